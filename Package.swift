@@ -1,0 +1,105 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Rules of the house: Swift 6 mode, every warning is an error, every module that a file uses is imported by that file.
+let house: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+/// A room of the house: a target that may import only the rooms below it.
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house)
+}
+
+/// The tests of a room, next to it by name.
+func tests(_ room: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: "\(room)Tests", dependencies: ["TestSupport"] + dependencies, swiftSettings: house)
+}
+
+/// A C library of the system, found through pkg-config, installed with apt.
+func system(_ name: String, pkgConfig: String, apt: String...) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(apt)])
+}
+
+let package = Package(
+  name: "scanmill",
+  products: [.executable(name: "scanmill", targets: ["scanmill"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
+    system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
+    system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
+    system(
+      "CFFmpeg", pkgConfig: "libavformat libavcodec libavutil libswscale",
+      apt: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"),
+    .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
+
+    room("Geometry", []),
+    room("Parallel", []),
+    room("Storage", ["CPlatform", systemPackage, crypto]),
+    room(
+      "Codecs",
+      [
+        "CZlib", "CPNG", "CLZ4", "CDeflate", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
+        "Storage", systemPackage,
+      ]),
+    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", systemPackage]),
+    room("Processing", ["Geometry", "Parallel"]),
+    room("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
+    room(
+      "Stages",
+      [
+        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage",
+        systemPackage,
+      ]),
+    room(
+      "Runner", ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+    room("Reports", ["Captures", "Pipeline", "Runner", "Storage", systemPackage]),
+    room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
+    .executableTarget(
+      name: "scanmill",
+      dependencies: [
+        "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
+        "SyntheticCaptures", argumentParser, logging, systemPackage,
+      ],
+      exclude: ["README.md"], swiftSettings: house),
+
+    .target(
+      name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
+      path: "Tests/TestSupport", swiftSettings: house),
+    tests("Geometry", ["Geometry"]),
+    tests("Parallel", ["Parallel"]),
+    tests("Storage", ["Storage", systemPackage]),
+    tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
+    tests(
+      "Captures", ["Captures", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage]),
+    tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
+    tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
+    tests(
+      "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
+    tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage],
+      swiftSettings: house),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,43 @@
+/// Intrinsics of a camera: size and pinhole parameters in pixels.
+///
+/// Pixel centers are at integers: the center of the top-left pixel is (0, 0) and the picture covers
+/// −0.5 … width − 0.5. Axes: x right, y down, z forward.
+public struct PinholeCamera: Hashable, Sendable, Codable {
+  public var width: Int
+  public var height: Int
+  public var fx: Double
+  public var fy: Double
+  public var cx: Double
+  public var cy: Double
+
+  public init(width: Int, height: Int, fx: Double, fy: Double, cx: Double, cy: Double) {
+    self.width = width
+    self.height = height
+    self.fx = fx
+    self.fy = fy
+    self.cx = cx
+    self.cy = cy
+  }
+
+  /// The same camera seen on another grid, outer borders in place (the half-pixel rule):
+  /// `fx' = fx·sx`, `cx' = (cx + 0.5)·sx − 0.5`, the two axes apart.
+  public func scaled(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera {
+    let sx = Double(newWidth) / Double(width)
+    let sy = Double(newHeight) / Double(height)
+    return PinholeCamera(
+      width: newWidth, height: newHeight, fx: fx * sx, fy: fy * sy,
+      cx: (cx + 0.5) * sx - 0.5, cy: (cy + 0.5) * sy - 0.5)
+  }
+
+  /// The intrinsics of the picture after turning it clockwise by `quarterTurns` × 90°.
+  public func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
+    let w = Double(width - 1)
+    let h = Double(height - 1)
+    switch ((quarterTurns % 4) + 4) % 4 {
+    case 1: return PinholeCamera(width: height, height: width, fx: fy, fy: fx, cx: h - cy, cy: cx)
+    case 2: return PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: w - cx, cy: h - cy)
+    case 3: return PinholeCamera(width: height, height: width, fx: fy, fy: fx, cx: cy, cy: w - cx)
+    default: return self
+    }
+  }
+}

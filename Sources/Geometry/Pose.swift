@@ -1,0 +1,35 @@
+/// Where a camera was: camera to world, OpenCV camera axes (x right, y down, z forward), the world as
+/// the app defines it, meters.
+public struct Pose: Hashable, Sendable {
+  /// Meters, x y z.
+  public var position: [Double]
+  public var orientation: Quaternion
+
+  public init(position: [Double], orientation: Quaternion) {
+    self.position = position
+    self.orientation = orientation
+  }
+
+  /// From a column-major 4×4 in ARKit camera axes (x right, y up, z toward the viewer), as the iOS and
+  /// ARCore loggers write it: the second and third axis are turned, the position stays.
+  ///
+  /// Divides by element 15 unless it is exactly 1. `nil` unless sixteen finite numbers with a usable
+  /// element 15 and a rotation of nonzero length.
+  public init?(arkitColumnMajor m: [Double]) {
+    guard m.count == 16, m.allSatisfy(\.isFinite), m[15] != 0 else { return nil }
+    let t = m[15] == 1 ? m : m.map { $0 / m[15] }
+    self.init(
+      rotation: [t[0], -t[4], -t[8], t[1], -t[5], -t[9], t[2], -t[6], -t[10]],
+      position: [t[12], t[13], t[14]])
+  }
+
+  /// From a row-major 3×3 rotation and a position. `nil` when a number is not finite or the rotation
+  /// is degenerate.
+  public init?(rotation: [Double], position: [Double]) {
+    guard rotation.count == 9, position.count == 3 else { return nil }
+    guard rotation.allSatisfy(\.isFinite), position.allSatisfy(\.isFinite) else { return nil }
+    let orientation = Quaternion(rotation: rotation)
+    guard orientation.w.isFinite else { return nil }
+    self.init(position: position, orientation: orientation)
+  }
+}

@@ -1,0 +1,43 @@
+/// A unit quaternion with `w ≥ 0`.
+public struct Quaternion: Hashable, Sendable {
+  public var x: Double
+  public var y: Double
+  public var z: Double
+  public var w: Double
+
+  /// Normalized, sign turned so that `w ≥ 0`.
+  public init(x: Double, y: Double, z: Double, w: Double) {
+    let length = (x * x + y * y + z * z + w * w).squareRoot()
+    let scale = (w < 0 ? -1 : 1) / length
+    self.x = x * scale
+    self.y = y * scale
+    self.z = z * scale
+    self.w = w * scale
+  }
+
+  /// The quaternion nearest to a row-major 3×3 rotation that may be off by float rounding.
+  ///
+  /// Takes the largest of the four components from its own diagonal sum, so that no division is by a
+  /// small number.
+  public init(rotation m: [Double]) {
+    let trace = m[0] + m[4] + m[8]
+    if trace >= max(m[0], m[4], m[8]) {
+      self.init(x: m[7] - m[5], y: m[2] - m[6], z: m[3] - m[1], w: 1 + trace)
+    } else if m[0] >= m[4], m[0] >= m[8] {
+      self.init(x: 1 + m[0] - m[4] - m[8], y: m[1] + m[3], z: m[2] + m[6], w: m[7] - m[5])
+    } else if m[4] >= m[8] {
+      self.init(x: m[1] + m[3], y: 1 - m[0] + m[4] - m[8], z: m[5] + m[7], w: m[2] - m[6])
+    } else {
+      self.init(x: m[2] + m[6], y: m[5] + m[7], z: 1 - m[0] - m[4] + m[8], w: m[3] - m[1])
+    }
+  }
+
+  /// Row-major 3×3.
+  public var rotation: [Double] {
+    [
+      1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
+      2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+      2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y),
+    ]
+  }
+}

@@ -1,0 +1,44 @@
+import Dispatch
+import Synchronization
+
+/// `body(0) … body(count - 1)`, run on the cores of the machine, results in order.
+///
+/// Every iteration runs even if an earlier one throws; the error with the lowest index is thrown, so
+/// that the outcome does not depend on timing. Each iteration holds a token of `budget`, if one is
+/// given. Cost: one slot per iteration.
+public func concurrentMap<Result: Sendable>(
+  count: Int, budget: CoreBudget? = nil, _ body: @Sendable (Int) throws -> Result
+) throws -> [Result] {
+  let slots = SlotArray<Swift.Result<Result, any Error>>(count: count)
+  withoutActuallyEscaping(body) { body in
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      let outcome = Swift.Result {
+        if let budget { try budget.withCore { try body(index) } } else { try body(index) }
+      }
+      slots.fill(index, with: outcome)
+    }
+  }
+  return try slots.take().map { try $0.get() }
+}
+
+/// `count` slots, each written by one iteration only and read after all are done.
+final class SlotArray<Element: Sendable>: Sendable {
+  // Safe: `fill` is called once per index, and `take` after every call of `fill` has returned.
+  private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<Element?>
+
+  init(count: Int) {
+    storage = .allocate(capacity: count)
+    storage.initialize(repeating: nil)
+  }
+
+  deinit {
+    storage.deinitialize()
+    storage.deallocate()
+  }
+
+  func fill(_ index: Int, with element: Element) {
+    storage[index] = element
+  }
+
+  func take() -> [Element] { storage.compactMap { $0 } }
+}
