@@ -1,0 +1,26 @@
+/// Everything that relates a depth camera to a color camera.
+///
+/// `colorFromDepth` maps depth-camera coordinates to color-camera coordinates, meters. A part that
+/// nobody recorded is `nil`.
+public struct DepthCalibration: Hashable, Sendable {
+  /// Whether depth and color share one camera (or the device registers depth to color).
+  public var registered: Bool
+  public var colorFromDepth: RigidTransform?
+  public var depthIntrinsics: PinholeCamera?
+  public var colorIntrinsics: PinholeCamera?
+  public var depthDistortion: LensDistortion
+  public var colorDistortion: LensDistortion
+
+  public init(
+    registered: Bool, colorFromDepth: RigidTransform? = nil, depthIntrinsics: PinholeCamera? = nil,
+    colorIntrinsics: PinholeCamera? = nil, depthDistortion: LensDistortion = .none,
+    colorDistortion: LensDistortion = .none
+  ) {
+    self.registered = registered
+    self.colorFromDepth = colorFromDepth
+    self.depthIntrinsics = depthIntrinsics
+    self.colorIntrinsics = colorIntrinsics
+    self.depthDistortion = depthDistortion
+    self.colorDistortion = colorDistortion
+  }
+}
