@@ -2,7 +2,7 @@ import FoundationEssentials
 import SystemPackage
 
 /// A folder of one test, removed with it.
-final class TestFolder: Sendable {
+final class PictureFolder: Sendable {
   let path: FilePath
 
   init() throws {

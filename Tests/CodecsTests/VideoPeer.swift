@@ -1,7 +1,7 @@
 import Glibc
 
 /// Programs of the system that tests compare with.
-enum TestProgram: String {
+enum PeerProgram: String {
   case ffmpeg
   case pngcheck
 
