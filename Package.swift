@@ -12,7 +12,8 @@ let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A room of the house: a target that may import only the rooms below it.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -69,7 +70,8 @@ let package = Package(
         systemPackage,
       ]),
     room(
-      "Runner", ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+      "Runner",
+      ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
     room("Reports", ["Captures", "Pipeline", "Runner", "Storage", systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
@@ -95,10 +97,14 @@ let package = Package(
       "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+    tests(
+      "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage],
+      dependencies: [
+        "TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures",
+        systemPackage,
+      ],
       swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
