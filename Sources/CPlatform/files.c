@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 int scanmill_exchange_paths(const char *a, const char *b) {
@@ -19,12 +18,6 @@ int scanmill_rename_new(const char *from, const char *to) {
 }
 
 int scanmill_sync_filesystem(int descriptor) { return syncfs(descriptor) == 0 ? 0 : errno; }
-
-long long scanmill_thread_cpu_nanoseconds(void) {
-  struct timespec t;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0) return 0;
-  return (long long)t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 int scanmill_die_with_parent(int signal) {
   return prctl(PR_SET_PDEATHSIG, signal) == 0 ? 0 : errno;

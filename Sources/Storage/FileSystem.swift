@@ -60,7 +60,9 @@ public enum FileSystem {
   /// Renames within one file system, replacing a file at `to`.
   public static func rename(_ from: FilePath, to: FilePath) throws(FileError) {
     let failed = from.withPlatformString { a in to.withPlatformString { b in Glibc.rename(a, b) } }
-    guard failed == 0 else { throw FileError(Errno(rawValue: errno), path: to, operation: "rename") }
+    guard failed == 0 else {
+      throw FileError(Errno(rawValue: errno), path: to, operation: "rename")
+    }
   }
 
   /// Puts the finished folder `new` at `place` in one step. What was there before is at `aside`
@@ -72,7 +74,9 @@ public enum FileSystem {
       let code = new.withPlatformString { a in
         place.withPlatformString { b in scanmill_rename_new(a, b) }
       }
-      guard code == 0 else { throw FileError(Errno(rawValue: code), path: place, operation: "publish") }
+      guard code == 0 else {
+        throw FileError(Errno(rawValue: code), path: place, operation: "publish")
+      }
       return
     }
     let code = new.withPlatformString { a in
@@ -103,17 +107,23 @@ public enum FileSystem {
   public static func freeBytes(at path: FilePath) -> Int64? {
     var status = statvfs()
     guard path.withPlatformString({ statvfs($0, &status) }) == 0 else { return nil }
-    return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
-      by: UInt64(status.f_frsize)).partialValue)
+    return Int64(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
+        by: UInt64(status.f_frsize)
+      ).partialValue)
   }
 
   private static func withOpen(
     _ folder: FilePath, _ body: (Int32) -> Int32
   ) throws(FileError) {
     let descriptor = folder.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw FileError(Errno(rawValue: errno), path: folder, operation: "open") }
+    guard descriptor >= 0 else {
+      throw FileError(Errno(rawValue: errno), path: folder, operation: "open")
+    }
     defer { close(descriptor) }
     let code = body(descriptor)
-    guard code == 0 else { throw FileError(Errno(rawValue: code), path: folder, operation: "flush") }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: folder, operation: "flush")
+    }
   }
 }

@@ -62,7 +62,8 @@ public final class FrameStoreReader: Sendable {
   public init(_ folder: FilePath) throws(FileError) {
     let header = folder.appending(FrameStore.headerName)
     let bytes = try MappedFile(header).withBytes { $0.withUnsafeBytes { Data($0) } }
-    guard let store = try? JSONDecoder().decode(FrameStore.self, from: bytes), store.framesPerChunk > 0
+    guard let store = try? JSONDecoder().decode(FrameStore.self, from: bytes),
+      store.framesPerChunk > 0
     else {
       throw FileError(
         kind: .other, path: header, operation: "read", reason: "not the header of a frame store",

@@ -11,9 +11,6 @@ int scanmill_rename_new(const char *from, const char *to);
 /* Flushes the file system that holds the open file or folder to disk. 0, or errno. */
 int scanmill_sync_filesystem(int descriptor);
 
-/* CPU time of the calling thread in nanoseconds. */
-long long scanmill_thread_cpu_nanoseconds(void);
-
 /* Asks the kernel to send `signal` to this process when its parent ends (prctl PR_SET_PDEATHSIG).
    0, or errno. */
 int scanmill_die_with_parent(int signal);

@@ -107,7 +107,8 @@ public struct PipelineReader {
         continue
       }
       for owner in owners {
-        guard let description = stages[owner]?.kind.parameters.first(where: { $0.name == name.value })
+        guard
+          let description = stages[owner]?.kind.parameters.first(where: { $0.name == name.value })
         else { continue }
         switch Self.value(node, description) {
         case .success(let value): stages[owner]?.parameters[name.value] = value
@@ -149,11 +150,14 @@ public struct PipelineReader {
   ) {
     guard var stage = stages[entry.name.value] else { return }
     let connections =
-      entry.needs.map { ($0.port, $0.stage, false) } + entry.optional.map { ($0.port, $0.stage, true) }
+      entry.needs.map { ($0.port, $0.stage, false) }
+      + entry.optional.map { ($0.port, $0.stage, true) }
     for (portName, source, isOptional) in connections {
       guard let upstream = stages[source.value] else {
         let known = Array(stages.keys)
-        if !known.contains(source.value) { diagnostics.unknown(source, among: known, what: "stage") }
+        if !known.contains(source.value) {
+          diagnostics.unknown(source, among: known, what: "stage")
+        }
         continue
       }
       let content = upstream.kind.content(upstream.parameters)

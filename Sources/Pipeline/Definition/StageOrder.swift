@@ -27,7 +27,8 @@ enum StageOrder {
       guard let cycle = visit(entry.name.value, path: []) else { continue }
       if !reportedCycle {
         let mark = entries.first { $0.name.value == cycle[0] }?.name.mark
-        diagnostics.add(mark, "stages need each other in a circle: " + cycle.joined(separator: " -> "))
+        diagnostics.add(
+          mark, "stages need each other in a circle: " + cycle.joined(separator: " -> "))
       }
       reportedCycle = true
     }

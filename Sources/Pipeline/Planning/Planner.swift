@@ -68,12 +68,14 @@ public struct Planner: Sendable {
     let selected = selection.stages(of: pipeline)
     var jobs: [String: PlannedJob] = [:]
     for stage in pipeline.stages {
-      jobs[stage.name] = job(for: stage, facts, before: jobs, isSelected: selected.contains(stage.name))
+      jobs[stage.name] = job(
+        for: stage, facts, before: jobs, isSelected: selected.contains(stage.name))
     }
     var needed: Set<String> = []
     for stage in pipeline.stages.reversed() {
       guard let job = jobs[stage.name] else { continue }
-      let runs = job.action == .run && (selected.contains(stage.name) || needed.contains(stage.name))
+      let runs =
+        job.action == .run && (selected.contains(stage.name) || needed.contains(stage.name))
       guard runs else { continue }
       for input in stage.inputs where jobs[input.stage]?.isRemoved == true {
         needed.insert(input.stage)

@@ -123,12 +123,14 @@ extension Decision {
     }
     let parts = Set(old.capture?.files.keys ?? [:].keys).union(new.capture?.files.keys ?? [:].keys)
     for part in parts.sorted() where old.capture?.files[part] != new.capture?.files[part] {
-      changes.append("\(part): \(short(old.capture?.files[part])) -> \(short(new.capture?.files[part]))")
+      changes.append(
+        "\(part): \(short(old.capture?.files[part])) -> \(short(new.capture?.files[part]))")
     }
     for name in Set(old.external.keys).union(new.external.keys).sorted()
     where old.external[name] != new.external[name] {
       changes.append(
-        "\(name): \(short(old.external[name].map { [$0] })) -> \(short(new.external[name].map { [$0] }))")
+        "\(name): \(short(old.external[name].map { [$0] })) -> \(short(new.external[name].map { [$0] }))"
+      )
     }
     return changes
   }

@@ -39,7 +39,9 @@ public struct Scheduler: Sendable {
         (stage.name, stage.inputs.filter { names.contains($0.stage) })
       })
     states = Dictionary(
-      uniqueKeysWithValues: stages.map { ($0.name, dormant.contains($0.name) ? .dormant : .waiting) }
+      uniqueKeysWithValues: stages.map {
+        ($0.name, dormant.contains($0.name) ? .dormant : .waiting)
+      }
     )
   }
 
@@ -79,13 +81,16 @@ public struct Scheduler: Sendable {
 
   /// Records how a job ended and ends what can no longer run; returns those, with the input that
   /// stopped each.
-  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [(job: String, because: String)] {
+  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [(
+    job: String, because: String
+  )] {
     states[name] = .ended(outcome)
     var stopped: [(String, String)] = []
     for job in order where states[job] == .waiting {
       for input in inputs[job] ?? [] where !input.isOptional {
         guard case .ended(let end) = states[input.stage], !end.isUsable else { continue }
-        states[job] = .ended(end == .notApplicable ? .notApplicable : end == .cancelled ? .cancelled : .blocked)
+        states[job] = .ended(
+          end == .notApplicable ? .notApplicable : end == .cancelled ? .cancelled : .blocked)
         stopped.append((job, input.stage))
         break
       }

@@ -24,7 +24,8 @@ public protocol Stage: Sendable {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath]
   /// Whether it has anything to do for this capture.
-  static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary) -> Applicability
+  static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
+    -> Applicability
   /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
   static func run(_ context: StageContext) throws -> StageResult
 }

@@ -86,18 +86,27 @@ public final class StageProgress: Sendable {
 /// A flag that running stages look at between frames.
 public final class Cancellation: Sendable {
   private let reason = Mutex<String?>(nil)
+  private let parent: Cancellation?
 
-  public init() {}
+  /// With a parent, cancelled also when that is.
+  public init(parent: Cancellation? = nil) {
+    self.parent = parent
+  }
 
   /// The first reason given stays.
   public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
 
-  public var isCancelled: Bool { reason.withLock { $0 != nil } }
+  public var isCancelled: Bool { currentReason != nil }
+
+  /// Whether the parent is cancelled, not only this.
+  public var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
 
   /// Throws when cancelled.
   public func check() throws(CancelledError) {
-    if let why = reason.withLock({ $0 }) { throw CancelledError(reason: why) }
+    if let why = currentReason { throw CancelledError(reason: why) }
   }
+
+  private var currentReason: String? { reason.withLock { $0 } ?? parent?.currentReason }
 }
 
 /// The stage was stopped from outside.
