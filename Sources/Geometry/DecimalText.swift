@@ -45,6 +45,7 @@ struct DecimalText {
       guard !overflow, !carry else { return nil }
       magnitude = sum
     }
+    guard magnitude <= UInt64(Int64.max) else { return nil }
     // The first digit that is cut off decides; anything smaller than a tenth of a unit is below half.
     let firstCut = digits.count + power
     if firstCut >= 0, firstCut < digits.count, digits[firstCut] >= 5 {
