@@ -44,7 +44,7 @@ struct CSVWriterTests {
 
   @Test("Every double reads back to the same bits")
   func roundTrip() throws {
-    var generator = SplitMix(state: 0x5eed)
+    var generator = CSVRandom(state: 0x5eed)
     for _ in 0..<20_000 {
       let value = Double(bitPattern: generator.next())
       guard value.isFinite else { continue }
@@ -73,16 +73,5 @@ struct CSVWriterTests {
     ])
   func quoting(value: String, text: String) {
     #expect(row(1) { $0.field(value) } == text + "\n")
-  }
-
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
   }
 }
