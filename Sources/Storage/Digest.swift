@@ -69,6 +69,10 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
       bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
     }
 
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+      sha.update(bufferPointer: bytes)
+    }
+
     public consuming func finish() -> Digest {
       let digits = Array("0123456789abcdef".utf8)
       var text: [UInt8] = []

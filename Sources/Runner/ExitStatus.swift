@@ -1,5 +1,5 @@
 /// The numbers that scripts check; the gravest wins.
-public enum ExitCode {
+public enum ExitStatus {
   public static let success = 0
   public static let jobFailed = 1
   public static let usage = 64
