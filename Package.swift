@@ -80,7 +80,10 @@ let package = Package(
         "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
         "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
-      exclude: ["README.md"], swiftSettings: house),
+      exclude: ["README.md"],
+      // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
+      resources: [.embedInCode("Pipelines/default.yaml")],
+      swiftSettings: house),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
