@@ -64,4 +64,17 @@ public final class MappedFile: Sendable {
   public func willReadInOrder() {
     if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
   }
+
+  /// Tells the kernel that the bytes of `range` are not needed any more: the whole pages inside it leave
+  /// the process (not the page cache) and would come back on access. Keeps the memory of a long read
+  /// constant.
+  public func giveBackPages(in range: Range<Int>) {
+    let range = range.clamped(to: 0..<count)
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard let start, page > 0 else { return }
+    let first = (range.lowerBound + page - 1) / page * page
+    let end = range.upperBound == count ? count : range.upperBound / page * page
+    guard first < end else { return }
+    madvise(UnsafeMutableRawPointer(mutating: start + first), end - first, MADV_DONTNEED)
+  }
 }
