@@ -1,17 +1,29 @@
 extension MultiScan.MotionKind {
-  /// Name and conversion of a file's samples: the two systems write other units under the same names.
-  func sensor(android: Bool) -> (name: String, convert: @Sendable (MultiScan.MotionFile.Record) -> Triple) {
-    let unchanged: @Sendable (MultiScan.MotionFile.Record) -> Triple = { Triple($0.x, $0.y, $0.z) }
-    return switch (self, android) {
-    case (.rot, false): ("rotationRate", unchanged)
-    case (.rot, true): ("gyroscope", unchanged)
-    case (.acce, false): ("userAcceleration", { Triple.metersPerSecondSquared(fromG: $0) })
-    case (.acce, true): ("accelerometer", unchanged)
-    case (.mag, _): ("magnetometer", unchanged)
-    case (.grav, false): ("gravity", { Triple.metersPerSecondSquared(fromG: $0) })
-    case (.grav, true): ("gravity", unchanged)
-    case (.atti, false): ("attitude", unchanged)
-    case (.atti, true): ("attitude", { Triple.rollPitchYaw(fromAzimuthPitchRollDegrees: $0) })
+  /// The sensor type that a file's samples are.
+  func sensorName(android: Bool) -> String {
+    switch self {
+    case .rot: android ? "gyroscope" : "rotationRate"
+    case .acce: android ? "accelerometer" : "userAcceleration"
+    case .mag: "magnetometer"
+    case .grav: "gravity"
+    case .atti: "attitude"
+    }
+  }
+
+  /// The values of a record in m/s², rad/s, µT or rad.
+  ///
+  /// iOS writes accelerations in g (1 g = 9.80665 m/s²); Android's attitude is azimuth, pitch, roll in
+  /// degrees, whatever its properties are called. Everything else is stored in the unit of the tables.
+  func values(
+    of record: MultiScan.MotionFile.Record, android: Bool
+  ) -> (x: Double, y: Double, z: Double) {
+    switch (self, android) {
+    case (.acce, false), (.grav, false):
+      (record.x * 9.80665, record.y * 9.80665, record.z * 9.80665)
+    case (.atti, true):
+      (record.z * .pi / 180, record.y * .pi / 180, record.x * .pi / 180)
+    default:
+      (record.x, record.y, record.z)
     }
   }
 }
