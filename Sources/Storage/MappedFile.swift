@@ -65,16 +65,17 @@ public final class MappedFile: Sendable {
     if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
   }
 
-  /// Tells the kernel that the bytes of `range` are not needed any more: the whole pages inside it leave
-  /// the process (not the page cache) and would come back on access. Keeps the memory of a long read
-  /// constant.
+  /// Tells the kernel that the bytes of `range` are not needed any more: their pages leave the process
+  /// (not the page cache) and come back on access. Keeps the memory of a long read constant.
+  ///
+  /// Rounds outward to 64 KiB: that much Linux maps around a page that is touched, and what it mapped
+  /// along has to go too.
   public func giveBackPages(in range: Range<Int>) {
+    let around = 65_536
     let range = range.clamped(to: 0..<count)
-    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-    guard let start, page > 0 else { return }
-    let first = (range.lowerBound + page - 1) / page * page
-    let end = range.upperBound == count ? count : range.upperBound / page * page
-    guard first < end else { return }
+    guard let start, !range.isEmpty else { return }
+    let first = range.lowerBound / around * around
+    let end = min(count, (range.upperBound + around - 1) / around * around)
     madvise(UnsafeMutableRawPointer(mutating: start + first), end - first, MADV_DONTNEED)
   }
 }

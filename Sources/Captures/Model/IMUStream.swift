@@ -6,24 +6,6 @@ public enum IMUConvention: String, Codable, Sendable {
   case android
 }
 
-/// One sample of one sensor. Units by sensor type: m/s², rad/s, µT, rad.
-public struct IMUSample: Hashable, Sendable {
-  public var timestamp: Timestamp
-  /// Index into `IMUStream.sensors`.
-  public var sensor: Int
-  public var x: Double
-  public var y: Double
-  public var z: Double
-
-  public init(timestamp: Timestamp, sensor: Int, x: Double, y: Double, z: Double) {
-    self.timestamp = timestamp
-    self.sensor = sensor
-    self.x = x
-    self.y = y
-    self.z = z
-  }
-}
-
 /// Inertial samples of a capture.
 public struct IMUStream: Sendable {
   /// The known sensor types in the order in which tables sort them; unknown ones follow by name.

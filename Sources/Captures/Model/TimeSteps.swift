@@ -17,7 +17,9 @@ public struct TimeSteps: Sendable {
     let middle = sorted.count / 2
     if sorted.count % 2 == 1 { return sorted[middle] }
     let (low, high) = (sorted[middle - 1], sorted[middle])
-    return low + (high - low) / 2
+    // The distance of two Int64 may need 64 bits without sign.
+    let distance = UInt64(bitPattern: high) &- UInt64(bitPattern: low)
+    return low &+ Int64(bitPattern: distance / 2)
   }
 
   /// Steps above `factor` × the median step; none when the median is not positive.

@@ -25,15 +25,30 @@ func decodeLZ4(
     let token = Int(inputStart.load(fromByteOffset: at, as: UInt8.self))
     at &+= 1
 
+    // Most sequences are short and far from both ends: at most 14 literals, 2 bytes of distance and a
+    // match of at most 18 fit into these margins, so three wide copies need no further check.
+    if token < 15 << 4, token & 15 < 15, inputEnd &- at >= 32, end &- out >= 64 {
+      copy16(from: inputStart + at, to: start + out)
+      let literals = token >> 4
+      let distance = Int(
+        UInt16(
+          littleEndian: inputStart.loadUnaligned(
+            fromByteOffset: at &+ literals, as: UInt16.self)))
+      let target = start + (out &+ literals)
+      if distance <= out &+ literals, copyShortMatch(target, distance: distance) {
+        at &+= literals &+ 2
+        out &+= literals &+ (token & 15) &+ 4
+        continue
+      }
+    }
+
     var literals = token >> 4
     if literals == 15, !addLength(&literals, inputStart, &at, inputEnd) { return .invalid(at) }
     guard literals <= inputEnd &- at else { return .invalid(at) }
     guard literals <= end &- out else { return .tooLong(at) }
-    if literals <= 16, inputEnd &- at >= 16, end &- out >= 16 {
-      copy16(from: inputStart + at, to: start + out)
-    } else if literals > 0 {
-      (start + out).copyMemory(from: inputStart + at, byteCount: literals)
-    }
+    copyLiterals(
+      from: inputStart + at, to: start + out, count: literals,
+      room: min(inputEnd &- at, end &- out))
     at &+= literals
     out &+= literals
     if at == inputEnd { break }
@@ -68,6 +83,40 @@ private func addLength(
   return false
 }
 
+/// `room` is how much may be read and written from the two places.
+@inline(__always)
+private func copyLiterals(
+  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, room: Int
+) {
+  guard room &- count >= 16 else {
+    target.copyMemory(from: source, byteCount: count)
+    return
+  }
+  var i = 0
+  while i < count {
+    copy16(from: source + i, to: target + i)
+    i &+= 16
+  }
+}
+
+/// Writes 24 bytes, of which a short match needs 4 to 18. `false` for the rare distances 0, 1 and 3…7.
+@inline(__always)
+private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) -> Bool {
+  if distance >= 8 {
+    copy8(from: target - distance, to: target)
+    copy8(from: target + 8 - distance, to: target + 8)
+    copy8(from: target + 16 - distance, to: target + 16)
+    return true
+  }
+  // The same 16-bit value again: by far the most frequent short distance in depth pictures.
+  guard distance == 2 else { return false }
+  let value = UInt64((target - 2).loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
+  target.storeBytes(of: value, as: UInt64.self)
+  (target + 8).storeBytes(of: value, as: UInt64.self)
+  (target + 16).storeBytes(of: value, as: UInt64.self)
+  return true
+}
+
 /// Repeats what stands `distance` bytes before `target`, which may overlap what is written.
 @inline(__always)
 private func copyMatch(
@@ -78,6 +127,13 @@ private func copyMatch(
     var i = 0
     while i < length {
       copy16(from: UnsafeRawPointer(source) + i, to: target + i)
+      i &+= 16
+    }
+  } else if distance == 2, room &- length >= 16 {
+    let value = UInt64(source.loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
+    var i = 0
+    while i < length {
+      (target + i).storeBytes(of: SIMD2(value, value), as: SIMD2<UInt64>.self)
       i &+= 16
     }
   } else if distance >= length {
@@ -92,7 +148,7 @@ private func repeatPattern(
   _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
 ) {
   let source = target - distance
-  // Bytes one by one until the period fits eight times or more into what is there.
+  // One by one until eight bytes are there.
   var written = 0
   let lead = min(length, distance >= 8 ? 0 : 8)
   while written < lead {
@@ -124,6 +180,11 @@ private func repeatPattern(
       of: (target + written - back).load(as: UInt8.self), as: UInt8.self)
     written &+= 1
   }
+}
+
+@inline(__always)
+private func copy8(from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer) {
+  target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
 }
 
 @inline(__always)
