@@ -10,7 +10,7 @@ extension MultiScan.Assembly {
 
   /// Poses from the lines' transforms. The stored quaternion is composed in another order and is never
   /// used.
-  var poses: StreamState<PoseStream> {
+  func makePoses() -> StreamState<PoseStream> {
     guard contents.generation.writesCameraInfo else {
       return .absent("the mode records no poses")
     }
@@ -36,7 +36,7 @@ extension MultiScan.Assembly {
       warnings.add(.missingKey, "poses", count: missing, "lines without transform")
       let times = rows.map { frames[$0.frame].timestamp }
       warnings.add(
-        .poseJump, "poses", count: PoseJumps.count(rows: rows, times: times),
+        .poseJump, "poses", count: MultiScan.poseJumps(rows, times: times),
         "faster than 10 m/s from one frame to the next: tracking was lost or started again")
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,

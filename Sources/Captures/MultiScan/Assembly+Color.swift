@@ -3,7 +3,7 @@ import SystemPackage
 extension MultiScan.Assembly {
   /// The color stream. Pairing by index between separately written files is approximate and said so;
   /// a video that cannot be read causes no code: its error tells.
-  var color: StreamState<ColorStream> {
+  func makeColor() -> StreamState<ColorStream> {
     switch contents.color {
     case .absent(let why): return .absent(why)
     case .unreadable(let error): return .unreadable(error)

@@ -3,7 +3,7 @@ import Geometry
 
 extension MultiScan.Assembly {
   /// Depth as counted, copies at the end left out.
-  var depth: StreamState<DepthStream> {
+  func makeDepth() -> StreamState<DepthStream> {
     switch contents.depth {
     case .absent(let why): return .absent(why)
     case .unreadable(let error): return .unreadable(error)
@@ -37,7 +37,7 @@ extension MultiScan.Assembly {
   }
 
   /// Confidence, of the size of depth and starting at the same frame.
-  var confidence: StreamState<ConfidenceStream> {
+  func makeConfidence() -> StreamState<ConfidenceStream> {
     switch contents.confidence {
     case .absent(let why): return .absent(why)
     case .unreadable(let error): return .unreadable(error)

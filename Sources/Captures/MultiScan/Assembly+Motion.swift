@@ -2,7 +2,7 @@ import Geometry
 
 extension MultiScan.Assembly {
   /// All samples of the motion files in the units of the tables.
-  var imu: StreamState<IMUStream> {
+  func makeIMU() -> StreamState<IMUStream> {
     let kinds = MultiScan.MotionKind.allCases
     let readable = kinds.compactMap { kind in
       contents.motion[kind]?.value.map { (kind: kind, file: $0) }

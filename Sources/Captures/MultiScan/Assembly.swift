@@ -3,7 +3,8 @@ import SystemPackage
 
 extension MultiScan {
   /// Puts the contents of one capture together: pairs frames, gives them times, builds the streams.
-  /// Each aspect is an extension of its own.
+  /// Each aspect is an extension of its own; what a `make…` function finds wrong goes to `warnings`, so
+  /// each is called once.
   struct Assembly {
     let contents: Contents
     let warnings: WarningCollector
@@ -37,11 +38,11 @@ extension MultiScan {
       capture.scene.description = contents.metadata?.sceneDescription
       capture.recordedAt = MultiScan.recordedAt(stem: files.stem)
       capture.frames = frames
-      capture.color = color
-      capture.depth = depth
-      capture.confidence = confidence
-      capture.imu = imu
-      capture.poses = poses
+      capture.color = makeColor()
+      capture.depth = makeDepth()
+      capture.confidence = makeConfidence()
+      capture.imu = makeIMU()
+      capture.poses = makePoses()
       capture.intrinsics = intrinsics
       capture.cameraSettings = cameraSettings
       capture.geo = geo

@@ -1,5 +1,6 @@
 import Geometry
 import Storage
+import SystemPackage
 
 extension MultiScanReader {
   /// One recognition per stem that has a depth or confidence file, a motion file, or metadata whose
@@ -7,12 +8,21 @@ extension MultiScanReader {
   ///
   /// Cost: the heads of the files with the family's endings.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    MultiScan.Files.sets(in: listing).compactMap { files in
+    if isServerOutput(listing.folder) { return [] }
+    return MultiScan.Files.sets(in: listing).compactMap { files in
       guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
       return Recognition(
         family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
         id: files.stem, reason: reason)
     }
+  }
+
+  /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own files.
+  private static func isServerOutput(_ folder: FilePath) -> Bool {
+    guard folder.lastComponent?.string == "outputs",
+      let around = try? FolderListing(of: folder.removingLastComponent())
+    else { return false }
+    return MultiScan.Files.sets(in: around).contains { evidence(for: $0, in: around) != nil }
   }
 
   /// Metadata is a few thousand bytes; an Android file that was appended to many times is not longer.
