@@ -6,13 +6,16 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // One configuration for the program and its tests: nothing is built twice.
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A room of the house: a target that may import only the rooms below it.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -69,7 +72,8 @@ let package = Package(
         systemPackage,
       ]),
     room(
-      "Runner", ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+      "Runner",
+      ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
     room("Reports", ["Captures", "Pipeline", "Runner", "Storage", systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
@@ -78,7 +82,10 @@ let package = Package(
         "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
         "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
-      exclude: ["README.md"], swiftSettings: house),
+      exclude: ["README.md"],
+      // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
+      resources: [.embedInCode("Pipelines/default.yaml")],
+      swiftSettings: house),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
@@ -95,10 +102,14 @@ let package = Package(
       "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+    tests(
+      "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage],
+      dependencies: [
+        "TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures",
+        systemPackage,
+      ],
       swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

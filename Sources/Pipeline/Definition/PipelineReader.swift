@@ -1,0 +1,209 @@
+import Yams
+
+/// A pipeline file becomes a `PipelineDefinition`; every error in it is found in one reading.
+public struct PipelineReader {
+  private let registry: StageRegistry
+  private var diagnostics: DiagnosticList
+  private let name: String
+
+  /// Reads `text`. `file` is how messages name it.
+  public static func read(
+    _ text: String, file: String, registry: StageRegistry
+  ) throws(PipelineError) -> PipelineDefinition {
+    var reader = PipelineReader(text, file: file, registry: registry)
+    return try reader.read(text)
+  }
+
+  private init(_ text: String, file: String, registry: StageRegistry) {
+    self.registry = registry
+    name = file
+    diagnostics = DiagnosticList(file: file, text: text)
+  }
+
+  private mutating func read(_ text: String) throws(PipelineError) -> PipelineDefinition {
+    let file = PipelineFile(text, &diagnostics)
+    let names = file.stages.map(\.name.value)
+    var stages: [String: StageDefinition] = [:]
+    for entry in file.stages {
+      if let stage = stage(entry, names: names) { stages[entry.name.value] = stage }
+    }
+    for entry in file.stages { setParameters(entry, &stages) }
+    for entry in file.stages { connect(entry, names: names, &stages) }
+    let order = StageOrder.sort(file.stages, &diagnostics)
+    guard diagnostics.all.isEmpty else {
+      throw PipelineError(
+        diagnostics: diagnostics.all.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+    }
+    return PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
+  }
+
+  private mutating func stage(
+    _ entry: PipelineFile.StageEntry, names: [String]
+  ) -> StageDefinition? {
+    if !Self.isUsable(entry.name.value) {
+      diagnostics.add(
+        entry.name.mark, "a stage name is a folder name: letters, digits, '.', '_' and '-'")
+    }
+    guard let uses = entry.uses else {
+      diagnostics.add(entry.name.mark, "stage '\(entry.name.value)' has no 'uses'")
+      return nil
+    }
+    guard let kind = registry[uses.value] else {
+      diagnostics.unknown(uses, among: registry.stages.map { $0.name }, what: "stage kind")
+      return nil
+    }
+    var stage = StageDefinition(
+      name: entry.name.value, kind: kind, parameters: ParameterValues(defaultsOf: kind.parameters))
+    if let keep = entry.keep {
+      switch keep.value {
+      case "true": break
+      case "false": stage.keep = false
+      default: diagnostics.add(keep.mark, "keep is true or false")
+      }
+    }
+    if let owner = entry.partOf {
+      stage.partOf = owner.value
+      if !names.contains(owner.value) { diagnostics.unknown(owner, among: names, what: "stage") }
+    }
+    if let retries = entry.retries {
+      if let count = Int(retries.value), (0...100).contains(count) {
+        stage.retries = count
+      } else {
+        diagnostics.add(retries.mark, "retries is a whole number, 0 to 100")
+      }
+    }
+    if let timeout = entry.timeout {
+      stage.timeoutNanoseconds = DurationText.nanoseconds(timeout.value)
+      if stage.timeoutNanoseconds == nil {
+        diagnostics.add(timeout.mark, "timeout is a duration with its unit, such as 30m")
+      }
+    }
+    for (name, value) in entry.resources {
+      switch name.value {
+      case "memory":
+        stage.memoryBytes = SizeText.bytes(value.value)
+        if stage.memoryBytes == nil {
+          diagnostics.add(value.mark, "memory is a size with its unit, such as 2GB")
+        }
+      default: diagnostics.unknown(name, among: ["memory"], what: "resource")
+      }
+    }
+    return stage
+  }
+
+  private mutating func setParameters(
+    _ entry: PipelineFile.StageEntry, _ stages: inout [String: StageDefinition]
+  ) {
+    for (name, node) in entry.with {
+      let owners = Self.owners(of: name.value, in: entry.name.value, stages)
+      if owners.isEmpty {
+        let known = stages.values
+          .filter { $0.name == entry.name.value || $0.partOf == entry.name.value }
+          .flatMap { $0.kind.parameters.map(\.name) }
+        if stages[entry.name.value] != nil {
+          diagnostics.unknown(name, among: known, what: "parameter")
+        }
+        continue
+      }
+      for owner in owners {
+        guard
+          let description = stages[owner]?.kind.parameters.first(where: { $0.name == name.value })
+        else { continue }
+        switch Self.value(node, description) {
+        case .success(let value): stages[owner]?.parameters[name.value] = value
+        case .failure(let error): diagnostics.add(node.mark, error.description)
+        }
+      }
+    }
+  }
+
+  /// The stages that take `parameter` when it is set on `stage`: itself or its inner steps.
+  static func owners(
+    of parameter: String, in stage: String, _ stages: [String: StageDefinition]
+  ) -> [String] {
+    stages.values
+      .filter { $0.name == stage || $0.partOf == stage }
+      .filter { $0.kind.parameters.contains { $0.name == parameter } }
+      .map(\.name).sorted()
+  }
+
+  private static func value(
+    _ node: Node, _ description: ParameterDescription
+  ) -> Result<ParameterValue, ParameterError> {
+    if case .list = description.kind, let items = node.sequence {
+      return .success(.list(items.compactMap(\.string)))
+    }
+    guard let scalar = node.scalar else {
+      return .failure(
+        ParameterError(name: description.name, given: "a map", expected: description.domain))
+    }
+    do throws(ParameterError) {
+      return .success(try description.value(from: scalar.string))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func connect(
+    _ entry: PipelineFile.StageEntry, names: [String], _ stages: inout [String: StageDefinition]
+  ) {
+    guard var stage = stages[entry.name.value] else { return }
+    let connections =
+      entry.needs.map { ($0.port, $0.stage, false) }
+      + entry.optional.map { ($0.port, $0.stage, true) }
+    for (portName, source, isOptional) in connections {
+      guard let upstream = stages[source.value] else {
+        let known = Array(stages.keys)
+        if !known.contains(source.value) {
+          diagnostics.unknown(source, among: known, what: "stage")
+        }
+        continue
+      }
+      let content = upstream.kind.content(upstream.parameters)
+      let free = stage.kind.ports.filter { port in !stage.inputs.contains { $0.port == port.name } }
+      let port: Port?
+      if let portName {
+        port = free.first { $0.name == portName.value }
+        if port == nil {
+          diagnostics.unknown(portName, among: stage.kind.ports.map(\.name), what: "input")
+          continue
+        }
+      } else {
+        port = free.first { $0.accepts == content }
+      }
+      guard let port, port.accepts == content else {
+        diagnostics.add(
+          source.mark,
+          "'\(stage.name)' has no input for '\(source.value)', which makes \(content.rawValue)")
+        continue
+      }
+      if isOptional, port.isRequired {
+        diagnostics.add(source.mark, "'\(stage.name)' cannot do without '\(source.value)'")
+      }
+      stage.inputs.append(
+        PortBinding(port: port.name, stage: source.value, isOptional: isOptional))
+    }
+    for port in stage.kind.ports
+    where port.isRequired && !stage.inputs.contains(where: { $0.port == port.name }) {
+      diagnostics.add(
+        entry.name.mark,
+        "'\(stage.name)' needs a stage that makes \(port.accepts.rawValue) (input '\(port.name)')")
+    }
+    stages[entry.name.value] = stage
+  }
+
+  /// Names that are safe as a folder and do not collide with our own files.
+  private static func isUsable(_ name: String) -> Bool {
+    guard let first = name.first, first != "." else { return false }
+    return name != "runs"
+      && name.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+}

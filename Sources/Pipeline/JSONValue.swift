@@ -1,0 +1,77 @@
+import FoundationEssentials
+
+/// Any JSON value, for the parts of our files whose keys depend on the stage.
+public enum JSONValue: Hashable, Sendable, Codable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .integer(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSONValue].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .array(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+
+  /// As a person would write it on one line: texts without quotes.
+  public var plainText: String {
+    switch self {
+    case .null: "none"
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): "\(value)"
+    case .number(let value): "\(value)"
+    case .string(let value): value
+    case .array(let values): "[" + values.map(\.plainText).joined(separator: ", ") + "]"
+    case .object(let values):
+      "{"
+        + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.plainText)" }
+        .joined(separator: ", ") + "}"
+    }
+  }
+}
+
+/// The one way this project writes JSON.
+public enum JSONText {
+  /// Keys sorted, no blanks: the form that is digested.
+  public static func canonical(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(value))
+  }
+
+  /// Keys sorted, indented, with a line end: the form of files for people.
+  public static func pretty(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+    return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+  }
+}

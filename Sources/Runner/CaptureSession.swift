@@ -1,0 +1,71 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// One capture opened for a run: the lock on its output, the description, what is published so far.
+struct CaptureSession {
+  let capture: Capture
+  let layout: OutputLayout
+  let collector: FactsCollector
+  let digests: DigestCache
+  /// The input files as they were when the capture was opened.
+  let identities: [String: FileIdentity]
+
+  /// Opens a capture for `layout`. Reads; writes nothing.
+  init(
+    _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool
+  ) throws(CaptureError) {
+    // Identities first: a change while opening is then seen as a change too.
+    identities = Self.identities(in: recognition.folder)
+    capture = try registry.open(recognition)
+    self.layout = layout
+    digests = DigestCache(layout.digestCache)
+    let summary = CaptureSummary(
+      capture, readerVersion: registry.readerVersion(of: recognition.family))
+    collector = FactsCollector(
+      summary: summary, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
+  }
+
+  /// Writes `capture.json` unless it says the same already.
+  func writeDocument(
+    found: [CaptureWarning] = [], encodings: [String: String] = [:]
+  ) throws {
+    let bytes = try JSONText.pretty(
+      CaptureDocument(capture, found: found, encodings: encodings))
+    let path = layout.captureDocument
+    if let present = try? MappedFile(path),
+      present.withBytes({ $0.withUnsafeBytes { $0.elementsEqual(bytes) } })
+    {
+      return
+    }
+    try FileSystem.makeFolder(layout.folder)
+    try OutputFile.replace(path, with: bytes)
+  }
+
+  /// Damage that published artifacts of this capture have met, for a description written before any
+  /// stage has run again.
+  func knownWarnings(of pipeline: PipelineDefinition) -> [CaptureWarning] {
+    pipeline.stages.reduce(into: []) { found, stage in
+      let record = collector.shelf.published(stage.name, verify: false)?.record
+      found = found.merged(with: record?.warnings ?? [])
+    }
+  }
+
+  private static func identities(in folder: FilePath) -> [String: FileIdentity] {
+    var all: [String: FileIdentity] = [:]
+    func add(_ folder: FilePath, depth: Int) {
+      for name in (try? FileSystem.names(in: folder)) ?? [] {
+        let path = folder.appending(name)
+        if let identity = try? FileIdentity(of: path) {
+          all[path.string] = identity
+        } else if depth > 0, FileSystem.isFolder(path) {
+          add(path, depth: depth - 1)
+        }
+      }
+    }
+    add(folder, depth: 1)
+    return all
+  }
+}
