@@ -157,9 +157,9 @@ public enum AlignDepth: Stage {
         "cy": .number(grid.cy),
       ])
     ]
-    if !aligner.rescaled.isEmpty {
+    if !aligner.rescaledCameras.isEmpty {
       recorded["rescaledIntrinsics"] = .array(
-        aligner.rescaled.map { .string("\($0.camera): \($0.from) -> \($0.to)") })
+        aligner.rescaledCameras.map { .string("\($0.camera): \($0.from) -> \($0.to)") })
     }
     return recorded
   }

@@ -49,7 +49,7 @@ struct VideoExport: Sendable {
       makeScratch: {
         Scratch(
           writer: try ColorWriter(context.parameters),
-          converter: ColorConverter(ConversionChoice(context.parameters).options))
+          converter: ColorConverter(parameters: context.parameters))
       },
       next: { (_: inout Scratch) throws -> Item? in try nextWanted(numbering) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
