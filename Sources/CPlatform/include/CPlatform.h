@@ -1,1 +1,2 @@
 #pragma once
+#include "png_guard.h"

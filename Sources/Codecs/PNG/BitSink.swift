@@ -1,0 +1,51 @@
+/// Where the bits of a deflate stream go, lowest bit of each byte first.
+///
+/// Writes up to eight bytes past the last whole byte: the memory must reach that far.
+struct BitSink {
+  /// Where the first byte that is not complete will stand.
+  private(set) var position: UnsafeMutableRawPointer
+  private var bits: UInt64 = 0
+  /// Valid bits of `bits`; at most 7 after `flush`.
+  private(set) var bitCount: UInt64 = 0
+
+  init(at position: UnsafeMutableRawPointer) {
+    self.position = position
+  }
+
+  /// Appends the low `count` bits of `value`, whose other bits are 0. At most 57 bits may be added
+  /// between two flushes. Only the low six bits of `count` count.
+  @inline(__always)
+  mutating func add(_ value: UInt64, count: UInt64) {
+    bits |= value &<< bitCount
+    bitCount &+= count & 63
+  }
+
+  /// Moves all whole bytes to memory.
+  @inline(__always)
+  mutating func flush() {
+    position.storeBytes(of: bits.littleEndian, as: UInt64.self)
+    position += Int(truncatingIfNeeded: bitCount &>> 3)
+    bits = bits &>> (bitCount & 56)
+    bitCount &= 7
+  }
+
+  mutating func put(_ value: Int, count: Int) {
+    add(UInt64(truncatingIfNeeded: value), count: UInt64(truncatingIfNeeded: count))
+    flush()
+  }
+
+  /// Fills the last byte with zero bits.
+  mutating func alignToByte() {
+    flush()
+    if bitCount > 0 {
+      bitCount = 8
+      flush()
+    }
+  }
+
+  /// Appends bytes; to be called when aligned.
+  mutating func append(_ source: UnsafeRawPointer, count: Int) {
+    position.copyMemory(from: source, byteCount: count)
+    position += count
+  }
+}

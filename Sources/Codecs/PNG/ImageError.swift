@@ -1,0 +1,29 @@
+import SystemPackage
+
+/// A picture that cannot be read or written: which, why, and what may help.
+public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file, or `nil` for bytes in memory.
+  public var file: FilePath?
+  /// What is wrong, as a clause: `the file ends early`.
+  public var what: String
+  /// How many bytes had been read when it was noticed.
+  public var byteOffset: Int?
+  /// What the reader of the message can do.
+  public var remedy: String?
+
+  public init(
+    file: FilePath? = nil, what: String, byteOffset: Int? = nil, remedy: String? = nil
+  ) {
+    self.file = file
+    self.what = what
+    self.byteOffset = byteOffset
+    self.remedy = remedy
+  }
+
+  public var description: String {
+    let subject = file?.string ?? "picture in memory"
+    let place = byteOffset.map { " (byte \($0))" } ?? ""
+    let advice = remedy.map { "; \($0)" } ?? ""
+    return "\(subject): \(what)\(place)\(advice)"
+  }
+}

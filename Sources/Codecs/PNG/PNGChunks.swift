@@ -1,0 +1,69 @@
+import CDeflate
+
+/// The frame around the compressed lines: signature, IHDR, one IDAT, IEND.
+enum PNGChunks {
+  /// Signature, IHDR and the head of IDAT.
+  static let bytesBeforeData = 8 + 25 + 8
+  /// Everything but the compressed lines.
+  static let overheadBytes = bytesBeforeData + 4 + 12
+
+  /// Completes a file whose data stand at `bytesBeforeData`; returns its length. `file` is large enough.
+  static func finish(
+    _ file: UnsafeMutableBufferPointer<UInt8>, _ format: PNGFormat, width: Int, height: Int,
+    dataBytes: Int
+  ) -> Int {
+    let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    var writer = BigEndianWriter(target: UnsafeMutableRawBufferPointer(file))
+    writer.append(signature)
+    // Compression, filter and interlace method are 0.
+    let start = writer.beginChunk("IHDR", dataBytes: 13)
+    writer.append(UInt32(truncatingIfNeeded: width))
+    writer.append(UInt32(truncatingIfNeeded: height))
+    writer.append([format.bitDepth, format.colorType, 0, 0, 0])
+    writer.endChunk(from: start)
+    let data = writer.beginChunk("IDAT", dataBytes: dataBytes)
+    writer.skip(dataBytes)
+    writer.endChunk(from: data)
+    let end = writer.beginChunk("IEND", dataBytes: 0)
+    writer.endChunk(from: end)
+    return writer.offset
+  }
+}
+
+/// Appends to memory whose size its user has checked.
+private struct BigEndianWriter {
+  let target: UnsafeMutableRawBufferPointer
+  private(set) var offset = 0
+
+  init(target: UnsafeMutableRawBufferPointer) {
+    self.target = target
+  }
+
+  mutating func append(_ value: UInt32) {
+    target.storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self)
+    offset += 4
+  }
+
+  mutating func append(_ bytes: [UInt8]) {
+    for byte in bytes {
+      target[offset] = byte
+      offset += 1
+    }
+  }
+
+  mutating func skip(_ count: Int) {
+    offset += count
+  }
+
+  /// Where the part of the chunk begins that the checksum covers.
+  mutating func beginChunk(_ type: StaticString, dataBytes: Int) -> Int {
+    append(UInt32(truncatingIfNeeded: dataBytes))
+    let start = offset
+    type.withUTF8Buffer { append(Array($0)) }
+    return start
+  }
+
+  mutating func endChunk(from start: Int) {
+    append(libdeflate_crc32(0, target.baseAddress.map { $0 + start }, offset - start))
+  }
+}

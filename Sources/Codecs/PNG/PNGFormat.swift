@@ -1,0 +1,29 @@
+/// What one pixel of a file is.
+enum PNGFormat {
+  case gray8
+  case gray16
+  case rgb8
+
+  var pixelBytes: Int {
+    switch self {
+    case .gray8: 1
+    case .gray16: 2
+    case .rgb8: 3
+    }
+  }
+
+  var bitDepth: UInt8 { self == .gray16 ? 16 : 8 }
+
+  /// The color type of the header: 0 gray, 2 RGB.
+  var colorType: UInt8 { self == .rgb8 ? 2 : 0 }
+}
+
+/// How a line is predicted; the raw value is the byte that stands before the line in the file.
+enum ScanlineFilter: UInt8 {
+  /// The pixels themselves.
+  case none = 0
+  /// The difference to the pixel above.
+  case up = 2
+  /// The difference to the nearest of left, above and left + above - above left.
+  case paeth = 4
+}

@@ -1,0 +1,126 @@
+import CPlatform
+import Geometry
+import SystemPackage
+
+/// Reads PNG files through libpng, strictly: a wrong checksum or a missing end is an error.
+///
+/// Sides are limited to 32,768 pixels, and the pixels that a header claims must be possible for a file
+/// of that size (deflate packs at most 1,032 : 1) before memory is set aside for them.
+public enum PNGReader {
+  /// A 16-bit gray picture; other kinds are refused, for their values would not be millimeters.
+  public static func depth(at file: FilePath) throws(ImageError) -> DepthImage {
+    try depth(in: FileBytes.read(file), file: file)
+  }
+
+  /// A gray picture of 8 bits or fewer; fewer are spread over 0…255.
+  public static func gray(at file: FilePath) throws(ImageError) -> GrayImage {
+    try gray(in: FileBytes.read(file), file: file)
+  }
+
+  /// Any picture as 8-bit RGB: gray is repeated, palettes are looked up, 16 bits are rounded to 8,
+  /// alpha is dropped (not blended), gamma is ignored.
+  public static func color(at file: FilePath) throws(ImageError) -> ColorImage {
+    try color(in: FileBytes.read(file), file: file)
+  }
+
+  /// As `depth(at:)`, from the bytes of a file; `file` is for messages only.
+  public static func depth(
+    in bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> DepthImage {
+    let picture: Picture<UInt16> = try read(bytes, as: scanmill_png_gray16, channels: 1, file: file)
+    return DepthImage(width: picture.width, height: picture.height, millimeters: picture.samples)
+  }
+
+  /// As `gray(at:)`, from the bytes of a file; `file` is for messages only.
+  public static func gray(in bytes: [UInt8], file: FilePath? = nil) throws(ImageError) -> GrayImage
+  {
+    let picture: Picture<UInt8> = try read(bytes, as: scanmill_png_gray8, channels: 1, file: file)
+    return GrayImage(width: picture.width, height: picture.height, values: picture.samples)
+  }
+
+  /// As `color(at:)`, from the bytes of a file; `file` is for messages only.
+  public static func color(
+    in bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> ColorImage {
+    let picture: Picture<UInt8> = try read(bytes, as: scanmill_png_rgb8, channels: 3, file: file)
+    return ColorImage(width: picture.width, height: picture.height, rgb: picture.samples)
+  }
+
+  private static let largestSide: UInt32 = 32_768
+
+  /// Deflate cannot pack tighter: 258 bytes take two bits at least.
+  private static let largestDeflateRatio = 1_032
+
+  private struct Picture<Sample> {
+    var width: Int
+    var height: Int
+    var samples: [Sample]
+  }
+
+  private static func read<Sample: BitwiseCopyable>(
+    _ bytes: [UInt8], as layout: scanmill_png_layout, channels: Int, file: FilePath?
+  ) throws(ImageError) -> Picture<Sample> {
+    do {
+      return try bytes.withUnsafeBufferPointer { input in
+        var message = MessageBuffer()
+        var header = scanmill_png_description()
+        guard
+          let reader = message.fill({
+            scanmill_png_open(input.baseAddress, input.count, largestSide, layout, &header, $0, $1)
+          })
+        else {
+          throw unreadable(message.text, file: file, byteOffset: nil)
+        }
+        defer { scanmill_png_close(reader) }
+        let width = Int(header.width)
+        let height = Int(header.height)
+        let bitsPerPixel = Int(header.bit_depth) * (header.color_type == 2 ? 3 : 1)
+        let leastBytes = ((width * bitsPerPixel + 7) / 8 + 1) * height / largestDeflateRatio
+        guard leastBytes <= input.count else {
+          throw unreadable(
+            "the header claims \(width)x\(height) pixels, more than the file can hold",
+            file: file, byteOffset: nil)
+        }
+        let count = width * height * channels
+        guard header.row_bytes == width * channels * MemoryLayout<Sample>.stride else {
+          throw unreadable("libpng gives rows of another length", file: file, byteOffset: nil)
+        }
+        var status: Int32 = -1
+        let samples = [Sample](unsafeUninitializedCapacity: count) { samples, initialized in
+          status = message.fill {
+            scanmill_png_read(
+              reader, samples.baseAddress, count * MemoryLayout<Sample>.stride, $0, $1)
+          }
+          initialized = status == 0 ? count : 0
+        }
+        guard status == 0 else {
+          throw unreadable(message.text, file: file, byteOffset: scanmill_png_offset(reader))
+        }
+        return Picture(width: width, height: height, samples: samples)
+      }
+    } catch let error as ImageError {
+      throw error
+    } catch {
+      throw ImageError(file: file, what: "\(error)")
+    }
+  }
+
+  private static func unreadable(_ what: String, file: FilePath?, byteOffset: Int?) -> ImageError {
+    ImageError(
+      file: file, what: "not readable as PNG: \(what)", byteOffset: byteOffset,
+      remedy: "copy the file again, or write it anew")
+  }
+}
+
+/// Room for one line of text from a C function.
+private struct MessageBuffer {
+  private var characters = [CChar](repeating: 0, count: 160)
+
+  mutating func fill<Result>(_ body: (UnsafeMutablePointer<CChar>?, Int) -> Result) -> Result {
+    characters.withUnsafeMutableBufferPointer { body($0.baseAddress, $0.count) }
+  }
+
+  var text: String {
+    String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,160 @@
+import CDeflate
+import Geometry
+
+/// Encodes pictures as PNG files: 8-bit gray, 16-bit gray and 8-bit RGB, with no chunks but those that
+/// must be.
+///
+/// The bytes depend on the pixels and the compression alone. Memory for lines and codes is kept from
+/// picture to picture (about 0.5 MB; a copy of the picture with `compact` and `archive`): make one writer
+/// per worker.
+///
+/// No file is larger than the stored lines and 1 % (and 150 bytes). Sides are 1…32,768 pixels.
+///
+/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 3 ms, `compact` 15 ms, `archive` 100 ms
+/// and more.
+public struct PNGWriter {
+  public let compression: PNGCompression
+
+  private var scratch: [UInt8] = []
+  private var fast: FastDeflate?
+  private var thorough: [PNGFormat: LibdeflateStream] = [:]
+
+  public init(compression: PNGCompression = .fast) {
+    self.compression = compression
+    if compression == .fast { fast = FastDeflate() }
+  }
+
+  /// A picture of three bytes a pixel, row 0 on top, no padding.
+  public mutating func encode(
+    rgb: [UInt8], width: Int, height: Int
+  ) throws(ImageError) -> [UInt8] {
+    var file: [UInt8] = []
+    try encode(rgb: rgb, width: width, height: height, into: &file)
+    return file
+  }
+
+  /// As above, into memory that is used again: `file` is replaced, its storage kept.
+  public mutating func encode(
+    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
+  ) throws(ImageError) {
+    try encode(rgb.span.bytes, .rgb8, width: width, height: height, into: &file)
+  }
+
+  /// A picture of one byte a pixel.
+  public mutating func encode(
+    gray8: [UInt8], width: Int, height: Int
+  ) throws(ImageError) -> [UInt8] {
+    var file: [UInt8] = []
+    try encode(gray8: gray8, width: width, height: height, into: &file)
+    return file
+  }
+
+  /// As above, into memory that is used again.
+  public mutating func encode(
+    gray8: [UInt8], width: Int, height: Int, into file: inout [UInt8]
+  ) throws(ImageError) {
+    try encode(gray8.span.bytes, .gray8, width: width, height: height, into: &file)
+  }
+
+  /// A picture of 16-bit values in the byte order of the host; the file has them big-endian.
+  public mutating func encode(
+    gray16: [UInt16], width: Int, height: Int
+  ) throws(ImageError) -> [UInt8] {
+    var file: [UInt8] = []
+    try encode(gray16: gray16, width: width, height: height, into: &file)
+    return file
+  }
+
+  /// As above, into memory that is used again.
+  public mutating func encode(
+    gray16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
+  ) throws(ImageError) {
+    try encode(gray16.span.bytes, .gray16, width: width, height: height, into: &file)
+  }
+
+  /// An 8-bit RGB picture.
+  public mutating func encode(_ image: ColorImage) throws(ImageError) -> [UInt8] {
+    try encode(rgb: image.rgb, width: image.width, height: image.height)
+  }
+
+  /// An 8-bit gray picture.
+  public mutating func encode(_ image: GrayImage) throws(ImageError) -> [UInt8] {
+    try encode(gray8: image.values, width: image.width, height: image.height)
+  }
+
+  /// A 16-bit gray picture of millimeters.
+  public mutating func encode(_ image: DepthImage) throws(ImageError) -> [UInt8] {
+    try encode(gray16: image.millimeters, width: image.width, height: image.height)
+  }
+
+  private static let largestSide = 32_768
+  /// A chunk holds at most 2^31 - 1 bytes; here all pixels are in one.
+  private static let largestLinesBytes = 1 << 30
+
+  private mutating func encode(
+    _ pixels: RawSpan, _ format: PNGFormat, width: Int, height: Int, into file: inout [UInt8]
+  ) throws(ImageError) {
+    try Self.check(byteCount: pixels.byteCount, format, width: width, height: height)
+    let rowBytes = width * format.pixelBytes
+    let deflatedBytes =
+      compression == .fast
+      ? FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)
+      : LibdeflateStream.largestBytes((rowBytes + 1) * height)
+    let scratchBytes =
+      Scanlines.scratchBytes(rowBytes: rowBytes)
+      + (compression == .fast ? 0 : (rowBytes + 1) * height)
+    if scratch.count < scratchBytes { scratch = [UInt8](repeating: 0, count: scratchBytes) }
+    if compression != .fast && thorough[format] == nil {
+      thorough[format] = try LibdeflateStream(format, compression: compression)
+    }
+
+    file.removeAll(keepingCapacity: true)
+    let largestFile = PNGChunks.overheadBytes + deflatedBytes
+    var deflated = 0
+    pixels.withUnsafeBytes { pixels in
+      scratch.withUnsafeMutableBufferPointer { scratch in
+        guard let pixels = pixels.baseAddress, let scratchStart = scratch.baseAddress else {
+          return
+        }
+        file.append(addingCapacity: largestFile) { (file: inout OutputSpan<UInt8>) in
+          file.withUnsafeMutableBufferPointer { file, initializedCount in
+            guard let start = file.baseAddress else { return }
+            var lines = Scanlines(
+              pixels: pixels, width: width, height: height, format: format, scratch: scratchStart)
+            let target = UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData)
+            if let thorough = thorough[format] {
+              let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
+              deflated = thorough.compress(
+                &lines, packed: packed, to: target, capacity: deflatedBytes)
+            } else {
+              deflated = fast?.compress(&lines, to: target) ?? 0
+            }
+            initializedCount = PNGChunks.finish(
+              file, format, width: width, height: height, dataBytes: deflated)
+          }
+        }
+      }
+    }
+    if deflated == 0 {
+      file.removeAll()
+      throw ImageError(what: "libdeflate did not accept \(width)x\(height) pixels")
+    }
+  }
+
+  private static func check(
+    byteCount: Int, _ format: PNGFormat, width: Int, height: Int
+  ) throws(ImageError) {
+    guard (1...largestSide).contains(width), (1...largestSide).contains(height),
+      (width * format.pixelBytes + 1) * height <= largestLinesBytes
+    else {
+      throw ImageError(
+        what: "\(width)x\(height) pixels cannot be written as PNG",
+        remedy: "sides are 1…\(largestSide) pixels and lines make at most 1 GiB")
+    }
+    guard byteCount == width * height * format.pixelBytes else {
+      throw ImageError(
+        what: "\(byteCount) bytes are no picture of \(width)x\(height) pixels",
+        remedy: "rows follow each other without padding")
+    }
+  }
+}

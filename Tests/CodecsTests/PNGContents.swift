@@ -1,0 +1,40 @@
+import Testing
+
+/// Contents that are hard on an encoder, of any size, the same in every run.
+enum PNGContent: String, CaseIterable, CustomTestStringConvertible {
+  case zero, constant, noise, checkerboard, ramp, smallNoise, rare, lines
+
+  var testDescription: String { rawValue }
+
+  /// `count` values of 16 bits in rows of `rowLength`; narrower formats take the low byte.
+  func values(count: Int, rowLength: Int) -> [UInt16] {
+    var random = SplitMix(state: UInt64(count) &* 31 &+ UInt64(rowLength))
+    return (0..<count).map { index in
+      let x = index % rowLength
+      let y = index / rowLength
+      switch self {
+      case .zero: return 0
+      case .constant: return 0x1234
+      case .noise: return UInt16(truncatingIfNeeded: random.next())
+      case .checkerboard: return (x + y).isMultiple(of: 2) ? 0 : 0xffff
+      case .ramp: return UInt16(truncatingIfNeeded: x &* 3 &+ y &* 5)
+      case .smallNoise: return UInt16(truncatingIfNeeded: 1000 + x / 4) &+ UInt16(random.next() % 7)
+      case .rare: return random.next() % 997 == 0 ? UInt16(truncatingIfNeeded: random.next()) : 7
+      case .lines: return y % 8 == 0 ? UInt16(truncatingIfNeeded: random.next()) : 0
+      }
+    }
+  }
+}
+
+/// A small generator of random numbers (SplitMix64, Steele, Lea and Flood 2014).
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
