@@ -42,7 +42,8 @@ struct ScanNetDepthLayout: Sendable {
     repeat {
       walk.stepOverRecords(of: bytes)
       if let end = ScanNetDepthEnd.best(
-        cuts: walk.cuts, byteCount: bytes.byteCount, declaredTimes: declaredTimes)
+        cuts: walk.cuts, byteCount: bytes.byteCount, declaredTimes: declaredTimes),
+        !(end.frames == walk.records.count && walk.isCutRecord(bytes, at: walk.end))
       {
         records = Array(walk.records.prefix(end.frames))
         readTimes(bytes, at: walk.cuts[end.frames], count: end.times, blocks: end.blocks)

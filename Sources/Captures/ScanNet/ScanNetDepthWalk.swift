@@ -24,6 +24,15 @@ struct ScanNetDepthWalk {
     return lengths.contains(Int(length))
   }
 
+  /// Whether the bytes at `offset` are the start of a record rather than of a time block of the same
+  /// size: a possible length, and no seconds since boot.
+  func isCutRecord(_ bytes: RawSpan, at offset: Int) -> Bool {
+    guard startsRecord(bytes, at: offset), let time = bytes.littleEndianDouble(at: offset) else {
+      return false
+    }
+    return !(time > 1e-6 && time < 1e9)
+  }
+
   /// Goes on from the last record as long as lengths are possible and payloads fit.
   mutating func stepOverRecords(of bytes: RawSpan) {
     while let record = wholeRecord(of: bytes, at: end) { append(record) }
@@ -40,29 +49,30 @@ struct ScanNetDepthWalk {
 
   /// Gets one record back whose stored length is damaged, decoding its payload to find its end.
   ///
-  /// Either the length at which the walk stopped is wrong, or the one before was wrong but possible
-  /// and led astray. Believed only if what follows the payload makes sense: another record, time
+  /// Either the length before was wrong but possible and led astray, or the one at which the walk
+  /// stopped is wrong. Believed only if what follows the payload makes sense: another record, time
   /// blocks, or the end of the file.
   mutating func recoverRecord(of bytes: RawSpan, declaredTimes: Int?) -> Bool {
-    // When less than the time blocks is left, they are cut: no record starts there.
-    let timesAreCut =
-      declaredTimes.map {
-        abs($0 - records.count) <= 2 && bytes.byteCount - end < 16 * $0
-      } ?? false
-    if !timesAreCut, let record = decodedRecord(of: bytes, at: end) {
+    if let last = records.last, !last.hasDamagedLength,
+      let record = decodedRecord(of: bytes, at: last.offset),
+      record.payloadBytes != last.payloadBytes
+    {
+      removeLast()
       append(record)
       if makesSenseBehindEnd(of: bytes, declaredTimes: declaredTimes) { return true }
       removeLast()
+      append(last)
     }
-    guard let last = records.last, !last.hasDamagedLength,
-      let record = decodedRecord(of: bytes, at: last.offset),
-      record.payloadBytes != last.payloadBytes
-    else { return false }
-    removeLast()
+    // When less than the time blocks is left, they are cut: no record starts there.
+    if let times = declaredTimes, abs(times - records.count) <= 2,
+      bytes.byteCount - end < 16 * times
+    {
+      return false
+    }
+    guard let record = decodedRecord(of: bytes, at: end) else { return false }
     append(record)
     if makesSenseBehindEnd(of: bytes, declaredTimes: declaredTimes) { return true }
     removeLast()
-    append(last)
     return false
   }
 
