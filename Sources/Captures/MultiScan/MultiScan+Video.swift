@@ -5,36 +5,47 @@ import SystemPackage
 extension MultiScan {
   /// The color video, indexed: its pictures are counted and none is decoded.
   struct Video: Sendable {
-    var codec: String
-    /// Pixels, before the turn that makes the pictures upright.
-    var storedWidth: Int
-    var storedHeight: Int
-    var clockwiseQuarterTurns: Int
-    /// Position of the stream inside the container.
-    var track: Int
+    var track: VideoTrack
     /// Further video tracks, which are not read.
     var otherVideoTracks: Int
-    /// Presentation times in display order.
-    var ticks: [Int64]
-    /// Seconds per tick, as a fraction.
-    var tickNumerator: Int64
-    var tickDenominator: Int64
+    /// The file ends before its own index says.
+    var endsEarly: Bool
 
-    var pictures: Int { ticks.count }
-    var uprightWidth: Int { clockwiseQuarterTurns % 2 == 0 ? storedWidth : storedHeight }
-    var uprightHeight: Int { clockwiseQuarterTurns % 2 == 0 ? storedHeight : storedWidth }
-
-    /// A tick difference in nanoseconds, to the nearest, ties away from zero; `nil` beyond ±292 years.
-    func nanoseconds(fromTicks ticks: Int64) -> Int64? {
-      guard tickDenominator > 0 else { return nil }
-      let scaled = Int128(ticks) * 1_000_000_000 * Int128(tickNumerator)
-      let half = Int128(tickDenominator) / 2
-      return Int64(exactly: (scaled + (scaled < 0 ? -half : half)) / Int128(tickDenominator))
+    /// Of several video tracks the first one of the size that the metadata states, else the first.
+    /// Tracks of other kinds do not count.
+    init(_ path: FilePath, preferring resolution: Resolution) throws(CaptureError) {
+      let index: VideoIndex
+      do throws(VideoError) {
+        index = try VideoIndex.read(path)
+      } catch {
+        throw CaptureError(
+          file: error.file, byteOffset: error.byteOffset.flatMap { Int(exactly: $0) },
+          problem: error.what, remedy: error.remedy)
+      }
+      let ofClaimedSize = index.tracks.first { track in
+        resolution == .size(width: track.storedWidth, height: track.storedHeight)
+      }
+      guard let track = ofClaimedSize ?? index.tracks.first else {
+        throw CaptureError(file: path, problem: "it has no video track")
+      }
+      self.track = track
+      otherVideoTracks = index.tracks.count - 1
+      endsEarly = index.endsEarly
     }
-  }
-}
-extension MultiScan.Video {
-  init(_ path: FilePath, preferring resolution: MultiScan.Resolution) throws(CaptureError) {
-    throw CaptureError(file: path, problem: "todo")
+
+    var pictures: Int { track.presentationTicks.count }
+
+    /// Presentation times; with `start`, those of a recording whose first picture is shown then.
+    /// `nil` for a time beyond ±292 years.
+    func times(startingAt start: Timestamp?) -> [Timestamp?] {
+      let first = start == nil ? 0 : track.presentationTicks.first ?? 0
+      return track.presentationTicks.map { tick in
+        let (difference, overflow) = tick.subtractingReportingOverflow(first)
+        guard !overflow, let offset = track.timeBase.nanoseconds(ofTicks: difference) else {
+          return nil
+        }
+        return (start ?? Timestamp(nanoseconds: 0)).advanced(byNanoseconds: offset)
+      }
+    }
   }
 }
