@@ -48,7 +48,9 @@ extension MultiScan.Generation {
     if depthTypes.contains("ARCore") || metadata.depthUnit == .millimeters { return .androidARCore }
     if depthTypes.contains("dual_camera_stereo_depth") { return .iosStereo }
     if metadata.streams.count(where: { $0.role == .color }) > 1 { return .iosDual }
-    let declaresMotion = metadata.streams.contains { if case .motion = $0.role { true } else { false } }
+    let declaresMotion = metadata.streams.contains {
+      if case .motion = $0.role { true } else { false }
+    }
     return declaresMotion ? .iosSingle : nil
   }
 }

@@ -18,7 +18,7 @@ extension MultiScan.Assembly {
     let times =
       contents.generation.writesCameraInfo
       ? (contents.linesInUse?.lines.prefix(pairing.lines).map { $0?.timestamp } ?? [])
-      : video.map { pictureTimes($0, startingAt: contents.earliestMotion) } ?? []
+      : video?.times(startingAt: contents.earliestMotion) ?? []
     let depth = pairing.firstDepthFrame..<pairing.firstDepthFrame + pairing.depthFrames
     return (0..<pairing.canonicalFrames(pictures: pictures)).map { index in
       let time = index < times.count ? times[index] : nil
@@ -28,25 +28,9 @@ extension MultiScan.Assembly {
     }
   }
 
-  private static func pictureTimes(
-    _ video: MultiScan.Video, startingAt start: Timestamp?
-  ) -> [Timestamp?] {
-    guard let start else {
-      return video.ticks.map { tick in
-        video.nanoseconds(fromTicks: tick).map(Timestamp.init(nanoseconds:))
-      }
-    }
-    let first = video.ticks.first ?? 0
-    return video.ticks.map { tick in
-      let (difference, overflow) = tick.subtractingReportingOverflow(first)
-      guard !overflow, let offset = video.nanoseconds(fromTicks: difference) else { return nil }
-      return start.advanced(byNanoseconds: offset)
-    }
-  }
-
   /// Gaps and disorder of the canonical times, and poses that move faster than anyone walks.
   func warnOfTimes() {
-    let steps = TimeSteps(betweenNeighbors: frames.map(\.timestamp))
+    let steps = MultiScan.stepsBetweenNeighbors(frames.map(\.timestamp))
     warnings.add(
       .frameGap, "frames", count: steps.gaps(above: MultiScan.gapFactor),
       "steps longer than \(MultiScan.gapFactor) times the median step")

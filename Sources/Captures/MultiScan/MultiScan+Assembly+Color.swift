@@ -1,3 +1,4 @@
+import Codecs
 import SystemPackage
 
 extension MultiScan.Assembly {
@@ -18,6 +19,10 @@ extension MultiScan.Assembly {
       if let second = files.secondaryVideo, second != name {
         warnings.add(.multipleStreams, "color", "\(second) is not exported")
       }
+      if video.track.orientation.isIgnored {
+        warnings.add(
+          .rotationIgnored, "color", "the turn of \(name) is no multiple of 90 degrees; left out")
+      }
       if pairsApproximately {
         warnings.add(
           .pairingApproximate, "color", count: video.pictures,
@@ -25,12 +30,14 @@ extension MultiScan.Assembly {
       }
       return .present(
         ColorStream(
-          source: .video(files.path(of: name), track: video.track),
+          source: .video(files.path(of: name), track: video.track.number),
           description: description(
-            name, encoding: video.codec, width: video.uprightWidth, height: video.uprightHeight,
+            name, encoding: video.track.encoding, width: video.track.uprightWidth,
+            height: video.track.uprightHeight,
             frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
             times: frames.map(\.colorTimestamp)),
-          clockwiseQuarterTurns: video.clockwiseQuarterTurns, ticksOfPicture: video.ticks))
+          clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
+          ticksOfPicture: video.track.presentationTicks))
     }
   }
 

@@ -128,7 +128,8 @@ private struct StreamEntry: Decodable {
     id = keys.value("id")
     type = keys.value("type")
     fileExtension = keys.value("file_extension")
-    declaredFrames = (keys.value("number_of_frames") ?? keys.value("num_frames") as LooseInt?)?.value
+    declaredFrames =
+      (keys.value("number_of_frames") ?? keys.value("num_frames") as LooseInt?)?.value
     intrinsics = keys.value("intrinsics") ?? keys.value("intrinsics_matrix")
     if keys.contains(AnyKey("resolution")) {
       let numbers: [LooseInt]? = keys.value("resolution")

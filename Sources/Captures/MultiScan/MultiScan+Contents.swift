@@ -140,7 +140,8 @@ extension MultiScan.Contents {
       return .success(try MappedFile(path))
     } catch {
       return .failure(
-        CaptureError(file: path, problem: "\(error.operation): \(error.reason)", remedy: error.remedy))
+        CaptureError(
+          file: path, problem: "\(error.operation): \(error.reason)", remedy: error.remedy))
     }
   }
 }

@@ -70,7 +70,7 @@ extension MultiScan {
       var description = StreamDescription(
         file: file, encoding: encoding, width: width, height: height, frames: frames,
         declaredFrames: declared)
-      let steps = TimeSteps(betweenNeighbors: times)
+      let steps = MultiScan.stepsBetweenNeighbors(times)
       description.firstTimestamp = times.lazy.compactMap(\.self).first
       description.lastTimestamp = times.reversed().lazy.compactMap(\.self).first
       description.rateHz = steps.rateHz
@@ -90,14 +90,15 @@ extension MultiScan.Contents {
   }
 }
 
-extension TimeSteps {
+extension MultiScan {
   /// Steps between frames that are next to each other and both have a time: a frame without time is no
   /// evidence of a gap.
-  init(betweenNeighbors times: [Timestamp?]) {
-    self.init([])
-    nanoseconds = zip(times, times.dropFirst()).compactMap { before, after in
+  static func stepsBetweenNeighbors(_ times: [Timestamp?]) -> TimeSteps {
+    var steps = TimeSteps([])
+    steps.nanoseconds = zip(times, times.dropFirst()).compactMap { before, after in
       guard let before, let after else { return nil }
       return after - before
     }
+    return steps
   }
 }

@@ -1,9 +1,11 @@
+import Codecs
 import Geometry
 
 extension MultiScan.Assembly {
   /// The lines that describe frames, with their frame numbers; broken ones left out.
   private var lines: [(frame: Int, line: MultiScan.CameraInfo.Line)] {
-    (contents.linesInUse?.lines.prefix(pairing.lines) ?? []).enumerated().compactMap { frame, line in
+    (contents.linesInUse?.lines.prefix(pairing.lines) ?? []).enumerated().compactMap {
+      frame, line in
       line.map { (frame, $0) }
     }
   }
@@ -32,7 +34,8 @@ extension MultiScan.Assembly {
         }
       }
       warnings.add(
-        .corruptRecord, "poses", count: damaged, "lines that are broken or hold no usable transform")
+        .corruptRecord, "poses", count: damaged, "lines that are broken or hold no usable transform"
+      )
       warnings.add(.missingKey, "poses", count: missing, "lines without transform")
       let times = rows.map { frames[$0.frame].timestamp }
       warnings.add(
@@ -98,7 +101,7 @@ extension MultiScan.Assembly {
   /// The values as recorded, turned where the pictures are turned.
   private func row(_ frame: Int, _ values: MultiScan.Intrinsics) -> IntrinsicsRow {
     let size = contents.storedColorSize
-    let turns = contents.color.value?.clockwiseQuarterTurns ?? 0
+    let turns = contents.color.value?.track.orientation.clockwiseQuarterTurns ?? 0
     guard turns != 0, let size else {
       return IntrinsicsRow(
         frame: frame, width: size?.width, height: size?.height, fx: values.fx, fy: values.fy,
@@ -121,7 +124,7 @@ extension MultiScan.Intrinsics {
 extension MultiScan.Contents {
   /// The video's size before any turn, else what the metadata says.
   fileprivate var storedColorSize: (width: Int, height: Int)? {
-    if let video = color.value { return (video.storedWidth, video.storedHeight) }
+    if let video = color.value { return (video.track.storedWidth, video.track.storedHeight) }
     if case .size(let width, let height) = metadata?.color?.resolution { return (width, height) }
     return nil
   }

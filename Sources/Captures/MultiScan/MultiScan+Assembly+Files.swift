@@ -57,22 +57,22 @@ extension MultiScan.Assembly {
     // Copies at the end are found by looking at depth and lines together.
     let pairing = isARCore ? [files.depth] + info + metadata : []
     let choosesTrack = (contents.color.value?.otherVideoTracks ?? 0) > 0
-    let intrinsics = info + video + (contents.linesInUse == nil ? metadata : []) + pairing
-    let names: [CapturePart: [String?]] = [
-      .color: video + (choosesTrack ? metadata : []),
-      .depth: [files.depth] + metadata + pairing,
-      .confidence: [files.confidence] + metadata + pairing,
-      .imu: motion + metadata,
-      .poses: info + pairing,
-      .intrinsics: intrinsics,
-      .cameraSettings: info + pairing,
-      .geo: metadata,
-      .frames: contents.generation.writesCameraInfo ? info + pairing : video + motion,
-      .calibration: intrinsics,
+    let constants = contents.constantIntrinsics == nil ? [] : metadata
+    let own: [CapturePart: (files: [String?], with: [String?])] = [
+      .color: (video, choosesTrack ? metadata : []),
+      .depth: ([files.depth], metadata + pairing),
+      .confidence: ([files.confidence], metadata + pairing),
+      .imu: (motion, metadata),
+      .poses: (info, pairing),
+      .intrinsics: (info + constants, video + pairing),
+      .cameraSettings: (info, pairing),
+      .geo: (contents.metadata?.position == nil ? [] : metadata, []),
+      .frames: contents.generation.writesCameraInfo ? (info, pairing) : (video + motion, []),
+      .calibration: (info + constants, video + pairing),
     ]
-    return names.compactMapValues { names in
-      let paths = Set(names.compactMap(\.self)).sorted().map(files.path(of:))
-      return paths.isEmpty ? nil : paths
+    return own.compactMapValues { own, with in
+      guard own.contains(where: { $0 != nil }) else { return nil }
+      return Set((own + with).compactMap(\.self)).sorted().map(files.path(of:))
     }
   }
 }

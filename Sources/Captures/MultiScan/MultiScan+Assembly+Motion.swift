@@ -69,7 +69,8 @@ extension MultiScan.Assembly {
       }
     } else {
       warnings.add(
-        .truncatedStream, "imu", "motion files without header: the app was killed; records are read")
+        .truncatedStream, "imu", "motion files without header: the app was killed; records are read"
+      )
     }
     if file.hasPartialRecord {
       warnings.add(.imuPartialRecord, "imu", "bytes behind the last whole record are ignored")

@@ -16,6 +16,9 @@ extension MultiScan.Assembly {
     if let error = contents.color.error {
       missing.append("The video is not finished: \(error.problem).")
     }
+    if contents.color.value?.endsEarly == true {
+      missing.append("The video ends before its own index says.")
+    }
     let hasDepth = generation.writesCameraInfo || generation == .iosStereo
     if hasDepth { missing += Self.unfinished(contents.depth, "depth file") }
     if generation.writesCameraInfo {
