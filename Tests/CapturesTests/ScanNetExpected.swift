@@ -71,7 +71,7 @@ struct ScanNetExpected: Decodable {
 extension Capture {
   /// What decoding all depth records gives: a digest of the millimeters for each canonical frame, and
   /// the warnings of opening and decoding, summed by code.
-  func decodedDepth() throws -> (digests: [String?], codes: [WarningCode: Int]) {
+  func decodedScanNetDepth() throws -> (digests: [String?], codes: [WarningCode: Int]) {
     var digests = [String?](repeating: nil, count: frames.count)
     var codes: [WarningCode: Int] = [:]
     for warning in warnings { codes[warning.code, default: 0] += warning.count }

@@ -74,7 +74,7 @@ struct ScanNetFixtureTests {
   @Test("Depth in millimeters, and every warning with its count", arguments: cases)
   func depth(fixture: FixtureCase) throws {
     let (capture, expected) = try Self.open(fixture)
-    let (digests, codes) = try capture.decodedDepth()
+    let (digests, codes) = try capture.decodedScanNetDepth()
     #expect(digests == expected.depthSha256)
     let named = Dictionary(
       expected.warnings.map { ($0.code, $0.count) }, uniquingKeysWith: +)

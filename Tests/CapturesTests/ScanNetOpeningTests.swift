@@ -22,7 +22,7 @@ struct ScanNetOpeningTests {
       #expect(capture.alignment == nil)
       #expect(capture.intrinsics.value == nil)
       #expect(capture.frames.allSatisfy { $0.timestamp != nil })
-      let (digests, codes) = try capture.decodedDepth()
+      let (digests, codes) = try capture.decodedScanNetDepth()
       #expect(codes == [.missingFile: 1])
       #expect(digests.allSatisfy { $0 != nil })
       #expect(!capture.completeness.isWhole)

@@ -247,7 +247,7 @@ struct ScanNetSituationTests {
     var scratch = ScanNetScratch(frames: situation.frames)
     situation.edit(&scratch)
     try scratch.opened { capture in
-      let codes = try capture.decodedDepth().codes
+      let codes = try capture.decodedScanNetDepth().codes
       #expect(codes == situation.codes)
       let canonical = situation.canonical ?? situation.frames
       #expect(capture.frames.count == canonical)

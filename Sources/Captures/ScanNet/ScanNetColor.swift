@@ -1,4 +1,4 @@
-import Storage
+import Codecs
 import SystemPackage
 
 /// The `.h264` file: a bare stream, whose pictures are counted without decoding them.
@@ -6,39 +6,31 @@ enum ScanNetColor {
   /// What is known of a stream before decoding.
   struct Facts: Sendable {
     var pictures: Int
+    /// Of the decoded pictures, pixels; `nil` when the stream's head does not say.
     var width: Int?
     var height: Int?
-    var clockwiseQuarterTurns = 0
+    var clockwiseQuarterTurns: Int
   }
 
+  /// Cost: one scan of the file for start codes.
   static func facts(of file: FilePath) throws(CaptureError) -> Facts {
-    let mapped: MappedFile
+    let index: VideoIndex
     do {
-      mapped = try MappedFile(file)
+      index = try VideoIndex.read(file, container: .annexB)
     } catch {
-      throw CaptureError(file: file, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(
+        file: file, byteOffset: error.byteOffset.map(Int.init), problem: error.what,
+        remedy: error.remedy)
     }
-    let pictures = mapped.withBytes(countPictures)
-    guard pictures > 0 else {
+    guard let track = index.tracks.first, track.pictureCount > 0 else {
       throw CaptureError(
         file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
     }
-    return Facts(pictures: pictures)
-  }
-
-  /// NAL units of type 1 and 5 whose first slice-header bit is 1 start a picture.
-  private static func countPictures(_ bytes: RawSpan) -> Int {
-    var count = 0
-    var zeros = 0
-    for index in 0..<max(0, bytes.byteCount - 2) {
-      let byte = bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-      if byte == 1, zeros >= 2 {
-        let type = bytes.unsafeLoad(fromByteOffset: index + 1, as: UInt8.self) & 31
-        let slice = bytes.unsafeLoad(fromByteOffset: index + 2, as: UInt8.self)
-        if type == 1 || type == 5, slice >= 128 { count += 1 }
-      }
-      zeros = byte == 0 ? zeros + 1 : 0
-    }
-    return count
+    let (width, height) = (track.uprightWidth, track.uprightHeight)
+    let isSizeKnown = width > 0 && height > 0
+    return Facts(
+      pictures: track.pictureCount, width: isSizeKnown ? width : nil,
+      height: isSizeKnown ? height : nil,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns)
   }
 }

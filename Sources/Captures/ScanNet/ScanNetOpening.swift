@@ -124,8 +124,9 @@ struct ScanNetOpening {
       .depth: list(files.depth, files.metadata),
       .imu: list(files.imu),
       .cameraSettings: list(files.camera),
-      .intrinsics: list(files.metadata),
-      .calibration: list(files.metadata),
+      // The size of the color pictures is that of the video.
+      .intrinsics: list(files.metadata, files.color),
+      .calibration: list(files.metadata, files.color),
       .frames: list(files.depth, files.metadata, files.color, files.imu),
     ].filter { !$0.value.isEmpty }
   }
