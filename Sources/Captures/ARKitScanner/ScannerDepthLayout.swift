@@ -78,7 +78,7 @@ extension ARKitScanner {
           let result = file.withBytes(in: payload) { decoder.decode($0, into: &pixels) }
           if case .picture(let kind, _) = result { return (kind, decoder.size) }
         }
-        file.giveBackPages(in: payload)
+        file.didRead(bytes: payload.count)
       }
       return nil
     }

@@ -19,7 +19,7 @@ extension ARKitScanner {
         return .hole(
           .emptyRecord, "\(place(of: record)): length 0, the app could not encode this frame")
       }
-      defer { file.giveBackPages(in: payload) }
+      defer { file.didRead(bytes: payload.count) }
       switch file.withBytes(in: payload, { decoder.decode($0, into: &pixels) }) {
       case .picture(let kind, let hasNonFinite):
         return RecordOutcome(
@@ -48,7 +48,7 @@ extension ARKitScanner {
       }
       let byteCount = size.pixels * FloatDepth.bytesPerPixel
       let range = record * byteCount..<(record + 1) * byteCount
-      defer { file.giveBackPages(in: range) }
+      defer { file.didRead(bytes: byteCount) }
       let hasNonFinite = file.withBytes(in: range) { FloatDepth.convert($0, into: &pixels) }
       guard hasNonFinite else { return .picture }
       return RecordOutcome(
