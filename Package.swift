@@ -6,6 +6,8 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // One configuration for the program and its tests: nothing is built twice.
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
@@ -80,7 +82,10 @@ let package = Package(
         "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
         "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
-      exclude: ["README.md"], swiftSettings: house),
+      exclude: ["README.md"],
+      // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
+      resources: [.embedInCode("Pipelines/default.yaml")],
+      swiftSettings: house),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],

@@ -91,7 +91,7 @@ public struct BatchRun: Sendable {
       finished.warnings = result.report.warnings.isEmpty ? nil : result.report.warnings
       events.send(finished)
     }
-    report.exit = ExitCode.of(
+    report.exit = ExitStatus.of(
       report, hadOutputFailure: hadOutputFailure, wasLocked: wasLocked)
     var end = RunEvent(.runFinished, time: clock.wallText())
     end.exit = report.exit

@@ -18,6 +18,12 @@ public enum FileSystem {
     return path.withPlatformString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Whether `path` itself is a symbolic link.
+  public static func isLink(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withPlatformString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Makes `path` and the folders above it; a folder that exists already is fine.
   public static func makeFolder(_ path: FilePath) throws(FileError) {
     if isFolder(path) || path.isEmpty { return }

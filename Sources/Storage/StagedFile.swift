@@ -34,7 +34,15 @@ public final class StagedFile {
   /// Appends bytes and takes them into the digest.
   public func append(_ piece: [UInt8]) throws(FileError) {
     do {
-      try piece.withUnsafeBytes { _ = try file.writeAll($0) }
+      try piece.withUnsafeBytes { try append(raw: $0) }
+    } catch {
+      throw error as? FileError ?? FileError(.ioError, path: path, operation: "write")
+    }
+  }
+
+  func append(raw piece: UnsafeRawBufferPointer) throws {
+    do {
+      _ = try file.writeAll(piece)
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
     }

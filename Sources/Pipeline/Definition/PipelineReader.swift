@@ -5,7 +5,6 @@ public struct PipelineReader {
   private let registry: StageRegistry
   private var diagnostics: DiagnosticList
   private let name: String
-  private var parameterOwners: [String: [String]] = [:]
 
   /// Reads `text`. `file` is how messages name it.
   public static func read(
@@ -29,7 +28,7 @@ public struct PipelineReader {
       if let stage = stage(entry, names: names) { stages[entry.name.value] = stage }
     }
     for entry in file.stages { setParameters(entry, &stages) }
-    for entry in file.stages { connect(entry, &stages) }
+    for entry in file.stages { connect(entry, names: names, &stages) }
     let order = StageOrder.sort(file.stages, &diagnostics)
     guard diagnostics.all.isEmpty else {
       throw PipelineError(
@@ -146,7 +145,7 @@ public struct PipelineReader {
   }
 
   private mutating func connect(
-    _ entry: PipelineFile.StageEntry, _ stages: inout [String: StageDefinition]
+    _ entry: PipelineFile.StageEntry, names: [String], _ stages: inout [String: StageDefinition]
   ) {
     guard var stage = stages[entry.name.value] else { return }
     let connections =

@@ -1,0 +1,56 @@
+import Geometry
+
+extension ARKitScanner.Assembly {
+  /// The size that intrinsics belong to: the video's, else the metadata's.
+  var colorSize: ARKitScanner.PictureSize? {
+    if let video = contents.video.value { return video.size }
+    guard case .valid(let size) = contents.metadata.value?.colorSize else { return nil }
+    return size
+  }
+
+  func intrinsics() -> StreamState<[IntrinsicsRow]> {
+    let size = colorSize
+    switch sides.matrices {
+    case .unreadable(let error): return .unreadable(error)
+    case .absent(let why):
+      warnings.add(.calibrationMissing, "color", "no intrinsics: \(why)")
+      return .absent(why)
+    case .present(let matrices):
+      var nonFinite = 0
+      let rows = matrices.enumerated().compactMap { frame, matrix -> IntrinsicsRow? in
+        guard let matrix, matrix.count == 9 else { return nil }
+        guard matrix.allSatisfy(\.isFinite) else {
+          nonFinite += 1
+          return nil
+        }
+        return IntrinsicsRow(
+          frame: frame, width: size?.width, height: size?.height, fx: matrix[0], fy: matrix[4],
+          cx: matrix[6], cy: matrix[7])
+      }
+      let file = sides.files[.intrinsics]?.first ?? "intrinsics"
+      warnings.add(
+        .nonFiniteValue, "intrinsics", count: nonFinite,
+        "intrinsics with NaN or infinite numbers have no row")
+      if rows.isEmpty {
+        warnings.add(.calibrationMissing, "color", "\(file) holds no intrinsics")
+      } else {
+        warnings.add(
+          .missingKey, file, count: matrices.count - rows.count - nonFinite,
+          "frames without readable intrinsics have no row")
+      }
+      return .present(rows)
+    }
+  }
+
+  /// Depth and color are one camera. The intrinsics of the first frame stand for all: they change from
+  /// frame to frame by less than a pixel, and between registered pictures only the sizes matter.
+  func alignment(intrinsics: [IntrinsicsRow]?) -> DepthCalibration? {
+    guard contents.depth.value != nil else { return nil }
+    var color: PinholeCamera?
+    if let row = intrinsics?.first, let width = row.width, let height = row.height {
+      color = PinholeCamera(
+        width: width, height: height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
+    }
+    return DepthCalibration(registered: true, colorFromDepth: .identity, colorIntrinsics: color)
+  }
+}
