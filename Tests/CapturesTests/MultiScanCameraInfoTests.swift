@@ -52,6 +52,29 @@ struct MultiScanCameraInfoTests {
     #expect(capture.totals() == [.corruptRecord: 1])
   }
 
+  @Test("Lines cut anywhere keep those before the cut")
+  func cut() throws {
+    let folder = try Samples.lidar(frames: 3)
+    let text = Array(Samples.lines(3).utf8)
+    let whole = try folder.open()
+    let lineBytes = text.split(separator: 10).map(\.count)
+    for end in 0..<text.count {
+      try folder.write("\(Samples.stem).jsonl", text[..<end])
+      let capture = try folder.open()
+      // A line is whole with its closing brace; the line end may be missing.
+      var start = 0
+      var lines = 0
+      for count in lineBytes where end >= start + count {
+        lines += 1
+        start += count + 1
+      }
+      #expect(capture.poses.value?.rows == Array((whole.poses.value?.rows ?? [])[..<lines]))
+      #expect(capture.frames.count == 3)
+      let hasCutLine = lines < 3 && end > start
+      #expect(capture.total(.corruptRecord, "poses") == (hasCutLine ? 1 : 0))
+    }
+  }
+
   @Test("A line that lacks a key keeps what it has")
   func missingKeys() throws {
     let text = [

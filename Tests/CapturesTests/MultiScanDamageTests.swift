@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Damaged MultiScan captures", .enabled(if: Fixtures.arePresent))
 struct MultiScanDamageTests {
-  /// Small files are cut everywhere, others at evenly spread points.
-  private static let mostCuts = 160
+  /// Evenly spread points; that metadata, lines, motion and depth may end at any byte is tested with each.
+  private static let cuts = 24
 
   @Test("Any file may end anywhere", arguments: MultiScanSupport.cases)
   func truncation(of fixture: FixtureCase) throws {
@@ -15,7 +15,7 @@ struct MultiScanDamageTests {
     let whole = try folder.open()
     for name in try folder.names(ending: "") {
       let bytes = try folder.bytes(name)
-      let points = name.contains(".zlib") || name.hasSuffix(".mp4") ? 12 : Self.mostCuts
+      let points = name.contains(".zlib") || name.hasSuffix(".mp4") ? 8 : Self.cuts
       for end in stride(from: 0, to: bytes.count, by: max(1, bytes.count / points)) {
         try folder.write(name, bytes[..<end])
         guard let capture = try? folder.open() else { continue }
@@ -37,7 +37,7 @@ struct MultiScanDamageTests {
     for name in try folder.names(ending: "") {
       let bytes = try folder.bytes(name)
       guard !bytes.isEmpty else { continue }
-      for _ in 0..<(name.contains(".zlib") || name.hasSuffix(".mp4") ? 10 : 40) {
+      for _ in 0..<(name.contains(".zlib") || name.hasSuffix(".mp4") ? 6 : 12) {
         var damaged = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) {
           damaged[Int.random(in: 0..<bytes.count, using: &random)] =
