@@ -63,7 +63,7 @@ let package = Package(
         "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
         "Storage", systemPackage,
       ]),
-    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", systemPackage]),
+    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     room("Processing", ["Geometry", "Parallel"]),
     room("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
     room(
