@@ -6,6 +6,8 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // One configuration for the program and its tests: nothing is built twice.
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")

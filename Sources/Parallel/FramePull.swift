@@ -38,8 +38,13 @@ public func pullFrames<Item, Scratch>(
               try turn.withLock { turn in
                 guard !turn.isOver else { return }
                 number = turn.pulled
+                // Over until proven otherwise: when `next` throws, nobody may pull after it, not even
+                // before this worker has recorded the error.
+                turn.isOver = true
                 item = try budget.withCore { try next(&scratch) }
-                if item == nil { turn.isOver = true } else { turn.pulled += 1 }
+                guard item != nil else { return }
+                turn.isOver = false
+                turn.pulled += 1
               }
               guard let item else { return }
               try budget.withCore { try work(item, &scratch) }

@@ -23,7 +23,8 @@ public final class MappedFile: Sendable {
   /// Opens and maps `path`. An empty file maps to no bytes; a folder or device is refused.
   public init(_ path: FilePath) throws(FileError) {
     do {
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      // Not blocking: a named pipe must be refused, not waited for.
+      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       defer { try? file.close() }
       let identity = try FileIdentity(file, path: path)
       let bytes = Int(identity.bytes)
@@ -62,7 +63,7 @@ public final class MappedFile: Sendable {
     try withBytes { try body($0.extracting(range.clamped(to: 0..<count))) }
   }
 
-  /// Tells the kernel that the bytes of `range` will be read in order soon, so that it reads ahead.
+  /// Tells the kernel that the bytes will be read in order, so that it reads ahead.
   public func willReadInOrder() {
     if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
   }

@@ -50,8 +50,12 @@ extension MultiScanReader {
       return (.possible, "\(name) is named as this family names depth or confidence")
     }
     // A motion ending alone says nothing; with company it may be a killed app's empty files.
-    guard files.motion.count > 1 || files.video != nil || files.primaryVideo != nil else { return nil }
-    return (.possible, "\(files.motion.values.sorted().joined(separator: ", ")) named as motion files")
+    guard files.motion.count > 1 || files.video != nil || files.primaryVideo != nil else {
+      return nil
+    }
+    return (
+      .possible, "\(files.motion.values.sorted().joined(separator: ", ")) named as motion files"
+    )
   }
 
   private static func metadata(_ name: String, in listing: FolderListing) -> MultiScan.Metadata? {
