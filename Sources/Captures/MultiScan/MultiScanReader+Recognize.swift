@@ -34,10 +34,11 @@ extension MultiScanReader {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing) else { continue }
       let known = metadata.streams.contains { $0.role != nil }
-      if known || files.hasMarker {
-        return (known ? .certain : .possible, "\(name) describes the streams of a recording")
+      if known { return (.certain, "\(name) describes the streams of a recording") }
+      // Other programs write lists of streams too, about files of theirs.
+      if files.hasMarker || files.video != nil || files.cameraInfo != nil {
+        return (.possible, "\(name) has a list of streams, next to files of its name")
       }
-      return (.possible, "\(name) has a list of streams")
     }
     guard files.hasMarker else { return nil }
     if let name = files.cameraInfo, isCameraInfo(listing.head(of: name)) {
