@@ -103,7 +103,9 @@ enum ARKitScannerSupport {
     }
     switch depth.access {
     case .indexed(let source):
-      for record in 0..<source.recordCount { take(try source.decode(record: record, into: &pixels)) }
+      for record in 0..<source.recordCount {
+        take(try source.decode(record: record, into: &pixels))
+      }
     case .ordered(let source):
       let reader = try source.makeReader()
       while let outcome = try reader.next(into: &pixels) { take(outcome) }
@@ -114,8 +116,10 @@ enum ARKitScannerSupport {
 
   /// SHA-256 of the little-endian pixels.
   static func digest(_ pixels: [UInt16]) -> String {
-    Digest(of: pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
-      .hex
+    Digest(
+      of: pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    )
+    .hex
   }
 
   /// Warnings of opening and of decoding every depth record, summed by code.

@@ -22,7 +22,8 @@ public enum ARKitScannerReader: CaptureReader {
     if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
       throw CaptureError(
         file: recognition.folder.appending(name),
-        problem: "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
+        problem:
+          "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
         remedy: "convert it with the app's own scripts of that time")
     }
     let contents = ARKitScanner.Contents(ARKitScanner.Folder(listing))

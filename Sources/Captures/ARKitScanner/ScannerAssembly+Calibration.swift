@@ -1,15 +1,18 @@
 import Geometry
 
 extension ARKitScanner.Assembly {
-  /// The size that intrinsics belong to: the video's, else the metadata's.
-  var colorSize: ARKitScanner.PictureSize? {
-    if let video = contents.video.value { return video.size }
+  /// The size of color pictures: the video's, else the metadata's.
+  private func colorSize(
+    _ inVideo: (ARKitScanner.Video) -> ARKitScanner.PictureSize
+  ) -> ARKitScanner.PictureSize? {
+    if let video = contents.video.value { return inVideo(video) }
     guard case .valid(let size) = contents.metadata.value?.colorSize else { return nil }
     return size
   }
 
+  /// Rows hold the numbers of the picture as stored and the size of the upright one.
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
-    let size = colorSize
+    let size = colorSize(\.uprightSize)
     switch sides.matrices {
     case .unreadable(let error): return .unreadable(error)
     case .absent(let why):
@@ -47,9 +50,9 @@ extension ARKitScanner.Assembly {
   func alignment(intrinsics: [IntrinsicsRow]?) -> DepthCalibration? {
     guard contents.depth.value != nil else { return nil }
     var color: PinholeCamera?
-    if let row = intrinsics?.first, let width = row.width, let height = row.height {
+    if let row = intrinsics?.first, let size = colorSize(\.storedSize) {
       color = PinholeCamera(
-        width: width, height: height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
+        width: size.width, height: size.height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
     }
     return DepthCalibration(registered: true, colorFromDepth: .identity, colorIntrinsics: color)
   }

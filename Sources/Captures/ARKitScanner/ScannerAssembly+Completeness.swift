@@ -32,6 +32,8 @@ extension ARKitScanner.Assembly {
     switch contents.video {
     case .absent: missing.append("The video is not there.")
     case .unreadable(let error): missing.append(Self.sentence(error))
+    case .present(let video) where video.endsEarly:
+      missing.append("\(video.name) is cut at its end.")
     case .present: break
     }
     switch contents.depth {

@@ -1,16 +1,22 @@
+import Codecs
 import Geometry
 
 extension ARKitScanner.Assembly {
   /// Files that are absent or damaged.
   func reportFiles() {
     for name in missingSideFiles {
-      warnings.add(.missingFile, name, "\(name) is not there: the app writes it when recording stops")
+      warnings.add(
+        .missingFile, name, "\(name) is not there: the app writes it when recording stops")
     }
     if case .absent = contents.video {
       warnings.add(.missingFile, "color", "no video: color does not apply")
     }
     if case .absent = contents.depth {
       warnings.add(.missingFile, "depth", "no depth file: depth does not apply")
+    }
+    if contents.video.value?.track.orientation.isIgnored ?? false {
+      warnings.add(
+        .rotationIgnored, "color", "the video's display matrix is no quarter turn: not applied")
     }
     if sides.exifIsOpen {
       warnings.add(
@@ -101,11 +107,11 @@ extension ARKitScanner.Assembly {
     case .invalid(let text):
       warnings.add(.sizeMismatch, "color", "metadata says \(text), which is no size")
     case .valid(let stated):
-      guard let video = contents.video.value, video.size != stated else { break }
+      guard let size = contents.video.value?.storedSize, size != stated else { break }
       warnings.add(
         .sizeMismatch, "color",
-        "metadata says \(stated.width)x\(stated.height), the video has "
-          + "\(video.size.width)x\(video.size.height)")
+        "metadata says \(stated.width)x\(stated.height), the video has \(size.width)x\(size.height)"
+      )
     case .absent, nil: break
     }
   }

@@ -1,15 +1,19 @@
+import Codecs
 import Geometry
 
 extension ARKitScanner.Assembly {
   func color() -> StreamState<ColorStream> {
     contents.video.map { video in
+      let ticks = video.track.presentationTicks
+      let size = video.uprightSize
       var description = StreamDescription(
-        file: video.name, encoding: video.codec, width: video.size.width,
-        height: video.size.height, frames: video.pictureCount)
+        file: video.name, encoding: video.track.encoding, width: size.width, height: size.height,
+        frames: video.pictureCount)
       describe(times: times(ofFirst: video.pictureCount), in: &description)
       return ColorStream(
-        source: .video(video.path, track: video.track), description: description,
-        clockwiseQuarterTurns: video.clockwiseQuarterTurns, ticksOfPicture: video.ticks)
+        source: .video(video.path, track: video.track.number), description: description,
+        clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
+        ticksOfPicture: ticks.isEmpty ? nil : ticks)
     }
   }
 

@@ -66,7 +66,8 @@ extension ARKitScanner {
       let video = [folder.videoFile].compactMap(\.self)
       let depth = [folder.depthFile].compactMap(\.self)
       let metadata = folder.has("metadata.json") ? ["metadata.json"] : []
-      let keys = sides.files[.poses] ?? sides.files[.intrinsics] ?? sides.files[.cameraSettings] ?? []
+      let keys =
+        sides.files[.poses] ?? sides.files[.intrinsics] ?? sides.files[.cameraSettings] ?? []
       let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
       // Rows belong to keys, so every table depends on the file that has them.
       let named: [CapturePart: [String]] = [

@@ -98,7 +98,8 @@ extension ARKitScanner {
         start = offset
         count = try bytes.withUnsafeMutableBytes {
           try descriptor.read(
-            fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
+            fromAbsoluteOffset: Int64(offset),
+            into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
         }
       }
       guard offset + 4 <= start + count else { return nil }

@@ -40,7 +40,9 @@ extension ARKitScanner {
 
     /// Whether `record` is known to be a hole without decoding it.
     func isEmpty(record: Int) -> Bool {
-      guard case .framed(let chain, _) = layout.kind, record < chain.recordCount else { return false }
+      guard case .framed(let chain, _) = layout.kind, record < chain.recordCount else {
+        return false
+      }
       return chain.payload(of: record).isEmpty
     }
 

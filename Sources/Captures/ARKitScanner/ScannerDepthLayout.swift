@@ -42,7 +42,8 @@ extension ARKitScanner {
     /// `stated` is the size to try first. Cost: the walk and one record where the file is framed, a
     /// whole inflation in constant memory where it is one stream.
     init(of file: MappedFile, stated: PictureSize?) throws(CaptureError) {
-      let sizes = stated.map { $0 == .depthDefault ? [$0] : [$0, .depthDefault] } ?? [.depthDefault]
+      let sizes =
+        stated.map { $0 == .depthDefault ? [$0] : [$0, .depthDefault] } ?? [.depthDefault]
       let chain = try DepthChain(walking: file.path, byteCount: file.count)
       let first = Self.firstPicture(of: chain, in: file, sizes: sizes)
       if first != nil || chain.end == .complete {

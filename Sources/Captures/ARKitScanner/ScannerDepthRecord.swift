@@ -40,7 +40,8 @@ extension ARKitScanner {
       case .failure(let text): deflateFailure = text
       }
       if let magic = otherFraming(payload) {
-        return .corrupt("starts with \"\(magic)\": the other LZ4 framing of Apple, not a bare block")
+        return .corrupt(
+          "starts with \"\(magic)\": the other LZ4 framing of Apple, not a bare block")
       }
       return .corrupt("neither LZ4 (\(lz4Failure)) nor DEFLATE (\(deflateFailure))")
     }
@@ -48,7 +49,9 @@ extension ARKitScanner {
     private func decodeLZ4(
       _ payload: RawSpan, into pixels: inout [UInt16]
     ) -> (failure: String, isDecoded: Bool) {
-      guard size.pixels * 2 <= payload.byteCount * Self.lz4Expansion else { return ("too short", false) }
+      guard size.pixels * 2 <= payload.byteCount * Self.lz4Expansion else {
+        return ("too short", false)
+      }
       if pixels.count != size.pixels { pixels = [UInt16](repeating: 0, count: size.pixels) }
       var span = pixels.mutableSpan
       var bytes = span.mutableBytes
@@ -74,7 +77,9 @@ extension ARKitScanner {
       _ payload: RawSpan, into pixels: inout [UInt16]
     ) -> DeflateResult {
       let byteCount = size.pixels * FloatDepth.bytesPerPixel
-      guard byteCount <= payload.byteCount * Self.deflateExpansion else { return .failure("too short") }
+      guard byteCount <= payload.byteCount * Self.deflateExpansion else {
+        return .failure("too short")
+      }
       return scratch.withBuffer(byteCount: byteCount) { buffer in
         var span = buffer.mutableSpan
         var output = span.mutableBytes

@@ -19,7 +19,9 @@ extension ARKitScanner {
       } else if metadata?.isFirstVersion ?? (folder.depthFile == "depth") {
         self = .g2b
       } else if folder.has("intri.json") || keysAreTimes {
-        if case .framed(_, first: .deflate) = layout { self = .g4 } else {
+        if case .framed(_, first: .deflate) = layout {
+          self = .g4
+        } else {
           self = hasExposureMarks ? .g5 : .g6
         }
       } else {

@@ -4,7 +4,9 @@ extension ARKitScanner {
   /// Motion samples in the units of the tables.
   struct Motion: Sendable {
     /// Sensor names by the index used in `samples`.
-    static let sensors = ["rotationRate", "userAcceleration", "magnetometer", "attitude", "gravity"]
+    static let sensors = [
+      "rotationRate", "userAcceleration", "magnetometer", "attitude", "gravity",
+    ]
     /// The app writes accelerations in g.
     private static let scales = [
       1, StandardGravity.metersPerSecondSquared, 1, 1, StandardGravity.metersPerSecondSquared,

@@ -11,7 +11,8 @@ extension ARKitScanner {
         let mapped = try MappedFile(file)
         return mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
       } catch {
-        throw CaptureError(file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
+        throw CaptureError(
+          file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
       }
     }
 

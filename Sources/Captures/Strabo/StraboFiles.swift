@@ -114,7 +114,8 @@ struct StraboFiles {
     guard (try? FileIdentity(of: path)) != nil else { return nil }
     if PathSafety.resolves(path, inside: folder) { return path }
     if seen.insert(path).inserted {
-      warnings.add(.pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
+      warnings.add(
+        .pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
     }
     return nil
   }

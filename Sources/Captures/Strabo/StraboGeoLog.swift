@@ -14,15 +14,19 @@ struct StraboGeoLog {
   /// Distinct times, in order.
   private(set) var times: [Timestamp] = []
 
-  /// No points at all.
-  init(warnings: WarningCollector) {
-    warnings.add(.geoNoFix, "geo", "no points: the capture's own position and heading are held")
+  /// The log of a capture without geo data.
+  init(withoutFile warnings: WarningCollector) {
+    self.init()
+    Self.reportNoPoints(warnings)
   }
+
+  private init() {}
 
   /// Reads the points of `path`. `mediaNanoseconds` = the media's duration, 0 for a still, `nil` when
   /// it is unknown: then no point is taken for stale. Throws for a file that is no JSON or has no
   /// list of points.
-  init(_ path: FilePath, mediaNanoseconds: Int64?, warnings: WarningCollector) throws(CaptureError) {
+  init(_ path: FilePath, mediaNanoseconds: Int64?, warnings: WarningCollector) throws(CaptureError)
+  {
     let written = try Self.points(of: path)
     var points = written.compactMap(\.point)
     warnings.add(
@@ -30,10 +34,12 @@ struct StraboGeoLog {
       "points without usable time or coordinates")
     let steps = zip(points.dropFirst(), points).map { $0.timestamp - $1.timestamp }
     warnings.add(
-      .geoUnordered, "geo", count: steps.count { $0 < 0 }, "points go back in time; they were sorted")
+      .geoUnordered, "geo", count: steps.count { $0 < 0 },
+      "points go back in time; they were sorted")
     if let mediaNanoseconds { Self.dropStale(&points, after: mediaNanoseconds) }
+    self.init()
     guard !points.isEmpty else {
-      self.init(warnings: warnings)
+      Self.reportNoPoints(warnings)
       return
     }
     times = Set(points.map(\.timestamp)).sorted()
@@ -43,7 +49,12 @@ struct StraboGeoLog {
     track.positions = points.compactMap(\.position)
     track.headings = points.compactMap(\.trueHeading)
     warnings.add(
-      .geoNoFix, "geo", count: points.count - track.positions.count, "points without valid position")
+      .geoNoFix, "geo", count: points.count - track.positions.count, "points without valid position"
+    )
+  }
+
+  private static func reportNoPoints(_ warnings: WarningCollector) {
+    warnings.add(.geoNoFix, "geo", "no points: the capture's own position and heading are held")
   }
 
   /// Points before the recording's first one, left over from an earlier recording.

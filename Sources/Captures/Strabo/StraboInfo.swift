@@ -41,7 +41,8 @@ struct StraboInfo {
     do {
       let file = try MappedFile(path)
       guard file.count <= Self.mostBytes else {
-        throw CaptureError(file: path, problem: "\(file.count) bytes are no description of a capture")
+        throw CaptureError(
+          file: path, problem: "\(file.count) bytes are no description of a capture")
       }
       values = try JSONDecoder().decode([String: StraboValue].self, from: file.data)
     } catch let error as CaptureError {

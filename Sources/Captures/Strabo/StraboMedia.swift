@@ -47,12 +47,15 @@ enum StraboMedia {
       [0x4D, 0x4D, 0x00, 0x2A],
     ]
     if marks.contains(where: { head.starts(with: $0) }) { return true }
-    let isMovie = head.count >= 8 && movieAtoms.contains(String(decoding: head[4..<8], as: UTF8.self))
+    let isMovie =
+      head.count >= 8 && movieAtoms.contains(String(decoding: head[4..<8], as: UTF8.self))
     let named = path.extension?.lowercased() ?? ""
     return !isMovie && ["jpg", "jpeg", "png", "tif", "tiff"].contains(named)
   }
 
-  private static let movieAtoms: Set<String> = ["ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"]
+  private static let movieAtoms: Set<String> = [
+    "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot",
+  ]
 }
 
 /// A movie: pictures counted and timed without decoding.

@@ -28,7 +28,8 @@ enum StraboThumbnail {
         .sizeMismatch, "thumbnail",
         "the app's thumbnail of \(still.width)x\(still.height) does not fit \(width)x\(height)")
     } catch {
-      warnings.add(.corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.problem)")
+      warnings.add(
+        .corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.problem)")
     }
   }
 }

@@ -109,7 +109,8 @@ struct VISLAMIMU {
       "\(same) of \(table.samples.count) samples carry the one time \(time)")
     throw CaptureError(
       file: table.path,
-      problem: "\(same) of \(table.samples.count) samples carry the one time \(time): the clock stood",
+      problem:
+        "\(same) of \(table.samples.count) samples carry the one time \(time): the clock stood",
       remedy: "the samples cannot be placed in time; leave the file out to process the rest")
   }
 }

@@ -16,7 +16,8 @@ extension VISLAMJoin {
       }
       if video.endsEarly {
         warnings.add(
-          .truncatedStream, video.file, "the video ends before its own index says; what is there is used")
+          .truncatedStream, video.file,
+          "the video ends before its own index says; what is there is used")
       }
       if video.rotationIsIgnored {
         warnings.add(

@@ -67,7 +67,8 @@ struct VISLAMPairing {
       fit(rows, pictures, offset: $0, halfStep: halfStep) { _, _ in }
     }
     var best = fits[0]
-    for fit in fits.dropFirst() where
+    for fit in fits.dropFirst()
+    where
       (-fit.pairs, fit.rmsNanoseconds) < (-best.pairs, best.rmsNanoseconds)
     { best = fit }
     let equals = fits.filter {

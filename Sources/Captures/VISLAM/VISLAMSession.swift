@@ -117,7 +117,9 @@ struct VISLAMSession {
   }
 
   private func refuseEmpty(_ capture: Capture) throws(CaptureError) {
-    guard capture.frames.isEmpty, capture.color.value == nil, capture.imu.value == nil else { return }
+    guard capture.frames.isEmpty, capture.color.value == nil, capture.imu.value == nil else {
+      return
+    }
     if let error = capture.framesProblem ?? capture.imu.error ?? capture.color.error { throw error }
     throw CaptureError(
       file: folder.path, problem: "neither a picture nor a frame nor an IMU sample",

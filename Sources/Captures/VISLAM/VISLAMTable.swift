@@ -142,7 +142,8 @@ struct VISLAMTable {
   /// Whether a comment line is the header after all: one of its cells is the time column's name.
   private mutating func isHeader(comment: Substring) -> Bool {
     let delimiter = Character(Unicode.Scalar(Self.delimiter(of: comment)))
-    let names = comment.split(separator: delimiter, omittingEmptySubsequences: false).map(String.init)
+    let names = comment.split(separator: delimiter, omittingEmptySubsequences: false).map(
+      String.init)
     guard names.contains(where: { ["timestamp", "timestamp_ns"].contains(Self.plainName($0)) })
     else { return false }
     scanner.delimiter = Self.delimiter(of: comment)

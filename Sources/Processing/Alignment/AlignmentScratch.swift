@@ -3,12 +3,14 @@
 /// Grows on the first frame to about 4 bytes for each output pixel (8 with row bands or a turned
 /// picture) and stays; after that, aligning allocates nothing.
 public struct AlignmentScratch: Sendable {
-  /// Two vertex rows, or one per depth row with row bands.
+  /// The vertex rows that are worked on.
   var vertices: [Float] = []
   /// 1/Z per output pixel; all zero between frames.
   var inverseDepth: [Float] = []
-  /// The same in bands; cleared before use.
+  /// All of these for each row band; the 1/Z in it is cleared before use.
   var bands: [Float] = []
+  /// The depth frame, where several threads read it.
+  var frame: [UInt16] = []
   /// Pixels waiting to be written.
   var records: [Float] = []
   /// The picture before it is turned.

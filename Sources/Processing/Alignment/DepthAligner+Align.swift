@@ -56,7 +56,7 @@ extension DepthAligner {
     }
     let width = unturnedSize.width
     let bandRows = InverseDepthTarget.largestRows(width: width, rows: unturnedSize.height)
-    AlignmentScratch.fit(&scratch.vertices, vertexRowLength * vertexRows)
+    AlignmentScratch.fit(&scratch.vertices, vertexRowLength * Self.vertexRows)
     AlignmentScratch.fit(
       &scratch.inverseDepth, InverseDepthTarget.count(width: width, rows: bandRows))
     AlignmentScratch.fit(&scratch.records, PixelRecords.capacity)
@@ -75,11 +75,11 @@ extension DepthAligner {
   }
 
   /// Values of one vertex row, and how many rows are kept at a time.
-  private var vertexRowLength: Int { VertexProjector.streams * projector.stride }
-  private var vertexRows: Int { 3 }
+  var vertexRowLength: Int { VertexProjector.streams * projector.stride }
+  static var vertexRows: Int { 3 }
 
   /// Projects and draws row after row.
-  private func drawRows(
+  func drawRows(
     _ depth: UnsafePointer<UInt16>, _ vertices: UnsafeMutablePointer<Float>,
     _ records: UnsafeMutablePointer<Float>, into target: InverseDepthTarget
   ) {
@@ -92,9 +92,11 @@ extension DepthAligner {
         let depth = depth + j * depthSize.width
         projector.project(depth: depth, rays: rays + j * rayRow, into: row)
         switch method {
-        case .copy: break
+        case .copy: return
         case .mesh(let kernel):
-          if j > 0 { kernel.draw(top: previous, bottom: row, into: target, records: records) }
+          if j > 0, touches(target, row, previous) {
+            kernel.draw(top: previous, bottom: row, into: target, records: records)
+          }
           swap(&row, &previous)
         case .points(let kernel):
           kernel.drawPoints(row, into: target)
@@ -110,6 +112,16 @@ extension DepthAligner {
         }
       }
     }
+  }
+
+  /// Whether quads between two vertex rows may touch a target that is a part of the picture.
+  private func touches(
+    _ target: InverseDepthTarget, _ row: UnsafePointer<Float>, _ previous: UnsafePointer<Float>
+  ) -> Bool {
+    if target.rows.count == unturnedSize.height { return true }
+    let (a, b) = (projector.lines(of: row), projector.lines(of: previous))
+    return max(a.last, b.last) >= Float(target.rows.lowerBound)
+      && min(a.first, b.first) <= Float(target.rows.upperBound - 1)
   }
 }
 

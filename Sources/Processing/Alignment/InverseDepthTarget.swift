@@ -38,26 +38,44 @@ struct InverseDepthTarget {
   @inline(__always)
   func row(_ y: Int) -> UnsafeMutablePointer<Float> { origin + (y &- rows.lowerBound) &* stride }
 
-  /// Writes millimeters for each row of this target to `output` (`width` values a row, first row =
+  /// Writes millimeters of all rows to `output` (`width` values a row, the first row is
   /// `rows.lowerBound`) and clears the target for the next frame.
-  ///
-  /// Value = floor(Z + 0.5), 0 for nothing and for what is below 1 or above 65,535. A raise of Z by
-  /// 2⁻²¹ of its value lets exact halves go up in spite of the rounding of 1/Z.
   func resolve(into output: UnsafeMutablePointer<UInt16>) {
     for y in 0..<rows.count {
       let source = origin + y &* stride
-      let target = output + y &* width
-      var x = 0
-      while x < width {
-        let z = (1 / source[x]) * (1 + 0x1p-21) + 0.5
-        source[x] = 0
-        // Adding 2²³ rounds to an integer, which then stands in the low bits; rounding up is undone.
-        let bounded = z < 65_536 ? z : 0
-        let rounded = bounded + 8_388_608
-        let excess: UInt32 = rounded - 8_388_608 > bounded ? 1 : 0
-        target[x] = UInt16(truncatingIfNeeded: rounded.bitPattern &- excess)
-        x &+= 1
-      }
+      Self.convert(row: source, width: width, into: output + y &* width)
+      source.update(repeating: 0, count: width)
+    }
+  }
+
+  /// Writes millimeters of a target whose storage is given, and leaves it as it is.
+  static func convert(
+    _ storage: UnsafePointer<Float>, width: Int, rows: Int,
+    into output: UnsafeMutablePointer<UInt16>
+  ) {
+    let stride = stride(width: width)
+    for y in 0..<rows {
+      let source = storage + (y &+ padding) &* stride + padding
+      convert(row: source, width: width, into: output + y &* width)
+    }
+  }
+
+  /// Millimeters from 1/Z: floor(Z + 0.5), 0 for nothing and for what is below 1 or above 65,535.
+  ///
+  /// A raise of Z by 2⁻²¹ of its value lets exact halves go up in spite of the rounding of 1/Z.
+  @inline(__always)
+  private static func convert(
+    row: UnsafePointer<Float>, width: Int, into output: UnsafeMutablePointer<UInt16>
+  ) {
+    var x = 0
+    while x < width {
+      let z = (1 / row[x]) * (1 + 0x1p-21) + 0.5
+      // Adding 2²³ rounds to an integer, which then stands in the low bits; rounding up is undone.
+      let bounded = z < 65_536 ? z : 0
+      let rounded = bounded + 8_388_608
+      let excess: UInt32 = rounded - 8_388_608 > bounded ? 1 : 0
+      output[x] = UInt16(truncatingIfNeeded: rounded.bitPattern &- excess)
+      x &+= 1
     }
   }
 }

@@ -8,12 +8,15 @@ struct SplatKernel: Sendable {
 
   /// One pixel for each vertex of a row, the nearest to its position.
   func drawPoints(_ row: UnsafePointer<Float>, into target: InverseDepthTarget) {
+    let n = vertexStride
+    let endColumn = Float(target.width)
+    let (firstRow, endRow) = (Float(target.rows.lowerBound), Float(target.rows.upperBound))
     for i in 0..<width {
-      let w = row[2 &* vertexStride &+ i]
-      guard w > 0 else { continue }
-      raise(
-        target, x: (row[i] + 0.5).rounded(.down), y: (row[vertexStride &+ i] + 0.5).rounded(.down),
-        w)
+      let w = row[2 &* n &+ i]
+      let (x, y) = (row[i] + 0.5, row[n &+ i] + 0.5)
+      guard w > 0, x >= 0, x < endColumn, y >= firstRow, y < endRow else { continue }
+      let pixel = target.row(Int(y)) + Int(x)
+      if pixel.pointee < w { pixel.pointee = w }
     }
   }
 
@@ -26,31 +29,35 @@ struct SplatKernel: Sendable {
   ) {
     drawPoints(centers, into: target)
     let n = vertexStride
-    let lastColumn = Float(target.width)
+    let endColumn = Float(target.width)
     let (firstRow, endRow) = (Float(target.rows.lowerBound), Float(target.rows.upperBound))
     for i in 0..<width {
       let w = centers[2 &* n &+ i]
       guard w > 0, corners[2 &* n &+ i] > 0, oppositeCorners[2 &* n &+ i] > 0 else { continue }
       let (u0, u1) = (corners[i], oppositeCorners[i])
       let (v0, v1) = (corners[n &+ i], oppositeCorners[n &+ i])
-      let left = max(min(u0, u1).rounded(.up), 0)
-      let right = min(max(u0, u1).rounded(.up), lastColumn)
-      let top = max(min(v0, v1).rounded(.up), firstRow)
-      let below = min(max(v0, v1).rounded(.up), endRow)
-      guard left < right, top < below else { continue }
-      for y in Int(top)..<Int(below) {
+      let left = Self.ceiling(min(u0, u1), from: 0, to: endColumn)
+      let right = Self.ceiling(max(u0, u1), from: 0, to: endColumn)
+      let top = Self.ceiling(min(v0, v1), from: firstRow, to: endRow)
+      let below = Self.ceiling(max(v0, v1), from: firstRow, to: endRow)
+      var y = top
+      while y < below {
         let pixels = target.row(y)
-        for x in Int(left)..<Int(right) where pixels[x] < w { pixels[x] = w }
+        var x = left
+        while x < right {
+          pixels[x] = max(pixels[x], w)
+          x &+= 1
+        }
+        y &+= 1
       }
     }
   }
 
+  /// The smallest integer not below the value, moved into the bounds; without a call to the library.
   @inline(__always)
-  private func raise(_ target: InverseDepthTarget, x: Float, y: Float, _ w: Float) {
-    guard x >= 0, x < Float(target.width), y >= Float(target.rows.lowerBound),
-      y < Float(target.rows.upperBound)
-    else { return }
-    let pixel = target.row(Int(y)) + Int(x)
-    if pixel.pointee < w { pixel.pointee = w }
+  private static func ceiling(_ value: Float, from low: Float, to high: Float) -> Int {
+    let bounded = min(max(value, low), high)
+    let whole = Int(bounded)
+    return Float(whole) < bounded ? whole &+ 1 : whole
   }
 }

@@ -101,6 +101,21 @@ struct VertexProjector: Sendable {
     }
   }
 
+  /// The smallest and largest v of a row's vertices; an empty range the wrong way round without any.
+  func lines(of row: UnsafePointer<Float>) -> (first: Float, last: Float) {
+    var first = Four(repeating: .infinity)
+    var last = Four(repeating: -.infinity)
+    var i = 0
+    while i < stride {
+      let v = row.four(stride &+ i)
+      let isVertex = bits(row.four(2 &* stride &+ i) .> Four(repeating: 0))
+      first = lesser(first, select(isVertex, v, else: first))
+      last = greater(last, select(isVertex, v, else: last))
+      i &+= 4
+    }
+    return (first.min(), last.max())
+  }
+
   /// Positions as far as this many pixels from the corner count as not finite.
   private static let farthest = Four(repeating: 1e9)
 }
