@@ -2,7 +2,7 @@ import Codecs
 import Pipeline
 
 /// Encodes RGB pictures in the format that the parameters ask for; one per worker.
-struct ColorWriter {
+struct ColorWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
   /// Of the file names.
@@ -10,9 +10,11 @@ struct ColorWriter {
 
   init(_ parameters: ParameterValues) throws {
     if parameters.text("format") == "jpeg" {
+      png = nil
       jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? 95)
       ending = "jpg"
     } else {
+      jpeg = nil
       png = PNGWriter(compression: CommonParameters.compression(parameters))
       ending = "png"
     }

@@ -57,8 +57,7 @@ public enum MakeThumbnail: Stage {
       guard let first = files.first else {
         throw UnreadableStream(description: "no picture in the capture")
       }
-      let still = try StillImage.read(first)
-      return still.picture.upright(orientation: still.exifOrientation)
+      return try StillImage.read(first).upright
     }
   }
 }

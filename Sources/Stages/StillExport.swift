@@ -33,8 +33,7 @@ struct StillExport: Sendable {
       try context.cancellation.check()
       defer { context.progress.advance() }
       do {
-        let still = try StillImage.read(wanted[index].file)
-        let picture = still.picture.upright(orientation: still.exifOrientation)
+        let picture = try StillImage.read(wanted[index].file).upright
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(

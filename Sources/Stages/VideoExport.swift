@@ -32,7 +32,7 @@ struct VideoExport: Sendable {
     var frame: Int
   }
 
-  private struct Scratch {
+  private struct Scratch: ~Copyable {
     var writer: ColorWriter
     var converter: ColorConverter
     var rgb: [UInt8] = []
