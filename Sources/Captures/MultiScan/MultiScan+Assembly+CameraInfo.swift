@@ -44,9 +44,16 @@ extension MultiScan.Assembly {
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
-        times: times)
+        times: self.times(ofFrames: rows.map(\.frame)))
       return .present(PoseStream(description: description, rows: rows))
     }
+  }
+
+  /// The canonical times, `nil` for all other frames.
+  private func times(ofFrames described: [Int]) -> [Timestamp?] {
+    var times = [Timestamp?](repeating: nil, count: frames.count)
+    for frame in described { times[frame] = frames[frame].timestamp }
+    return times
   }
 
   /// Exposure times; ISO is not recorded.
@@ -64,7 +71,7 @@ extension MultiScan.Assembly {
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
-        times: rows.map { frames[$0.frame].timestamp })
+        times: times(ofFrames: rows.map(\.frame)))
       return .present(CameraSettingsStream(description: description, rows: rows))
     }
   }
