@@ -1,0 +1,6 @@
+import ArgumentParser
+
+struct SynthesizeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "synthesize", abstract: "")
+  func run() throws {}
+}
