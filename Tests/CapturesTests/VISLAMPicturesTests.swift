@@ -33,7 +33,7 @@ struct VISLAMPicturesTests {
     let scratch = try scratch("healthy")
     var bytes = try scratch.bytes(of: "video.mp4")
     let index = try #require(bytes.firstRange(of: Array("moov".utf8)))
-    bytes.replaceSubrange(index, with: Array("free".utf8))
+    bytes.replaceSubrange(index, with: Array("wxyz".utf8))
     try scratch.write(bytes, to: "video.mp4")
     let capture = try scratch.open()
     let error = try #require(capture.color.error)
