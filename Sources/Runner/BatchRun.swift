@@ -118,7 +118,9 @@ public struct BatchRun: Sendable {
         return true
       }
       guard let lock else {
-        if cancellation.isCancelled { return (target.report(.skipped, "interrupted"), false, false) }
+        if cancellation.isCancelled {
+          return (target.report(.skipped, "interrupted"), false, false)
+        }
         return (target.report(.skipped, "locked by \(who)"), false, true)
       }
       defer { withExtendedLifetime(lock) {} }
