@@ -42,6 +42,35 @@ public enum JSONValue: Hashable, Sendable, Codable {
     }
   }
 
+  /// Numbers are equal by value: JSON writes 1.0 as `1`, which comes back as an integer.
+  public static func == (a: JSONValue, b: JSONValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.number(let a), .number(let b)): a == b
+    case (.integer(let whole), .number(let number)), (.number(let number), .integer(let whole)):
+      Int64(exactly: number) == whole
+    case (.string(let a), .string(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .number(let value):
+      if let whole = Int64(exactly: value) { hasher.combine(whole) } else { hasher.combine(value) }
+    case .string(let value): hasher.combine(value)
+    case .array(let values): hasher.combine(values)
+    case .object(let values): hasher.combine(values)
+    }
+  }
+
   /// As a person would write it on one line: texts without quotes.
   public var plainText: String {
     switch self {

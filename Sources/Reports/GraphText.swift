@@ -29,11 +29,16 @@ public enum GraphText {
 
   private static func mermaid(_ pipeline: PipelineDefinition) -> String {
     var lines = ["flowchart LR"]
+    // Numbers as ids: names made harmless could collide.
+    let ids = Dictionary(
+      pipeline.stages.enumerated().map { ($0.element.name, "s\($0.offset)") }
+    ) { first, _ in first }
     for stage in pipeline.stages {
-      lines.append("  \(id(stage.name))[\"\(stage.name)<br/>\(stage.kind.name)\"]")
+      lines.append("  \(ids[stage.name] ?? "")[\"\(stage.name)<br/>\(stage.kind.name)\"]")
     }
     for (input, stage) in edges(pipeline) {
-      lines.append("  \(id(input.stage)) \(input.isOptional ? "-.->" : "-->") \(id(stage))")
+      lines.append(
+        "  \(ids[input.stage] ?? "") \(input.isOptional ? "-.->" : "-->") \(ids[stage] ?? "")")
     }
     return lines.joined(separator: "\n")
   }
@@ -52,9 +57,5 @@ public enum GraphText {
 
   private static func edges(_ pipeline: PipelineDefinition) -> [(PortBinding, String)] {
     pipeline.stages.flatMap { stage in stage.inputs.map { ($0, stage.name) } }
-  }
-
-  private static func id(_ name: String) -> String {
-    "s_" + name.map { $0.isLetter || $0.isNumber ? $0 : "_" }
   }
 }

@@ -39,6 +39,7 @@ public final class ProgressDisplay: EventSink {
     state.withLock { state in
       switch event.kind {
       case .captureStarted: line("\(event.capture ?? "")", &state)
+      case .waiting: line("  waiting: \(event.message ?? "")", &state)
       case .started:
         if let stage = event.stage {
           state.stages[stage] = RateEstimate(startSeconds: nowSeconds())
@@ -54,7 +55,8 @@ public final class ProgressDisplay: EventSink {
             "  warning: \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)",
             &state)
         }
-      case .runStarted, .planned, .runFinished: break
+      case .runFinished: clear(&state)
+      case .runStarted, .planned: break
       }
     }
   }
@@ -78,7 +80,13 @@ public final class ProgressDisplay: EventSink {
   }
 
   private func line(_ text: String, _ state: inout State) {
-    write((state.hasOpenLine ? "\r\u{1B}[K" : "") + text + "\n")
+    clear(&state)
+    write(text + "\n")
+  }
+
+  /// Takes the line that is being drawn away again.
+  private func clear(_ state: inout State) {
+    if state.hasOpenLine { write("\r\u{1B}[K") }
     state.hasOpenLine = false
   }
 

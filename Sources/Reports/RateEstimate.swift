@@ -37,11 +37,12 @@ public struct RateEstimate: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// One decimal below 100, none above.
+  /// One decimal below 100, none above; negative numbers count as 0.
   public static func short(_ value: Double) -> String {
-    let scaled = (value * 10).rounded()
-    guard value < 100, scaled.isFinite else { return value.isFinite ? "\(Int(value))" : "?" }
-    return "\(Int(scaled) / 10).\(Int(scaled) % 10)"
+    guard value.isFinite else { return "?" }
+    let value = min(max(value, 0), 1e15)
+    let tenths = Int((value * 10).rounded())
+    return tenths < 1000 ? "\(tenths / 10).\(tenths % 10)" : "\(Int(value.rounded()))"
   }
 
   /// `31 s`, `2 min 05 s`, `1 h 12 min`.

@@ -11,6 +11,12 @@ public struct ArtifactShelf: Sendable {
     self.layout = layout
   }
 
+  /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
+  public func record(_ stage: String) -> ArtifactRecord? {
+    Self.read(ArtifactRecord.self, layout.record(stage))
+      ?? Self.read(ArtifactRecord.self, layout.removedRecord(stage))
+  }
+
   /// What is published of `stage`: its record and whether every listed output is there with its
   /// recorded size (and digest, if `verify`). `nil` when there is no complete artifact.
   public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
@@ -31,7 +37,8 @@ public struct ArtifactShelf: Sendable {
     }
   }
 
-  /// Removes an intermediate and keeps its record, so that it counts as up to date.
+  /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
+  /// leaves files without record, which the next sweep removes.
   public func removeIntermediate(_ stage: String) throws(FileError) {
     let record = layout.record(stage)
     guard FileSystem.exists(record) else { return }

@@ -104,28 +104,38 @@ public struct BatchRun: Sendable {
     _ cancellation: Cancellation
   ) -> (report: CaptureReport, hadOutputFailure: Bool, wasLocked: Bool) {
     do {
-      let holder = "scanmill run \(run)"
-      guard
-        let lock = try FileLock(
-          at: target.layout.lock, holder: holder, wait: options.waitsForLocks)
-      else {
-        let who = FileLock.holder(of: target.layout.lock) ?? "another run"
+      var isAnnounced = false
+      var who = "another run"
+      let lock = try FileLock(at: target.layout.lock, holder: "scanmill run \(run)") { holder in
+        who = holder ?? who
+        guard options.waitsForLocks, !cancellation.isCancelled else { return false }
+        if !isAnnounced {
+          var event = RunEvent(.waiting, time: clock.wallText(), capture: target.layout.name)
+          event.message = "locked by \(who)"
+          events.send(event)
+        }
+        isAnnounced = true
+        return true
+      }
+      guard let lock else {
+        if cancellation.isCancelled { return (target.report(.skipped, "interrupted"), false, false) }
         return (target.report(.skipped, "locked by \(who)"), false, true)
       }
       defer { withExtendedLifetime(lock) {} }
       try Publication.sweep(target.layout)
       let session = try CaptureSession(
         target.recognition, registry: registry, layout: target.layout, verify: options.verify)
-      try session.writeDocument(found: session.knownWarnings(of: pipeline))
+      try session.writeDocument(for: pipeline)
       let captureRun = CaptureRun(
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, cancellation: cancellation)
       let report = captureRun.execute()
       session.digests.save()
-      try session.writeDocument(found: report.warnings, encodings: captureRun.encodings)
+      try session.writeDocument(for: pipeline)
       return (report, captureRun.hadOutputFailure, false)
     } catch {
-      let isOutput = (error as? FileError)?.isAboutOutput ?? false
+      // Whatever a file under the output folder did not let us do: results cannot be written there.
+      let isOutput = (error as? FileError).map { $0.path.starts(with: target.layout.root) } ?? false
       return (target.report(.failed, "\(error)"), isOutput, false)
     }
   }

@@ -35,7 +35,12 @@ final class CaptureRun {
   private var results: [String: JobResult] = [:]
   private var running: [String: RunningJob] = [:]
   private var demanded: Set<String> = []
-  private var attempts: [String: Int] = [:]
+  /// Attempts that failed, by stage.
+  private var failures: [String: Int] = [:]
+  /// Stages that have nothing to do for this capture, selected or not.
+  private let inapplicable: Set<String>
+  /// Intermediates that were removed before this run.
+  private let removedBefore: Set<String>
 
   init(
     _ session: CaptureSession, pipeline: PipelineDefinition, options: RunOptions, run: String,
@@ -49,7 +54,11 @@ final class CaptureRun {
     self.events = events
     self.cancellation = cancellation
     planner = Planner(pipeline, selection: options.selection)
-    let plan = planner.plan(session.collector.facts(of: pipeline))
+    let facts = session.collector.facts(of: pipeline)
+    inapplicable = Set(
+      facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
+    removedBefore = Set(facts.filter { $0.value.published?.state == .removed }.keys)
+    let plan = planner.plan(facts)
     jobs = Dictionary(uniqueKeysWithValues: plan.map { ($0.stage, $0) })
     let planned = pipeline.stages.filter { stage in plan.contains { $0.stage == stage.name } }
     stages = planned
@@ -73,14 +82,38 @@ final class CaptureRun {
       switch message {
       case .needs(let name, let inputs):
         running[name] = nil
-        demanded.formUnion(inputs)
-        if !scheduler.demand(inputs, for: name) { start(name) }
+        demand(inputs, for: name)
       case .ended(let name, let result):
         running[name] = nil
-        if shouldRetry(name, result) { start(name) } else { finish(name, result) }
+        if result.isRemoved {
+          scheduler.rest(name)
+        } else if shouldRetry(name, result) {
+          start(name)
+        } else {
+          finish(name, result)
+        }
       }
     }
+    removeFinishedIntermediates(isLast: true)
+    // Removed intermediates that nobody asked for.
+    for stage in stages where results[stage.name] == nil {
+      let result = upToDate(stage)
+      results[stage.name] = result
+      send(result, of: stage)
+    }
     return report()
+  }
+
+  /// `name` must run and found intermediates removed: builds them first.
+  private func demand(_ inputs: [String], for name: String) {
+    demanded.formUnion(inputs)
+    if let stopped = scheduler.demand(inputs, for: name) {
+      end(stopped)
+    } else if let gone = inputs.first(where: { scheduler.outcome(of: $0) == nil }) {
+      end(name, .failed, "its input '\(gone)' was removed and is no part of this run")
+    } else {
+      start(name)
+    }
   }
 
   private func announce(_ stage: StageDefinition) {
@@ -103,10 +136,9 @@ final class CaptureRun {
     let deadline = stage.timeoutNanoseconds.map { clock.monotonicSeconds() + Double($0) / 1e9 }
     let own = RunningJob(cancellation: Cancellation(parent: cancellation), deadline: deadline)
     running[name] = own
-    attempts[name, default: 0] += 1
     events.send(event(.started, stage))
     let unusable = stage.inputs.map(\.stage).filter { input in
-      scheduler.outcome(of: input).map { !$0.isUsable } ?? false
+      scheduler.outcome(of: input).map { !$0.isUsable } ?? inapplicable.contains(input)
     }
     let runner = JobRunner(
       capture: session.capture, stage: stage, planner: planner, collector: session.collector,
@@ -122,7 +154,8 @@ final class CaptureRun {
     }
     let stage = stages.first { $0.name == name }
     let allowed = max(stage?.retries ?? 0, options.retries)
-    guard attempts[name, default: 1] <= allowed, let stage else { return false }
+    failures[name, default: 0] += 1
+    guard failures[name, default: 0] <= allowed, let stage else { return false }
     var event = self.event(.retried, stage)
     event.message = result.report.message
     events.send(event)
@@ -131,24 +164,33 @@ final class CaptureRun {
 
   private func finish(_ name: String, _ result: JobResult) {
     results[name] = result
-    if let stage = stages.first(where: { $0.name == name }) {
-      var event = self.event(result.report.outcome == .blocked ? .blocked : .finished, stage)
-      event.outcome = result.report.outcome
-      event.reason = result.report.reason
-      event.message = result.report.message
-      event.seconds = result.report.seconds
-      event.frames = result.report.frames
-      event.warnings = result.warnings.isEmpty ? nil : result.warnings
-      events.send(event)
-    }
-    for (stopped, because) in scheduler.finish(name, result.report.outcome) {
-      let outcome = scheduler.outcome(of: stopped) ?? .blocked
+    if let stage = stages.first(where: { $0.name == name }) { send(result, of: stage) }
+    end(scheduler.finish(name, result.report.outcome))
+    removeFinishedIntermediates()
+  }
+
+  /// Tells how a job ended.
+  private func send(_ result: JobResult, of stage: StageDefinition) {
+    var event = self.event(result.report.outcome == .blocked ? .blocked : .finished, stage)
+    event.outcome = result.report.outcome
+    event.reason = result.report.reason
+    event.message = result.report.message
+    event.seconds = result.report.seconds
+    event.frames = result.report.frames
+    event.warnings = result.warnings.isEmpty ? nil : result.warnings
+    events.send(event)
+  }
+
+  /// Takes note of jobs that the scheduler ended, in pipeline order: what stopped one is known by then.
+  private func end(_ stopped: [Scheduler.Stopped]) {
+    for (job, because) in stopped.map({ ($0.job, $0.because) }) {
+      let outcome = scheduler.outcome(of: job) ?? .blocked
       let why =
         outcome == .notApplicable
-        ? result.report.message : "its input '\(because)' \(result.report.outcome.rawValue)"
-      end(stopped, outcome, why)
+        ? results[because]?.report.message
+        : "its input '\(because)' \(scheduler.outcome(of: because)?.phrase ?? "")"
+      end(job, outcome, why)
     }
-    removeFinishedIntermediates()
   }
 
   /// Takes note of a job that ended without being started.
@@ -167,23 +209,31 @@ final class CaptureRun {
 
   private func upToDate(_ stage: StageDefinition) -> JobResult {
     var result = closed(stage, .upToDate, nil)
-    if let record = session.collector.shelf.published(stage.name, verify: false)?.record {
-      result.take(record)
-    }
+    if let record = session.collector.shelf.record(stage.name) { result.take(record) }
     return result
   }
 
   /// Intermediates go as soon as everything that reads them is done; failed readers keep them for the
-  /// next attempt.
-  private func removeFinishedIntermediates() {
+  /// next attempt, and so do readers that are no part of this run, unless it had been removed before.
+  /// A reader that is dormant may still be demanded and read it, until the run `isLast`.
+  private func removeFinishedIntermediates(isLast: Bool = false) {
     for stage in planner.pipeline.stages where !stage.keep {
       let readers = planner.pipeline.stages.filter { reader in
         reader.inputs.contains { $0.stage == stage.name }
       }
       let allDone = readers.allSatisfy { reader in
-        scheduler.outcome(of: reader.name).map { $0.isUsable || $0 == .notApplicable } ?? false
+        switch scheduler.states[reader.name] {
+        case .ended(let outcome): outcome.isUsable || outcome == .notApplicable
+        case .dormant: isLast
+        case .waiting, .running: false
+        case nil: removedBefore.contains(stage.name)
+        }
       }
-      if allDone, !readers.isEmpty, scheduler.states[stage.name] != .running {
+      switch scheduler.states[stage.name] {
+      case .waiting, .running: continue
+      case .dormant, .ended, nil: break
+      }
+      if allDone, !readers.isEmpty {
         try? session.collector.shelf.removeIntermediate(stage.name)
       }
     }
@@ -222,8 +272,7 @@ final class CaptureRun {
       family: session.capture.family.rawValue, outcome: .done)
     var found: [CaptureWarning] = []
     for stage in stages {
-      // A removed intermediate that nobody asked for.
-      let result = results[stage.name] ?? upToDate(stage)
+      guard let result = results[stage.name] else { continue }
       report.stages.append(result.report)
       found = found.merged(with: result.warnings)
     }
@@ -237,13 +286,6 @@ final class CaptureRun {
       report.message = "--strict: \(report.warnings.count) kinds of warnings"
     }
     return report
-  }
-
-  /// Payload kinds that decoding found, by stream.
-  var encodings: [String: String] {
-    results.values.reduce(into: [:]) { all, result in
-      all.merge(result.encodings) { first, _ in first }
-    }
   }
 
   /// Whether a job could not write its result.

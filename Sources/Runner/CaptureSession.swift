@@ -18,8 +18,13 @@ struct CaptureSession {
     _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool
   ) throws(CaptureError) {
     // Identities first: a change while opening is then seen as a change too.
-    identities = Self.identities(in: recognition.folder)
+    var identities = Self.identities(in: recognition.folder)
     capture = try registry.open(recognition)
+    // Files that lie deeper or under another spelling of the path count from now on.
+    for file in capture.files.values.joined() where identities[file.string] == nil {
+      identities[file.string] = try? FileIdentity(of: file)
+    }
+    self.identities = identities
     self.layout = layout
     digests = DigestCache(layout.digestCache)
     let summary = CaptureSummary(
@@ -28,10 +33,16 @@ struct CaptureSession {
       summary: summary, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
   }
 
-  /// Writes `capture.json` unless it says the same already.
-  func writeDocument(
-    found: [CaptureWarning] = [], encodings: [String: String] = [:]
-  ) throws {
+  /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
+  /// capture have met, unless it says the same already.
+  func writeDocument(for pipeline: PipelineDefinition) throws {
+    var found: [CaptureWarning] = []
+    var encodings: [String: String] = [:]
+    for stage in pipeline.stages {
+      guard let record = collector.shelf.record(stage.name) else { continue }
+      found = found.merged(with: record.warnings)
+      encodings.merge(record.streamEncodings) { first, _ in first }
+    }
     let bytes = try JSONText.pretty(
       CaptureDocument(capture, found: found, encodings: encodings))
     let path = layout.captureDocument
@@ -44,15 +55,7 @@ struct CaptureSession {
     try OutputFile.replace(path, with: bytes)
   }
 
-  /// Damage that published artifacts of this capture have met, for a description written before any
-  /// stage has run again.
-  func knownWarnings(of pipeline: PipelineDefinition) -> [CaptureWarning] {
-    pipeline.stages.reduce(into: []) { found, stage in
-      let record = collector.shelf.published(stage.name, verify: false)?.record
-      found = found.merged(with: record?.warnings ?? [])
-    }
-  }
-
+  /// The input files as they are, by path.
   private static func identities(in folder: FilePath) -> [String: FileIdentity] {
     var all: [String: FileIdentity] = [:]
     func add(_ folder: FilePath, depth: Int) {

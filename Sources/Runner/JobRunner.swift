@@ -11,10 +11,10 @@ struct JobResult: Sendable {
   /// Whether the output folder could not take the result.
   var isOutputFailure = false
   var warnings: [CaptureWarning] = []
-  /// Payload kinds found by decoding, by stream name.
-  var encodings: [String: String] = [:]
-  /// Whether another attempt may succeed: input or output errors, not damaged content.
+  /// Whether another attempt may succeed: a device that did not answer, not damaged content.
   var isTransient = false
+  /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
+  var isRemoved = false
 
   init(report: StageReport) {
     self.report = report
@@ -25,9 +25,6 @@ struct JobResult: Sendable {
     report.frames = record.frames
     report.outputBytes = record.outputs.reduce(0) { $0 + $1.bytes }
     warnings = record.warnings
-    if case .object(let values)? = record.parameters["streamEncodings"] {
-      encodings = values.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
-    }
   }
 }
 
@@ -52,7 +49,7 @@ struct JobRunner: Sendable {
   let cancellation: Cancellation
   /// The input files as they were when the capture was opened.
   let identities: [String: FileIdentity]
-  /// Optional inputs that failed in this run: not read, whatever an earlier run left.
+  /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
@@ -69,6 +66,7 @@ struct JobRunner: Sendable {
       result.report.reason = decision.reason
       if decision.reason == nil {
         result.report.outcome = .upToDate
+        result.isRemoved = facts.published?.state == .removed
         if let record = facts.published?.record { result.take(record) }
         return .ended(stage.name, result)
       }
@@ -86,16 +84,30 @@ struct JobRunner: Sendable {
     } catch {
       result.report.seconds = clock.monotonicSeconds() - start
       result.report.message = "\(error)"
-      // A stage that ran out of its own time has failed; one stopped with the whole run has not.
-      if error is CancelledError, cancellation.isCancelledFromOutside {
+      if wasStopped(by: error) {
         result.report.outcome = .cancelled
+        try? FileSystem.remove(layout.staging(stage.name, run: run))
+      } else {
+        leaveNote(error)
       }
       if let error = error as? FileError {
         result.isOutputFailure = error.isAboutOutput && error.path.starts(with: layout.root)
-        result.isTransient = error.kind == .other
+        result.isTransient = error.kind == .temporary
       }
     }
     return .ended(stage.name, result)
+  }
+
+  /// A stage that ran out of its own time has failed; one stopped with the whole run has not.
+  private func wasStopped(by error: any Error) -> Bool {
+    error is CancelledError && cancellation.isCancelledFromOutside
+  }
+
+  /// Says under `.failed/` why, with what the attempt had written; a success removes it.
+  private func leaveNote(_ error: any Error) {
+    let staging = layout.staging(stage.name, run: run)
+    FailureNote(message: "\(error)", time: clock.wallText()).leave(
+      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
   }
 
   /// The artifacts at the ports; removed intermediates are named apart.
@@ -137,40 +149,44 @@ struct JobRunner: Sendable {
     let stageBudget = budget.view()
     let warnings = WarningCollector()
     let started = clock.wallText()
-    do {
-      let result = try stage.kind.run(
-        StageContext(
-          capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
-          externalFiles: stage.kind.externalFiles(stage.parameters, collector.summary),
-          staging: staging, budget: stageBudget, warnings: warnings, progress: progress,
-          cancellation: cancellation))
-      try cancellation.check()
-      try checkInputsUnchanged(ingredients)
-      let record = try ArtifactRecord(
-        stage: stage.name, ingredients: ingredients, recorded: result.recorded,
-        outputs: staging.outputs, started: started, finished: clock.wallText(),
-        seconds: clock.monotonicSeconds() - start, cpuSeconds: stageBudget.cpuSeconds,
-        peakMemoryBytes: ProcessUsage.peakMemoryBytes, frames: result.frames,
-        warnings: warnings.warnings)
-      try Publication.publish(staging, record, layout: layout, run: run)
-      return record
-    } catch {
-      Publication.keepFailure(staging, "\(error)", stage: stage.name, layout: layout, clock: clock)
-      throw error
-    }
+    let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)
+    let result = try stage.kind.run(
+      StageContext(
+        capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
+        externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
+        progress: progress, cancellation: cancellation))
+    try cancellation.check()
+    try checkInputsUnchanged(ingredients, externalFiles)
+    let record = try ArtifactRecord(
+      stage: stage.name, ingredients: ingredients, recorded: result.recorded,
+      outputs: staging.outputs, started: started, finished: clock.wallText(),
+      seconds: clock.monotonicSeconds() - start, cpuSeconds: stageBudget.cpuSeconds,
+      peakMemoryBytes: ProcessUsage.peakMemoryBytes, frames: result.frames,
+      warnings: warnings.warnings)
+    var publication = Publication(staging.path, record, layout: layout, run: run)
+    try publication.perform()
+    return record
   }
 
-  /// Nobody may have touched the files that were read since the capture was opened.
-  private func checkInputsUnchanged(_ ingredients: Ingredients) throws {
+  /// Nobody may have touched the files that were read: those of the capture since it was opened, those
+  /// that parameters name since they were digested.
+  private func checkInputsUnchanged(
+    _ ingredients: Ingredients, _ externalFiles: [String: FilePath]
+  ) throws {
+    func changed(_ path: FilePath) -> FileError {
+      FileError(
+        kind: .changedWhileReading, path: path, operation: "read",
+        reason: "input-changed: the file changed while the stage read it",
+        remedy: "run again once the upload has settled")
+    }
     for path in collector.captureFiles(of: stage) {
-      guard let before = identities[path.string] else { continue }
-      let now = try? FileIdentity(of: path)
-      if now != before {
-        throw FileError(
-          kind: .changedWhileReading, path: path, operation: "read",
-          reason: "input-changed: the file changed while the stage read it",
-          remedy: "run again once the upload has settled")
+      guard let before = identities[path.string], (try? FileIdentity(of: path)) == before else {
+        throw changed(path)
       }
+    }
+    for (name, path) in externalFiles
+    where (try? collector.digests.digest(of: path)) != ingredients.inputs.external[name] {
+      throw changed(path)
     }
   }
 }

@@ -26,8 +26,9 @@ public struct OutputLayout: Hashable, Sendable {
   public var digestCache: FilePath { notes.appending("digests.json") }
   public var summary: FilePath { notes.appending("summary.json") }
   /// Records of intermediates that were removed after use.
+  public var removedRecords: FilePath { notes.appending("removed") }
   public func removedRecord(_ stage: String) -> FilePath {
-    notes.appending("removed").appending("\(stage).json")
+    removedRecords.appending("\(stage).json")
   }
   /// How the last attempt of a stage failed; absent after a success.
   public func failureNote(_ stage: String) -> FilePath {
@@ -37,6 +38,16 @@ public struct OutputLayout: Hashable, Sendable {
   public var stagingRoot: FilePath { folder.appending(".staging") }
   public func staging(_ stage: String, run: String) -> FilePath {
     stagingRoot.appending("\(stage).\(run)")
+  }
+  /// Where the old artifact waits while the new one is put in its place. `~` is in no stage name.
+  public func aside(_ stage: String, run: String) -> FilePath {
+    stagingRoot.appending("~\(stage).\(run)")
+  }
+  /// The stage of a name that `aside` gave; run ids hold no dot, stage names may.
+  static func stage(ofAside name: String) -> String? {
+    guard name.hasPrefix("~"), let end = name.lastIndex(of: ".") else { return nil }
+    let start = name.index(after: name.startIndex)
+    return start < end ? String(name[start..<end]) : nil
   }
   public func failed(_ stage: String) -> FilePath {
     folder.appending(".failed").appending(stage)
@@ -50,8 +61,13 @@ public struct OutputLayout: Hashable, Sendable {
   /// A capture id as a folder name: what is outside `[A-Za-z0-9._+@-]` becomes `-`; names that would
   /// hide or collide with our own folders get a leading `-`.
   public static func folderName(forID id: String) -> String {
-    let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-")
-    let name = String(id.map { allowed.contains($0) ? $0 : "-" })
+    // Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.
+    let allowed = Set(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-".unicodeScalars)
+    let name = String(
+      id.map { character in
+        character.unicodeScalars.allSatisfy { allowed.contains($0) } ? character : "-"
+      })
     if name.isEmpty || name == "runs" || name.allSatisfy({ $0 == "." }) { return "-" + name }
     return name
   }

@@ -15,7 +15,8 @@ public struct RunOptions: Sendable {
   public var waitsForLocks = true
   /// Stop after the first capture that failed.
   public var failFast = false
-  /// Attempts beyond the first, for failures that a retry can cure; a stage's own number wins.
+  /// Attempts beyond the first, for failures that a retry can cure; a stage's own number counts if
+  /// it is larger.
   public var retries = 0
 
   public init(output: FilePath, cores: Int) {

@@ -1,4 +1,5 @@
 import Captures
+import Codecs
 import Geometry
 import Pipeline
 import Processing

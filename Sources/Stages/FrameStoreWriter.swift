@@ -25,30 +25,23 @@ struct FrameStoreWriter: Sendable {
       framesPerChunk: FrameStore.usualFramesPerChunk(frameBytes: pixelCount * 2), content: content,
       holes: [])
     context.progress.expect(records)
-    let state = Mutex(ChunkTurn(store: store, reader: nil))
-    if case .ordered(let source) = stream.access {
-      let reader = try source.makeReader()
-      state.withLock { $0.reader = DepthReaderBox(reader) }
-    }
+    let turn = ChunkTurn(store: store)
+    if case .ordered(let source) = stream.access { turn.open(try source.makeReader()) }
     let holes = Mutex<[Int]>([])
 
     try pullFrames(
       workers: context.workers, budget: context.budget,
-      makeScratch: { ChunkScratch(pixelCount: pixelCount, framesPerChunk: store.framesPerChunk) },
-      next: { scratch in
+      makeScratch: { ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk) },
+      next: { (scratch: inout ChunkScratch) throws -> Int? in
         try context.cancellation.check()
-        return try state.withLock { turn in
-          guard turn.next < turn.store.chunkCount else { return nil }
-          let chunk = turn.next
-          turn.next += 1
-          if let reader = turn.reader {
-            try decodeInOrder(turn.store.frames(inChunk: chunk), reader, &scratch, tally, context)
-          }
-          return chunk
+        return try turn.next { chunk, reader in
+          guard let reader else { return }
+          let frames = turn.store.frames(inChunk: chunk)
+          try decodeInOrder(frames, reader, &scratch, tally, context)
         }
       },
-      work: { chunk, scratch in
-        let frames = store.frames(inChunk: chunk)
+      work: { (chunk: Int, scratch: inout ChunkScratch) throws -> Void in
+        let frames = turn.store.frames(inChunk: chunk)
         if case .indexed(let source) = stream.access {
           try decode(frames, source, &scratch, tally, context)
         }
@@ -83,11 +76,11 @@ struct FrameStoreWriter: Sendable {
   }
 
   private func decodeInOrder(
-    _ frames: Range<Int>, _ reader: DepthReaderBox, _ scratch: inout ChunkScratch,
+    _ frames: Range<Int>, _ reader: any OrderedFrameReader<UInt16>, _ scratch: inout ChunkScratch,
     _ tally: OutcomeTally, _ context: StageContext
   ) throws {
     for frame in frames {
-      guard frame >= stream.firstFrame, let outcome = try reader.reader.next(into: &scratch.frame)
+      guard frame >= stream.firstFrame, let outcome = try reader.next(into: &scratch.frame)
       else {
         scratch.setHole(at: frame - frames.lowerBound)
         continue
@@ -99,25 +92,40 @@ struct FrameStoreWriter: Sendable {
   }
 }
 
-/// Which chunk is next, and where the ordered stream stands.
-private struct ChunkTurn {
-  var store: FrameStore
-  var next = 0
-  var reader: DepthReaderBox?
+/// Which chunk is next, and where an ordered stream stands.
+private final class ChunkTurn: Sendable {
+  let store: FrameStore
+  private let state = Mutex<State>(State())
 
-  init(store: FrameStore, reader: DepthReaderBox?) {
-    self.store = store
-    self.reader = reader
+  private struct State {
+    var next = 0
+    var reader: ReaderBox?
   }
-}
 
-/// A reader that only the holder of the turn touches.
-private final class DepthReaderBox: @unchecked Sendable {
-  // Safe: used under the lock of the turn it is part of.
-  let reader: any OrderedFrameReader<UInt16>
+  /// A reader that is used under the lock only.
+  private final class ReaderBox: @unchecked Sendable {
+    let reader: any OrderedFrameReader<UInt16>
+    init(_ reader: any OrderedFrameReader<UInt16>) { self.reader = reader }
+  }
 
-  init(_ reader: any OrderedFrameReader<UInt16>) {
-    self.reader = reader
+  init(store: FrameStore) {
+    self.store = store
+  }
+
+  func open(_ reader: any OrderedFrameReader<UInt16>) {
+    let box = ReaderBox(reader)
+    state.withLock { $0.reader = box }
+  }
+
+  /// The next chunk, `nil` after the last; `body` reads it while nobody else may.
+  func next(_ body: (Int, (any OrderedFrameReader<UInt16>)?) throws -> Void) throws -> Int? {
+    try state.withLock { state in
+      guard state.next < store.chunkCount else { return nil }
+      let chunk = state.next
+      state.next += 1
+      try body(chunk, state.reader?.reader)
+      return chunk
+    }
   }
 }
 

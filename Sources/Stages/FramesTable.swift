@@ -1,4 +1,6 @@
 import Captures
+import Codecs
+import Geometry
 import Pipeline
 import Storage
 

@@ -22,11 +22,13 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     self.init(of: text.utf8)
   }
 
-  /// The digest of a whole file, read in pieces of 1 MiB: constant memory.
+  /// The digest of a whole regular file, read in pieces of 1 MiB: constant memory. Folders, pipes and
+  /// devices are refused.
   public init(ofFileAt path: FilePath) throws(FileError) {
     do {
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       self = try file.closeAfter {
+        _ = try FileIdentity(file, path: path)
         var hasher = Hasher()
         var piece = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -37,6 +39,8 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
       }
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "read")
+    } catch let error as FileError {
+      throw error
     } catch {
       throw FileError(kind: .other, path: path, operation: "read", reason: "\(error)")
     }

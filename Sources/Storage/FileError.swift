@@ -9,6 +9,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case readOnly
     case locked
     case changedWhileReading
+    /// Something that may pass by itself: a device or network that did not answer, a resource in use.
+    case temporary
     case other
   }
 
@@ -32,8 +34,12 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   /// From the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
     switch errno {
-    case .noSuchFileOrDirectory, .notDirectory:
+    case .noSuchFileOrDirectory:
       self.init(kind: .notFound, path: path, operation: operation, reason: "no such file")
+    case .notDirectory:
+      self.init(
+        kind: .notFound, path: path, operation: operation,
+        reason: "a part of the path is not a folder")
     case .permissionDenied, .notPermitted:
       self.init(
         kind: .permission, path: path, operation: operation, reason: "permission denied",
@@ -46,6 +52,11 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
       self.init(
         kind: .readOnly, path: path, operation: operation, reason: "read-only file system",
         remedy: "choose another --output")
+    case .ioError, .resourceBusy, .interrupted, .timedOut, .staleNFSFileHandle, .noMemory,
+      .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable,
+      .connectionReset, .connectionAbort, .networkDown, .networkUnreachable, .hostIsDown,
+      .noRouteToHost:
+      self.init(kind: .temporary, path: path, operation: operation, reason: "\(errno)")
     default:
       self.init(kind: .other, path: path, operation: operation, reason: "\(errno)")
     }

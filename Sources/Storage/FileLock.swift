@@ -10,26 +10,58 @@ public final class FileLock: Sendable {
   public let path: FilePath
   private let descriptor: Int32
 
-  /// Takes the lock, waiting for it if `wait`. Returns `nil` when somebody else holds it and `wait` is
-  /// off. `holder` is written into the file for others to name.
-  public init?(at path: FilePath, holder: String, wait: Bool) throws(FileError) {
-    try FileSystem.makeFolder(path.removingLastComponent())
-    let opened = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
-    guard opened >= 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "lock")
+  /// Takes the lock. While somebody else holds it, `keepWaiting` is asked about ten times a second
+  /// (given what the holder wrote); `nil` once it says no. `holder` is written into the file for others
+  /// to name.
+  ///
+  /// The file is asked for again and again instead of waiting inside `flock`, so that an interrupt can
+  /// end the wait.
+  public init?(
+    at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
+  ) throws(FileError) {
+    var taken: Int32?
+    while taken == nil {
+      try FileSystem.makeFolder(path.removingLastComponent())
+      taken = try Self.tryLock(path)
+      if taken == nil {
+        guard keepWaiting(Self.holder(of: path)) else { return nil }
+        usleep(100_000)
+      }
     }
-    while flock(opened, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      if code == EINTR { continue }
-      close(opened)
-      if code == EWOULDBLOCK { return nil }
-      throw FileError(Errno(rawValue: code), path: path, operation: "lock")
-    }
+    guard let taken else { return nil }
     self.path = path
-    descriptor = opened
+    descriptor = taken
     let text = Array((holder + "\n").utf8)
-    ftruncate(opened, 0)
-    _ = text.withUnsafeBytes { pwrite(opened, $0.baseAddress, $0.count, 0) }
+    ftruncate(taken, 0)
+    _ = text.withUnsafeBytes { pwrite(taken, $0.baseAddress, $0.count, 0) }
+  }
+
+  /// The descriptor of the locked file, or `nil` when somebody else has it.
+  private static func tryLock(_ path: FilePath) throws(FileError) -> Int32? {
+    while true {
+      let opened = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+      guard opened >= 0 else {
+        throw FileError(Errno(rawValue: errno), path: path, operation: "lock")
+      }
+      while flock(opened, LOCK_EX | LOCK_NB) != 0 {
+        let code = errno
+        if code == EINTR { continue }
+        close(opened)
+        if code == EWOULDBLOCK { return nil }
+        throw FileError(Errno(rawValue: code), path: path, operation: "lock")
+      }
+      if isStillAt(path, opened) { return opened }
+      // The file was removed between opening and locking: this lock is nobody's any more.
+      close(opened)
+    }
+  }
+
+  private static func isStillAt(_ path: FilePath, _ descriptor: Int32) -> Bool {
+    var open = stat()
+    var named = stat()
+    return fstat(descriptor, &open) == 0
+      && path.withPlatformString { stat($0, &named) } == 0
+      && open.st_ino == named.st_ino && open.st_dev == named.st_dev
   }
 
   deinit {

@@ -18,6 +18,12 @@ public enum FileSystem {
     return path.withPlatformString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Whether `path` itself is a symbolic link.
+  public static func isLink(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withPlatformString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Makes `path` and the folders above it; a folder that exists already is fine.
   public static func makeFolder(_ path: FilePath) throws(FileError) {
     if isFolder(path) || path.isEmpty { return }
@@ -65,31 +71,27 @@ public enum FileSystem {
     }
   }
 
-  /// Puts the finished folder `new` at `place` in one step. What was there before is at `aside`
-  /// afterwards, or gone. Where the file system cannot exchange, the old one is moved aside first.
-  public static func publish(
-    _ new: FilePath, at place: FilePath, aside: FilePath
-  ) throws(FileError) {
-    if !exists(place) {
-      let code = new.withPlatformString { a in
-        place.withPlatformString { b in scanmill_rename_new(a, b) }
-      }
-      guard code == 0 else {
-        throw FileError(Errno(rawValue: code), path: place, operation: "publish")
-      }
-      return
+  /// Renames within one file system to a name that nothing has yet.
+  public static func renameNew(_ from: FilePath, to: FilePath) throws(FileError) {
+    let code = from.withPlatformString { a in
+      to.withPlatformString { b in scanmill_rename_new(a, b) }
     }
-    let code = new.withPlatformString { a in
-      place.withPlatformString { b in scanmill_exchange_paths(a, b) }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: to, operation: "publish")
     }
-    if code == 0 {
-      try rename(new, to: aside)
-    } else if code == EINVAL || code == ENOSYS || code == EOPNOTSUPP {
-      try rename(place, to: aside)
-      try rename(new, to: place)
-    } else {
-      throw FileError(Errno(rawValue: code), path: place, operation: "publish")
+  }
+
+  /// Exchanges two paths of one file system in one step. `false`, and nothing done, where the file
+  /// system cannot (NFS).
+  public static func exchange(_ a: FilePath, _ b: FilePath) throws(FileError) -> Bool {
+    let code = a.withPlatformString { a in
+      b.withPlatformString { b in scanmill_exchange_paths(a, b) }
     }
+    if code == EINVAL || code == ENOSYS || code == EOPNOTSUPP { return false }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: b, operation: "publish")
+    }
+    return true
   }
 
   /// Flushes all data written to the file system of `folder`: one call per batch of files is nearly

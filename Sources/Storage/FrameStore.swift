@@ -46,6 +46,15 @@ public struct FrameStore: Hashable, Sendable, Codable {
     return "chunk-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + ".raw"
   }
 
+  /// Whether the numbers of a header that was read from disk can be reckoned with: nothing negative or
+  /// empty, and small enough that no product of them overflows.
+  var isSound: Bool {
+    (1...(1 << 20)).contains(width) && (1...(1 << 20)).contains(height)
+      && (1...8).contains(bytesPerElement) && (0...Int(Int32.max)).contains(frameCount)
+      && (1...(1 << 16)).contains(framesPerChunk)
+      && holes.allSatisfy { (0..<frameCount).contains($0) }
+  }
+
   /// How many frames of `frameBytes` go into a chunk: about 8 MiB, at least one frame.
   public static func usualFramesPerChunk(frameBytes: Int) -> Int {
     max(1, min(64, (8 << 20) / max(frameBytes, 1)))
@@ -63,7 +72,7 @@ public final class FrameStoreReader: Sendable {
     let header = folder.appending(FrameStore.headerName)
     let bytes = try MappedFile(header).withBytes { $0.withUnsafeBytes { Data($0) } }
     guard let store = try? JSONDecoder().decode(FrameStore.self, from: bytes),
-      store.framesPerChunk > 0
+      store.isSound
     else {
       throw FileError(
         kind: .other, path: header, operation: "read", reason: "not the header of a frame store",
@@ -74,7 +83,9 @@ public final class FrameStoreReader: Sendable {
       let chunk = try MappedFile(folder.appending(FrameStore.chunkName(index)))
       guard chunk.count == store.frames(inChunk: index).count * store.frameBytes else {
         throw FileError(
-          kind: .other, path: chunk.path, operation: "map", reason: "has \(chunk.count) bytes",
+          kind: .other, path: chunk.path, operation: "map",
+          reason:
+            "has \(chunk.count) bytes, not \(store.frames(inChunk: index).count * store.frameBytes)",
           remedy: "run the stage again with --forcerun")
       }
       chunks.append(chunk)

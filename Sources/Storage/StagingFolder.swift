@@ -20,8 +20,17 @@ public struct OutputEntry: Hashable, Sendable, Codable {
 /// Used by several threads at once; every file is written by one of them and digested on the way.
 public final class StagingFolder: Sendable {
   public let path: FilePath
-  private let entries = Mutex<[OutputEntry]>([])
-  private let written = Mutex<Int64>(0)
+  private let contents = Mutex(Contents())
+
+  private struct Contents {
+    var entries: [OutputEntry] = []
+    /// Names that were given out, finished or not.
+    var names: Set<String> = []
+    var bytes: Int64 = 0
+  }
+
+  /// The one name that a stage may not use: the engine's own record, written last.
+  public static let reservedName = "artifact.json"
 
   /// Makes an empty folder at `path`, removing what was there.
   public init(at path: FilePath) throws(FileError) {
@@ -30,44 +39,72 @@ public final class StagingFolder: Sendable {
     self.path = path
   }
 
-  /// Writes a whole file. `name` is relative, without `..`; folders in it are made.
+  /// Writes a whole file. `name` is relative, without `.` and `..`, and not used before; folders in it
+  /// are made.
   public func write(_ bytes: [UInt8], as name: String) throws(FileError) {
-    let file = try place(for: name)
-    try OutputFile.write(bytes, to: file)
+    let name = try claim(name)
+    try OutputFile.write(bytes, to: try place(for: name))
     record(name, bytes: Int64(bytes.count), digest: Digest(of: bytes))
   }
 
   /// Starts a file that is written piece by piece.
   public func create(_ name: String) throws(FileError) -> StagedFile {
-    try StagedFile(name: name, path: place(for: name), folder: self)
+    let name = try claim(name)
+    return try StagedFile(name: name, path: place(for: name), folder: self)
   }
 
   /// Takes note of a file that someone else wrote into the folder (an external program): digests it.
+  /// Symbolic links are refused, in the folders above it too: an artifact holds its own bytes.
   public func adopt(_ name: String) throws(FileError) {
-    let file = path.appending(name)
+    let name = try claim(name)
+    var file = path
+    for component in FilePath(name).components {
+      file.append(component)
+      if FileSystem.isLink(file) {
+        throw FileError(
+          kind: .other, path: file, operation: "publish", reason: "is a symbolic link",
+          remedy: "write the file itself")
+      }
+    }
     record(
       name, bytes: try FileIdentity(of: file).bytes, digest: try Digest(ofFileAt: file))
   }
 
   /// All files written so far, sorted by path.
-  public var outputs: [OutputEntry] { entries.withLock { $0 }.sorted { $0.path < $1.path } }
+  public var outputs: [OutputEntry] {
+    contents.withLock { $0.entries }.sorted { $0.path < $1.path }
+  }
 
   /// Bytes written so far.
-  public var bytesWritten: Int64 { written.withLock { $0 } }
+  public var bytesWritten: Int64 { contents.withLock { $0.bytes } }
 
   func record(_ name: String, bytes: Int64, digest: Digest) {
-    entries.withLock { $0.append(OutputEntry(path: name, bytes: bytes, sha256: digest)) }
-    written.withLock { $0 += bytes }
+    contents.withLock {
+      $0.entries.append(OutputEntry(path: name, bytes: bytes, sha256: digest))
+      $0.bytes += bytes
+    }
+  }
+
+  /// The one spelling of `name`, now taken.
+  private func claim(_ name: String) throws(FileError) -> String {
+    func refused(_ reason: String) -> FileError {
+      FileError(kind: .other, path: FilePath(name), operation: "write", reason: reason)
+    }
+    let relative = FilePath(name)
+    guard relative.isRelative, !relative.components.isEmpty,
+      relative.components.allSatisfy({ $0.kind == .regular })
+    else { throw refused("'\(name)' leads out of the artifact") }
+    guard relative.string != Self.reservedName else { throw refused("is written by the engine") }
+    guard contents.withLock({ $0.names.insert(relative.string).inserted }) else {
+      throw refused("is written twice")
+    }
+    return relative.string
   }
 
   private func place(for name: String) throws(FileError) -> FilePath {
-    let relative = FilePath(name)
-    guard relative.isRelative, !relative.components.contains(where: { $0.kind != .regular }) else {
-      throw FileError(
-        kind: .other, path: relative, operation: "write", reason: "leads out of the artifact")
-    }
-    let file = path.appending(relative.components)
-    if relative.components.count > 1 { try FileSystem.makeFolder(file.removingLastComponent()) }
+    let relative = FilePath(name).components
+    let file = path.appending(relative)
+    if relative.count > 1 { try FileSystem.makeFolder(file.removingLastComponent()) }
     return file
   }
 }

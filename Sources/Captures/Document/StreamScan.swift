@@ -7,6 +7,9 @@ public struct StreamScan: Sendable {
   /// Payload kinds met, by stream name, where the records tell.
   public var encodings: [String: String] = [:]
 
+  /// Nothing decoded, nothing found.
+  public init() {}
+
   /// Cost: one decode of the streams, spread over the cores of `budget`, memory of one frame a core.
   public init(_ capture: Capture, budget: CoreBudget) throws {
     try scan(capture.depth.value, as: "depth", budget)

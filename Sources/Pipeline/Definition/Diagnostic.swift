@@ -3,14 +3,18 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public var file: String
   /// From 1.
   public var line: Int
-  /// From 1.
+  /// From 1, in Unicode scalars.
   public var column: Int
   public var message: String
   /// The line of the file that it points into.
   public var sourceLine: String
 
   public var description: String {
-    let caret = String(repeating: " ", count: max(0, column - 1)) + "^"
+    // Tabs stay tabs, so that the caret stands below what it points at.
+    let above = sourceLine.unicodeScalars.prefix(max(0, column - 1))
+    let missing = max(0, column - 1 - above.count)
+    let caret =
+      above.map { $0 == "\t" ? "\t" : " " }.joined() + String(repeating: " ", count: missing) + "^"
     return "\(file):\(line):\(column): \(message)\n  \(sourceLine)\n  \(caret)"
   }
 }

@@ -143,7 +143,8 @@ struct DiagnosticList {
 
   init(file: String, text: String) {
     self.file = file
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    // By any line end: in Swift a CR LF is one character and no `\n`.
+    lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
   }
 
   mutating func add(_ mark: Mark?, _ message: String) {
@@ -160,7 +161,8 @@ struct DiagnosticList {
       .composer(_, let problem, let mark, _):
       add(mark, problem)
     case .duplicatedKeysInMapping(let duplicates, let context):
-      add(context.mark, "twice in one map: \(duplicates.joined(separator: ", "))")
+      let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
+      add(context.mark, "more than once in one map: \(names)")
     default: add(nil, "\(error)")
     }
   }

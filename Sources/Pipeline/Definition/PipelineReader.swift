@@ -3,9 +3,8 @@ import Yams
 /// A pipeline file becomes a `PipelineDefinition`; every error in it is found in one reading.
 public struct PipelineReader {
   private let registry: StageRegistry
-  private var diagnostics: DiagnosticList
+  var diagnostics: DiagnosticList
   private let name: String
-  private var parameterOwners: [String: [String]] = [:]
 
   /// Reads `text`. `file` is how messages name it.
   public static func read(
@@ -28,8 +27,9 @@ public struct PipelineReader {
     for entry in file.stages {
       if let stage = stage(entry, names: names) { stages[entry.name.value] = stage }
     }
+    for entry in file.stages { checkOwner(entry, stages) }
     for entry in file.stages { setParameters(entry, &stages) }
-    for entry in file.stages { connect(entry, &stages) }
+    for entry in file.stages { connect(entry, names: names, &stages) }
     let order = StageOrder.sort(file.stages, &diagnostics)
     guard diagnostics.all.isEmpty else {
       throw PipelineError(
@@ -64,7 +64,11 @@ public struct PipelineReader {
     }
     if let owner = entry.partOf {
       stage.partOf = owner.value
-      if !names.contains(owner.value) { diagnostics.unknown(owner, among: names, what: "stage") }
+      if owner.value == entry.name.value {
+        diagnostics.add(owner.mark, "a stage cannot be part of itself")
+      } else if !names.contains(owner.value) {
+        diagnostics.unknown(owner, among: names, what: "stage")
+      }
     }
     if let retries = entry.retries {
       if let count = Int(retries.value), (0...100).contains(count) {
@@ -90,6 +94,15 @@ public struct PipelineReader {
       }
     }
     return stage
+  }
+
+  private mutating func checkOwner(
+    _ entry: PipelineFile.StageEntry, _ stages: [String: StageDefinition]
+  ) {
+    guard let owner = entry.partOf, owner.value != entry.name.value,
+      let above = stages[owner.value]?.partOf
+    else { return }
+    diagnostics.add(owner.mark, "'\(owner.value)' is itself part of '\(above)'")
   }
 
   private mutating func setParameters(
@@ -131,66 +144,19 @@ public struct PipelineReader {
   private static func value(
     _ node: Node, _ description: ParameterDescription
   ) -> Result<ParameterValue, ParameterError> {
+    func refused(_ given: String) -> Result<ParameterValue, ParameterError> {
+      .failure(ParameterError(name: description.name, given: given, expected: description.domain))
+    }
     if case .list = description.kind, let items = node.sequence {
-      return .success(.list(items.compactMap(\.string)))
+      let texts = items.compactMap(\.scalar?.string)
+      return texts.count == items.count ? .success(.list(texts)) : refused("a list with maps in it")
     }
-    guard let scalar = node.scalar else {
-      return .failure(
-        ParameterError(name: description.name, given: "a map", expected: description.domain))
-    }
+    guard let scalar = node.scalar else { return refused(node.mapping == nil ? "a list" : "a map") }
     do throws(ParameterError) {
       return .success(try description.value(from: scalar.string))
     } catch {
       return .failure(error)
     }
-  }
-
-  private mutating func connect(
-    _ entry: PipelineFile.StageEntry, _ stages: inout [String: StageDefinition]
-  ) {
-    guard var stage = stages[entry.name.value] else { return }
-    let connections =
-      entry.needs.map { ($0.port, $0.stage, false) }
-      + entry.optional.map { ($0.port, $0.stage, true) }
-    for (portName, source, isOptional) in connections {
-      guard let upstream = stages[source.value] else {
-        let known = Array(stages.keys)
-        if !known.contains(source.value) {
-          diagnostics.unknown(source, among: known, what: "stage")
-        }
-        continue
-      }
-      let content = upstream.kind.content(upstream.parameters)
-      let free = stage.kind.ports.filter { port in !stage.inputs.contains { $0.port == port.name } }
-      let port: Port?
-      if let portName {
-        port = free.first { $0.name == portName.value }
-        if port == nil {
-          diagnostics.unknown(portName, among: stage.kind.ports.map(\.name), what: "input")
-          continue
-        }
-      } else {
-        port = free.first { $0.accepts == content }
-      }
-      guard let port, port.accepts == content else {
-        diagnostics.add(
-          source.mark,
-          "'\(stage.name)' has no input for '\(source.value)', which makes \(content.rawValue)")
-        continue
-      }
-      if isOptional, port.isRequired {
-        diagnostics.add(source.mark, "'\(stage.name)' cannot do without '\(source.value)'")
-      }
-      stage.inputs.append(
-        PortBinding(port: port.name, stage: source.value, isOptional: isOptional))
-    }
-    for port in stage.kind.ports
-    where port.isRequired && !stage.inputs.contains(where: { $0.port == port.name }) {
-      diagnostics.add(
-        entry.name.mark,
-        "'\(stage.name)' needs a stage that makes \(port.accepts.rawValue) (input '\(port.name)')")
-    }
-    stages[entry.name.value] = stage
   }
 
   /// Names that are safe as a folder and do not collide with our own files.

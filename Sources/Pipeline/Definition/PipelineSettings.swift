@@ -1,5 +1,5 @@
 /// A change of one parameter from the command line: `STAGE.PARAM=VALUE`.
-public struct ParameterSetting: Hashable, Sendable {
+public struct ParameterSetting: Hashable, Sendable, Codable {
   public var stage: String
   public var parameter: String
   public var value: String
@@ -8,7 +8,8 @@ public struct ParameterSetting: Hashable, Sendable {
   public init?(_ text: String) {
     guard let equals = text.firstIndex(of: "=") else { return nil }
     let target = text[..<equals]
-    guard let dot = target.firstIndex(of: ".") else { return nil }
+    // The last one: stage names may hold dots, parameter names do not.
+    guard let dot = target.lastIndex(of: ".") else { return nil }
     stage = String(target[..<dot])
     parameter = String(target[target.index(after: dot)...])
     value = String(text[text.index(after: equals)...])
@@ -49,7 +50,25 @@ extension PipelineDefinition {
         throw SettingError(description: "\(setting.stage).\(error)")
       }
     }
+    try result.checkConnections(after: setting)
     return result
+  }
+
+  /// A parameter may decide what a stage makes; those who read it must still be able to.
+  private func checkConnections(after setting: ParameterSetting) throws(SettingError) {
+    for stage in stages {
+      for input in stage.inputs {
+        guard let upstream = self[input.stage],
+          let port = stage.kind.ports.first(where: { $0.name == input.port })
+        else { continue }
+        let content = upstream.kind.content(upstream.parameters)
+        guard content != port.accepts else { continue }
+        throw SettingError(
+          description:
+            "\(setting.stage).\(setting.parameter)=\(setting.value): '\(upstream.name)' would make "
+            + "\(content.rawValue), and '\(stage.name)' needs \(port.accepts.rawValue) from it")
+      }
+    }
   }
 
   /// Throws when the pipeline has no stage of this name.

@@ -1,6 +1,6 @@
 /// Puts stages behind what they need, otherwise in the order of the file.
 enum StageOrder {
-  /// A cycle is reported as the path that leads around it.
+  /// Every cycle is reported once, as the path that leads around it.
   static func sort(
     _ entries: [PipelineFile.StageEntry], _ diagnostics: inout DiagnosticList
   ) -> [String] {
@@ -10,7 +10,6 @@ enum StageOrder {
     }
     var order: [String] = []
     var done: Set<String> = []
-    var reportedCycle = false
 
     func visit(_ name: String, path: [String]) -> [String]? {
       if done.contains(name) || needs[name] == nil { return nil }
@@ -24,13 +23,13 @@ enum StageOrder {
     }
 
     for entry in entries {
-      guard let cycle = visit(entry.name.value, path: []) else { continue }
-      if !reportedCycle {
+      while let cycle = visit(entry.name.value, path: []) {
         let mark = entries.first { $0.name.value == cycle[0] }?.name.mark
         diagnostics.add(
           mark, "stages need each other in a circle: " + cycle.joined(separator: " -> "))
+        // Cut here, so that the next one is found.
+        done.formUnion(cycle)
       }
-      reportedCycle = true
     }
     return order
   }

@@ -6,6 +6,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Codable, Sendable {
     case runStarted = "run-started"
     case captureStarted = "capture-started"
+    /// Another run holds the capture; the message says who.
+    case waiting
     case planned
     case started
     case progress

@@ -7,7 +7,8 @@ public enum DurationText {
     ("m", 60_000_000_000), ("min", 60_000_000_000), ("h", 3_600_000_000_000),
   ]
 
-  /// Exact to the nanosecond. `nil` without a unit, for a negative value and for what is no number.
+  /// The nearest nanosecond; of minutes and hours, nine decimals count. `nil` without a unit, for a
+  /// negative value, for what is no number, and beyond 292 years.
   public static func nanoseconds(_ text: String) -> Int64? {
     let number = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(number.count).drop { $0 == " " }
@@ -17,8 +18,12 @@ public enum DurationText {
     let (whole, rest) = billionths.quotientAndRemainder(dividingBy: 1_000_000_000)
     let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
     guard !overflow else { return nil }
-    return product + rest * min(scale, 1_000_000_000) / 1_000_000_000
-      * max(1, scale / 1_000_000_000)
+    // Below 10⁹ · 10⁹, or whole seconds of a billionth each: neither overflows.
+    let fraction =
+      scale < 1_000_000_000
+      ? (rest * scale + 500_000_000) / 1_000_000_000 : rest * (scale / 1_000_000_000)
+    let (sum, carry) = product.addingReportingOverflow(fraction)
+    return carry ? nil : sum
   }
 
   /// In the largest unit that gives a whole number.

@@ -42,8 +42,14 @@ public struct ParameterDescription: Sendable {
     case .integer(let range): Self.text(range)
     case .number(let range): "a number, \(range.lowerBound) to \(range.upperBound)"
     case .choice(let names): names.joined(separator: "|")
-    case .duration: "a duration with its unit, such as 50ms"
-    case .length: "a length, such as 10mm or 0.01 (meters)"
+    case .duration(let range):
+      "a duration with its unit, such as 50ms"
+        + (range.upperBound == .max
+          ? "" : ", up to \(DurationText.text(nanoseconds: range.upperBound))")
+    case .length(let range):
+      "a length, such as 10mm or 0.01 (meters)"
+        + (range.upperBound < .greatestFiniteMagnitude
+          ? ", \(range.lowerBound) to \(range.upperBound) m" : "")
     case .lengthRange: "two lengths, such as 0.3m..4m"
     case .text: "text"
     case .file: "a file"

@@ -69,7 +69,7 @@ public struct Planner: Sendable {
     var jobs: [String: PlannedJob] = [:]
     for stage in pipeline.stages {
       jobs[stage.name] = job(
-        for: stage, facts, before: jobs, isSelected: selected.contains(stage.name))
+        for: stage, facts, before: jobs, selected: selected)
     }
     var needed: Set<String> = []
     for stage in pipeline.stages.reversed() {
@@ -91,8 +91,9 @@ public struct Planner: Sendable {
 
   private func job(
     for stage: StageDefinition, _ facts: [String: StageFacts], before jobs: [String: PlannedJob],
-    isSelected: Bool
+    selected: Set<String>
   ) -> PlannedJob {
+    let isSelected = selected.contains(stage.name)
     func planned(
       _ action: PlannedJob.Action, _ reason: Reason? = nil, _ details: [String] = []
     ) -> PlannedJob {
@@ -104,7 +105,6 @@ public struct Planner: Sendable {
     if case .notApplicable(let why) = own.applicability {
       return planned(.notApplicable, nil, [why])
     }
-    let selected = selection.stages(of: pipeline)
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
@@ -114,7 +114,8 @@ public struct Planner: Sendable {
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run where selected.contains(input.stage) || !isSelected:
         upstream[input.port] = .willBeRebuilt
-      case .run where input.isOptional:
+      case .run where input.isOptional,
+        .blocked where input.isOptional && !selected.contains(input.stage):
         // Not selected: what is published is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:

@@ -138,7 +138,8 @@ extension Decision {
   private static func rebuiltInputs(
     _ old: [String: Digest], _ upstream: [String: PlannedInput]
   ) -> [String] {
-    upstream.keys.sorted().compactMap { port in
+    // Ports of then and now: an input that is no longer connected is a change too.
+    Set(old.keys).union(upstream.keys).sorted().compactMap { port in
       switch upstream[port] {
       case .artifact(let digest) where digest == old[port]: nil
       case .artifact(let digest): "\(port): \(short(old[port].map { [$0] })) -> \(short([digest]))"

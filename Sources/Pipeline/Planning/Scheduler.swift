@@ -9,13 +9,26 @@ public enum JobOutcome: String, Codable, Sendable, CaseIterable {
 
   /// Whether what it publishes may be read by others.
   public var isUsable: Bool { self == .ran || self == .upToDate }
+
+  /// As a sentence about a stage goes on: "its input 'depth' …".
+  public var phrase: String {
+    switch self {
+    case .ran: "ran"
+    case .upToDate: "is up to date"
+    case .failed: "failed"
+    case .blocked: "is blocked"
+    case .notApplicable: "does not apply"
+    case .cancelled: "was stopped"
+    }
+  }
 }
 
 /// Decides which jobs of one capture may start. Pure: no clock, no threads, no disk.
 ///
 /// A job is ready when all its inputs have ended and none of the required ones badly. Jobs behind a bad
 /// required input end as `blocked` (or `not-applicable`) by themselves. A dormant job (an intermediate
-/// that is up to date but removed) counts as ended until somebody demands it.
+/// that is up to date but removed) counts as ended until somebody demands it. Cost of each call: linear
+/// in the connections of the pipeline.
 public struct Scheduler: Sendable {
   public enum State: Hashable, Sendable {
     case waiting
@@ -62,9 +75,16 @@ public struct Scheduler: Sendable {
     return ready
   }
 
-  /// Puts a started job back behind dormant inputs that it turned out to need. Returns `false`, and
-  /// changes nothing, when none of `names` is dormant or still on its way.
-  public mutating func demand(_ names: [String], for job: String) -> Bool {
+  /// A job that can no longer run, and the input that stopped it.
+  public struct Stopped: Hashable, Sendable {
+    public var job: String
+    public var because: String
+  }
+
+  /// Puts a started job back behind inputs that it turned out to need; dormant ones wake up. Returns
+  /// what can no longer run, `job` itself perhaps, or `nil`, with nothing changed, when there is nothing
+  /// to wait for: all of `names` have ended well.
+  public mutating func demand(_ names: [String], for job: String) -> [Stopped]? {
     var mustWait = false
     for name in names {
       switch states[name] {
@@ -72,26 +92,34 @@ public struct Scheduler: Sendable {
         states[name] = .waiting
         mustWait = true
       case .waiting, .running: mustWait = true
-      case .ended, nil: break
+      case .ended(let outcome): mustWait = mustWait || !outcome.isUsable
+      case nil: break
       }
     }
-    if mustWait { states[job] = .waiting }
-    return mustWait
+    guard mustWait else { return nil }
+    states[job] = .waiting
+    return stopBlocked()
   }
 
-  /// Records how a job ended and ends what can no longer run; returns those, with the input that
-  /// stopped each.
-  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [(
-    job: String, because: String
-  )] {
+  /// Makes a started job dormant: it turned out to be up to date and removed.
+  public mutating func rest(_ name: String) { states[name] = .dormant }
+
+  /// Records how a job ended and ends what can no longer run; returns those, in pipeline order.
+  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [Stopped] {
     states[name] = .ended(outcome)
-    var stopped: [(String, String)] = []
+    return stopBlocked()
+  }
+
+  /// Ends waiting jobs behind a required input that ended badly. One pass is enough: in pipeline order
+  /// inputs come first.
+  private mutating func stopBlocked() -> [Stopped] {
+    var stopped: [Stopped] = []
     for job in order where states[job] == .waiting {
       for input in inputs[job] ?? [] where !input.isOptional {
         guard case .ended(let end) = states[input.stage], !end.isUsable else { continue }
         states[job] = .ended(
           end == .notApplicable ? .notApplicable : end == .cancelled ? .cancelled : .blocked)
-        stopped.append((job, input.stage))
+        stopped.append(Stopped(job: job, because: input.stage))
         break
       }
     }
