@@ -6,13 +6,16 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // One configuration for the program and its tests: nothing is built twice.
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A room of the house: a target that may import only the rooms below it.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -45,6 +48,7 @@ let package = Package(
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
     system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
+    system("CJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
     system(
       "CFFmpeg", pkgConfig: "libavformat libavcodec libavutil libswscale",
       apt: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"),
@@ -56,10 +60,10 @@ let package = Package(
     room(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CDeflate", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
+        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
         "Storage", systemPackage,
       ]),
-    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", systemPackage]),
+    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     room("Processing", ["Geometry", "Parallel"]),
     room("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
     room(
@@ -69,7 +73,8 @@ let package = Package(
         systemPackage,
       ]),
     room(
-      "Runner", ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+      "Runner",
+      ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
     room("Reports", ["Captures", "Pipeline", "Runner", "Storage", systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
@@ -78,7 +83,12 @@ let package = Package(
         "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
         "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
-      exclude: ["README.md"], swiftSettings: house),
+      exclude: ["README.md"],
+      // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
+      resources: [
+        .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
+      ],
+      swiftSettings: house),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
@@ -95,10 +105,14 @@ let package = Package(
       "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+    tests(
+      "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage],
+      dependencies: [
+        "TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures",
+        systemPackage,
+      ],
       swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

@@ -27,9 +27,9 @@ struct DecimalText {
     guard !digits.isEmpty else { return nil }
     if !bytes.isEmpty {
       bytes.removeFirst()
-      guard let written = Int(String(decoding: bytes, as: UTF8.self)), abs(written) <= 400 else {
-        return nil
-      }
+      guard let written = Int(String(decoding: bytes, as: UTF8.self)),
+        (-400...400).contains(written)
+      else { return nil }
       exponent += written
     }
   }
@@ -45,9 +45,13 @@ struct DecimalText {
       guard !overflow, !carry else { return nil }
       magnitude = sum
     }
+    guard magnitude <= UInt64(Int64.max) else { return nil }
     // The first digit that is cut off decides; anything smaller than a tenth of a unit is below half.
     let firstCut = digits.count + power
-    if firstCut >= 0, firstCut < digits.count, digits[firstCut] >= 5 { magnitude += 1 }
+    if firstCut >= 0, firstCut < digits.count, digits[firstCut] >= 5 {
+      guard magnitude <= UInt64(Int64.max) else { return nil }
+      magnitude += 1
+    }
     guard magnitude <= UInt64(Int64.max) else { return nil }
     return isNegative ? -Int64(magnitude) : Int64(magnitude)
   }

@@ -35,7 +35,8 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
     let h = Double(height - 1)
     switch ((quarterTurns % 4) + 4) % 4 {
     case 1: return PinholeCamera(width: height, height: width, fx: fy, fy: fx, cx: h - cy, cy: cx)
-    case 2: return PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: w - cx, cy: h - cy)
+    case 2:
+      return PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: w - cx, cy: h - cy)
     case 3: return PinholeCamera(width: height, height: width, fx: fy, fy: fx, cx: cy, cy: w - cx)
     default: return self
     }

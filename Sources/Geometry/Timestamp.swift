@@ -19,12 +19,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     let fraction = seconds - whole
     // The product of a fraction of 53 bits and 10⁹ (30 bits) needs more than a double: keep its tail.
     let high = fraction * 1e9
-    let low = (-high).addingProduct(fraction, 1e9)
+    let tail = (-high).addingProduct(fraction, 1e9)
     var nearest = high.rounded(.toNearestOrAwayFromZero)
-    let rest = (high - nearest) + low
-    if rest > 0.5 {
+    // The tail is below half a unit of `high`'s last place, so it decides only where `high` is a tie.
+    // (Added to the distance it could vanish: both have 53 bits.)
+    let distance = high - nearest
+    if distance == 0.5, tail > 0 {
       nearest += 1
-    } else if rest < -0.5 {
+    } else if distance == -0.5, tail < 0 {
       nearest -= 1
     }
     nanoseconds = Int64(whole) * 1_000_000_000 + Int64(nearest)

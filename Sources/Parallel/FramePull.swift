@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// After the first error no further item is pulled; items in flight are finished; the error that
 /// concerns the earliest item is thrown.
-public func pullFrames<Item, Scratch>(
+public func pullFrames<Item, Scratch: ~Copyable>(
   workers: Int, budget: CoreBudget,
   makeScratch: @Sendable () throws -> Scratch,
   next: @Sendable (inout Scratch) throws -> Item?,
@@ -38,8 +38,13 @@ public func pullFrames<Item, Scratch>(
               try turn.withLock { turn in
                 guard !turn.isOver else { return }
                 number = turn.pulled
+                // Over until proven otherwise: when `next` throws, nobody may pull after it, not even
+                // before this worker has recorded the error.
+                turn.isOver = true
                 item = try budget.withCore { try next(&scratch) }
-                if item == nil { turn.isOver = true } else { turn.pulled += 1 }
+                guard item != nil else { return }
+                turn.isOver = false
+                turn.pulled += 1
               }
               guard let item else { return }
               try budget.withCore { try work(item, &scratch) }

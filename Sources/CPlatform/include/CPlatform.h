@@ -1,2 +1,5 @@
 #pragma once
+
+/* The whole room; one header per concern. */
+#include "files.h"
 #include "png_guard.h"

@@ -1,44 +1,38 @@
 import Geometry
 
 extension ColorImage {
-  /// The picture as it is meant to be seen, for the EXIF Orientation `orientation`: 1 as stored, 2 mirrored
-  /// left to right, 3 turned by 180°, 4 mirrored top to bottom, 5 mirrored at the falling diagonal,
-  /// 6 turned 90° clockwise, 7 mirrored at the rising diagonal, 8 turned 90° counterclockwise. Any other
-  /// value is taken for 1.
-  public func upright(orientation: Int) -> ColorImage {
-    guard (2...8).contains(orientation), width > 0, height > 0 else { return self }
-    let swapsSides = orientation >= 5
-    var result = ColorImage(
-      width: swapsSides ? height : width, height: swapsSides ? width : height)
-    // Where in the stored picture the seen one's first pixel is, and the steps to the right and down.
-    let last = (x: width - 1, y: (height - 1) * width)
-    let (first, right, down): (Int, Int, Int) =
-      switch orientation {
-      case 2: (last.x, -1, width)
-      case 3: (last.x + last.y, -1, -width)
-      case 4: (last.y, 1, -width)
-      case 5: (0, width, 1)
-      case 6: (last.y, -width, 1)
-      case 7: (last.x + last.y, -width, -1)
-      default: (last.x, width, -1)
-      }
-    let (resultWidth, resultHeight) = (result.width, result.height)
-    rgb.withUnsafeBufferPointer { source in
-      result.rgb.withUnsafeMutableBufferPointer { target in
-        guard let source = source.baseAddress, let target = target.baseAddress else { return }
-        var out = target
-        for y in 0..<resultHeight {
-          var place = first &+ y &* down
-          for _ in 0..<resultWidth {
-            out[0] = source[3 &* place]
-            out[1] = source[3 &* place &+ 1]
-            out[2] = source[3 &* place &+ 2]
-            out += 3
-            place &+= right
-          }
-        }
+  /// The picture as EXIF Orientation 1…8 means it to be seen; other values count as 1.
+  ///
+  /// 2 and 4 mirror, 3 turns by 180°, 6 and 8 turn by 90° clockwise and counterclockwise, 5 and 7 do
+  /// both. Cost: one pass.
+  public func upright(exifOrientation: Int) -> ColorImage {
+    guard (2...8).contains(exifOrientation) else { return self }
+    let isSideways = exifOrientation >= 5
+    var result = isSideways
+      ? ColorImage(width: height, height: width) : ColorImage(width: width, height: height)
+    for y in 0..<result.height {
+      for x in 0..<result.width {
+        let (column, row) = source(x, y, exifOrientation)
+        let from = (row * width + column) * 3
+        let to = (y * result.width + x) * 3
+        result.rgb[to] = rgb[from]
+        result.rgb[to + 1] = rgb[from + 1]
+        result.rgb[to + 2] = rgb[from + 2]
       }
     }
     return result
+  }
+
+  /// The stored pixel that is seen at (x, y).
+  private func source(_ x: Int, _ y: Int, _ orientation: Int) -> (column: Int, row: Int) {
+    switch orientation {
+    case 2: (width - 1 - x, y)
+    case 3: (width - 1 - x, height - 1 - y)
+    case 4: (x, height - 1 - y)
+    case 5: (y, x)
+    case 6: (y, height - 1 - x)
+    case 7: (width - 1 - y, height - 1 - x)
+    default: (width - 1 - y, x)
+    }
   }
 }

@@ -1,94 +1,89 @@
-import CFFmpeg
+import CJPEG
 import Geometry
 import SystemPackage
 
-/// A picture file: PNG or JPEG, found out from its first bytes.
-public struct StillImage: Hashable, Sendable {
-  public enum Format: String, Sendable {
-    case png, jpeg
-  }
-
-  public var format: Format
-  /// The pixels as stored.
-  public var image: ColorImage
-  /// How they must be turned or mirrored: 1…8 as in EXIF, 1 where the file does not say.
-  public var orientation: Int
-  /// Parts of a JPEG are missing or made up.
-  public var isDamaged: Bool
+/// A photograph as stored, and how it must be turned.
+public struct StillImage: Sendable {
+  public var picture: ColorImage
+  /// EXIF Orientation, 1…8; 1 when the file says nothing.
+  public var exifOrientation: Int
 
   /// The picture as it is meant to be seen.
-  public var upright: ColorImage { image.upright(orientation: orientation) }
+  public var upright: ColorImage { picture.upright(exifOrientation: exifOrientation) }
 
-  /// Reads the picture at `file`.
+  /// Reads a JPEG or PNG file, told apart by its first bytes, never by its name.
   ///
-  /// JPEG pixels are those of `ffmpeg -i FILE` without its turn, or with chroma interpolated if
-  /// `conversion` is accurate. A cut JPEG is read as far as it goes and marked as damaged.
-  /// - Throws: `ImageError` for files that are neither, and for ones without a picture.
-  public static func read(
-    _ file: FilePath, conversion: ColorConversion = .ffmpeg
-  ) throws(ImageError) -> StillImage {
+  /// A damaged JPEG gives what can be decoded of it, the rest gray. Throws `ImageError` for other
+  /// files, empty ones, and those of which nothing can be decoded. Sides are at most 65,500 pixels,
+  /// 2^28 pixels in all.
+  public static func read(_ file: FilePath) throws(ImageError) -> StillImage {
     let bytes = try FileBytes.read(file)
-    if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47]) {
-      return StillImage(
-        format: .png, image: try PNGReader.color(in: bytes, file: file), orientation: 1,
-        isDamaged: false)
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
+      return StillImage(picture: try PNGReader.color(in: bytes, file: file), exifOrientation: 1)
     }
-    guard bytes.starts(with: [0xff, 0xd8]) else {
-      throw ImageError(
-        file: file, what: bytes.isEmpty ? "it is empty" : "neither PNG nor JPEG", byteOffset: 0,
-        remedy: "check what program wrote it")
+    guard bytes.starts(with: [0xFF, 0xD8]) else {
+      throw ImageError(file: file, what: "neither a JPEG nor a PNG file", byteOffset: 0)
     }
-    return try readJPEG(bytes, file: file, conversion: conversion)
+    return StillImage(
+      picture: try JPEGReader.color(in: bytes, file: file),
+      exifOrientation: EXIFOrientation.find(in: bytes) ?? 1)
   }
 
-  private static func readJPEG(
-    _ bytes: [UInt8], file: FilePath, conversion: ColorConversion
-  ) throws(ImageError) -> StillImage {
-    let header = JPEGHeader(bytes)
-    guard header.isPlausible(fileBytes: bytes.count) else {
-      throw ImageError(
-        file: file,
-        what: header.width == 0
-          ? "a JPEG without a size"
-          : "a JPEG of \(header.width)x\(header.height) pixels in \(bytes.count) bytes",
-        remedy: "copy the file again")
+  /// Width and height of the upright picture, from the file's head alone.
+  public static func uprightSize(_ file: FilePath) throws(ImageError) -> (width: Int, height: Int) {
+    let bytes = try FileBytes.read(file)
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
+      let picture = try PNGReader.color(in: bytes, file: file)
+      return (picture.width, picture.height)
     }
-    do {
-      let decoder = try CodecBox(codec: AV_CODEC_ID_MJPEG, file: file)
-      guard let picture = try decoder.picture(from: bytes, file: file) else {
-        throw ImageError(file: file, what: "no picture could be decoded")
-      }
-      var converter = ColorConverter(conversion: conversion)
-      var rgb: [UInt8] = []
-      try converter.convert(picture, into: &rgb)
-      return StillImage(
-        format: .jpeg, image: ColorImage(width: picture.width, height: picture.height, rgb: rgb),
-        orientation: header.orientation,
-        isDamaged: picture.isDamaged || decoder.damageMessages > 0)
-    } catch let error as ImageError {
-      throw error
-    } catch let error as VideoError {
-      throw ImageError(file: file, what: error.what, remedy: error.remedy)
-    } catch {
-      throw ImageError(file: file, what: "\(error)")
-    }
+    let (width, height) = try JPEGReader.size(of: bytes, file: file)
+    let isSideways = (EXIFOrientation.find(in: bytes) ?? 1) >= 5
+    return isSideways ? (height, width) : (width, height)
   }
 }
 
-extension CodecBox {
-  /// The picture that a single packet holds, `nil` if none comes out.
-  fileprivate func picture(
-    from bytes: [UInt8], file: FilePath
-  ) throws(VideoError) -> DecodedPicture? {
-    guard av_new_packet(packet, Int32(clamping: bytes.count)) >= 0, let data = packet.pointee.data
-    else { throw VideoError(file: file, what: "no memory for the file") }
-    UnsafeMutableRawBufferPointer(start: data, count: Int(packet.pointee.size))
-      .copyBytes(from: bytes.prefix(Int(packet.pointee.size)))
-    _ = avcodec_send_packet(context, packet)
-    _ = avcodec_send_packet(context, nil)
-    av_packet_unref(packet)
-    guard avcodec_receive_frame(context, frame) >= 0 else { return nil }
-    return DecodedPicture(
-      moving: frame, ordinal: 0, presentationTicks: nil, orientation: .upright)
+/// JPEG files through libjpeg-turbo, whose errors come back as numbers.
+enum JPEGReader {
+  private static let largestArea = 1 << 28
+
+  static func size(
+    of bytes: [UInt8], file: FilePath?
+  ) throws(ImageError) -> (width: Int, height: Int) {
+    guard let handle = tjInitDecompress() else {
+      throw ImageError(file: file, what: "no memory for a JPEG decoder")
+    }
+    defer { tjDestroy(handle) }
+    return try size(of: bytes, handle, file)
+  }
+
+  static func color(in bytes: [UInt8], file: FilePath?) throws(ImageError) -> ColorImage {
+    guard let handle = tjInitDecompress() else {
+      throw ImageError(file: file, what: "no memory for a JPEG decoder")
+    }
+    defer { tjDestroy(handle) }
+    let (width, height) = try size(of: bytes, handle, file)
+    var image = ColorImage(width: width, height: height)
+    let status = tjDecompress2(
+      handle, bytes, UInt(bytes.count), &image.rgb, Int32(width), Int32(width * 3), Int32(height),
+      Int32(TJPF_RGB.rawValue), Int32(TJFLAG_ACCURATEDCT))
+    // A warning means that the picture is there, parts of it made up.
+    guard status == 0 || tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else {
+      throw ImageError(file: file, what: "JPEG: \(String(cString: tjGetErrorStr2(handle)))")
+    }
+    return image
+  }
+
+  private static func size(
+    of bytes: [UInt8], _ handle: UnsafeMutableRawPointer, _ file: FilePath?
+  ) throws(ImageError) -> (width: Int, height: Int) {
+    var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    let status = tjDecompressHeader3(
+      handle, bytes, UInt(bytes.count), &width, &height, &sampling, &space)
+    guard status == 0, width > 0, height > 0, Int(width) * Int(height) <= largestArea else {
+      throw ImageError(
+        file: file, what: "no JPEG picture: \(String(cString: tjGetErrorStr2(handle)))",
+        byteOffset: 0)
+    }
+    return (Int(width), Int(height))
   }
 }

@@ -57,11 +57,6 @@ final class CodecBox {
     isThreaded = threads != 1
   }
 
-  /// A decoder that needs to know nothing beforehand.
-  convenience init(codec: AVCodecID, file: FilePath) throws(VideoError) {
-    try self.init(codec: codec, file: file, threads: 1) { _ in 0 }
-  }
-
   /// A decoder for a track of a container.
   convenience init(
     stream: UnsafeMutablePointer<AVStream>, file: FilePath, threads: Int

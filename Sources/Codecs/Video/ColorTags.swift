@@ -11,9 +11,13 @@ struct ColorTags: Equatable {
   var isFullRange: Bool?
 
   init(of frame: UnsafePointer<AVFrame>, matrix: ColorMatrix?, range: ColorRange?) {
-    if let matrix {
-      self.matrix = matrix.scalerTable
-    } else {
+    switch matrix {
+    case .bt601: self.matrix = SWS_CS_ITU601
+    case .bt709: self.matrix = SWS_CS_ITU709
+    case .fcc: self.matrix = SWS_CS_FCC
+    case .smpte240m: self.matrix = SWS_CS_SMPTE240M
+    case .bt2020: self.matrix = SWS_CS_BT2020
+    case nil:
       // As in the scale filter: what swscale has no matrix for (0 RGB, 8 YCgCo, above 10) is BT.601.
       let tag = Int32(bitPattern: frame.pointee.colorspace.rawValue)
       self.matrix = tag < 1 || tag > 10 || tag == 8 ? SWS_CS_ITU601 : tag

@@ -1,0 +1,141 @@
+import Geometry
+import SystemPackage
+
+/// `capture.json`, and what `inspect --json` prints: one shape for all families.
+public struct CaptureDocument: Encodable, Sendable {
+  private let capture: Capture
+  private let warnings: [CaptureWarning]
+  private let encodings: [String: String]
+
+  /// - Parameters:
+  ///   - found: warnings found by decoding, beside those of opening.
+  ///   - encodings: payload kinds found by decoding, by stream name.
+  public init(_ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:]) {
+    self.capture = capture
+    warnings = capture.warnings.merged(with: found)
+    self.encodings = encodings
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(1, forKey: "schema")
+    try object.encode(capture.id, forKey: "id")
+    try object.encode(capture.family.rawValue, forKey: "family")
+    try object.encode(capture.generation, forKey: "generation")
+    try object.encode(capture.folder.string, forKey: "path")
+    try object.encode(
+      ["id": capture.device.id, "name": capture.device.name, "model": capture.device.model],
+      forKey: "device")
+    try object.encode(
+      [
+        "label": capture.scene.label, "type": capture.scene.type,
+        "description": capture.scene.description,
+      ], forKey: "scene")
+    try object.encode(capture.recordedAt, forKey: "recordedAt")
+    try object.encode(capture.clock, forKey: "clock")
+    try object.encode(capture.frames.count, forKey: "frames")
+    try encodeStreams(into: &object)
+    try object.encode(capture.alignment.map(AlignmentDocument.init), forKey: "alignment")
+    try object.encode(capture.completeness, forKey: "completeness")
+    try object.encode(warnings, forKey: "warnings")
+    try object.encode(Self.errors(of: capture), forKey: "errors")
+  }
+
+  private func encodeStreams(into object: inout KeyedEncodingContainer<Key>) throws {
+    var streams = object.nestedContainer(keyedBy: Key.self, forKey: "streams")
+    // A stream that is there and cannot be read is shown with nothing counted in it.
+    func described<Value>(
+      _ state: StreamState<Value>, _ name: String, _ describe: (Value) -> StreamDescription
+    ) -> StreamDocument? {
+      if let error = state.error {
+        return StreamDocument(unreadable: error.file.lastComponent?.string ?? "")
+      }
+      return state.value.map { value in
+        let description = describe(value)
+        var document = StreamDocument(description: description)
+        if let encoding = encodings[name] { document.description.encoding = encoding }
+        return document
+      }
+    }
+    var color = described(capture.color, "color") { $0.description }
+    color?.clockwiseQuarterTurns = capture.color.value?.clockwiseQuarterTurns
+    var imu = described(capture.imu, "imu") { $0.description }
+    imu?.samples = capture.imu.value?.sampleCounts ?? [:]
+    imu?.convention = capture.imu.value?.convention
+    try streams.encode(color, forKey: "color")
+    try streams.encode(described(capture.depth, "depth") { $0.description }, forKey: "depth")
+    try streams.encode(
+      described(capture.confidence, "confidence") { $0.description }, forKey: "confidence")
+    try streams.encode(imu, forKey: "imu")
+    try streams.encode(described(capture.poses, "poses") { $0.description }, forKey: "poses")
+    try streams.encode(
+      described(capture.cameraSettings, "cameraSettings") { $0.description },
+      forKey: "cameraSettings")
+    try streams.encode(described(capture.geo, "geo") { $0.description }, forKey: "geo")
+  }
+
+  private static func errors(of capture: Capture) -> [ErrorDocument] {
+    [
+      ("color", capture.color.error), ("depth", capture.depth.error),
+      ("confidence", capture.confidence.error), ("imu", capture.imu.error),
+      ("poses", capture.poses.error), ("intrinsics", capture.intrinsics.error),
+      ("cameraSettings", capture.cameraSettings.error), ("geo", capture.geo.error),
+    ].compactMap { stream, error in error.map { ErrorDocument(stream: stream, error: $0) } }
+  }
+
+  struct Key: CodingKey, ExpressibleByStringLiteral {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringLiteral value: String) { stringValue = value }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
+
+/// A stream that cannot be read.
+private struct ErrorDocument: Encodable {
+  var stream: String
+  var error: CaptureError
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: CaptureDocument.Key.self)
+    try object.encode(stream, forKey: "stream")
+    try object.encode(error.file.string, forKey: "file")
+    try object.encode(error.record, forKey: "record")
+    try object.encode(error.byteOffset, forKey: "byteOffset")
+    try object.encode(error.description, forKey: "message")
+  }
+}
+
+private struct StreamDocument: Encodable {
+  var description: StreamDescription
+  var clockwiseQuarterTurns: Int?
+  var samples: [String: Int]?
+  var convention: IMUConvention?
+
+  init(description: StreamDescription) {
+    self.description = description
+  }
+
+  init(unreadable file: String) {
+    description = StreamDescription(file: file, encoding: "", frames: 0)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: CaptureDocument.Key.self)
+    try object.encode(description.file, forKey: "file")
+    try object.encode(
+      description.encoding.isEmpty ? nil : description.encoding, forKey: "encoding")
+    try object.encode(description.width, forKey: "width")
+    try object.encode(description.height, forKey: "height")
+    try object.encode(description.frames, forKey: "frames")
+    try object.encode(description.declaredFrames, forKey: "declaredFrames")
+    try object.encode(description.firstTimestamp?.nanoseconds, forKey: "firstTimestampNs")
+    try object.encode(description.lastTimestamp?.nanoseconds, forKey: "lastTimestampNs")
+    try object.encode(description.rateHz, forKey: "rateHz")
+    try object.encode(description.gaps, forKey: "gaps")
+    try object.encodeIfPresent(clockwiseQuarterTurns, forKey: "clockwiseQuarterTurns")
+    try object.encodeIfPresent(samples, forKey: "samples")
+    try object.encodeIfPresent(convention, forKey: "convention")
+  }
+}

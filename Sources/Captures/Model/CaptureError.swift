@@ -1,0 +1,32 @@
+import SystemPackage
+
+/// Why a capture or one of its streams cannot be read: file, record, byte offset and, where there is
+/// one, the remedy.
+public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var file: FilePath
+  /// Zero-based index of the record concerned.
+  public var record: Int?
+  public var byteOffset: Int?
+  public var problem: String
+  public var remedy: String?
+
+  public init(
+    file: FilePath, record: Int? = nil, byteOffset: Int? = nil, problem: String,
+    remedy: String? = nil
+  ) {
+    self.file = file
+    self.record = record
+    self.byteOffset = byteOffset
+    self.problem = problem
+    self.remedy = remedy
+  }
+
+  public var description: String {
+    var text = "\(file)"
+    if let record { text += ", record \(record)" }
+    if let byteOffset { text += ", byte \(byteOffset)" }
+    text += ": \(problem)"
+    if let remedy { text += " (\(remedy))" }
+    return text
+  }
+}

@@ -1,0 +1,67 @@
+import Geometry
+import SystemPackage
+
+/// What the planner needs to know of a capture: small, and the same whether the capture was opened now
+/// or described in an earlier run.
+public struct CaptureSummary: Hashable, Sendable, Codable {
+  public enum PartState: Hashable, Sendable, Codable {
+    case present
+    case absent(String)
+    case unreadable(String)
+  }
+
+  public var id: String
+  public var family: CaptureFamily
+  public var readerVersion: Int
+  public var deviceID: String?
+  public var parts: [CapturePart: PartState]
+  /// Paths of the files each part was read from.
+  public var files: [CapturePart: [String]]
+  public var frameCount: Int
+  public var framesShareIMUClock: Bool
+  /// Whether the capture itself states both cameras and how they stand to each other.
+  public var missingCalibration: [String]
+
+  public init(_ capture: Capture, readerVersion: Int) {
+    id = capture.id
+    family = capture.family
+    self.readerVersion = readerVersion
+    deviceID = capture.device.id
+    parts = [
+      .color: Self.state(capture.color), .depth: Self.state(capture.depth),
+      .confidence: Self.state(capture.confidence), .imu: Self.state(capture.imu),
+      .poses: Self.state(capture.poses), .intrinsics: Self.state(capture.intrinsics),
+      .cameraSettings: Self.state(capture.cameraSettings), .geo: Self.state(capture.geo),
+      .thumbnail: capture.hasThumbnail
+        ? Self.state(capture.color) : .absent("the family keeps no thumbnail"),
+      .frames: capture.frames.isEmpty ? .absent("the capture has no frames") : .present,
+    ]
+    files = capture.files.mapValues { $0.map(\.string) }
+    frameCount = capture.frames.count
+    framesShareIMUClock = capture.framesShareIMUClock
+    missingCalibration = Self.missing(in: capture.alignment)
+  }
+
+  public func state(of part: CapturePart) -> PartState {
+    parts[part] ?? .absent("the capture has no \(part.rawValue)")
+  }
+
+  private static func state<Value>(_ stream: StreamState<Value>) -> PartState {
+    switch stream {
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error.description)
+    case .present: .present
+    }
+  }
+
+  private static func missing(in calibration: DepthCalibration?) -> [String] {
+    guard let calibration else { return ["color intrinsics", "depth intrinsics", "extrinsics"] }
+    var missing: [String] = []
+    if calibration.colorIntrinsics == nil { missing.append("color intrinsics") }
+    if calibration.depthIntrinsics == nil, !calibration.registered {
+      missing.append("depth intrinsics")
+    }
+    if calibration.colorFromDepth == nil, !calibration.registered { missing.append("extrinsics") }
+    return missing
+  }
+}

@@ -1,0 +1,71 @@
+/// What became of one record of a frame stream.
+public struct RecordOutcome: Sendable {
+  /// Whether the buffer now holds a picture; `false` leaves a hole at that index.
+  public var hasPicture: Bool
+  /// Damage found in this record (`corrupt-record`, `empty-record`, `non-finite-value`…).
+  public var issue: FrameIssue?
+  /// The payload kind, for streams that may mix several (`lz4-u16`, `deflate-f32`).
+  public var encoding: String?
+
+  public init(hasPicture: Bool, issue: FrameIssue? = nil, encoding: String? = nil) {
+    self.hasPicture = hasPicture
+    self.issue = issue
+    self.encoding = encoding
+  }
+
+  public static let picture = RecordOutcome(hasPicture: true)
+
+  /// No picture, because of `code`; `message` names record and byte offset.
+  public static func hole(_ code: WarningCode, _ message: String) -> RecordOutcome {
+    RecordOutcome(hasPicture: false, issue: FrameIssue(code: code, message: message))
+  }
+}
+
+/// Damage in one record.
+public struct FrameIssue: Sendable, Hashable {
+  public var code: WarningCode
+  public var message: String
+
+  public init(code: WarningCode, message: String) {
+    self.code = code
+    self.message = message
+  }
+}
+
+/// Frames that can be decoded each by itself, by several threads at once.
+public protocol IndexedFrameSource<Pixel>: Sendable {
+  associatedtype Pixel: BitwiseCopyable & Sendable
+  var recordCount: Int { get }
+  /// Decodes record `record` into `pixels`, which is resized to width × height and reused from call to
+  /// call. Never traps on damaged bytes: they come back as an outcome without picture.
+  func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome
+}
+
+/// Frames that must be decoded one after the other.
+public protocol OrderedFrameSource<Pixel>: Sendable {
+  associatedtype Pixel: BitwiseCopyable & Sendable
+  var recordCount: Int { get }
+  /// A new reader at the first record. Readers are independent; each is used by one thread at a time.
+  func makeReader() throws -> any OrderedFrameReader<Pixel>
+}
+
+/// A position in an ordered source.
+public protocol OrderedFrameReader<Pixel>: AnyObject {
+  associatedtype Pixel: BitwiseCopyable & Sendable
+  /// Decodes the next record into `pixels`, or returns `nil` after the last one.
+  func next(into pixels: inout [Pixel]) throws -> RecordOutcome?
+}
+
+/// How the frames of a stream can be reached.
+public enum FrameAccess<Pixel: BitwiseCopyable & Sendable>: Sendable {
+  case indexed(any IndexedFrameSource<Pixel>)
+  case ordered(any OrderedFrameSource<Pixel>)
+
+  /// Records in the stream, damaged ones included.
+  public var recordCount: Int {
+    switch self {
+    case .indexed(let source): source.recordCount
+    case .ordered(let source): source.recordCount
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Geometry
+
+/// Which signs the app recorded: CoreMotion's, or Android's (specific force).
+public enum IMUConvention: String, Codable, Sendable {
+  case coremotion
+  case android
+}
+
+/// Inertial samples of a capture.
+public struct IMUStream: Sendable {
+  /// The known sensor types in the order in which tables sort them; unknown ones follow by name.
+  public static let knownSensors = [
+    "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
+    "attitude",
+  ]
+
+  public var description: StreamDescription
+  public var convention: IMUConvention
+  /// The sensor types present, in table order.
+  public var sensors: [String]
+  /// Sorted by time, then by sensor index; at most one sample per sensor and time.
+  public var samples: [IMUSample]
+  /// Per sensor: a step above this is a gap, across which nothing is interpolated.
+  public var gapThresholdNanoseconds: [Int64]
+
+  /// Takes samples in file order (`sensor` indexes `names`, any order), keeps the first of two samples
+  /// of one sensor at one time, sorts, and leaves sensors without any sample out.
+  ///
+  /// Returns the stream and, per sensor name, how many samples were dropped as duplicates.
+  /// Cost: one sort of the samples.
+  public static func sorting(
+    _ samples: [IMUSample], sensorNames names: [String], description: StreamDescription,
+    convention: IMUConvention
+  ) -> (stream: IMUStream, duplicates: [String: Int]) {
+    var present = Set<Int>()
+    for sample in samples { present.insert(sample.sensor) }
+    let order = present.sorted { isBefore(names[$0], names[$1]) }
+    var rank = [Int](repeating: 0, count: names.count)
+    for (position, sensor) in order.enumerated() { rank[sensor] = position }
+
+    var sorted = samples
+    for index in sorted.indices { sorted[index].sensor = rank[sorted[index].sensor] }
+    // Swift's sort is stable: of equal times the first in the file stays first.
+    sorted.sort { ($0.timestamp, $0.sensor) < ($1.timestamp, $1.sensor) }
+    var kept: [IMUSample] = []
+    kept.reserveCapacity(sorted.count)
+    var duplicates: [String: Int] = [:]
+    for sample in sorted {
+      if let last = kept.last, last.timestamp == sample.timestamp, last.sensor == sample.sensor {
+        duplicates[names[order[sample.sensor]], default: 0] += 1
+      } else {
+        kept.append(sample)
+      }
+    }
+    let stream = IMUStream(
+      description: description, convention: convention, sensors: order.map { names[$0] },
+      samples: kept, gapThresholdNanoseconds: [])
+    return (stream.withUsualGapThresholds(), duplicates)
+  }
+
+  /// Times of one sensor, in order.
+  public func timestamps(ofSensor sensor: Int) -> [Timestamp] {
+    samples.lazy.filter { $0.sensor == sensor }.map(\.timestamp)
+  }
+
+  /// Samples per sensor type present.
+  public var sampleCounts: [String: Int] {
+    var counts: [String: Int] = [:]
+    for sample in samples { counts[sensors[sample.sensor], default: 0] += 1 }
+    return counts
+  }
+
+  /// The rule used where a family states none: three times the median step, at least 50 ms.
+  private func withUsualGapThresholds() -> IMUStream {
+    var stream = self
+    stream.gapThresholdNanoseconds = sensors.indices.map { sensor in
+      let median = TimeSteps(timestamps(ofSensor: sensor)).medianNanoseconds ?? 0
+      // Times of damaged files may lie centuries apart.
+      return median > .max / 3 ? .max : max(3 * median, 50_000_000)
+    }
+    return stream
+  }
+
+  /// Table order of sensor names.
+  static func isBefore(_ a: String, _ b: String) -> Bool {
+    switch (knownSensors.firstIndex(of: a), knownSensors.firstIndex(of: b)) {
+    case (let a?, let b?): a < b
+    case (.some, nil): true
+    case (nil, .some): false
+    case (nil, nil): a < b
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import Synchronization
+
+/// Adds up what became of the records of one frame stream, whoever decodes them: a stage or an
+/// inspection. Used by several threads.
+public final class OutcomeTally: Sendable {
+  private let subject: String
+  private let encodings = Mutex<Set<String>>([])
+  private let collector = WarningCollector()
+
+  /// `subject` is `depth` or `confidence`.
+  public init(subject: String) {
+    self.subject = subject
+  }
+
+  public func add(_ outcome: RecordOutcome) {
+    if let issue = outcome.issue { collector.add(issue.code, subject, issue.message) }
+    if let encoding = outcome.encoding {
+      encodings.withLock { _ = $0.insert(encoding) }
+    }
+  }
+
+  /// Damage found, one entry per code.
+  public var warnings: [CaptureWarning] {
+    var warnings = collector.warnings
+    let kinds = encodings.withLock { $0.sorted() }
+    if kinds.count > 1 {
+      warnings.append(
+        CaptureWarning(
+          .mixedEncodings, subject, "records of several kinds: " + kinds.joined(separator: ", ")))
+    }
+    return warnings
+  }
+
+  /// The payload kind met, `mixed` for several, `nil` when the records did not tell.
+  public var encoding: String? {
+    let kinds = encodings.withLock { $0 }
+    return kinds.count > 1 ? "mixed" : kinds.first
+  }
+}

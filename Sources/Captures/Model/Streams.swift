@@ -1,0 +1,188 @@
+import Geometry
+import SystemPackage
+
+/// What `capture.json` says of a stream.
+public struct StreamDescription: Hashable, Sendable {
+  /// File name relative to the capture's folder.
+  public var file: String
+  public var encoding: String
+  /// Pixels; upright for color. `nil` where the stream has no pictures or the size is unknown.
+  public var width: Int?
+  public var height: Int?
+  /// Counted in the file, never taken from a header.
+  public var frames: Int?
+  /// What the app claims.
+  public var declaredFrames: Int?
+  public var firstTimestamp: Timestamp?
+  public var lastTimestamp: Timestamp?
+  public var rateHz: Double?
+  public var gaps: Int?
+
+  public init(
+    file: String, encoding: String, width: Int? = nil, height: Int? = nil, frames: Int? = nil,
+    declaredFrames: Int? = nil
+  ) {
+    self.file = file
+    self.encoding = encoding
+    self.width = width
+    self.height = height
+    self.frames = frames
+    self.declaredFrames = declaredFrames
+  }
+}
+
+/// Color pictures.
+public struct ColorStream: Sendable {
+  public enum Source: Sendable {
+    /// A video file; `track` is the index of the stream inside the container (0 for a bare stream).
+    case video(FilePath, track: Int)
+    /// One still per picture, in picture order.
+    case stills([FilePath])
+  }
+
+  public var source: Source
+  public var description: StreamDescription
+  /// The turn that makes the stored picture upright, applied to `color/`.
+  public var clockwiseQuarterTurns: Int
+  /// Canonical frame of picture k (presentation order); `nil` = picture k is frame k.
+  public var frameOfPicture: [Int]?
+  /// Presentation ticks of picture k as counted without decoding, so that a picture that later fails
+  /// to decode cannot shift the ones behind it; `nil` where the container has no times.
+  public var ticksOfPicture: [Int64]?
+
+  public init(
+    source: Source, description: StreamDescription, clockwiseQuarterTurns: Int = 0,
+    frameOfPicture: [Int]? = nil, ticksOfPicture: [Int64]? = nil
+  ) {
+    self.source = source
+    self.description = description
+    self.clockwiseQuarterTurns = clockwiseQuarterTurns
+    self.frameOfPicture = frameOfPicture
+    self.ticksOfPicture = ticksOfPicture
+  }
+}
+
+/// Depth (UInt16 millimeters, 0 = none) or confidence (UInt8, stored values) pictures.
+public struct PictureStream<Pixel: BitwiseCopyable & Sendable>: Sendable {
+  public var description: StreamDescription
+  public var width: Int
+  public var height: Int
+  public var access: FrameAccess<Pixel>
+  /// Canonical frame of record 0; record k is frame `firstFrame + k`.
+  public var firstFrame: Int
+  /// The values before conversion to millimeters (sensor shifts), where the format has them.
+  public var storedValues: (any IndexedFrameSource<Pixel>)?
+
+  public init(
+    description: StreamDescription, width: Int, height: Int, access: FrameAccess<Pixel>,
+    firstFrame: Int = 0, storedValues: (any IndexedFrameSource<Pixel>)? = nil
+  ) {
+    self.description = description
+    self.width = width
+    self.height = height
+    self.access = access
+    self.firstFrame = firstFrame
+    self.storedValues = storedValues
+  }
+}
+
+public typealias DepthStream = PictureStream<UInt16>
+public typealias ConfidenceStream = PictureStream<UInt8>
+
+/// Camera poses, rows in frame order; a frame without a usable pose has none.
+public struct PoseStream: Sendable {
+  public struct Row: Sendable, Hashable {
+    public var frame: Int
+    public var pose: Pose
+    public init(frame: Int, pose: Pose) {
+      self.frame = frame
+      self.pose = pose
+    }
+  }
+
+  public var description: StreamDescription
+  public var rows: [Row]
+
+  public init(description: StreamDescription, rows: [Row]) {
+    self.description = description
+    self.rows = rows
+  }
+}
+
+/// Intrinsics of the color camera at one frame, pixel centers at integers.
+public struct IntrinsicsRow: Sendable, Hashable {
+  public var frame: Int
+  public var width: Int?
+  public var height: Int?
+  public var fx: Double
+  public var fy: Double
+  public var cx: Double
+  public var cy: Double
+
+  public init(
+    frame: Int, width: Int?, height: Int?, fx: Double, fy: Double, cx: Double, cy: Double
+  ) {
+    self.frame = frame
+    self.width = width
+    self.height = height
+    self.fx = fx
+    self.fy = fy
+    self.cx = cx
+    self.cy = cy
+  }
+}
+
+/// Exposure and white balance at one frame; `nil` = unknown.
+public struct CameraSettingsRow: Sendable, Hashable {
+  public var frame: Int
+  public var exposureSeconds: Double?
+  public var iso: Double?
+  public var gainRed: Double?
+  public var gainGreen: Double?
+  public var gainBlue: Double?
+  public var exposureOffsetEV: Double?
+
+  public init(
+    frame: Int, exposureSeconds: Double? = nil, iso: Double? = nil, gainRed: Double? = nil,
+    gainGreen: Double? = nil, gainBlue: Double? = nil, exposureOffsetEV: Double? = nil
+  ) {
+    self.frame = frame
+    self.exposureSeconds = exposureSeconds
+    self.iso = iso
+    self.gainRed = gainRed
+    self.gainGreen = gainGreen
+    self.gainBlue = gainBlue
+    self.exposureOffsetEV = exposureOffsetEV
+  }
+}
+
+/// Camera settings, rows in frame order.
+public struct CameraSettingsStream: Sendable {
+  public var description: StreamDescription
+  public var rows: [CameraSettingsRow]
+
+  public init(description: StreamDescription, rows: [CameraSettingsRow]) {
+    self.description = description
+    self.rows = rows
+  }
+}
+
+/// Positions and headings.
+public struct GeoStream: Sendable {
+  /// Which frames get a row of `geo.csv`.
+  public enum Coverage: Sendable {
+    case everyFrame
+    /// One fix of the whole capture, at frame 0.
+    case firstFrameOnly
+  }
+
+  public var description: StreamDescription
+  public var track: GeoTrack
+  public var coverage: Coverage
+
+  public init(description: StreamDescription, track: GeoTrack, coverage: Coverage) {
+    self.description = description
+    self.track = track
+    self.coverage = coverage
+  }
+}

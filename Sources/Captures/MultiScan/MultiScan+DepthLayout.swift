@@ -1,0 +1,50 @@
+import SystemPackage
+
+extension MultiScan {
+  /// Size and element of the frames in a depth file; confidence has the same size.
+  struct DepthLayout: Equatable, Sendable {
+    enum Element: Sendable {
+      /// IEEE half, meters.
+      case halfMeters
+      /// Verbatim.
+      case uint16Millimeters
+
+      var suffix: String {
+        switch self {
+        case .halfMeters: "f16"
+        case .uint16Millimeters: "u16"
+        }
+      }
+    }
+
+    var width: Int
+    var height: Int
+    var element: Element
+    /// Whether the metadata states a size that is none, and the usual one is taken.
+    var hasInvalidClaim = false
+
+    var pixels: Int { width * height }
+
+    /// The element follows the depth unit alone. The size is the metadata's; the LiDAR mode has
+    /// 256×192 where it states none, any other mode cannot be read then.
+    init?(generation: Generation, metadata: Metadata?) {
+      let unit = metadata?.depthUnit ?? (generation == .androidARCore ? .millimeters : .meters)
+      element = unit == .millimeters ? .uint16Millimeters : .halfMeters
+      switch metadata?.first(.depth)?.resolution ?? .absent {
+      case .size(let claimedWidth, let claimedHeight):
+        (width, height) = (claimedWidth, claimedHeight)
+      case let claim where generation.isLidar:
+        (width, height) = (256, 192)
+        hasInvalidClaim = claim == .invalid
+      default: return nil
+      }
+    }
+
+    /// What to say of a file whose frames have no known size.
+    static func unknown(_ file: FilePath) -> CaptureError {
+      CaptureError(
+        file: file, problem: "the size of its frames is not known",
+        remedy: "the metadata's depth stream must state its resolution as [height, width]")
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/// The room of the MultiScan family: everything in it is named `MultiScan.…`.
+enum MultiScan {}

@@ -1,0 +1,91 @@
+import Geometry
+import Storage
+import SystemPackage
+
+extension MultiScanReader {
+  /// One recognition per stem that has a depth or confidence file, a motion file, or metadata whose
+  /// object has `streams` or `stream`. `certain` where the content of a file agrees with its name.
+  ///
+  /// Cost: the heads of the files with the family's endings.
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    if isServerOutput(listing.folder) { return [] }
+    return MultiScan.Files.sets(in: listing).compactMap { files in
+      guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
+      return Recognition(
+        family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
+        id: files.stem, reason: reason)
+    }
+  }
+
+  /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own files.
+  private static func isServerOutput(_ folder: FilePath) -> Bool {
+    guard folder.lastComponent?.string == "outputs",
+      let around = try? FolderListing(of: folder.removingLastComponent())
+    else { return false }
+    return MultiScan.Files.sets(in: around).contains { evidence(for: $0, in: around) != nil }
+  }
+
+  /// Metadata is a few thousand bytes; an Android file that was appended to many times is not longer.
+  private static let metadataLimit = 1 << 20
+
+  private static func evidence(
+    for files: MultiScan.Files, in listing: FolderListing
+  ) -> (Recognition.Certainty, String)? {
+    for name in [files.json, files.text].compactMap(\.self) {
+      guard let metadata = metadata(name, in: listing) else { continue }
+      let known = metadata.streams.contains { $0.role != nil }
+      if known { return (.certain, "\(name) describes the streams of a recording") }
+      // Other programs write lists of streams too, about files of theirs.
+      if files.hasMarker || files.video != nil || files.cameraInfo != nil {
+        return (.possible, "\(name) has a list of streams, next to files of its name")
+      }
+    }
+    guard files.hasMarker else { return nil }
+    if let name = files.cameraInfo, isCameraInfo(listing.head(of: name)) {
+      return (.certain, "\(name) holds camera info, next to depth or confidence")
+    }
+    for name in files.motion.values.sorted() where isMotion(listing.head(of: name, limit: 65_536)) {
+      return (.certain, "\(name) is a motion file")
+    }
+    if let name = files.depth ?? files.confidence {
+      return (.possible, "\(name) is named as this family names depth or confidence")
+    }
+    // A motion ending alone says nothing; with company it may be a killed app's empty files.
+    guard files.motion.count > 1 || files.video != nil || files.primaryVideo != nil else {
+      return nil
+    }
+    return (
+      .possible, "\(files.motion.values.sorted().joined(separator: ", ")) named as motion files"
+    )
+  }
+
+  private static func metadata(_ name: String, in listing: FolderListing) -> MultiScan.Metadata? {
+    // Most text files of other makers are no JSON: a look at their first bytes is enough.
+    guard listing.head(of: name, limit: 64).first(where: { !isSpace($0) }) == UInt8(ascii: "{")
+    else { return nil }
+    return MultiScan.Metadata(listing.head(of: name, limit: metadataLimit).span.bytes)
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }
+
+  private static func isCameraInfo(_ head: [UInt8]) -> Bool {
+    let line = MultiScan.CameraInfo.firstLine(head.span.bytes)
+    return line?.timestamp != nil || line?.transform != nil
+  }
+
+  /// A header, or records that could be samples: times that grow, values that are finite and small.
+  private static func isMotion(_ head: [UInt8]) -> Bool {
+    if MultiScan.MotionFile.Header(head.span.bytes) != nil { return true }
+    return [MultiScan.MotionFile.Encoding.littleEndian, .bigEndian].contains { encoding in
+      let file = MultiScan.MotionFile(head.span.bytes, headlessEncoding: encoding)
+      let records = file.records.prefix(8)
+      return !records.isEmpty && records.allSatisfy(isPlausible)
+        && zip(records, records.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp }
+    }
+  }
+
+  private static func isPlausible(_ record: MultiScan.MotionFile.Record) -> Bool {
+    record.timestamp.nanoseconds >= 0
+      && [record.x, record.y, record.z].allSatisfy { $0 == 0 || (1e-30..<1e6).contains(abs($0)) }
+  }
+}

@@ -1,0 +1,26 @@
+import Storage
+import SystemPackage
+
+/// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
+/// scan id, which is also the capture's id.
+public enum MultiScanReader: CaptureReader {
+  public static let family = CaptureFamily.multiscan
+  public static let readerVersion = 1
+
+  /// Opens the files of `recognition`'s stem.
+  ///
+  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
+  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
+  /// decompression.
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let listing: FolderListing
+    do throws(FileError) {
+      listing = try FolderListing(of: recognition.folder)
+    } catch {
+      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+    }
+    let files = MultiScan.Files.set(stem: recognition.stem ?? recognition.id, in: listing)
+    let contents = try MultiScan.Contents(of: files)
+    return MultiScan.Assembly(contents, warnings: WarningCollector()).capture()
+  }
+}

@@ -1,0 +1,45 @@
+import SystemPackage
+
+/// Reads the captures of one family.
+public protocol CaptureReader: Sendable {
+  static var family: CaptureFamily { get }
+  /// Part of every fingerprint that reads a capture; raised when equal files would be understood
+  /// otherwise.
+  static var readerVersion: Int { get }
+  /// The captures of this family that the folder itself (not its subfolders) holds. Looks at names
+  /// and small heads of files only, and never decides by an extension alone.
+  static func recognize(_ listing: FolderListing) -> [Recognition]
+  /// Opens a recognized capture. Throws only when nothing of it can be read; an unreadable stream is
+  /// part of the result.
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture
+}
+
+/// A capture found in a folder, before it is opened.
+public struct Recognition: Hashable, Sendable {
+  public enum Certainty: Int, Comparable, Sendable {
+    case possible, certain
+    public static func < (a: Certainty, b: Certainty) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  public var family: CaptureFamily
+  public var certainty: Certainty
+  public var folder: FilePath
+  /// The common stem of its files, for families that name files by it.
+  public var stem: String?
+  /// The capture's id: stem or folder name.
+  public var id: String
+  /// What was recognized, for people.
+  public var reason: String
+
+  public init(
+    family: CaptureFamily, certainty: Certainty, folder: FilePath, stem: String? = nil, id: String,
+    reason: String
+  ) {
+    self.family = family
+    self.certainty = certainty
+    self.folder = folder
+    self.stem = stem
+    self.id = id
+    self.reason = reason
+  }
+}

@@ -1,0 +1,43 @@
+import Storage
+import SystemPackage
+
+/// The families that are known, and which of them a folder belongs to.
+public struct CaptureRegistry: Sendable {
+  public let readers: [any CaptureReader.Type]
+
+  public init(_ readers: [any CaptureReader.Type]) {
+    self.readers = readers
+  }
+
+  public func reader(of family: CaptureFamily) -> (any CaptureReader.Type)? {
+    readers.first { $0.family == family }
+  }
+
+  public func readerVersion(of family: CaptureFamily) -> Int {
+    reader(of: family)?.readerVersion ?? 0
+  }
+
+  /// Opens a recognized capture.
+  public func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    guard let reader = reader(of: recognition.family) else {
+      throw CaptureError(
+        file: recognition.folder, problem: "no reader for \(recognition.family.rawValue)")
+    }
+    return try reader.open(recognition)
+  }
+
+  /// The captures that a folder itself holds. Where two families claim the same files, the certain one
+  /// wins; between equals the order of the registry.
+  public func recognize(_ listing: FolderListing) -> [Recognition] {
+    let all = readers.flatMap { $0.recognize(listing) }
+    let certain = all.filter { $0.certainty == .certain }
+    let claimed = Set(certain.map { $0.stem ?? "" })
+    var taken: Set<String> = []
+    return (certain + all.filter { $0.certainty == .possible && !claimed.contains($0.stem ?? "") })
+      .filter { candidate in
+        // A family that takes the whole folder excludes others that do; stems share a folder.
+        taken.insert(candidate.stem.map { "stem:\($0)" } ?? "folder").inserted
+      }
+      .sorted { $0.id < $1.id }
+  }
+}

@@ -1,0 +1,150 @@
+import Storage
+import SystemPackage
+
+/// Walks through a table in text form, line by line, in constant memory.
+///
+///     var scanner = try CSVScanner(path)
+///     while try scanner.nextLine() {
+///       guard scanner.cellCount == 3, let time = scanner.timestamp(inCell: 0) else { continue }
+///       …
+///     }
+///
+/// Lines end with LF, CR LF or CR; empty lines and lines of blanks are passed over; a byte order mark
+/// at the start and NUL bytes at the end of the file are not part of the text. Cells lose the blanks
+/// around them and the quotes they stand in. A cell never continues on the next line.
+///
+/// Memory: one piece of the file, and one line if that is longer. Cost: linear in the text.
+public struct CSVScanner {
+  /// What separates cells; a change splits the line at hand again.
+  public var delimiter = UInt8(ascii: ",") {
+    didSet { split() }
+  }
+  /// The number of the line at hand, from 1, empty lines counted.
+  public private(set) var lineNumber = 0
+  /// Where the line at hand starts in the file.
+  public private(set) var byteOffset = 0
+  /// Whether the line at hand ends with a line end. Only the last line of a file may have none; its
+  /// last cell may then be cut.
+  public private(set) var isLineClosed = true
+  /// Whether the line at hand is longer than any line of a table; it then has no cells.
+  public private(set) var isLineTooLong = false
+
+  let pieces: TextPieces
+  var piece: [UInt8]
+  /// The line at hand inside `piece`.
+  var line = 0..<0
+  /// The cells of the line at hand inside `piece`, without blanks and quotes.
+  var cells: [Range<Int>] = []
+
+  /// Unread bytes inside `piece`.
+  private var unread = 0..<0
+  /// Where `unread` starts in the file.
+  private var unreadOffset = 0
+  private let longestLine: Int
+  private var lastEndWasCR = false
+
+  /// Opens `path`; a folder or device is refused. Lines above `longestLine` bytes have no cells.
+  public init(
+    _ path: FilePath, pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16
+  ) throws(FileError) {
+    self.init(try TextPieces(path), pieceBytes: pieceBytes, longestLine: longestLine)
+  }
+
+  /// Walks through text at hand.
+  public init(bytes: [UInt8], pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16) {
+    self.init(TextPieces(bytes: bytes), pieceBytes: pieceBytes, longestLine: longestLine)
+  }
+
+  private init(_ pieces: TextPieces, pieceBytes: Int, longestLine: Int) {
+    self.pieces = pieces
+    self.longestLine = longestLine
+    piece = [UInt8](repeating: 0, count: max(4, min(pieceBytes, pieces.count + 1)))
+  }
+
+  /// Goes to the next line that is not empty; `false` at the end of the text.
+  public mutating func nextLine() throws(FileError) -> Bool {
+    while try takeLine() {
+      split()
+      if isLineTooLong || !isBlank(line) { return true }
+    }
+    line = 0..<0
+    cells = []
+    return false
+  }
+
+  /// Goes to the next line, empty or not.
+  private mutating func takeLine() throws(FileError) -> Bool {
+    isLineTooLong = false
+    var searched = 0
+    var dropped = 0
+    if lastEndWasCR {
+      if unread.isEmpty { _ = try readMore() }
+      if !unread.isEmpty, piece[unread.lowerBound] == UInt8(ascii: "\n") { consume(1) }
+      lastEndWasCR = false
+    }
+    if unreadOffset == 0 { try skipByteOrderMark() }
+    while true {
+      if let end = lineEnd(in: (unread.lowerBound + searched)..<unread.upperBound) {
+        lastEndWasCR = piece[end] == UInt8(ascii: "\r")
+        finish(upTo: end, closed: true, dropped: dropped)
+        consume(end + 1 - unread.lowerBound)
+        return true
+      }
+      searched = unread.count
+      if searched > longestLine {
+        isLineTooLong = true
+        dropped += searched
+        consume(searched)
+        searched = 0
+      }
+      guard try readMore() else { break }
+    }
+    guard !unread.isEmpty || isLineTooLong else { return false }
+    finish(upTo: unread.upperBound, closed: false, dropped: dropped)
+    consume(unread.count)
+    return true
+  }
+
+  private mutating func finish(upTo end: Int, closed: Bool, dropped: Int) {
+    line = unread.lowerBound..<end
+    lineNumber += 1
+    byteOffset = unreadOffset - dropped
+    isLineClosed = closed
+  }
+
+  private mutating func consume(_ count: Int) {
+    unread = (unread.lowerBound + count)..<unread.upperBound
+    unreadOffset += count
+  }
+
+  /// Moves what is unread to the front and reads behind it; `false` at the end of the text.
+  private mutating func readMore() throws(FileError) -> Bool {
+    if unread.lowerBound > 0 {
+      piece.withUnsafeMutableBufferPointer { bytes in
+        let rest = UnsafeMutableBufferPointer(rebasing: bytes[unread])
+        _ = bytes.update(fromContentsOf: rest)
+      }
+      unread = 0..<unread.count
+    }
+    if unread.count == piece.count {
+      piece.append(contentsOf: repeatElement(0, count: piece.count))
+    }
+    let more = try piece.readPiece(
+      from: pieces, at: unreadOffset + unread.count, into: unread.upperBound..<piece.count)
+    unread = 0..<unread.count + more
+    return more > 0
+  }
+
+  private mutating func skipByteOrderMark() throws(FileError) {
+    while unread.count < 3 { guard try readMore() else { return } }
+    if piece[unread].starts(with: [0xEF, 0xBB, 0xBF]) { consume(3) }
+  }
+
+  private func lineEnd(in range: Range<Int>) -> Int? {
+    let bytes = piece.span
+    for index in range where bytes[index] <= UInt8(ascii: "\r") {
+      if bytes[index] == UInt8(ascii: "\n") || bytes[index] == UInt8(ascii: "\r") { return index }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,134 @@
+/// Writes a table as comma-separated text: UTF-8, LF, a header row, `.` as decimal point, an empty
+/// cell for what is unknown.
+///
+/// Text gathers in memory until it is drained: a table of any length needs as much memory as its
+/// writer lets pile up.
+///
+///     var table = CSVWriter(columns: ["frame", "timestamp_ns", "x"])
+///     for sample in samples {
+///       table.field(sample.frame)
+///       table.field(sample.time.nanoseconds)
+///       table.field(sample.x)
+///       table.endRow()
+///       if table.pendingByteCount > 1 << 20 { try file.write(table.drain()) }
+///     }
+///     try file.write(table.drain())
+///
+/// Not for other people's dialects: no other delimiter, no byte order mark, no quoting of numbers.
+public struct CSVWriter {
+  /// Cells of a row.
+  public let columnCount: Int
+  /// Rows ended so far, the header not counted.
+  public private(set) var rowCount = 0
+  private var bytes: [UInt8] = []
+  private var cellsInRow = 0
+
+  /// Starts with the header row. `columns` is not empty.
+  public init(columns: [String]) {
+    columnCount = columns.count
+    for column in columns { field(column) }
+    endRow()
+    rowCount = 0
+  }
+
+  /// Bytes written and not yet drained.
+  public var pendingByteCount: Int { bytes.count }
+
+  /// All bytes since the last call; the room they took is used again.
+  public mutating func drain() -> [UInt8] {
+    let drained = bytes
+    bytes = []
+    bytes.reserveCapacity(drained.count)
+    return drained
+  }
+
+  /// Hands the bytes since the last call to `body` without copying them.
+  public mutating func drain<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return try body(bytes)
+  }
+
+  /// Ends the row. Every row has one cell per column.
+  public mutating func endRow() {
+    assert(cellsInRow == columnCount, "a row of \(cellsInRow) cells under \(columnCount) columns")
+    bytes.append(UInt8(ascii: "\n"))
+    cellsInRow = 0
+    rowCount += 1
+  }
+
+  /// An unknown value.
+  public mutating func empty() {
+    startCell()
+  }
+
+  public mutating func field(_ value: Int64) {
+    startCell()
+    appendDecimal(value)
+  }
+
+  public mutating func field(_ value: Int) {
+    field(Int64(value))
+  }
+
+  /// The shortest decimal text that reads back to the same double: `0.1`, `12.0`, `1e-05`; `nan` and
+  /// `inf` for what is no number.
+  public mutating func field(_ value: Double) {
+    startCell()
+    var text = value.description
+    text.withUTF8 { bytes.append(contentsOf: $0) }
+  }
+
+  /// A text, in quotes only when it holds a comma, a quote or a line end.
+  public mutating func field(_ value: String) {
+    startCell()
+    if value.utf8.contains(where: Self.needsQuotes) {
+      bytes.append(UInt8(ascii: "\""))
+      for byte in value.utf8 {
+        if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+        bytes.append(byte)
+      }
+      bytes.append(UInt8(ascii: "\""))
+    } else {
+      bytes.append(contentsOf: value.utf8)
+    }
+  }
+
+  /// `nil` = unknown, an empty cell.
+  public mutating func field(_ value: Int64?) {
+    if let value { field(value) } else { empty() }
+  }
+
+  /// `nil` = unknown, an empty cell.
+  public mutating func field(_ value: Double?) {
+    if let value { field(value) } else { empty() }
+  }
+
+  /// `nil` = unknown, an empty cell.
+  public mutating func field(_ value: String?) {
+    if let value { field(value) } else { empty() }
+  }
+
+  private mutating func startCell() {
+    if cellsInRow > 0 { bytes.append(UInt8(ascii: ",")) }
+    cellsInRow += 1
+  }
+
+  private mutating func appendDecimal(_ value: Int64) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = value.magnitude
+    let first = bytes.count
+    repeat {
+      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
+      rest = quotient
+    } while rest > 0
+    bytes[first...].reverse()
+  }
+
+  private static func needsQuotes(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r"): true
+    default: false
+    }
+  }
+}

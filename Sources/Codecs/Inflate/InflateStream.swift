@@ -1,0 +1,105 @@
+import CZlib
+import Storage
+
+/// One DEFLATE stream inside a mapped file, inflated piece by piece.
+///
+/// Memory is constant: zlib's state (about 44 KiB), and pages of the file that were read are given back.
+/// Damage never loses what came before it: every byte that could be inflated is returned, then `state`
+/// says what happened. Not for use by two threads at once.
+public final class InflateStream {
+  public enum State: Equatable, Sendable {
+    /// More may follow.
+    case open
+    /// The end mark of the stream was read, with its checksum where the format has one.
+    case ended
+    /// The range ended before the stream did.
+    case truncated
+    /// What zlib found wrong; `inputOffset` is where, give or take the bytes it had buffered.
+    case damaged(String)
+  }
+
+  public private(set) var state = State.open
+  /// Offset in the file of the first byte not consumed. After `.ended` exactly the first byte behind
+  /// the stream, where a concatenated one may start.
+  public private(set) var inputOffset: Int
+  /// Bytes inflated so far.
+  public private(set) var producedBytes = 0
+
+  private let file: MappedFile
+  private let end: Int
+  // On the heap: zlib keeps the address of this structure and compares it on every call.
+  private let stream: UnsafeMutablePointer<z_stream>
+
+  /// How much input zlib sees at a time.
+  private static let windowBytes = 1 << 20
+
+  /// A stream that starts at the lower end of `range`, cut to the file, and may not read beyond it.
+  public init(_ file: MappedFile, range: Range<Int>, format: DeflateFormat) {
+    let range = range.clamped(to: 0..<file.count)
+    self.file = file
+    inputOffset = range.lowerBound
+    end = range.upperBound
+    stream = .allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    if scanmill_inflateInit2(stream, format.windowBits) != Z_OK {
+      state = .damaged("no memory for inflation")
+    }
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deinitialize(count: 1)
+    stream.deallocate()
+  }
+
+  /// Fills `output` with the next bytes. Returns how many: fewer than asked for only when `state` is no
+  /// longer `.open`.
+  public func read(into output: inout MutableRawSpan) -> Int {
+    output.withUnsafeMutableBytes { read(into: $0) }
+  }
+
+  /// Resizes `output` to `count` bytes if it has another size and fills it; as `read(into:)`.
+  public func read(into output: inout [UInt8], count: Int) -> Int {
+    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    return output.withUnsafeMutableBytes { read(into: $0) }
+  }
+
+  private func read(into output: UnsafeMutableRawBufferPointer) -> Int {
+    var produced = 0
+    while produced < output.count, state == .open {
+      produced += step(into: UnsafeMutableRawBufferPointer(rebasing: output[produced...]))
+    }
+    producedBytes += produced
+    return produced
+  }
+
+  /// One call of zlib with at most one window of input. Returns the bytes produced.
+  private func step(into output: UnsafeMutableRawBufferPointer) -> Int {
+    let window = inputOffset..<min(end, inputOffset + Self.windowBytes)
+    let room = min(output.count, Int(UInt32.max))
+    let (status, consumed, produced) = file.withBytes(in: window) { input in
+      input.withUnsafeBytes { input in
+        // zlib does not write through next_in; the type only lacks a const.
+        stream.pointee.next_in = UnsafeMutablePointer(
+          mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        stream.pointee.avail_in = UInt32(input.count)
+        stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_out = UInt32(room)
+        let status = inflate(stream, Z_NO_FLUSH)
+        let consumed = input.count - Int(stream.pointee.avail_in)
+        return (status, consumed, room - Int(stream.pointee.avail_out))
+      }
+    }
+    inputOffset += consumed
+    file.didRead(bytes: consumed)
+    switch status {
+    case Z_OK where consumed > 0 || produced > 0: break
+    case Z_OK, Z_BUF_ERROR: state = .truncated
+    case Z_STREAM_END: state = .ended
+    case Z_NEED_DICT: state = .damaged("asks for a preset dictionary")
+    default:
+      state = .damaged(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
+    }
+    return produced
+  }
+}

@@ -1,0 +1,194 @@
+/// How decoding a block ended.
+enum LZ4End {
+  /// The input was used up after a whole sequence; so many bytes came out.
+  case whole(produced: Int)
+  case invalid(Int)
+  case tooLong(Int)
+}
+
+/// Decodes sequences until the input is used up.
+///
+/// Every read and write is checked against both buffers before it is made; copies may run up to 16
+/// bytes over their end (never over the buffer's end) where the bytes behind are written later anyway.
+func decodeLZ4(
+  _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+) -> LZ4End {
+  guard let inputStart = input.baseAddress, let start = output.baseAddress else {
+    return input.isEmpty ? .whole(produced: 0) : .tooLong(0)
+  }
+  let inputEnd = input.count
+  let end = output.count
+  var at = 0
+  var out = 0
+
+  while at < inputEnd {
+    let token = Int(inputStart.load(fromByteOffset: at, as: UInt8.self))
+    at &+= 1
+
+    // Most sequences are short and far from both ends: at most 14 literals, 2 bytes of distance and a
+    // match of at most 18 fit into these margins, so three wide copies need no further check.
+    if token < 15 << 4, token & 15 < 15, inputEnd &- at >= 32, end &- out >= 64 {
+      copy16(from: inputStart + at, to: start + out)
+      let literals = token >> 4
+      let distance = Int(
+        UInt16(
+          littleEndian: inputStart.loadUnaligned(
+            fromByteOffset: at &+ literals, as: UInt16.self)))
+      let target = start + (out &+ literals)
+      if distance <= out &+ literals, copyShortMatch(target, distance: distance) {
+        at &+= literals &+ 2
+        out &+= literals &+ (token & 15) &+ 4
+        continue
+      }
+    }
+
+    var literals = token >> 4
+    if literals == 15, !addLength(&literals, inputStart, &at, inputEnd) { return .invalid(at) }
+    guard literals <= inputEnd &- at else { return .invalid(at) }
+    guard literals <= end &- out else { return .tooLong(at) }
+    copyLiterals(
+      from: inputStart + at, to: start + out, count: literals,
+      room: min(inputEnd &- at, end &- out))
+    at &+= literals
+    out &+= literals
+    if at == inputEnd { break }
+
+    guard inputEnd &- at >= 2 else { return .invalid(at) }
+    let distance = Int(
+      UInt16(littleEndian: inputStart.loadUnaligned(fromByteOffset: at, as: UInt16.self)))
+    at &+= 2
+    guard distance > 0, distance <= out else { return .invalid(at &- 2) }
+    var length = token & 15
+    if length == 15, !addLength(&length, inputStart, &at, inputEnd) { return .invalid(at) }
+    length &+= 4
+    guard length <= end &- out else { return .tooLong(at) }
+    copyMatch(start + out, distance: distance, length: length, room: end &- out)
+    out &+= length
+  }
+  return .whole(produced: out)
+}
+
+/// Adds the bytes that continue a length: each 255 says that another follows. `false` at the end of
+/// the input. Cannot overflow: at most 255 per byte of input.
+@inline(__always)
+private func addLength(
+  _ length: inout Int, _ input: UnsafeRawPointer, _ at: inout Int, _ end: Int
+) -> Bool {
+  while at < end {
+    let byte = Int(input.load(fromByteOffset: at, as: UInt8.self))
+    at &+= 1
+    length &+= byte
+    if byte != 255 { return true }
+  }
+  return false
+}
+
+/// `room` is how much may be read and written from the two places.
+@inline(__always)
+private func copyLiterals(
+  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, room: Int
+) {
+  guard room &- count >= 16 else {
+    target.copyMemory(from: source, byteCount: count)
+    return
+  }
+  var i = 0
+  while i < count {
+    copy16(from: source + i, to: target + i)
+    i &+= 16
+  }
+}
+
+/// Writes 24 bytes, of which a short match needs 4 to 18. `false` for the rare distances 0, 1 and 3…7.
+@inline(__always)
+private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) -> Bool {
+  if distance >= 8 {
+    copy8(from: target - distance, to: target)
+    copy8(from: target + 8 - distance, to: target + 8)
+    copy8(from: target + 16 - distance, to: target + 16)
+    return true
+  }
+  // The same 16-bit value again: by far the most frequent short distance in depth pictures.
+  guard distance == 2 else { return false }
+  let value = UInt64((target - 2).loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
+  target.storeBytes(of: value, as: UInt64.self)
+  (target + 8).storeBytes(of: value, as: UInt64.self)
+  (target + 16).storeBytes(of: value, as: UInt64.self)
+  return true
+}
+
+/// Repeats what stands `distance` bytes before `target`, which may overlap what is written.
+@inline(__always)
+private func copyMatch(
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+) {
+  let source = target - distance
+  if distance >= 16, room &- length >= 16 {
+    var i = 0
+    while i < length {
+      copy16(from: UnsafeRawPointer(source) + i, to: target + i)
+      i &+= 16
+    }
+  } else if distance == 2, room &- length >= 16 {
+    let value = UInt64(source.loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
+    var i = 0
+    while i < length {
+      (target + i).storeBytes(of: SIMD2(value, value), as: SIMD2<UInt64>.self)
+      i &+= 16
+    }
+  } else if distance >= length {
+    target.copyMemory(from: source, byteCount: length)
+  } else {
+    repeatPattern(target, distance: distance, length: length, room: room)
+  }
+}
+
+/// A match that overlaps its own output or stands at the end of it.
+private func repeatPattern(
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+) {
+  let source = target - distance
+  // One by one until eight bytes are there.
+  var written = 0
+  let lead = min(length, distance >= 8 ? 0 : 8)
+  while written < lead {
+    target.storeBytes(
+      of: source.load(fromByteOffset: written, as: UInt8.self), toByteOffset: written,
+      as: UInt8.self)
+    written &+= 1
+  }
+  // A whole number of periods, at least eight bytes: reading that far back never reads unwritten bytes.
+  let back = distance >= 8 ? distance : distance &* ((7 &+ distance) / distance)
+  if length >= 64 {
+    // Long runs: what has been written doubles the period from copy to copy.
+    var period = back
+    while written < length {
+      let count = min(period, length &- written)
+      (target + written).copyMemory(from: target + written - period, byteCount: count)
+      written &+= count
+      if period < 1 << 16 { period &*= 2 }
+    }
+    return
+  }
+  while written < length, room &- written >= 8 {
+    (target + written).storeBytes(
+      of: (target + written - back).loadUnaligned(as: UInt64.self), as: UInt64.self)
+    written &+= 8
+  }
+  while written < length {
+    (target + written).storeBytes(
+      of: (target + written - back).load(as: UInt8.self), as: UInt8.self)
+    written &+= 1
+  }
+}
+
+@inline(__always)
+private func copy8(from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer) {
+  target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+}
+
+@inline(__always)
+private func copy16(from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
+  target.storeBytes(
+    of: source.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
+}

@@ -1,0 +1,152 @@
+/// Decodes frames of Structure Sensor shifts.
+public enum StructureShiftDecoder {
+  /// Decodes one payload into `shifts`, one value per pixel in raster order.
+  ///
+  /// The payload must hold exactly `shifts.count` pixels and no byte more; padding bits of the last
+  /// byte are not looked at. Shifts wrap at 16 bits; only a damaged payload leaves 0…2047. After
+  /// damage the contents of `shifts` are meaningless. Allocates nothing.
+  public static func decode(
+    _ payload: RawSpan, into shifts: inout MutableSpan<UInt16>
+  ) -> StructureShiftOutcome {
+    let outcome = decodePrefix(of: payload, into: &shifts)
+    guard case .decoded(let bytesUsed) = outcome, bytesUsed != payload.byteCount else {
+      return outcome
+    }
+    return .corrupt(
+      StructureShiftDamage(reason: .bytesLeft, pixel: shifts.count, bitOffset: bytesUsed * 8))
+  }
+
+  /// Decodes one frame from the start of `bytes`, which may go on behind it: a payload marks its own
+  /// end, so that a frame whose stored length is damaged can still be read.
+  public static func decodePrefix(
+    of bytes: RawSpan, into shifts: inout MutableSpan<UInt16>
+  ) -> StructureShiftOutcome {
+    var position = Position()
+    decodeBulk(bytes, into: &shifts, from: &position)
+    if let damage = decodeRest(bytes, into: &shifts, from: &position) { return .corrupt(damage) }
+    return .decoded(bytesUsed: (position.bit + 7) / 8)
+  }
+
+  /// How far decoding has come.
+  private struct Position {
+    var bit = 0
+    var pixel = 0
+    var predictor: UInt16 = 0
+  }
+
+  /// Decodes while eight more bytes can be loaded and the longest code fits into the picture with
+  /// room for whole vector stores; stops at a code's start.
+  private static func decodeBulk(
+    _ bytes: RawSpan, into shifts: inout MutableSpan<UInt16>, from position: inout Position
+  ) {
+    // Five stores of eight cover the longest run.
+    let lastStart = shifts.count - 40
+    let lastLoad = bytes.byteCount - 8
+    let table = StructureShiftCodeTable.shared
+    let steps = table.steps.span
+    let deltas = table.deltas.span
+    var pixel = 0
+    var predictor: UInt16 = 0
+    // The next bits, the first one on top; `available` of them count, those behind are right or 0.
+    var window: UInt64 = 0
+    var available = 0
+    var nextByte = 0
+    shifts.withUnsafeMutableBytes { output in
+      guard let output = output.baseAddress else { return }
+      while pixel <= lastStart, nextByte <= lastLoad {
+        let more = UInt64(
+          bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: nextByte, as: UInt64.self))
+        window |= more &>> UInt64(truncatingIfNeeded: available)
+        nextByte &+= (63 &- available) &>> 3
+        available |= 56
+
+        let index = Int(
+          truncatingIfNeeded: window &>> UInt64(64 - StructureShiftCodeTable.indexBits))
+        let step = steps[unchecked: index]
+        let target = output + 2 &* pixel
+        if step.pixels != 0 {
+          let values = deltas[unchecked: index] &+ predictor
+          target.storeBytes(of: values, as: SIMD8<UInt16>.self)
+          predictor &+= step.change
+          pixel &+= Int(step.pixels)
+          window &<<= UInt64(step.bits)
+          available &-= Int(step.bits)
+        } else if window &>> 61 == 0b010 {
+          let values = SIMD8<UInt16>(repeating: predictor)
+          target.storeBytes(of: values, as: SIMD8<UInt16>.self)
+          (target + 16).storeBytes(of: values, as: SIMD8<UInt16>.self)
+          (target + 32).storeBytes(of: values, as: SIMD8<UInt16>.self)
+          (target + 48).storeBytes(of: values, as: SIMD8<UInt16>.self)
+          (target + 64).storeBytes(of: values, as: SIMD8<UInt16>.self)
+          let length = Int(truncatingIfNeeded: (window &>> 56) & 31) &+ StructureShift.shortestRun
+          pixel &+= length
+          window &<<= 8
+          available &-= 8
+        } else {
+          predictor = UInt16(truncatingIfNeeded: (window &>> 49) & 2047)
+          target.storeBytes(of: predictor, as: UInt16.self)
+          pixel &+= 1
+          window &<<= 15
+          available &-= 15
+        }
+      }
+    }
+    position = Position(bit: nextByte * 8 - available, pixel: pixel, predictor: predictor)
+  }
+
+  /// Decodes code by code up to the last pixel.
+  private static func decodeRest(
+    _ bytes: RawSpan, into shifts: inout MutableSpan<UInt16>, from position: inout Position
+  ) -> StructureShiftDamage? {
+    let bitCount = bytes.byteCount * 8
+    while position.pixel < shifts.count {
+      let code = code(at: position.bit, of: bytes)
+      guard code.bits <= bitCount - position.bit else {
+        return StructureShiftDamage(
+          reason: .endsEarly, pixel: position.pixel, bitOffset: position.bit)
+      }
+      guard code.pixels <= shifts.count - position.pixel else {
+        return StructureShiftDamage(
+          reason: .runPassesEnd, pixel: position.pixel, bitOffset: position.bit)
+      }
+      position.predictor = code.literal ?? position.predictor &+ code.change
+      for pixel in position.pixel..<(position.pixel + code.pixels) {
+        shifts[pixel] = position.predictor
+      }
+      position.bit += code.bits
+      position.pixel += code.pixels
+    }
+    return nil
+  }
+
+  /// One code of the stream.
+  private struct Code {
+    var bits: Int
+    var pixels = 1
+    var change: UInt16 = 0
+    var literal: UInt16?
+  }
+
+  /// The code that starts at bit `position`; bits behind the end read as 0.
+  private static func code(at position: Int, of bytes: RawSpan) -> Code {
+    var window: UInt32 = 0
+    for index in (position / 8)..<(position / 8 + 4) {
+      let byte: UInt8 =
+        index < bytes.byteCount
+        ? bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) : 0
+      window = window << 8 | UInt32(byte)
+    }
+    window <<= UInt32(position % 8)
+    switch window >> 30 {
+    case 0b00: return Code(bits: 2)
+    case 0b10: return Code(bits: 2, change: 0 &- 1)
+    case 0b11: return Code(bits: 2, change: 1)
+    default: break
+    }
+    switch window >> 28 {
+    case 0b0111: return Code(bits: 15, literal: UInt16(window >> 17 & 2047))
+    case 0b0110: return Code(bits: 5, change: window >> 27 & 1 == 1 ? 2 : 0 &- 2)
+    default: return Code(bits: 8, pixels: Int(window >> 24 & 31) + StructureShift.shortestRun)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// Encodes frames of Structure Sensor shifts exactly as the ScanNet app does, byte for byte.
+public enum StructureShiftEncoder {
+  /// The payload of one frame in raster order.
+  ///
+  /// Values above 2047 do not fit a code and are stored as 2047, the sensor's own "nothing". An empty
+  /// frame is an empty payload. Cost: one pass.
+  public static func encode(_ shifts: [UInt16]) -> [UInt8] {
+    var bits = BitWriter()
+    bits.bytes.reserveCapacity(shifts.count / 2)
+    var predictor: UInt16 = 0
+    var equal = 0
+    for shift in shifts {
+      let shift = min(shift, 2047)
+      if shift == predictor {
+        equal += 1
+        continue
+      }
+      bits.appendEqualPixels(equal)
+      equal = 0
+      switch Int(shift) - Int(predictor) {
+      case -1: bits.append(0b10, count: 2)
+      case 1: bits.append(0b11, count: 2)
+      case -2: bits.append(0b01100, count: 5)
+      case 2: bits.append(0b01101, count: 5)
+      default: bits.append(0b0111 << 11 | UInt64(shift), count: 15)
+      }
+      predictor = shift
+    }
+    bits.appendEqualPixels(equal)
+    return bits.finish()
+  }
+
+  /// Collects bits, the first one in the top of each byte.
+  private struct BitWriter {
+    var bytes: [UInt8] = []
+    private var pending: UInt64 = 0
+    private var pendingCount = 0
+
+    /// Appends the low `count` bits of `value`; `count` ≤ 32.
+    mutating func append(_ value: UInt64, count: Int) {
+      pending = pending << UInt64(count) | value
+      pendingCount += count
+      while pendingCount >= 8 {
+        pendingCount -= 8
+        bytes.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingCount)))
+      }
+    }
+
+    /// Runs as long as they go, then one code for each pixel left.
+    mutating func appendEqualPixels(_ count: Int) {
+      var count = count
+      while count >= StructureShift.shortestRun {
+        let run = min(count, StructureShift.longestRun)
+        append(0b010 << 5 | UInt64(run - StructureShift.shortestRun), count: 8)
+        count -= run
+      }
+      for _ in 0..<count { append(0b00, count: 2) }
+    }
+
+    /// The bytes, the last one filled up with zero bits.
+    consuming func finish() -> [UInt8] {
+      if pendingCount > 0 { append(0, count: 8 - pendingCount) }
+      return bytes
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/// What decoding a payload came to.
+public enum StructureShiftOutcome: Hashable, Sendable {
+  /// Every pixel is there; the codes took `bytesUsed` bytes, padding of the last one included.
+  case decoded(bytesUsed: Int)
+  case corrupt(StructureShiftDamage)
+}
+
+/// Why a payload is not a frame, and where.
+public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Reason: Hashable, Sendable {
+    /// The payload ends inside or before a code that is still needed.
+    case endsEarly
+    /// A run of equal pixels would pass the last pixel.
+    case runPassesEnd
+    /// All pixels are there but the payload is longer than their codes.
+    case bytesLeft
+  }
+
+  public var reason: Reason
+  /// Pixels decoded before the damage.
+  public var pixel: Int
+  /// Bits from the start of the payload to the code concerned (or to the end of the codes).
+  public var bitOffset: Int
+
+  public init(reason: Reason, pixel: Int, bitOffset: Int) {
+    self.reason = reason
+    self.pixel = pixel
+    self.bitOffset = bitOffset
+  }
+
+  public var description: String {
+    let place = "at bit \(bitOffset) of the payload, pixel \(pixel)"
+    return switch reason {
+    case .endsEarly: "the payload ends before the last pixel, \(place)"
+    case .runPassesEnd: "a run passes the last pixel, \(place)"
+    case .bytesLeft: "bytes are left after the last pixel, \(place)"
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// A position on earth at a time.
+public struct GeoPosition: Hashable, Sendable {
+  public var timestamp: Timestamp
+  /// Degrees, ±90.
+  public var latitude: Double
+  /// Degrees, ±180.
+  public var longitude: Double
+  /// Radius in meters; `nil` = unknown.
+  public var accuracy: Double?
+
+  public init(timestamp: Timestamp, latitude: Double, longitude: Double, accuracy: Double?) {
+    self.timestamp = timestamp
+    self.latitude = latitude
+    self.longitude = longitude
+    self.accuracy = accuracy
+  }
+}
+
+/// A true heading at a time, degrees clockwise from north, 0 ≤ heading < 360.
+public struct GeoHeading: Hashable, Sendable {
+  public var timestamp: Timestamp
+  public var degrees: Double
+
+  public init(timestamp: Timestamp, degrees: Double) {
+    self.timestamp = timestamp
+    self.degrees = degrees
+  }
+}
+
+/// The valid positions and headings of a capture in the order in which the file holds them, and what
+/// is held for all frames when there is none.
+public struct GeoTrack: Hashable, Sendable {
+  public var positions: [GeoPosition]
+  public var headings: [GeoHeading]
+  /// Latitude and longitude in degrees, used when `positions` is empty.
+  public var heldLatitude: Double?
+  public var heldLongitude: Double?
+  /// Degrees, used when `headings` is empty.
+  public var heldHeading: Double?
+
+  public init(positions: [GeoPosition] = [], headings: [GeoHeading] = []) {
+    self.positions = positions
+    self.headings = headings
+  }
+}

@@ -1,0 +1,61 @@
+/// One thing wrong in a pipeline file, with its place.
+public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
+  public var file: String
+  /// From 1.
+  public var line: Int
+  /// From 1, in Unicode scalars.
+  public var column: Int
+  public var message: String
+  /// The line of the file that it points into.
+  public var sourceLine: String
+
+  public var description: String {
+    // Tabs stay tabs, so that the caret stands below what it points at.
+    let above = sourceLine.unicodeScalars.prefix(max(0, column - 1))
+    let missing = max(0, column - 1 - above.count)
+    let caret =
+      above.map { $0 == "\t" ? "\t" : " " }.joined() + String(repeating: " ", count: missing) + "^"
+    return "\(file):\(line):\(column): \(message)\n  \(sourceLine)\n  \(caret)"
+  }
+}
+
+/// All that is wrong with a pipeline file.
+public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var diagnostics: [Diagnostic]
+
+  public var description: String {
+    diagnostics.map(\.description).joined(separator: "\n")
+  }
+}
+
+/// The known name nearest to a misspelt one.
+public enum NearestName {
+  /// `nil` when none is close: more than a third of the letters would change.
+  public static func find(_ name: String, among known: some Sequence<String>) -> String? {
+    let best = known.map { (distance(name.lowercased(), $0.lowercased()), $0) }
+      .min { ($0.0, $0.1) < ($1.0, $1.1) }
+    guard let best, best.0 <= max(2, name.count / 3) else { return nil }
+    return best.1
+  }
+
+  /// `", did you mean 'x'?"` or nothing.
+  public static func suggestion(_ name: String, among known: some Sequence<String>) -> String {
+    find(name, among: known).map { ", did you mean '\($0)'?" } ?? ""
+  }
+
+  /// Levenshtein distance.
+  static func distance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (Array(a), Array(b))
+    var row = Array(0...b.count)
+    for (i, letter) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[b.count]
+  }
+}

@@ -1,0 +1,83 @@
+/// A pipeline: stages in an order in which every one follows what it needs.
+public struct PipelineDefinition: Sendable {
+  /// File name or built-in name, for messages.
+  public var name: String
+  public var stages: [StageDefinition]
+
+  public init(name: String, stages: [StageDefinition]) {
+    self.name = name
+    self.stages = stages
+  }
+
+  public subscript(stage: String) -> StageDefinition? { stages.first { $0.name == stage } }
+
+  /// The steps that belong to `stage` (see `partOf`), and itself.
+  public func withParts(_ stage: String) -> Set<String> {
+    Set(stages.filter { $0.partOf == stage }.map(\.name)).union([stage])
+  }
+
+  /// Everything that needs `stage`, directly or through others.
+  public func dependents(of stage: String) -> Set<String> {
+    var found: Set<String> = []
+    for candidate in stages
+    where candidate.inputs.contains(where: { $0.stage == stage || found.contains($0.stage) }) {
+      found.insert(candidate.name)
+    }
+    return found
+  }
+
+  /// Everything that `stage` needs, directly or through others, optional inputs included.
+  public func ancestors(of stage: String) -> Set<String> {
+    var found: Set<String> = []
+    for candidate in stages.reversed()
+    where candidate.name == stage || found.contains(candidate.name) {
+      found.formUnion(candidate.inputs.map(\.stage))
+    }
+    return found
+  }
+}
+
+/// One stage of a pipeline with its parameters and where its inputs come from.
+public struct StageDefinition: Sendable {
+  public var name: String
+  public var kind: any Stage.Type
+  public var parameters: ParameterValues
+  public var inputs: [PortBinding]
+  /// `false`: the artifact is removed once everything that needs it is done.
+  public var keep: Bool
+  /// The stage whose inner step this is: that stage's parameters and selection speak for it too.
+  public var partOf: String?
+  public var retries: Int
+  public var timeoutNanoseconds: Int64?
+  public var memoryBytes: Int64?
+
+  public init(
+    name: String, kind: any Stage.Type, parameters: ParameterValues, inputs: [PortBinding] = [],
+    keep: Bool = true, partOf: String? = nil, retries: Int = 0, timeoutNanoseconds: Int64? = nil,
+    memoryBytes: Int64? = nil
+  ) {
+    self.name = name
+    self.kind = kind
+    self.parameters = parameters
+    self.inputs = inputs
+    self.keep = keep
+    self.partOf = partOf
+    self.retries = retries
+    self.timeoutNanoseconds = timeoutNanoseconds
+    self.memoryBytes = memoryBytes
+  }
+}
+
+/// Which stage feeds which port.
+public struct PortBinding: Hashable, Sendable {
+  public var port: String
+  public var stage: String
+  /// Without it the stage runs all the same.
+  public var isOptional: Bool
+
+  public init(port: String, stage: String, isOptional: Bool) {
+    self.port = port
+    self.stage = stage
+    self.isOptional = isOptional
+  }
+}

@@ -1,0 +1,187 @@
+import Yams
+
+/// A pipeline file becomes a `PipelineDefinition`; every error in it is found in one reading.
+public struct PipelineReader {
+  private let registry: StageRegistry
+  var diagnostics: DiagnosticList
+  private let name: String
+
+  /// Reads `text`. `file` is how messages name it.
+  public static func read(
+    _ text: String, file: String, registry: StageRegistry
+  ) throws(PipelineError) -> PipelineDefinition {
+    // Some editors put a byte order mark in front.
+    let text =
+      text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+    var reader = PipelineReader(text, file: file, registry: registry)
+    return try reader.read(text)
+  }
+
+  private init(_ text: String, file: String, registry: StageRegistry) {
+    self.registry = registry
+    name = file
+    diagnostics = DiagnosticList(file: file, text: text)
+  }
+
+  private mutating func read(_ text: String) throws(PipelineError) -> PipelineDefinition {
+    let file = PipelineFile(text, &diagnostics)
+    let names = file.stages.map(\.name.value)
+    var stages: [String: StageDefinition] = [:]
+    for entry in file.stages {
+      if let stage = stage(entry, names: names) { stages[entry.name.value] = stage }
+    }
+    for entry in file.stages { checkOwner(entry, stages) }
+    for entry in file.stages { setParameters(entry, &stages) }
+    for entry in file.stages { connect(entry, names: names, &stages) }
+    let order = StageOrder.sort(file.stages, &diagnostics)
+    guard diagnostics.all.isEmpty else {
+      throw PipelineError(
+        diagnostics: diagnostics.all.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+    }
+    return PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
+  }
+
+  private mutating func stage(
+    _ entry: PipelineFile.StageEntry, names: [String]
+  ) -> StageDefinition? {
+    if Self.reservedNames.contains(entry.name.value) {
+      diagnostics.add(
+        entry.name.mark, "'\(entry.name.value)' is a name that the output folder uses itself")
+    } else if !Self.isUsable(entry.name.value) {
+      diagnostics.add(
+        entry.name.mark,
+        "a stage name is a folder name: letters, digits, '.', '_' and '-', no '.' at its start")
+    }
+    guard let uses = entry.uses else {
+      if !entry.isMisshapen {
+        diagnostics.add(entry.name.mark, "stage '\(entry.name.value)' has no 'uses'")
+      }
+      return nil
+    }
+    guard let kind = registry[uses.value] else {
+      diagnostics.unknown(uses, among: registry.stages.map { $0.name }, what: "stage kind")
+      return nil
+    }
+    var stage = StageDefinition(
+      name: entry.name.value, kind: kind, parameters: ParameterValues(defaultsOf: kind.parameters))
+    if let keep = entry.keep {
+      switch keep.value {
+      case "true": break
+      case "false": stage.keep = false
+      default: diagnostics.add(keep.mark, "keep is true or false")
+      }
+    }
+    if let owner = entry.partOf {
+      stage.partOf = owner.value
+      if owner.value == entry.name.value {
+        diagnostics.add(owner.mark, "a stage cannot be part of itself")
+      } else if !names.contains(owner.value) {
+        diagnostics.unknown(owner, among: names, what: "stage")
+      }
+    }
+    if let retries = entry.retries {
+      if let count = Int(retries.value), (0...100).contains(count) {
+        stage.retries = count
+      } else {
+        diagnostics.add(retries.mark, "retries is a whole number, 0 to 100")
+      }
+    }
+    if let timeout = entry.timeout {
+      stage.timeoutNanoseconds = DurationText.nanoseconds(timeout.value)
+      if stage.timeoutNanoseconds == nil {
+        diagnostics.add(timeout.mark, "timeout is a duration with its unit, such as 30m")
+      }
+    }
+    for (name, value) in entry.resources {
+      switch name.value {
+      case "memory":
+        stage.memoryBytes = SizeText.bytes(value.value)
+        if stage.memoryBytes == nil {
+          diagnostics.add(value.mark, "memory is a size with its unit, such as 2GB")
+        }
+      default: diagnostics.unknown(name, among: ["memory"], what: "resource")
+      }
+    }
+    return stage
+  }
+
+  private mutating func checkOwner(
+    _ entry: PipelineFile.StageEntry, _ stages: [String: StageDefinition]
+  ) {
+    guard let owner = entry.partOf, owner.value != entry.name.value,
+      let above = stages[owner.value]?.partOf
+    else { return }
+    diagnostics.add(owner.mark, "'\(owner.value)' is itself part of '\(above)'")
+  }
+
+  private mutating func setParameters(
+    _ entry: PipelineFile.StageEntry, _ stages: inout [String: StageDefinition]
+  ) {
+    for (name, node) in entry.with {
+      let owners = Self.owners(of: name.value, in: entry.name.value, stages)
+      if owners.isEmpty {
+        let known = stages.values
+          .filter { $0.name == entry.name.value || $0.partOf == entry.name.value }
+          .flatMap { $0.kind.parameters.map(\.name) }
+        if stages[entry.name.value] != nil {
+          diagnostics.unknown(name, among: known, what: "parameter")
+        }
+        continue
+      }
+      for owner in owners {
+        guard
+          let description = stages[owner]?.kind.parameters.first(where: { $0.name == name.value })
+        else { continue }
+        switch Self.value(node, description) {
+        case .success(let value): stages[owner]?.parameters[name.value] = value
+        case .failure(let error): diagnostics.add(node.mark, error.description)
+        }
+      }
+    }
+  }
+
+  /// The stages that take `parameter` when it is set on `stage`: itself or its inner steps.
+  static func owners(
+    of parameter: String, in stage: String, _ stages: [String: StageDefinition]
+  ) -> [String] {
+    stages.values
+      .filter { $0.name == stage || $0.partOf == stage }
+      .filter { $0.kind.parameters.contains { $0.name == parameter } }
+      .map(\.name).sorted()
+  }
+
+  private static func value(
+    _ node: Node, _ description: ParameterDescription
+  ) -> Result<ParameterValue, ParameterError> {
+    func refused(_ given: String) -> Result<ParameterValue, ParameterError> {
+      .failure(ParameterError(name: description.name, given: given, expected: description.domain))
+    }
+    if case .list = description.kind, let items = node.sequence {
+      let texts = items.compactMap(\.scalar?.string)
+      return texts.count == items.count ? .success(.list(texts)) : refused("a list with maps in it")
+    }
+    guard let scalar = node.scalar else { return refused(node.mapping == nil ? "a list" : "a map") }
+    do throws(ParameterError) {
+      return .success(try description.value(from: scalar.string))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// What lies beside the stages' folders in the output.
+  private static let reservedNames: Set<String> = ["runs", "capture.json", "report.html"]
+
+  /// Names that are safe as a folder; those with a leading dot are ours.
+  private static func isUsable(_ name: String) -> Bool {
+    guard let first = name.first, first != "." else { return false }
+    return name.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Captures
+
+/// Something that happened in a run: a line of `events.jsonl`. Logs, the progress display and the
+/// status are views of these.
+public struct RunEvent: Hashable, Sendable, Codable {
+  public enum Kind: String, Codable, Sendable {
+    case runStarted = "run-started"
+    case captureStarted = "capture-started"
+    /// Another run holds the capture; the message says who.
+    case waiting
+    case planned
+    case started
+    case progress
+    case finished
+    case retried
+    case blocked
+    case captureFinished = "capture-finished"
+    case runFinished = "run-finished"
+  }
+
+  public var schema = 1
+  /// UTC, ISO 8601 with milliseconds.
+  public var time: String
+  public var kind: Kind
+  public var capture: String?
+  public var stage: String?
+  public var uses: String?
+  public var action: PlannedJob.Action?
+  public var outcome: JobOutcome?
+  public var reason: Reason?
+  public var message: String?
+  public var seconds: Double?
+  /// Done so far, or in all.
+  public var frames: Int?
+  /// Expected in all; absent when unknown.
+  public var totalFrames: Int?
+  public var warnings: [CaptureWarning]?
+  public var exit: Int?
+
+  public init(_ kind: Kind, time: String, capture: String? = nil, stage: String? = nil) {
+    self.kind = kind
+    self.time = time
+    self.capture = capture
+    self.stage = stage
+  }
+}
+
+/// Takes events from several threads.
+public protocol EventSink: Sendable {
+  func send(_ event: RunEvent)
+}

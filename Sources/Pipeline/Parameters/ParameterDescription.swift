@@ -1,0 +1,108 @@
+/// A parameter of a stage: the one source of checks, defaults and help.
+public struct ParameterDescription: Sendable {
+  public enum Kind: Sendable {
+    case flag
+    case integer(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
+    case choice([String])
+    /// Nanoseconds.
+    case duration(ClosedRange<Int64>)
+    /// Meters.
+    case length(ClosedRange<Double>)
+    /// Meters.
+    case lengthRange
+    case text
+    /// A file whose content counts into the fingerprint.
+    case file
+    /// A folder from which the stage picks a file by itself.
+    case folder
+    /// A YAML list of texts.
+    case list
+  }
+
+  public var name: String
+  public var kind: Kind
+  /// `nil`: not set unless the user sets it.
+  public var standard: ParameterValue?
+  public var sentence: String
+
+  public init(
+    _ name: String, _ kind: Kind, default standard: ParameterValue? = nil, _ sentence: String
+  ) {
+    self.name = name
+    self.kind = kind
+    self.standard = standard
+    self.sentence = sentence
+  }
+
+  /// What a value looks like, for help and error texts.
+  public var domain: String {
+    switch kind {
+    case .flag: "true or false"
+    case .integer(let range): Self.text(range)
+    case .number(let range): "a number, \(range.lowerBound) to \(range.upperBound)"
+    case .choice(let names): names.joined(separator: "|")
+    case .duration(let range):
+      "a duration with its unit, such as 50ms"
+        + (range.upperBound == .max
+          ? "" : ", up to \(DurationText.text(nanoseconds: range.upperBound))")
+    case .length(let range):
+      "a length, such as 10mm or 0.01 (meters)"
+        + (range.upperBound < .greatestFiniteMagnitude
+          ? ", \(range.lowerBound) to \(range.upperBound) m" : "")
+    case .lengthRange: "two lengths, such as 0.3m..4m"
+    case .text: "text"
+    case .file: "a file"
+    case .folder: "a folder"
+    case .list: "a list of texts"
+    }
+  }
+
+  private static func text(_ range: ClosedRange<Int>) -> String {
+    range.upperBound == .max
+      ? "a whole number from \(range.lowerBound)"
+      : "a whole number, \(range.lowerBound) to \(range.upperBound)"
+  }
+
+  /// Reads a value as it stands in a pipeline file or after `--set NAME=`.
+  public func value(from text: String) throws(ParameterError) -> ParameterValue {
+    guard let value = parsed(text) else {
+      throw ParameterError(name: name, given: text, expected: domain)
+    }
+    return value
+  }
+
+  private func parsed(_ text: String) -> ParameterValue? {
+    switch kind {
+    case .flag:
+      switch text.lowercased() {
+      case "true", "yes", "on": .flag(true)
+      case "false", "no", "off": .flag(false)
+      default: nil
+      }
+    case .integer(let range): Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .number(let range):
+      Double(text).flatMap { $0.isFinite && range.contains($0) ? .number($0) : nil }
+    case .choice(let names): names.contains(text) ? .text(text) : nil
+    case .duration(let range):
+      DurationText.nanoseconds(text).flatMap {
+        range.contains($0) ? .duration(nanoseconds: $0) : nil
+      }
+    case .length(let range):
+      LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
+    case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)
+    case .text: .text(text)
+    case .file, .folder: text.isEmpty ? nil : .text(text)
+    case .list: .list([text])
+    }
+  }
+}
+
+/// A value that a parameter does not take.
+public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var name: String
+  public var given: String
+  public var expected: String
+
+  public var description: String { "\(name): '\(given)' is not \(expected)" }
+}

@@ -1,0 +1,27 @@
+/// An effective parameter in the unit of its kind.
+public enum ParameterValue: Hashable, Sendable {
+  case flag(Bool)
+  case integer(Int)
+  case number(Double)
+  case text(String)
+  case duration(nanoseconds: Int64)
+  case length(meters: Double)
+  /// Both ends inclusive, meters.
+  case lengths(ClosedRange<Double>)
+  /// A list of texts, for argument vectors.
+  case list([String])
+
+  /// As it is recorded in `artifact.json` and digested into the fingerprint.
+  public var json: JSONValue {
+    switch self {
+    case .flag(let value): .bool(value)
+    case .integer(let value): .integer(Int64(value))
+    case .number(let value): .number(value)
+    case .text(let value): .string(value)
+    case .duration(let nanoseconds): .string(DurationText.text(nanoseconds: nanoseconds))
+    case .length(let meters): .number(meters)
+    case .lengths(let range): .string("\(range.lowerBound)m..\(range.upperBound)m")
+    case .list(let values): .array(values.map(JSONValue.string))
+    }
+  }
+}

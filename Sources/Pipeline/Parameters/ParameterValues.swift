@@ -1,0 +1,56 @@
+/// The effective parameters of a stage: defaults, then the pipeline file, then the command line.
+public struct ParameterValues: Hashable, Sendable {
+  /// Parameters that have a value.
+  public private(set) var values: [String: ParameterValue]
+  /// All parameters of the stage, set or not.
+  private let names: [String]
+
+  /// The defaults of `descriptions`.
+  public init(defaultsOf descriptions: [ParameterDescription]) {
+    values = [:]
+    names = descriptions.map(\.name)
+    for description in descriptions { values[description.name] = description.standard }
+  }
+
+  public subscript(name: String) -> ParameterValue? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  /// Every parameter of the stage; one that is not set is `null`.
+  public var json: [String: JSONValue] {
+    Dictionary(names.map { ($0, values[$0]?.json ?? .null) }) { first, _ in first }
+  }
+
+  public func flag(_ name: String) -> Bool {
+    if case .flag(let value) = values[name] { value } else { false }
+  }
+
+  public func integer(_ name: String) -> Int? {
+    if case .integer(let value) = values[name] { value } else { nil }
+  }
+
+  public func number(_ name: String) -> Double? {
+    if case .number(let value) = values[name] { value } else { nil }
+  }
+
+  public func text(_ name: String) -> String? {
+    if case .text(let value) = values[name] { value } else { nil }
+  }
+
+  public func durationNanoseconds(_ name: String) -> Int64? {
+    if case .duration(let value) = values[name] { value } else { nil }
+  }
+
+  public func meters(_ name: String) -> Double? {
+    if case .length(let value) = values[name] { value } else { nil }
+  }
+
+  public func lengths(_ name: String) -> ClosedRange<Double>? {
+    if case .lengths(let value) = values[name] { value } else { nil }
+  }
+
+  public func list(_ name: String) -> [String] {
+    if case .list(let value) = values[name] { value } else { [] }
+  }
+}

@@ -1,0 +1,83 @@
+import Captures
+import FoundationEssentials
+import Storage
+
+/// `artifact.json`: what made this artifact, and what it consists of. Written last.
+public struct ArtifactRecord: Hashable, Sendable, Codable {
+  public static let fileName = "artifact.json"
+
+  public var schema = 1
+  /// The stage's name in the pipeline: the folder's name.
+  public var stage: String
+  public var uses: String
+  public var version: Int
+  public var fingerprint: Digest
+  /// Effective parameters, and what the stage worked out for readers of the artifact.
+  public var parameters: [String: JSONValue]
+  public var inputs: Inputs
+  public var outputs: [OutputEntry]
+  public var outputDigest: Digest
+  /// UTC, ISO 8601.
+  public var started: String
+  public var finished: String
+  public var seconds: Double
+  public var cpuSeconds: Double
+  /// Peak resident memory of the process when the stage ended.
+  public var peakMemoryBytes: Int64
+  public var frames: Int
+  public var warnings: [CaptureWarning]
+
+  public init(
+    stage: String, ingredients: Ingredients, recorded: [String: JSONValue], outputs: [OutputEntry],
+    started: String, finished: String, seconds: Double, cpuSeconds: Double,
+    peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning]
+  ) throws {
+    self.stage = stage
+    uses = ingredients.uses
+    version = ingredients.version
+    fingerprint = try ingredients.fingerprint()
+    parameters = ingredients.parameters.merging(recorded) { effective, _ in effective }
+    inputs = ingredients.inputs
+    self.outputs = outputs
+    outputDigest = outputs.digest
+    self.started = started
+    self.finished = finished
+    self.seconds = seconds
+    self.cpuSeconds = cpuSeconds
+    self.peakMemoryBytes = peakMemoryBytes
+    self.frames = frames
+    self.warnings = warnings
+  }
+
+  /// What an artifact was made from.
+  public struct Inputs: Hashable, Sendable, Codable {
+    /// Output digest of the artifact at each connected port; ports without artifact are absent.
+    public var artifacts: [String: Digest]
+    /// Absent for a stage that reads artifacts only.
+    public var capture: CaptureInputs?
+    /// Digests of files that parameters name.
+    public var external: [String: Digest]
+
+    public init(
+      artifacts: [String: Digest], capture: CaptureInputs?, external: [String: Digest]
+    ) {
+      self.artifacts = artifacts
+      self.capture = capture
+      self.external = external
+    }
+  }
+}
+
+/// The part of a capture that a stage reads.
+public struct CaptureInputs: Hashable, Sendable, Codable {
+  public var family: CaptureFamily
+  public var readerVersion: Int
+  /// Digests by part, in the order in which the reader names the files.
+  public var files: [String: [Digest]]
+
+  public init(family: CaptureFamily, readerVersion: Int, files: [String: [Digest]]) {
+    self.family = family
+    self.readerVersion = readerVersion
+    self.files = files
+  }
+}

@@ -1,0 +1,153 @@
+import Captures
+import Storage
+
+/// What the planner is told about one stage of one capture.
+public struct StageFacts: Sendable {
+  public var applicability: Applicability
+  /// Digests of the files it reads; `nil` for a stage that reads artifacts only, or when nothing is
+  /// published yet and nobody needs to know.
+  public var captureInputs: CaptureInputs?
+  public var external: [String: Digest]
+  public var published: PublishedArtifact?
+
+  public init(
+    applicability: Applicability, captureInputs: CaptureInputs? = nil,
+    external: [String: Digest] = [:], published: PublishedArtifact? = nil
+  ) {
+    self.applicability = applicability
+    self.captureInputs = captureInputs
+    self.external = external
+    self.published = published
+  }
+}
+
+/// What will happen to one stage, and why.
+public struct PlannedJob: Hashable, Sendable {
+  public enum Action: String, Codable, Sendable {
+    case run
+    case upToDate = "up-to-date"
+    case blocked
+    case notApplicable = "not-applicable"
+  }
+
+  public var stage: String
+  public var uses: String
+  public var action: Action
+  public var reason: Reason?
+  /// Old and new values, what is missing, what blocks.
+  public var details: [String]
+  /// An intermediate that is up to date and was removed: built again only if something needs it.
+  public var isRemoved = false
+
+  public init(
+    stage: String, uses: String, action: Action, reason: Reason? = nil, details: [String] = []
+  ) {
+    self.stage = stage
+    self.uses = uses
+    self.action = action
+    self.reason = reason
+    self.details = details
+  }
+}
+
+/// Compares recorded fingerprints with planned ones. Pure: facts in, jobs out.
+public struct Planner: Sendable {
+  public let pipeline: PipelineDefinition
+  public let selection: Selection
+
+  public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
+    self.pipeline = pipeline
+    self.selection = selection
+  }
+
+  /// One job per selected stage, in pipeline order, and per removed intermediate that a job needs.
+  ///
+  /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`; when its turn comes it
+  /// is compared again and does nothing if the rebuilt input is the same as before.
+  public func plan(_ facts: [String: StageFacts]) -> [PlannedJob] {
+    let selected = selection.stages(of: pipeline)
+    var jobs: [String: PlannedJob] = [:]
+    for stage in pipeline.stages {
+      jobs[stage.name] = job(
+        for: stage, facts, before: jobs, selected: selected)
+    }
+    var needed: Set<String> = []
+    for stage in pipeline.stages.reversed() {
+      guard let job = jobs[stage.name] else { continue }
+      let runs =
+        job.action == .run && (selected.contains(stage.name) || needed.contains(stage.name))
+      guard runs else { continue }
+      for input in stage.inputs where jobs[input.stage]?.isRemoved == true {
+        needed.insert(input.stage)
+        jobs[input.stage]?.action = .run
+        jobs[input.stage]?.reason = .outputsMissing
+        jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
+      }
+    }
+    return pipeline.stages.compactMap { stage in
+      selected.contains(stage.name) || needed.contains(stage.name) ? jobs[stage.name] : nil
+    }
+  }
+
+  private func job(
+    for stage: StageDefinition, _ facts: [String: StageFacts], before jobs: [String: PlannedJob],
+    selected: Set<String>
+  ) -> PlannedJob {
+    let isSelected = selected.contains(stage.name)
+    func planned(
+      _ action: PlannedJob.Action, _ reason: Reason? = nil, _ details: [String] = []
+    ) -> PlannedJob {
+      PlannedJob(
+        stage: stage.name, uses: stage.kind.name, action: action, reason: reason, details: details)
+    }
+
+    guard let own = facts[stage.name] else { return planned(.blocked, nil, ["nothing is known"]) }
+    if case .notApplicable(let why) = own.applicability {
+      return planned(.notApplicable, nil, [why])
+    }
+    var upstream: [String: PlannedInput] = [:]
+    for input in stage.inputs {
+      guard let job = jobs[input.stage] else { continue }
+      let digest = facts[input.stage]?.published?.record.outputDigest
+      switch job.action {
+      case .upToDate:
+        upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
+      case .run where selected.contains(input.stage) || !isSelected:
+        upstream[input.port] = .willBeRebuilt
+      case .run where input.isOptional,
+        .blocked where input.isOptional && !selected.contains(input.stage):
+        // Not selected: what is published is used as it is.
+        upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
+      case .run:
+        return planned(
+          .blocked, nil,
+          ["its input '\(input.stage)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
+      case .blocked where !input.isOptional:
+        return planned(.blocked, nil, ["its input '\(input.stage)' is blocked"])
+      case .notApplicable where !input.isOptional:
+        return planned(.notApplicable, nil, job.details)
+      case .blocked, .notApplicable:
+        upstream[input.port] = PlannedInput.none
+      }
+    }
+    let decision = Decision(
+      published: own.published, planned: ingredients(of: stage, own, artifacts: [:]),
+      upstream: upstream, isForced: isSelected && selection.isForced(stage))
+    guard let reason = decision.reason else {
+      var job = planned(.upToDate)
+      job.isRemoved = own.published?.state == .removed
+      return job
+    }
+    return planned(.run, reason, decision.details)
+  }
+
+  /// What a stage would be made from, given the output digests of its inputs.
+  public func ingredients(
+    of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
+  ) -> Ingredients {
+    Ingredients(
+      uses: stage.kind.name, version: stage.kind.version, parameters: stage.parameters.json,
+      inputs: ArtifactRecord.Inputs(
+        artifacts: artifacts, capture: facts.captureInputs, external: facts.external))
+  }
+}

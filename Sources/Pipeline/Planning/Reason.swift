@@ -1,0 +1,160 @@
+import Captures
+import Storage
+
+/// Why a job runs: the first that applies, in this order. People script against the raw values.
+public enum Reason: String, Codable, CaseIterable, Sendable {
+  case forced
+  case neverBuilt = "never-built"
+  case outputsMissing = "outputs-missing"
+  case outputsAltered = "outputs-altered"
+  case stageVersion = "stage-version"
+  case parameters
+  case inputChanged = "input-changed"
+  case inputRebuilt = "input-rebuilt"
+}
+
+/// A reason with old and new values for people.
+public struct Decision: Hashable, Sendable {
+  /// `nil`: up to date.
+  public var reason: Reason?
+  public var details: [String]
+
+  public init(reason: Reason?, details: [String] = []) {
+    self.reason = reason
+    self.details = details
+  }
+
+  public static let upToDate = Decision(reason: nil)
+}
+
+/// What is published of a stage.
+public struct PublishedArtifact: Hashable, Sendable {
+  public enum State: Hashable, Sendable {
+    case intact
+    case missing([String])
+    case altered([String])
+    /// An intermediate that was removed after its dependents were done; its record stayed.
+    case removed
+  }
+
+  public var record: ArtifactRecord
+  public var state: State
+
+  public init(record: ArtifactRecord, state: State) {
+    self.record = record
+    self.state = state
+  }
+}
+
+/// The digest that a stage will read at a port.
+public enum PlannedInput: Hashable, Sendable {
+  case artifact(Digest)
+  /// An optional input that is not there.
+  case none
+  /// The stage before it will run first; what comes out is not known yet.
+  case willBeRebuilt
+}
+
+extension Decision {
+  /// Compares what is published with what is planned.
+  ///
+  /// - Parameter planned: `inputs.artifacts` is taken from `upstream`, not from here.
+  public init(
+    published: PublishedArtifact?, planned: Ingredients, upstream: [String: PlannedInput],
+    isForced: Bool
+  ) {
+    if isForced {
+      self.init(reason: .forced)
+      return
+    }
+    guard let published else {
+      self.init(reason: .neverBuilt)
+      return
+    }
+    let record = published.record
+    switch published.state {
+    case .missing(let names):
+      self.init(reason: .outputsMissing, details: Self.some(names))
+      return
+    case .altered(let names):
+      self.init(reason: .outputsAltered, details: Self.some(names))
+      return
+    case .intact, .removed: break
+    }
+    if record.uses != planned.uses || record.version != planned.version {
+      self.init(
+        reason: .stageVersion,
+        details: ["\(record.uses) \(record.version) -> \(planned.uses) \(planned.version)"])
+      return
+    }
+    let changed = Self.changedParameters(record, planned)
+    if !changed.isEmpty {
+      self.init(reason: .parameters, details: changed)
+      return
+    }
+    let files = Self.changedFiles(record.inputs, planned.inputs)
+    if !files.isEmpty {
+      self.init(reason: .inputChanged, details: files)
+      return
+    }
+    let rebuilt = Self.rebuiltInputs(record.inputs.artifacts, upstream)
+    self = rebuilt.isEmpty ? .upToDate : Decision(reason: .inputRebuilt, details: rebuilt)
+  }
+
+  private static func changedParameters(
+    _ record: ArtifactRecord, _ planned: Ingredients
+  ) -> [String] {
+    planned.parameters.keys.sorted().compactMap { name in
+      let (old, new) = (record.parameters[name], planned.parameters[name])
+      guard old != new else { return nil }
+      return "\(name): \(old?.plainText ?? "none") -> \(new?.plainText ?? "none")"
+    }
+  }
+
+  private static func changedFiles(
+    _ old: ArtifactRecord.Inputs, _ new: ArtifactRecord.Inputs
+  ) -> [String] {
+    var changes: [String] = []
+    if old.capture?.family != new.capture?.family
+      || old.capture?.readerVersion != new.capture?.readerVersion
+    {
+      let text = { (c: CaptureInputs?) in c.map { "\($0.family.rawValue) \($0.readerVersion)" } }
+      changes.append("reader: \(text(old.capture) ?? "none") -> \(text(new.capture) ?? "none")")
+    }
+    let parts = Set(old.capture?.files.keys ?? [:].keys).union(new.capture?.files.keys ?? [:].keys)
+    for part in parts.sorted() where old.capture?.files[part] != new.capture?.files[part] {
+      changes.append(
+        "\(part): \(short(old.capture?.files[part])) -> \(short(new.capture?.files[part]))")
+    }
+    for name in Set(old.external.keys).union(new.external.keys).sorted()
+    where old.external[name] != new.external[name] {
+      changes.append(
+        "\(name): \(short(old.external[name].map { [$0] })) -> \(short(new.external[name].map { [$0] }))"
+      )
+    }
+    return changes
+  }
+
+  private static func rebuiltInputs(
+    _ old: [String: Digest], _ upstream: [String: PlannedInput]
+  ) -> [String] {
+    // Ports of then and now: an input that is no longer connected is a change too.
+    Set(old.keys).union(upstream.keys).sorted().compactMap { port in
+      switch upstream[port] {
+      case .artifact(let digest) where digest == old[port]: nil
+      case .artifact(let digest): "\(port): \(short(old[port].map { [$0] })) -> \(short([digest]))"
+      case .willBeRebuilt: "\(port): will be rebuilt first"
+      case .some(.none), nil: old[port] == nil ? nil : "\(port): there before, absent now"
+      }
+    }
+  }
+
+  private static func short(_ digests: [Digest]?) -> String {
+    guard let digests, !digests.isEmpty else { return "none" }
+    return digests.map { String($0.hex.prefix(12)) }.joined(separator: "+")
+  }
+
+  private static func some(_ names: [String]) -> [String] {
+    names.count <= 3 ? names : names.prefix(3) + ["and \(names.count - 3) more"]
+  }
+}

@@ -1,0 +1,149 @@
+/// How a job ended. Every job ends in exactly one of these.
+public enum JobOutcome: String, Codable, Sendable, CaseIterable {
+  case ran
+  case upToDate = "up-to-date"
+  case failed
+  case blocked
+  case notApplicable = "not-applicable"
+  case cancelled
+
+  /// Whether what it publishes may be read by others.
+  public var isUsable: Bool { self == .ran || self == .upToDate }
+
+  /// As a sentence about a stage goes on: "its input 'depth' …".
+  public var phrase: String {
+    switch self {
+    case .ran: "ran"
+    case .upToDate: "is up to date"
+    case .failed: "failed"
+    case .blocked: "is blocked"
+    case .notApplicable: "does not apply"
+    case .cancelled: "was stopped"
+    }
+  }
+}
+
+/// Decides which jobs of one capture may start. Pure: no clock, no threads, no disk.
+///
+/// A job is ready when all its inputs have ended and none of the required ones badly. Jobs behind a bad
+/// required input end as `blocked` (or `not-applicable`) by themselves. A dormant job (an intermediate
+/// that is up to date but removed) counts as ended until somebody demands it. Cost of each call: linear
+/// in the connections of the pipeline.
+public struct Scheduler: Sendable {
+  public enum State: Hashable, Sendable {
+    case waiting
+    case dormant
+    case running
+    case ended(JobOutcome)
+  }
+
+  private let order: [String]
+  private let inputs: [String: [PortBinding]]
+  public private(set) var states: [String: State]
+
+  /// - Parameters:
+  ///   - stages: in pipeline order; inputs that are not among them are taken as ended.
+  ///   - dormant: removed intermediates.
+  public init(_ stages: [StageDefinition], dormant: Set<String> = []) {
+    let names = Set(stages.map(\.name))
+    order = stages.map(\.name)
+    inputs = Dictionary(
+      uniqueKeysWithValues: stages.map { stage in
+        (stage.name, stage.inputs.filter { names.contains($0.stage) })
+      })
+    states = Dictionary(
+      uniqueKeysWithValues: stages.map {
+        ($0.name, dormant.contains($0.name) ? .dormant : .waiting)
+      }
+    )
+  }
+
+  /// Whether nothing runs and nothing can start any more.
+  public var isDone: Bool {
+    states.values.allSatisfy { state in
+      switch state {
+      case .ended, .dormant: true
+      case .waiting, .running: false
+      }
+    }
+  }
+
+  /// The jobs that may start now, in pipeline order; each is marked as running.
+  public mutating func start() -> [String] {
+    let ready = order.filter { states[$0] == .waiting && inputsHaveEnded($0) }
+    for name in ready { states[name] = .running }
+    return ready
+  }
+
+  /// A job that can no longer run, and the input that stopped it.
+  public struct Stopped: Hashable, Sendable {
+    public var job: String
+    public var because: String
+  }
+
+  /// Puts a started job back behind inputs that it turned out to need; dormant ones wake up. Returns
+  /// what can no longer run, `job` itself perhaps, or `nil`, with nothing changed, when there is nothing
+  /// to wait for: all of `names` have ended well.
+  public mutating func demand(_ names: [String], for job: String) -> [Stopped]? {
+    var mustWait = false
+    for name in names {
+      switch states[name] {
+      case .dormant:
+        states[name] = .waiting
+        mustWait = true
+      case .waiting, .running: mustWait = true
+      case .ended(let outcome): mustWait = mustWait || !outcome.isUsable
+      case nil: break
+      }
+    }
+    guard mustWait else { return nil }
+    states[job] = .waiting
+    return stopBlocked()
+  }
+
+  /// Makes a started job dormant: it turned out to be up to date and removed.
+  public mutating func rest(_ name: String) { states[name] = .dormant }
+
+  /// Records how a job ended and ends what can no longer run; returns those, in pipeline order.
+  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [Stopped] {
+    states[name] = .ended(outcome)
+    return stopBlocked()
+  }
+
+  /// Ends waiting jobs behind a required input that ended badly. One pass is enough: in pipeline order
+  /// inputs come first.
+  private mutating func stopBlocked() -> [Stopped] {
+    var stopped: [Stopped] = []
+    for job in order where states[job] == .waiting {
+      for input in inputs[job] ?? [] where !input.isOptional {
+        guard case .ended(let end) = states[input.stage], !end.isUsable else { continue }
+        states[job] = .ended(
+          end == .notApplicable ? .notApplicable : end == .cancelled ? .cancelled : .blocked)
+        stopped.append(Stopped(job: job, because: input.stage))
+        break
+      }
+    }
+    return stopped
+  }
+
+  /// Ends everything that has not started; running jobs are left to end by themselves.
+  public mutating func cancelWaiting() -> [String] {
+    let waiting = order.filter { states[$0] == .waiting }
+    for name in waiting { states[name] = .ended(.cancelled) }
+    return waiting
+  }
+
+  /// How a job ended, or `nil` while it has not.
+  public func outcome(of name: String) -> JobOutcome? {
+    if case .ended(let outcome) = states[name] { outcome } else { nil }
+  }
+
+  private func inputsHaveEnded(_ name: String) -> Bool {
+    (inputs[name] ?? []).allSatisfy { input in
+      switch states[input.stage] {
+      case .ended, .dormant, nil: true
+      case .waiting, .running: false
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Captures
+import Storage
+import SystemPackage
+
+/// One step of a pipeline: reads parts of a capture and artifacts of other stages, publishes one folder.
+///
+/// A stage is its type; it has no state. Its parameter table is the one source of checks and help.
+public protocol Stage: Sendable {
+  /// As pipelines write it after `uses:`.
+  static var name: String { get }
+  /// Raised when equal inputs would give other bytes.
+  static var version: Int { get }
+  /// One sentence for `scanmill stages`.
+  static var sentence: String { get }
+  static var ports: [Port] { get }
+  static var parameters: [ParameterDescription] { get }
+
+  /// What kind of artifact it publishes, for matching the ports of other stages.
+  static func content(_ parameters: ParameterValues) -> ArtifactContent
+  /// The parts of the capture it reads; their files count into the fingerprint.
+  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  /// Files outside the capture that its parameters name, by parameter.
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath]
+  /// Whether it has anything to do for this capture.
+  static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
+    -> Applicability
+  /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
+  static func run(_ context: StageContext) throws -> StageResult
+}
+
+extension Stage {
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { [:] }
+}
+
+/// Whether a stage has anything to do for a capture.
+public enum Applicability: Hashable, Sendable, Codable {
+  case applies
+  /// The capture lacks what the stage is about; never a failure.
+  case notApplicable(String)
+  /// The stream is there and cannot be read: the stage fails with this text.
+  case unreadable(String)
+
+  /// From the state of the part that the stage is about.
+  public init(_ state: CaptureSummary.PartState) {
+    switch state {
+    case .present: self = .applies
+    case .absent(let why): self = .notApplicable(why)
+    case .unreadable(let why): self = .unreadable(why)
+    }
+  }
+}
+
+/// The kind of an artifact's content.
+public enum ArtifactContent: String, Hashable, Sendable, Codable {
+  case colorImages = "color-images"
+  case depthFrames = "depth-frames"
+  case depthImages = "depth-images"
+  case confidenceImages = "confidence-images"
+  case alignedImages = "aligned-images"
+  case imuTables = "imu-tables"
+  case tables
+  case thumbnail
+  case preview
+  case pointCloud = "point-cloud"
+  case files
+}
+
+/// An input of a stage that another stage provides.
+public struct Port: Hashable, Sendable {
+  public var name: String
+  public var accepts: ArtifactContent
+  public var isRequired: Bool
+  public var sentence: String
+
+  public init(_ name: String, _ accepts: ArtifactContent, isRequired: Bool, _ sentence: String) {
+    self.name = name
+    self.accepts = accepts
+    self.isRequired = isRequired
+    self.sentence = sentence
+  }
+}
+
+/// The stages that pipelines may use.
+public struct StageRegistry: Sendable {
+  public let stages: [any Stage.Type]
+
+  public init(_ stages: [any Stage.Type]) {
+    self.stages = stages
+  }
+
+  public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
+}

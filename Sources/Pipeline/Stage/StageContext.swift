@@ -1,0 +1,116 @@
+import Captures
+import Parallel
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Everything a running stage may touch.
+public struct StageContext: Sendable {
+  public var capture: Capture
+  /// The stage's name in the pipeline.
+  public var stage: String
+  public var parameters: ParameterValues
+  /// Published artifacts by port; an optional port that has none is absent.
+  public var inputs: [String: InputArtifact]
+  /// Files that parameters name, by parameter.
+  public var externalFiles: [String: FilePath]
+  public var staging: StagingFolder
+  /// One token per core; each frame of work holds one.
+  public var budget: CoreBudget
+  public var warnings: WarningCollector
+  public var progress: StageProgress
+  public var cancellation: Cancellation
+
+  public init(
+    capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
+    externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
+    warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation
+  ) {
+    self.capture = capture
+    self.stage = stage
+    self.parameters = parameters
+    self.inputs = inputs
+    self.externalFiles = externalFiles
+    self.staging = staging
+    self.budget = budget
+    self.warnings = warnings
+    self.progress = progress
+    self.cancellation = cancellation
+  }
+
+  /// How many frames a stage keeps in flight: one per core.
+  public var workers: Int { budget.cores }
+}
+
+/// A published artifact that a stage reads.
+public struct InputArtifact: Sendable {
+  public var stage: String
+  public var folder: FilePath
+  public var record: ArtifactRecord
+
+  public init(stage: String, folder: FilePath, record: ArtifactRecord) {
+    self.stage = stage
+    self.folder = folder
+    self.record = record
+  }
+}
+
+/// What a stage says of its work besides the files it wrote.
+public struct StageResult: Sendable {
+  /// Frames written.
+  public var frames: Int
+  /// Values the stage worked out that readers of the artifact need; recorded beside the parameters.
+  public var recorded: [String: JSONValue]
+
+  public init(frames: Int, recorded: [String: JSONValue] = [:]) {
+    self.frames = frames
+    self.recorded = recorded
+  }
+}
+
+/// Counts the frames of one running stage.
+public final class StageProgress: Sendable {
+  private let state = Mutex((done: 0, total: 0))
+
+  public init() {}
+
+  /// How many frames there will be; 0 = unknown.
+  public func expect(_ total: Int) { state.withLock { $0.total = total } }
+
+  public func advance(by frames: Int = 1) { state.withLock { $0.done += frames } }
+
+  public var done: Int { state.withLock { $0.done } }
+  public var total: Int { state.withLock { $0.total } }
+}
+
+/// A flag that running stages look at between frames.
+public final class Cancellation: Sendable {
+  private let reason = Mutex<String?>(nil)
+  private let parent: Cancellation?
+
+  /// With a parent, cancelled also when that is.
+  public init(parent: Cancellation? = nil) {
+    self.parent = parent
+  }
+
+  /// The first reason given stays.
+  public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
+
+  public var isCancelled: Bool { currentReason != nil }
+
+  /// Whether the parent is cancelled, not only this.
+  public var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
+
+  /// Throws when cancelled.
+  public func check() throws(CancelledError) {
+    if let why = currentReason { throw CancelledError(reason: why) }
+  }
+
+  private var currentReason: String? { reason.withLock { $0 } ?? parent?.currentReason }
+}
+
+/// The stage was stopped from outside.
+public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var reason: String
+  public var description: String { "stopped: \(reason)" }
+}

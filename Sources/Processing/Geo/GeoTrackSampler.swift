@@ -1,0 +1,110 @@
+import Geometry
+
+/// Position and heading at any time, from a track that repeats its last values.
+///
+/// A recorder appends a point on every position *or* heading and repeats the last value of the other:
+/// interpolating between raw neighbors rebuilds the staircase. Positions and headings are therefore
+/// reduced, each by itself, to **knots**: the first point, every point that brings a new value, and
+/// the last one.
+///
+/// Cost: one sort at the start, two binary searches per sample.
+public struct GeoTrackSampler: Sendable {
+  /// Between knots further apart the earlier one is held.
+  public static let longestInterpolationNanoseconds: Int64 = 10_000_000_000
+
+  private let positions: [GeoPosition]
+  private let headings: [GeoHeading]
+  private let heldLatitude: Double?
+  private let heldLongitude: Double?
+  private let heldHeading: Double?
+
+  /// `track` in file order: of points at one time the last one counts.
+  public init(_ track: GeoTrack) {
+    positions = GeoKnots.of(track.positions, time: \.timestamp) {
+      $0.latitude == $1.latitude && $0.longitude == $1.longitude && $0.accuracy == $1.accuracy
+    }
+    headings = GeoKnots.of(track.headings, time: \.timestamp) { $0.degrees == $1.degrees }
+    heldLatitude = track.heldLatitude
+    heldLongitude = track.heldLongitude
+    heldHeading = track.heldHeading
+  }
+
+  /// Position and heading at `time`.
+  ///
+  /// At a knot its value; before the first and after the last knot that knot's value; between two
+  /// knots linear, longitude and heading along the shorter way. Without any valid value, what the
+  /// capture states for the whole recording is held.
+  public func sample(at time: Timestamp) -> GeoSample {
+    var sample = GeoSample()
+    if let place = GeoKnots.place(of: time, among: positions, time: \.timestamp) {
+      setPosition(of: &sample, place)
+    } else if let heldLatitude, let heldLongitude {
+      sample.latitude = heldLatitude
+      sample.longitude = heldLongitude
+      sample.source = .held
+    }
+    var headingSource: GeoSample.Source?
+    if let place = GeoKnots.place(of: time, among: headings, time: \.timestamp) {
+      (sample.heading, headingSource) = heading(place)
+    } else if let heldHeading {
+      sample.heading = Self.wrappedHeading(heldHeading)
+      headingSource = .held
+    }
+    if sample.source == nil { sample.source = headingSource }
+    return sample
+  }
+
+  private func setPosition(of sample: inout GeoSample, _ place: GeoKnots.Place) {
+    sample.source = place.source
+    switch place {
+    case .measured(let index), .held(let index):
+      sample.latitude = positions[index].latitude
+      sample.longitude = positions[index].longitude
+      sample.accuracy = positions[index].accuracy
+    case .between(let index, let weight):
+      let (a, b) = (positions[index], positions[index + 1])
+      var turn = b.longitude - a.longitude
+      if turn > 180 { turn -= 360 } else if turn < -180 { turn += 360 }
+      sample.latitude = a.latitude + weight * (b.latitude - a.latitude)
+      sample.longitude = Self.wrappedLongitude(a.longitude + weight * turn)
+      if let first = a.accuracy, let second = b.accuracy { sample.accuracy = max(first, second) }
+    }
+  }
+
+  private func heading(_ place: GeoKnots.Place) -> (Double, GeoSample.Source) {
+    switch place {
+    case .measured(let index), .held(let index):
+      return (Self.wrappedHeading(headings[index].degrees), place.source)
+    case .between(let index, let weight):
+      let (a, b) = (headings[index].degrees, headings[index + 1].degrees)
+      // Exactly opposite headings turn by -180.
+      let turn = Self.remainder(b - a + 540) - 180
+      return (Self.wrappedHeading(a + weight * turn), place.source)
+    }
+  }
+
+  /// Into −180 ≤ longitude < 180.
+  private static func wrappedLongitude(_ degrees: Double) -> Double {
+    if degrees >= 180 { return degrees - 360 }
+    if degrees < -180 { return wrappedFromBelow(degrees + 360) }
+    return degrees
+  }
+
+  /// A hair below −180 becomes 180 by rounding, which is −180.
+  private static func wrappedFromBelow(_ degrees: Double) -> Double {
+    degrees >= 180 ? degrees - 360 : degrees
+  }
+
+  /// Into 0 ≤ heading < 360; what rounds to 360 is 0.
+  private static func wrappedHeading(_ degrees: Double) -> Double {
+    let wrapped = remainder(degrees)
+    return wrapped >= 360 ? 0 : wrapped
+  }
+
+  /// `degrees` modulo 360, never negative.
+  private static func remainder(_ degrees: Double) -> Double {
+    let rest = degrees.truncatingRemainder(dividingBy: 360)
+    // Adding zero makes -0 to 0.
+    return rest < 0 ? rest + 360 : rest + 0
+  }
+}

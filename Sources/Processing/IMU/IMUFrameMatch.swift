@@ -1,0 +1,42 @@
+import Geometry
+
+/// The inertial samples of one frame.
+public struct IMUFrameMatch: Hashable, Sendable {
+  /// Canonical index of the frame.
+  public var frame: Int
+  public var timestamp: Timestamp
+  /// By time, then by sensor.
+  public var rows: [Row] = []
+  /// One entry for each sensor, also without rows, in the order of the sensors.
+  public var counts: [Count] = []
+
+  /// A sample and how much later than the frame it was taken.
+  public struct Row: Hashable, Sendable {
+    public var sample: IMUSample
+    /// Sample time − frame time; negative before the frame.
+    public var offsetNanoseconds: Int64
+
+    public init(sample: IMUSample, offsetNanoseconds: Int64) {
+      self.sample = sample
+      self.offsetNanoseconds = offsetNanoseconds
+    }
+  }
+
+  /// How many rows of a sensor a frame has, and their first and last offset (`nil` without rows).
+  public struct Count: Hashable, Sendable {
+    public var sensor: Int
+    public var samples = 0
+    public var firstOffsetNanoseconds: Int64?
+    public var lastOffsetNanoseconds: Int64?
+
+    public init(
+      sensor: Int, samples: Int = 0, firstOffsetNanoseconds: Int64? = nil,
+      lastOffsetNanoseconds: Int64? = nil
+    ) {
+      self.sensor = sensor
+      self.samples = samples
+      self.firstOffsetNanoseconds = firstOffsetNanoseconds
+      self.lastOffsetNanoseconds = lastOffsetNanoseconds
+    }
+  }
+}

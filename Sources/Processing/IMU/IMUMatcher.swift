@@ -1,0 +1,127 @@
+import Geometry
+
+/// Assigns inertial samples to frames of the same clock.
+///
+/// Frames are handed out one by one: the rows of all frames together can be several times as many as
+/// the samples and are never held. Times are whole nanoseconds and compared as such; distances beyond
+/// `Int64` stop at its ends.
+public struct IMUMatcher: Sendable {
+  /// Sorted by time, then by sensor.
+  let samples: [IMUSample]
+  let sensorCount: Int
+  /// The sensor whose three values are angles (roll, pitch, yaw) in radians.
+  let attitudeSensor: Int?
+  /// Per sensor: nothing is interpolated across a longer step.
+  let gapThresholdNanoseconds: [Int64]
+
+  /// - Parameters:
+  ///   - samples: sorted by time, then by sensor; at most one of a sensor at a time. Samples of
+  ///     sensors outside `0..<sensorCount` take no part.
+  ///   - sensorCount: how many sensors there are; each gets a count at each frame.
+  ///   - attitudeSensor: the sensor that is interpolated as angles.
+  ///   - gapThresholdNanoseconds: per sensor; a sensor without one has no gaps.
+  public init(
+    samples: [IMUSample], sensorCount: Int, attitudeSensor: Int? = nil,
+    gapThresholdNanoseconds: [Int64] = []
+  ) {
+    self.samples = samples
+    self.sensorCount = max(0, sensorCount)
+    self.attitudeSensor = attitudeSensor
+    self.gapThresholdNanoseconds = gapThresholdNanoseconds
+  }
+
+  /// Calls `body` for each frame that has a time, in the order of `frameTimes`, which may be unsorted.
+  ///
+  /// The match is used again for the next frame: keep what is needed, not the whole.
+  /// Cost: two binary searches per frame and the rows; interpolation one search per frame and sensor.
+  public func forEachFrame(
+    at frameTimes: [Timestamp?], mode: IMUMatchMode, _ body: (IMUFrameMatch) throws -> Void
+  ) rethrows {
+    let tracks = mode == .interpolate ? sensorTracks() : []
+    var match = IMUFrameMatch(frame: 0, timestamp: Timestamp(nanoseconds: 0))
+    var previous: Timestamp?
+    for (frame, time) in frameTimes.enumerated() {
+      guard let time else { continue }
+      match.frame = frame
+      match.timestamp = time
+      match.rows.removeAll(keepingCapacity: true)
+      switch mode {
+      case .symmetric(let window):
+        append(samplesWithin(window, of: time), to: &match)
+      case .previousFrame:
+        if let previous {
+          let start = firstIndex { $0.timestamp > previous }
+          append(start..<max(start, firstIndex { $0.timestamp > time }), to: &match)
+        }
+      case .nearest(let window):
+        appendNearest(in: samplesWithin(window, of: time), to: &match)
+      case .interpolate:
+        appendInterpolated(from: tracks, to: &match)
+      }
+      count(&match)
+      try body(match)
+      previous = time
+    }
+  }
+
+  /// The samples from `window` before `time` to `window` after it, both ends included.
+  private func samplesWithin(_ window: Int64, of time: Timestamp) -> Range<Int> {
+    guard window >= 0 else { return 0..<0 }
+    let start = firstIndex { $0.timestamp >= time.advanced(byNanoseconds: -window) }
+    let end = firstIndex { $0.timestamp > time.advanced(byNanoseconds: window) }
+    return start..<max(start, end)
+  }
+
+  private func append(_ range: Range<Int>, to match: inout IMUFrameMatch) {
+    for index in range { append(samples[index], to: &match) }
+  }
+
+  private func append(_ sample: IMUSample, to match: inout IMUFrameMatch) {
+    guard (0..<sensorCount).contains(sample.sensor) else { return }
+    match.rows.append(
+      IMUFrameMatch.Row(
+        sample: sample, offsetNanoseconds: sample.timestamp - match.timestamp))
+  }
+
+  private func appendNearest(in range: Range<Int>, to match: inout IMUFrameMatch) {
+    var nearest = [(index: Int, distance: UInt64)?](repeating: nil, count: sensorCount)
+    for index in range {
+      let sample = samples[index]
+      guard nearest.indices.contains(sample.sensor) else { continue }
+      let distance = (sample.timestamp - match.timestamp).magnitude
+      if let best = nearest[sample.sensor], best.distance <= distance { continue }
+      nearest[sample.sensor] = (index, distance)
+    }
+    for index in nearest.compactMap({ $0?.index }).sorted() { append(samples[index], to: &match) }
+  }
+
+  private func count(_ match: inout IMUFrameMatch) {
+    match.counts.removeAll(keepingCapacity: true)
+    for sensor in 0..<sensorCount { match.counts.append(IMUFrameMatch.Count(sensor: sensor)) }
+    for row in match.rows {
+      let sensor = row.sample.sensor
+      match.counts[sensor].samples += 1
+      if match.counts[sensor].firstOffsetNanoseconds == nil {
+        match.counts[sensor].firstOffsetNanoseconds = row.offsetNanoseconds
+      }
+      match.counts[sensor].lastOffsetNanoseconds = row.offsetNanoseconds
+    }
+  }
+
+  /// The first sample for which `condition` holds, which must hold for all after it.
+  private func firstIndex(where condition: (IMUSample) -> Bool) -> Int {
+    partitionPoint(count: samples.count) { condition(samples[$0]) }
+  }
+}
+
+/// The smallest index for which `condition` holds, given that it holds for all after it; `count` when
+/// it never does. Cost: logarithmic.
+func partitionPoint(count: Int, _ condition: (Int) -> Bool) -> Int {
+  var low = 0
+  var high = count
+  while low < high {
+    let middle = low + (high - low) / 2
+    if condition(middle) { high = middle } else { low = middle + 1 }
+  }
+  return low
+}

@@ -1,0 +1,67 @@
+import Captures
+import Geometry
+
+/// What `inspect` says of a capture in words.
+public enum InspectionText {
+  public static func text(
+    _ capture: Capture, found: [CaptureWarning], encodings: [String: String],
+    calibration: String
+  ) -> String {
+    var lines = [
+      "\(capture.id)",
+      "  family      \(capture.family.rawValue) \(capture.generation)",
+      "  folder      \(capture.folder)",
+      "  frames      \(capture.frames.count), clock \(capture.clock.base.rawValue)",
+    ]
+    if let date = capture.recordedAt { lines.append("  recorded    \(date)") }
+    lines += streamLines(capture, encodings)
+    lines.append("  calibration \(calibration)")
+    if capture.completeness.isWhole {
+      lines.append("  upload      whole")
+    } else {
+      lines.append(
+        "  upload      incomplete: " + capture.completeness.missing.joined(separator: "; "))
+    }
+    for warning in capture.warnings.merged(with: found) {
+      lines.append(
+        "  warning     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)"
+      )
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func streamLines(_ capture: Capture, _ encodings: [String: String]) -> [String] {
+    [
+      line("color", capture.color, encodings) { $0.description },
+      line("depth", capture.depth, encodings) { $0.description },
+      line("confidence", capture.confidence, encodings) { $0.description },
+      line("imu", capture.imu, encodings) { $0.description },
+      line("poses", capture.poses, encodings) { $0.description },
+      line("settings", capture.cameraSettings, encodings) { $0.description },
+      line("geo", capture.geo, encodings) { $0.description },
+    ].compactMap { $0 }
+  }
+
+  /// Streams that were never recorded are left out; those that cannot be read say why.
+  private static func line<Value>(
+    _ name: String, _ state: StreamState<Value>, _ encodings: [String: String],
+    _ describe: (Value) -> StreamDescription
+  ) -> String? {
+    let head = "  " + name + String(repeating: " ", count: max(1, 12 - name.count))
+    switch state {
+    case .absent: return nil
+    case .unreadable(let error): return head + "UNREADABLE: \(error)"
+    case .present(let value):
+      let stream = describe(value)
+      var parts = [stream.file, encodings[name] ?? stream.encoding]
+      if let width = stream.width, let height = stream.height { parts.append("\(width)×\(height)") }
+      if let frames = stream.frames {
+        let claim = stream.declaredFrames.map { $0 == frames ? "" : " (declared \($0))" } ?? ""
+        parts.append("\(frames) frames\(claim)")
+      }
+      if let rate = stream.rateHz { parts.append("\(RateEstimate.short(rate)) Hz") }
+      if let gaps = stream.gaps, gaps > 0 { parts.append("\(gaps) gaps") }
+      return head + parts.joined(separator: ", ")
+    }
+  }
+}

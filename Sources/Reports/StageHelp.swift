@@ -1,0 +1,78 @@
+import Pipeline
+
+/// The stages, their inputs and parameters: in text and as JSON, from the stages' own tables.
+public struct StageHelp: Encodable, Sendable {
+  struct Parameter: Encodable {
+    var name: String
+    var domain: String
+    var standard: JSONValue
+    var sentence: String
+    enum CodingKeys: String, CodingKey {
+      case name, domain, sentence
+      case standard = "default"
+    }
+  }
+
+  struct Input: Encodable {
+    var name: String
+    var accepts: String
+    var required: Bool
+    var sentence: String
+  }
+
+  struct Stage: Encodable {
+    var name: String
+    var version: Int
+    var sentence: String
+    var inputs: [Input]
+    var parameters: [Parameter]
+  }
+
+  var schema = 1
+  var stages: [Stage]
+
+  public init(_ kinds: [any Pipeline.Stage.Type]) {
+    stages = kinds.map { kind in
+      Stage(
+        name: kind.name, version: kind.version, sentence: kind.sentence,
+        inputs: kind.ports.map {
+          Input(
+            name: $0.name, accepts: $0.accepts.rawValue, required: $0.isRequired,
+            sentence: $0.sentence)
+        },
+        parameters: kind.parameters.map {
+          Parameter(
+            name: $0.name, domain: $0.domain, standard: $0.standard?.json ?? .null,
+            sentence: $0.sentence)
+        })
+    }
+  }
+
+  /// One line per stage, or everything about one stage.
+  public var text: String {
+    stages.count == 1
+      ? stages.map(Self.full).joined()
+      : stages.map { "\(Self.padded($0.name, 18))\($0.sentence)" }.joined(separator: "\n")
+  }
+
+  private static func full(_ stage: Stage) -> String {
+    var lines = ["\(stage.name) (version \(stage.version))", "  \(stage.sentence)"]
+    if !stage.inputs.isEmpty { lines.append("inputs") }
+    for input in stage.inputs {
+      lines.append(
+        "  \(padded(input.name, 24))\(input.accepts)\(input.required ? "" : ", optional"): \(input.sentence)"
+      )
+    }
+    lines.append(stage.parameters.isEmpty ? "no parameters" : "parameters")
+    for parameter in stage.parameters {
+      let standard = parameter.standard == .null ? "not set" : parameter.standard.plainText
+      lines.append("  \(padded(parameter.name, 24))\(parameter.domain); default \(standard)")
+      lines.append("  \(padded("", 24))\(parameter.sentence)")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}

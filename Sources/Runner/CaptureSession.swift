@@ -1,0 +1,74 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// One capture opened for a run: the lock on its output, the description, what is published so far.
+struct CaptureSession {
+  let capture: Capture
+  let layout: OutputLayout
+  let collector: FactsCollector
+  let digests: DigestCache
+  /// The input files as they were when the capture was opened.
+  let identities: [String: FileIdentity]
+
+  /// Opens a capture for `layout`. Reads; writes nothing.
+  init(
+    _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool
+  ) throws(CaptureError) {
+    // Identities first: a change while opening is then seen as a change too.
+    var identities = Self.identities(in: recognition.folder)
+    capture = try registry.open(recognition)
+    // Files that lie deeper or under another spelling of the path count from now on.
+    for file in capture.files.values.joined() where identities[file.string] == nil {
+      identities[file.string] = try? FileIdentity(of: file)
+    }
+    self.identities = identities
+    self.layout = layout
+    digests = DigestCache(layout.digestCache)
+    let summary = CaptureSummary(
+      capture, readerVersion: registry.readerVersion(of: recognition.family))
+    collector = FactsCollector(
+      summary: summary, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
+  }
+
+  /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
+  /// capture have met, unless it says the same already.
+  func writeDocument(for pipeline: PipelineDefinition) throws {
+    var found: [CaptureWarning] = []
+    var encodings: [String: String] = [:]
+    for stage in pipeline.stages {
+      guard let record = collector.shelf.record(stage.name) else { continue }
+      found = found.merged(with: record.warnings)
+      encodings.merge(record.streamEncodings) { first, _ in first }
+    }
+    let bytes = try JSONText.pretty(
+      CaptureDocument(capture, found: found, encodings: encodings))
+    let path = layout.captureDocument
+    if let present = try? MappedFile(path),
+      present.withBytes({ $0.withUnsafeBytes { $0.elementsEqual(bytes) } })
+    {
+      return
+    }
+    try FileSystem.makeFolder(layout.folder)
+    try OutputFile.replace(path, with: bytes)
+  }
+
+  /// The input files as they are, by path.
+  private static func identities(in folder: FilePath) -> [String: FileIdentity] {
+    var all: [String: FileIdentity] = [:]
+    func add(_ folder: FilePath, depth: Int) {
+      for name in (try? FileSystem.names(in: folder)) ?? [] {
+        let path = folder.appending(name)
+        if let identity = try? FileIdentity(of: path) {
+          all[path.string] = identity
+        } else if depth > 0, FileSystem.isFolder(path) {
+          add(path, depth: depth - 1)
+        }
+      }
+    }
+    add(folder, depth: 1)
+    return all
+  }
+}

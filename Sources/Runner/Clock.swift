@@ -1,0 +1,41 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The machine's clocks, behind values so that tests can set them.
+public struct RunClock: Sendable {
+  /// UTC, ISO 8601 with milliseconds. For people: nothing is decided by it.
+  public var wallText: @Sendable () -> String
+  /// Seconds that only go forward.
+  public var monotonicSeconds: @Sendable () -> Double
+
+  public init(
+    wallText: @escaping @Sendable () -> String, monotonicSeconds: @escaping @Sendable () -> Double
+  ) {
+    self.wallText = wallText
+    self.monotonicSeconds = monotonicSeconds
+  }
+
+  public static let system = RunClock(
+    wallText: {
+      Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+        + "Z"
+    },
+    monotonicSeconds: {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    })
+}
+
+/// What the process has used.
+enum ProcessUsage {
+  /// Peak resident memory in bytes.
+  static var peakMemoryBytes: Int64 {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Int64(usage.ru_maxrss) * 1024
+  }
+}

@@ -1,0 +1,22 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Why the last attempt of a stage failed: `.failed/<stage>/failure.json`.
+struct FailureNote: Codable, Sendable {
+  var schema = 1
+  var message: String
+  var time: String
+
+  /// Leaves the note, and with it what the attempt had written, if it came that far. Failing to is no
+  /// further failure.
+  func leave(for stage: String, partial staging: FilePath?, layout: OutputLayout) {
+    let place = layout.failed(stage)
+    try? FileSystem.makeFolder(place.removingLastComponent())
+    try? FileSystem.remove(place)
+    if let staging { try? FileSystem.rename(staging, to: place) }
+    guard let bytes = try? JSONText.pretty(self) else { return }
+    try? FileSystem.makeFolder(place)
+    try? OutputFile.write(bytes, to: layout.failureNote(stage))
+  }
+}

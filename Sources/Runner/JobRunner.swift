@@ -1,0 +1,198 @@
+import Captures
+import Parallel
+import Pipeline
+import Storage
+import Synchronization
+import SystemPackage
+
+/// How one attempt at a job ended.
+struct JobResult: Sendable {
+  var report: StageReport
+  /// Whether the output folder could not take the result.
+  var isOutputFailure = false
+  var warnings: [CaptureWarning] = []
+  /// Whether another attempt may succeed: a device that did not answer, not damaged content.
+  var isTransient = false
+  /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
+  var isRemoved = false
+
+  init(report: StageReport) {
+    self.report = report
+  }
+
+  /// What the artifact's record tells, whether it was made now or before.
+  mutating func take(_ record: ArtifactRecord) {
+    report.frames = record.frames
+    report.outputBytes = record.outputs.reduce(0) { $0 + $1.bytes }
+    warnings = record.warnings
+  }
+}
+
+/// What a job says to the one who started it.
+enum JobMessage: Sendable {
+  case ended(String, JobResult)
+  /// It must run and needs intermediates that were removed.
+  case needs(String, inputs: [String])
+}
+
+/// Runs one stage of one capture: compares once more, works in a staging folder, publishes.
+struct JobRunner: Sendable {
+  let capture: Capture
+  let stage: StageDefinition
+  let planner: Planner
+  let collector: FactsCollector
+  let layout: OutputLayout
+  let run: String
+  let budget: CoreBudget
+  let clock: RunClock
+  let progress: StageProgress
+  let cancellation: Cancellation
+  /// The input files as they were when the capture was opened.
+  let identities: [String: FileIdentity]
+  /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
+  let unusableInputs: Set<String>
+  /// A removed intermediate that a dependent asked for.
+  let isDemanded: Bool
+
+  func execute() -> JobMessage {
+    var result = JobResult(
+      report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
+    let start = clock.monotonicSeconds()
+    do {
+      let facts = try collector.facts(of: stage, forPlan: false)
+      if case .unreadable(let why) = facts.applicability { throw StageFailure(why) }
+      let (inputs, missing) = gatherInputs()
+      let decision = decide(facts, inputs)
+      result.report.reason = decision.reason
+      if decision.reason == nil {
+        result.report.outcome = .upToDate
+        result.isRemoved = facts.published?.state == .removed
+        if let record = facts.published?.record { result.take(record) }
+        return .ended(stage.name, result)
+      }
+      if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
+      let ingredients = planner.ingredients(
+        of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
+      let record = try work(ingredients, inputs, start)
+      result.take(record)
+      result.report.outcome = .ran
+      result.report.seconds = record.seconds
+      result.report.cpuSeconds = record.cpuSeconds
+      if record.seconds > 0 {
+        result.report.framesPerSecond = Double(record.frames) / record.seconds
+      }
+    } catch {
+      result.report.seconds = clock.monotonicSeconds() - start
+      result.report.message = "\(error)"
+      if wasStopped(by: error) {
+        result.report.outcome = .cancelled
+        try? FileSystem.remove(layout.staging(stage.name, run: run))
+      } else {
+        leaveNote(error)
+      }
+      if let error = error as? FileError {
+        result.isOutputFailure = error.isAboutOutput && error.path.starts(with: layout.root)
+        result.isTransient = error.kind == .temporary
+      }
+    }
+    return .ended(stage.name, result)
+  }
+
+  /// A stage that ran out of its own time has failed; one stopped with the whole run has not.
+  private func wasStopped(by error: any Error) -> Bool {
+    error is CancelledError && cancellation.isCancelledFromOutside
+  }
+
+  /// Says under `.failed/` why, with what the attempt had written; a success removes it.
+  private func leaveNote(_ error: any Error) {
+    let staging = layout.staging(stage.name, run: run)
+    FailureNote(message: "\(error)", time: clock.wallText()).leave(
+      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+  }
+
+  /// The artifacts at the ports; removed intermediates are named apart.
+  private func gatherInputs() -> ([String: InputArtifact], missing: [String]) {
+    var inputs: [String: InputArtifact] = [:]
+    var missing: [String] = []
+    for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
+      if let input = collector.shelf.input(binding.stage) {
+        inputs[binding.port] = input
+      } else if let removed = collector.shelf.published(binding.stage, verify: false) {
+        missing.append(binding.stage)
+        inputs[binding.port] = InputArtifact(
+          stage: binding.stage, folder: layout.artifact(binding.stage), record: removed.record)
+      }
+    }
+    return (inputs, missing)
+  }
+
+  private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
+    var upstream: [String: PlannedInput] = [:]
+    for binding in stage.inputs {
+      upstream[binding.port] =
+        inputs[binding.port].map { .artifact($0.record.outputDigest) } ?? PlannedInput.none
+    }
+    let decision = Decision(
+      published: facts.published,
+      planned: planner.ingredients(of: stage, facts, artifacts: [:]), upstream: upstream,
+      isForced: planner.selection.isForced(stage))
+    if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
+    return decision
+  }
+
+  private func work(
+    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
+  ) throws -> ArtifactRecord {
+    try cancellation.check()
+    try FileSystem.remove(layout.failed(stage.name))
+    let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
+    let stageBudget = budget.view()
+    let warnings = WarningCollector()
+    let started = clock.wallText()
+    let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)
+    let result = try stage.kind.run(
+      StageContext(
+        capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
+        externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
+        progress: progress, cancellation: cancellation))
+    try cancellation.check()
+    try checkInputsUnchanged(ingredients, externalFiles)
+    let record = try ArtifactRecord(
+      stage: stage.name, ingredients: ingredients, recorded: result.recorded,
+      outputs: staging.outputs, started: started, finished: clock.wallText(),
+      seconds: clock.monotonicSeconds() - start, cpuSeconds: stageBudget.cpuSeconds,
+      peakMemoryBytes: ProcessUsage.peakMemoryBytes, frames: result.frames,
+      warnings: warnings.warnings)
+    var publication = Publication(staging.path, record, layout: layout, run: run)
+    try publication.perform()
+    return record
+  }
+
+  /// Nobody may have touched the files that were read: those of the capture since it was opened, those
+  /// that parameters name since they were digested.
+  private func checkInputsUnchanged(
+    _ ingredients: Ingredients, _ externalFiles: [String: FilePath]
+  ) throws {
+    func changed(_ path: FilePath) -> FileError {
+      FileError(
+        kind: .changedWhileReading, path: path, operation: "read",
+        reason: "input-changed: the file changed while the stage read it",
+        remedy: "run again once the upload has settled")
+    }
+    for path in collector.captureFiles(of: stage) {
+      guard let before = identities[path.string], (try? FileIdentity(of: path)) == before else {
+        throw changed(path)
+      }
+    }
+    for (name, path) in externalFiles
+    where (try? collector.digests.digest(of: path)) != ingredients.inputs.external[name] {
+      throw changed(path)
+    }
+  }
+}
+
+/// A stage that cannot do its work, with the text for people.
+struct StageFailure: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,74 @@
+import Storage
+import SystemPackage
+
+/// Where everything of one capture lies in the output folder.
+public struct OutputLayout: Hashable, Sendable {
+  /// The `--output` folder.
+  public var root: FilePath
+  /// The capture's folder name.
+  public var name: String
+
+  public init(root: FilePath, name: String) {
+    self.root = root
+    self.name = name
+  }
+
+  public var folder: FilePath { root.appending(name) }
+  public var captureDocument: FilePath { folder.appending("capture.json") }
+  public func artifact(_ stage: String) -> FilePath { folder.appending(stage) }
+  public func record(_ stage: String) -> FilePath {
+    artifact(stage).appending("artifact.json")
+  }
+
+  /// Our own notes, hidden from people who look at results.
+  public var notes: FilePath { folder.appending(".scanmill") }
+  public var lock: FilePath { notes.appending("lock") }
+  public var digestCache: FilePath { notes.appending("digests.json") }
+  public var summary: FilePath { notes.appending("summary.json") }
+  /// Records of intermediates that were removed after use.
+  public var removedRecords: FilePath { notes.appending("removed") }
+  public func removedRecord(_ stage: String) -> FilePath {
+    removedRecords.appending("\(stage).json")
+  }
+  /// How the last attempt of a stage failed; absent after a success.
+  public func failureNote(_ stage: String) -> FilePath {
+    failed(stage).appending("failure.json")
+  }
+
+  public var stagingRoot: FilePath { folder.appending(".staging") }
+  public func staging(_ stage: String, run: String) -> FilePath {
+    stagingRoot.appending("\(stage).\(run)")
+  }
+  /// Where the old artifact waits while the new one is put in its place. `~` is in no stage name.
+  public func aside(_ stage: String, run: String) -> FilePath {
+    stagingRoot.appending("~\(stage).\(run)")
+  }
+  /// The stage of a name that `aside` gave; run ids hold no dot, stage names may.
+  static func stage(ofAside name: String) -> String? {
+    guard name.hasPrefix("~"), let end = name.lastIndex(of: ".") else { return nil }
+    let start = name.index(after: name.startIndex)
+    return start < end ? String(name[start..<end]) : nil
+  }
+  public func failed(_ stage: String) -> FilePath {
+    folder.appending(".failed").appending(stage)
+  }
+
+  /// The folder of a run's journal.
+  public static func run(_ id: String, in root: FilePath) -> FilePath {
+    root.appending("runs").appending(id)
+  }
+
+  /// A capture id as a folder name: what is outside `[A-Za-z0-9._+@-]` becomes `-`; names that would
+  /// hide or collide with our own folders get a leading `-`.
+  public static func folderName(forID id: String) -> String {
+    // Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.
+    let allowed = Set(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-".unicodeScalars)
+    let name = String(
+      id.map { character in
+        character.unicodeScalars.allSatisfy { allowed.contains($0) } ? character : "-"
+      })
+    if name.isEmpty || name == "runs" || name.allSatisfy({ $0 == "." }) { return "-" + name }
+    return name
+  }
+}

@@ -1,0 +1,26 @@
+import Pipeline
+import SystemPackage
+
+/// How a run is carried out. Nothing in here changes the bytes of an artifact.
+public struct RunOptions: Sendable {
+  public var output: FilePath
+  public var selection = Selection()
+  /// Cores that may be busy at a time.
+  public var cores: Int
+  /// Compare outputs by digest as well.
+  public var verify = false
+  /// A capture with any warning counts as failed.
+  public var strict = false
+  /// Wait for a capture that another run works on.
+  public var waitsForLocks = true
+  /// Stop after the first capture that failed.
+  public var failFast = false
+  /// Attempts beyond the first, for failures that a retry can cure; a stage's own number counts if
+  /// it is larger.
+  public var retries = 0
+
+  public init(output: FilePath, cores: Int) {
+    self.output = output
+    self.cores = cores
+  }
+}

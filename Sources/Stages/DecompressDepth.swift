@@ -1,0 +1,68 @@
+import Captures
+import Parallel
+import Pipeline
+import Processing
+import Storage
+
+/// Depth frames as the app compressed them become a frame store of millimeters that others map.
+public enum DecompressDepth: Stage {
+  public static let name = "decompress-depth"
+  public static let version = 1
+  public static let sentence =
+    "Decodes every depth frame into a memory-mappable store of 16-bit millimeters, filtered if asked."
+  public static let ports: [Port] = []
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "shifts", .flag, default: .flag(false),
+      "Also keep the sensor's own values, where the format has them, in shifts/."),
+    ParameterDescription(
+      "minimumConfidence", .integer(0...255),
+      "Depth of less confidence than this becomes 0; needs a confidence stream."),
+    ParameterDescription(
+      "maximumChange", .length(0...65.535),
+      "Depth that differs more than this from the previous frame becomes 0."),
+    ParameterDescription(
+      "range", .lengthRange, "Depth outside of these two lengths, both inclusive, becomes 0."),
+    ParameterDescription(
+      "flyingPixels", .flag, default: .flag(false),
+      "Remove single pixels that hang between two surfaces."),
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    parameters.integer("minimumConfidence") == nil ? [.depth] : [.depth, .confidence]
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    Applicability(capture.state(of: .depth))
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let depth = context.capture.depth.value else {
+      return StageResult(frames: 0)
+    }
+    let tally = OutcomeTally(subject: "depth")
+    let writer = FrameStoreWriter(
+      folder: "", stream: depth, content: "millimeters",
+      filter: DepthFilter(context.parameters, context.capture, depth))
+    let frames = try writer.write(context, tally: tally)
+    if context.parameters.flag("shifts"), let stored = depth.storedValues {
+      var shifts = depth
+      shifts.access = .indexed(stored)
+      let shiftWriter = FrameStoreWriter(
+        folder: "shifts/", stream: shifts, content: "shift", filter: nil)
+      _ = try shiftWriter.write(context, tally: OutcomeTally(subject: "depth"))
+    }
+    for warning in tally.warnings { context.warnings.add(warning) }
+    var recorded: [String: JSONValue] = [:]
+    if let encoding = tally.encoding {
+      recorded["streamEncodings"] = .object(["depth": .string(encoding)])
+    }
+    return StageResult(frames: frames, recorded: recorded)
+  }
+}

@@ -1,0 +1,141 @@
+import Captures
+import Codecs
+import Parallel
+import Pipeline
+import Storage
+import Synchronization
+
+/// Depth or confidence frames as PNG files, one per frame, named by the canonical index.
+public enum ExportImages: Stage {
+  public static let name = "export-images"
+  public static let version = 1
+  public static let sentence =
+    "Writes depth (16-bit gray, millimeters) or confidence (8-bit gray, stored values) as PNG."
+  public static let ports = [
+    Port(
+      "frames", .depthFrames, isRequired: false,
+      "decoded and filtered depth; without it depth is decoded from the capture")
+  ]
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "stream", .choice(["depth", "confidence"]), default: .text("depth"), "What is written."),
+    CommonParameters.compression,
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent {
+    parameters.text("stream") == "confidence" ? .confidenceImages : .depthImages
+  }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    if parameters.text("stream") == "confidence" { return [.confidence] }
+    return ports.contains("frames") ? [] : [.depth]
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    Applicability(
+      capture.state(of: parameters.text("stream") == "confidence" ? .confidence : .depth))
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let compression = CommonParameters.compression(context.parameters)
+    if context.parameters.text("stream") == "confidence" {
+      guard let stream = context.capture.confidence.value else { return StageResult(frames: 0) }
+      return try export(stream, as: "confidence", compression, context) { writer, pixels, file in
+        try writer.encode(
+          gray8: pixels, width: stream.width, height: stream.height, into: &file)
+      }
+    }
+    if let input = context.inputs["frames"] {
+      return try export(try FrameStoreReader(input.folder), compression, context)
+    }
+    guard let stream = context.capture.depth.value else { return StageResult(frames: 0) }
+    return try export(stream, as: "depth", compression, context) { writer, pixels, file in
+      try writer.encode(gray16: pixels, width: stream.width, height: stream.height, into: &file)
+    }
+  }
+
+  /// From the mapped store: any worker takes any frame.
+  private static func export(
+    _ reader: FrameStoreReader, _ compression: PNGCompression, _ context: StageContext
+  ) throws -> StageResult {
+    let store = reader.store
+    let written = Atomic<Int>(0)
+    context.progress.expect(store.frameCount)
+    let turn = Atomic<Int>(0)
+    try pullFrames(
+      workers: context.workers, budget: context.budget,
+      makeScratch: { ImageScratch<UInt16>(compression) },
+      next: { _ in
+        try context.cancellation.check()
+        let frame = turn.add(1, ordering: .relaxed).oldValue
+        return frame < store.frameCount ? frame : nil
+      },
+      work: { frame, scratch in
+        defer { context.progress.advance() }
+        guard reader.hasPicture(frame) else { return }
+        reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
+        try scratch.writer.encode(
+          gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
+        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        written.add(1, ordering: .relaxed)
+      })
+    return StageResult(frames: written.load(ordering: .relaxed))
+  }
+
+  /// From the capture itself.
+  private static func export<Pixel>(
+    _ stream: PictureStream<Pixel>, as subject: String, _ compression: PNGCompression,
+    _ context: StageContext,
+    encode: @Sendable (inout PNGWriter, [Pixel], inout [UInt8]) throws -> Void
+  ) throws -> StageResult {
+    let tally = OutcomeTally(subject: subject)
+    let written = Atomic<Int>(0)
+    context.progress.expect(stream.access.recordCount)
+    let puller = RecordPuller(stream.access)
+    try puller.open()
+    try pullFrames(
+      workers: context.workers, budget: context.budget,
+      makeScratch: { ImageScratch<Pixel>(compression) },
+      next: { scratch in
+        try context.cancellation.check()
+        return try puller.next(into: &scratch.pixels)
+      },
+      work: { pulled, scratch in
+        let outcome = try puller.decode(pulled, into: &scratch.pixels)
+        tally.add(outcome)
+        context.progress.advance()
+        guard outcome.hasPicture else { return }
+        try encode(&scratch.writer, scratch.pixels, &scratch.file)
+        try context.staging.write(
+          scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.record))
+        written.add(1, ordering: .relaxed)
+      })
+    for warning in tally.warnings { context.warnings.add(warning) }
+    return StageResult(frames: written.load(ordering: .relaxed))
+  }
+}
+
+/// The buffers of one worker.
+struct ImageScratch<Pixel: BitwiseCopyable> {
+  var writer: PNGWriter
+  var pixels: [Pixel] = []
+  var file: [UInt8] = []
+
+  init(_ compression: PNGCompression) {
+    writer = PNGWriter(compression: compression)
+  }
+
+  mutating func take(_ span: Span<Pixel>) {
+    span.withUnsafeBufferPointer { buffer in
+      if pixels.count == buffer.count {
+        pixels.replaceSubrange(0..<buffer.count, with: buffer)
+      } else {
+        pixels = Array(buffer)
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Storage
+
+/// The CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.
+///
+/// A table of a stream the capture lacks is not written; one without rows is a header.
+public enum ExportTables: Stage {
+  public static let name = "export-tables"
+  public static let version = 1
+  public static let sentence =
+    "Writes frames.csv and, where recorded, poses, intrinsics, camera settings and positions."
+  public static let ports = [
+    Port("color", .colorImages, isRequired: false, "for the paths in frames.csv"),
+    Port("depth", .depthImages, isRequired: false, "for the paths in frames.csv"),
+    Port("confidence", .confidenceImages, isRequired: false, "for the paths in frames.csv"),
+    Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
+  ]
+  public static let parameters: [ParameterDescription] = []
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
+
+  private static let tabled: [CapturePart] = [.poses, .intrinsics, .cameraSettings, .geo]
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { Set(tabled + [.frames, .color]) }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    for part in tabled {
+      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
+    }
+    return .applies
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let capture = context.capture
+    context.progress.expect(capture.frames.count)
+    try FramesTable(context).write()
+    if let poses = capture.poses.value { try write(poses, context) }
+    if let rows = capture.intrinsics.value {
+      let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+      try write(rows, turnedClockwise: turns, context)
+    }
+    if let settings = capture.cameraSettings.value { try write(settings, context) }
+    if let geo = capture.geo.value { try write(geo, context) }
+    return StageResult(frames: capture.frames.count)
+  }
+
+  private static func write(_ poses: PoseStream, _ context: StageContext) throws {
+    var table = try TableFile(
+      "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"],
+      context.staging)
+    for row in poses.rows {
+      table.csv.field(row.frame)
+      table.csv.field(timestamp(of: row.frame, context))
+      for coordinate in row.pose.position { table.csv.field(coordinate) }
+      let q = row.pose.orientation
+      for component in [q.x, q.y, q.z, q.w] { table.csv.field(component) }
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  /// Intrinsics follow the turn that makes the pictures upright.
+  private static func write(
+    _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ context: StageContext
+  ) throws {
+    var table = try TableFile(
+      "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], context.staging)
+    for row in rows {
+      let camera = row.turnedClockwise(quarterTurns: turns)
+      table.csv.field(row.frame)
+      table.csv.field(row.width.map(Int64.init))
+      table.csv.field(row.height.map(Int64.init))
+      table.csv.field(camera.fx)
+      table.csv.field(camera.fy)
+      table.csv.field(camera.cx)
+      table.csv.field(camera.cy)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func write(_ settings: CameraSettingsStream, _ context: StageContext) throws {
+    var table = try TableFile(
+      "camera_settings.csv",
+      [
+        "frame", "exposure_s", "iso", "gain_red", "gain_green", "gain_blue", "exposure_offset_ev",
+      ], context.staging)
+    for row in settings.rows {
+      table.csv.field(row.frame)
+      table.csv.field(row.exposureSeconds)
+      table.csv.field(row.iso)
+      table.csv.field(row.gainRed)
+      table.csv.field(row.gainGreen)
+      table.csv.field(row.gainBlue)
+      table.csv.field(row.exposureOffsetEV)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func write(_ geo: GeoStream, _ context: StageContext) throws {
+    var table = try TableFile(
+      "geo.csv",
+      [
+        "frame", "timestamp_ns", "latitude_deg", "longitude_deg", "accuracy_m", "heading_deg",
+        "source",
+      ], context.staging)
+    let sampler = GeoTrackSampler(geo.track)
+    let frames = context.capture.frames
+    let count = geo.coverage == .firstFrameOnly ? min(1, frames.count) : frames.count
+    for frame in 0..<count {
+      // A single fix of the whole capture counts as taken at its frame, whenever that was.
+      let sample =
+        geo.coverage == .firstFrameOnly
+        ? sampler.sample(at: geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0))
+        : frames[frame].timestamp.map(sampler.sample)
+      table.csv.field(frame)
+      table.csv.field(frames[frame].timestamp?.nanoseconds)
+      table.csv.field(sample?.latitude)
+      table.csv.field(sample?.longitude)
+      table.csv.field(sample?.accuracy)
+      table.csv.field(sample?.heading)
+      table.csv.field(sample?.source?.rawValue)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func timestamp(of frame: Int, _ context: StageContext) -> Int64? {
+    let frames = context.capture.frames
+    return frames.indices.contains(frame) ? frames[frame].timestamp?.nanoseconds : nil
+  }
+}
+
+extension IntrinsicsRow {
+  /// The intrinsics of the upright picture whose size the row states; unchanged when the size is not
+  /// known.
+  func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
+    let isSideways = quarterTurns % 2 != 0
+    let (w, h) = isSideways ? (height, width) : (width, height)
+    let stored = PinholeCamera(width: w ?? 0, height: h ?? 0, fx: fx, fy: fy, cx: cx, cy: cy)
+    guard w != nil, h != nil else { return stored }
+    return stored.turnedClockwise(quarterTurns: quarterTurns)
+  }
+}

@@ -1,0 +1,53 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Storage
+
+/// `frames.csv`: one row per canonical frame; a path cell names a file that exists.
+struct FramesTable {
+  private static let pathColumns = ["color", "depth", "confidence", "aligned"]
+  private let context: StageContext
+  private let paths: [String: [Int: String]]
+  private let settings: [Int: CameraSettingsRow]
+
+  init(_ context: StageContext) {
+    self.context = context
+    var paths: [String: [Int: String]] = [:]
+    for (port, input) in context.inputs {
+      for output in input.record.outputs {
+        guard let frame = FrameFileName.frame(output.path) else { continue }
+        paths[port, default: [:]][frame] = "\(input.stage)/\(output.path)"
+      }
+    }
+    self.paths = paths
+    let rows = context.capture.cameraSettings.value?.rows ?? []
+    settings = Dictionary(rows.map { ($0.frame, $0) }) { first, _ in first }
+  }
+
+  func write() throws {
+    var table = try TableFile(
+      "frames.csv",
+      ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + Self.pathColumns
+        + ["exposure_s", "iso"], context.staging)
+    for (index, frame) in context.capture.frames.enumerated() {
+      table.csv.field(index)
+      table.csv.field(frame.timestamp?.nanoseconds)
+      table.csv.field(frame.colorTimestamp?.nanoseconds)
+      table.csv.field(hasDepthTime(index) ? frame.depthTimestamp?.nanoseconds : nil)
+      for column in Self.pathColumns { table.csv.field(paths[column]?[index]) }
+      table.csv.field(settings[index]?.exposureSeconds)
+      table.csv.field(settings[index]?.iso)
+      try table.endRow()
+      context.progress.advance()
+    }
+    try table.finish()
+  }
+
+  /// A record that turned out not to decode is a hole, and a hole has no time; without depth pictures to
+  /// look at, what the reader knew counts.
+  private func hasDepthTime(_ frame: Int) -> Bool {
+    guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else { return true }
+    return paths["depth"]?[frame] != nil
+  }
+}

@@ -1,0 +1,124 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Storage
+
+/// Inertial samples as a table, and which of them belong to which frame.
+public enum MatchIMU: Stage {
+  public static let name = "match-imu"
+  public static let version = 1
+  public static let sentence =
+    "Writes all IMU samples, and for every frame the samples within a time window around it."
+  public static let ports: [Port] = []
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
+      "Samples at most this far before or after a frame belong to it, both ends included."),
+    ParameterDescription(
+      "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
+      default: .text("symmetric"),
+      "All samples in the window; those since the previous frame; the nearest of each sensor in the "
+        + "window; or values interpolated to the frame's time, never across a gap."),
+    ParameterDescription(
+      "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
+      "Which signs the app recorded, where the reader's own finding is wrong. Changes no value here; "
+        + "exporters for other tools go by it."),
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .imuTables }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.imu, .frames] }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    Applicability(capture.state(of: .imu))
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let imu = context.capture.imu.value else { return StageResult(frames: 0) }
+    try writeSamples(imu, context)
+    let frames = context.capture.frames.map(\.timestamp)
+    let timed = frames.count { $0 != nil }
+    if context.capture.framesShareIMUClock { try writeMatches(imu, frames, context) }
+    let recorded = context.parameters.text("convention").flatMap(IMUConvention.init)
+    return StageResult(
+      frames: timed,
+      recorded: ["recordedConvention": .string((recorded ?? imu.convention).rawValue)])
+  }
+
+  private static func writeSamples(_ imu: IMUStream, _ context: StageContext) throws {
+    var table = try TableFile(
+      "imu.csv", ["timestamp_ns", "sensor_type", "x", "y", "z"], context.staging)
+    for sample in imu.samples {
+      table.csv.field(sample.timestamp.nanoseconds)
+      table.csv.field(imu.sensors[sample.sensor])
+      table.csv.field(sample.x)
+      table.csv.field(sample.y)
+      table.csv.field(sample.z)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func writeMatches(
+    _ imu: IMUStream, _ frames: [Timestamp?], _ context: StageContext
+  ) throws {
+    let matcher = IMUMatcher(
+      samples: imu.samples, sensorCount: imu.sensors.count,
+      attitudeSensor: imu.sensors.firstIndex(of: "attitude"),
+      gapThresholdNanoseconds: imu.gapThresholdNanoseconds)
+    var rows = try TableFile(
+      "frame_imu.csv",
+      [
+        "frame", "frame_timestamp_ns", "timestamp_ns", "offset_ns", "sensor_type", "x", "y", "z",
+      ], context.staging)
+    var counts = try TableFile(
+      "frame_imu_counts.csv",
+      [
+        "frame", "frame_timestamp_ns", "sensor_type", "samples", "first_offset_ns",
+        "last_offset_ns",
+      ], context.staging)
+    context.progress.expect(frames.count)
+    try matcher.forEachFrame(at: frames, mode: mode(context.parameters)) { match in
+      try context.cancellation.check()
+      for row in match.rows {
+        rows.csv.field(match.frame)
+        rows.csv.field(match.timestamp.nanoseconds)
+        rows.csv.field(row.sample.timestamp.nanoseconds)
+        rows.csv.field(row.offsetNanoseconds)
+        rows.csv.field(imu.sensors[row.sample.sensor])
+        rows.csv.field(row.sample.x)
+        rows.csv.field(row.sample.y)
+        rows.csv.field(row.sample.z)
+        try rows.endRow()
+      }
+      for count in match.counts {
+        counts.csv.field(match.frame)
+        counts.csv.field(match.timestamp.nanoseconds)
+        counts.csv.field(imu.sensors[count.sensor])
+        counts.csv.field(count.samples)
+        counts.csv.field(count.firstOffsetNanoseconds)
+        counts.csv.field(count.lastOffsetNanoseconds)
+        try counts.endRow()
+      }
+      context.progress.advance()
+    }
+    try rows.finish()
+    try counts.finish()
+  }
+
+  private static func mode(_ parameters: ParameterValues) -> IMUMatchMode {
+    let window = parameters.durationNanoseconds("window") ?? 50_000_000
+    switch parameters.text("mode") {
+    case "previous-frame": return .previousFrame
+    case "nearest": return .nearest(windowNanoseconds: window)
+    case "interpolate": return .interpolate
+    default: return .symmetric(windowNanoseconds: window)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Captures
+import Synchronization
+
+/// Hands out the records of a picture stream one by one: numbers of an indexed stream, which the worker
+/// then decodes, or decoded records of an ordered one.
+final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
+  struct Pulled: Sendable {
+    var record: Int
+    /// Set when the record is decoded already.
+    var outcome: RecordOutcome?
+  }
+
+  private struct State {
+    var next = 0
+    var reader: ReaderBox?
+  }
+
+  /// A reader that is used under the puller's lock only.
+  private final class ReaderBox: @unchecked Sendable {
+    let reader: any OrderedFrameReader<Pixel>
+    init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
+  }
+
+  private let access: FrameAccess<Pixel>
+  private let state = Mutex(State())
+
+  init(_ access: FrameAccess<Pixel>) {
+    self.access = access
+  }
+
+  /// Opens an ordered stream at its first record.
+  func open() throws {
+    guard case .ordered(let source) = access else { return }
+    let box = ReaderBox(try source.makeReader())
+    state.withLock { $0.reader = box }
+  }
+
+  /// The next record, decoded into `pixels` if the stream is an ordered one; `nil` after the last.
+  func next(into pixels: inout [Pixel]) throws -> Pulled? {
+    try state.withLock { state in
+      let record = state.next
+      guard record < access.recordCount else { return nil }
+      state.next += 1
+      guard let reader = state.reader?.reader else { return Pulled(record: record) }
+      guard let outcome = try reader.next(into: &pixels) else { return nil }
+      return Pulled(record: record, outcome: outcome)
+    }
+  }
+
+  /// Decodes what `next` has only numbered.
+  func decode(_ pulled: Pulled, into pixels: inout [Pixel]) throws -> RecordOutcome {
+    if let outcome = pulled.outcome { return outcome }
+    guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }
+    return try source.decode(record: pulled.record, into: &pixels)
+  }
+}

@@ -1,0 +1,91 @@
+import Crypto
+import SystemPackage
+
+/// A SHA-256 digest, written in lower-case hex.
+public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comparable {
+  /// 64 lower-case hex digits.
+  public let hex: String
+
+  public init(hex: String) {
+    self.hex = hex
+  }
+
+  /// The digest of bytes at hand.
+  public init(of bytes: some Sequence<UInt8>) {
+    var hasher = Hasher()
+    hasher.update(Array(bytes))
+    self = hasher.finish()
+  }
+
+  /// The digest of a text's UTF-8.
+  public init(of text: String) {
+    self.init(of: text.utf8)
+  }
+
+  /// The digest of a whole regular file, read in pieces of 1 MiB: constant memory. Folders, pipes and
+  /// devices are refused.
+  public init(ofFileAt path: FilePath) throws(FileError) {
+    do {
+      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      self = try file.closeAfter {
+        _ = try FileIdentity(file, path: path)
+        var hasher = Hasher()
+        var piece = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+          let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+          if count == 0 { return hasher.finish() }
+          hasher.update(piece[..<count])
+        }
+      }
+    } catch let error as Errno {
+      throw FileError(error, path: path, operation: "read")
+    } catch let error as FileError {
+      throw error
+    } catch {
+      throw FileError(kind: .other, path: path, operation: "read", reason: "\(error)")
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    hex = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(hex)
+  }
+
+  public var description: String { hex }
+
+  public static func < (a: Digest, b: Digest) -> Bool { a.hex < b.hex }
+
+  /// A digest in the making.
+  public struct Hasher {
+    private var sha = SHA256()
+
+    public init() {}
+
+    public mutating func update(_ bytes: [UInt8]) {
+      bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
+    }
+
+    public mutating func update(_ bytes: ArraySlice<UInt8>) {
+      bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+      sha.update(bufferPointer: bytes)
+    }
+
+    public consuming func finish() -> Digest {
+      let digits = Array("0123456789abcdef".utf8)
+      var text: [UInt8] = []
+      text.reserveCapacity(64)
+      for byte in sha.finalize() {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+      }
+      return Digest(hex: String(decoding: text, as: UTF8.self))
+    }
+  }
+}

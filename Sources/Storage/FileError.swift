@@ -1,0 +1,71 @@
+import SystemPackage
+
+/// Something a file system did not do, with the file and what to do about it.
+public struct FileError: Error, Sendable, CustomStringConvertible {
+  public enum Kind: Sendable, Equatable {
+    case notFound
+    case permission
+    case noSpace
+    case readOnly
+    case locked
+    case changedWhileReading
+    /// Something that may pass by itself: a device or network that did not answer, a resource in use.
+    case temporary
+    case other
+  }
+
+  public var kind: Kind
+  public var path: FilePath
+  /// What was tried: "open", "map", "write".
+  public var operation: String
+  public var reason: String
+  public var remedy: String?
+
+  public init(
+    kind: Kind, path: FilePath, operation: String, reason: String, remedy: String? = nil
+  ) {
+    self.kind = kind
+    self.path = path
+    self.operation = operation
+    self.reason = reason
+    self.remedy = remedy
+  }
+
+  /// From the system's error number.
+  public init(_ errno: Errno, path: FilePath, operation: String) {
+    switch errno {
+    case .noSuchFileOrDirectory:
+      self.init(kind: .notFound, path: path, operation: operation, reason: "no such file")
+    case .notDirectory:
+      self.init(
+        kind: .notFound, path: path, operation: operation,
+        reason: "a part of the path is not a folder")
+    case .permissionDenied, .notPermitted:
+      self.init(
+        kind: .permission, path: path, operation: operation, reason: "permission denied",
+        remedy: "check who owns it and its mode")
+    case .noSpace, .diskQuotaExceeded:
+      self.init(
+        kind: .noSpace, path: path, operation: operation, reason: "no space left",
+        remedy: "free some space and run the same command again: finished work is kept")
+    case .readOnlyFileSystem:
+      self.init(
+        kind: .readOnly, path: path, operation: operation, reason: "read-only file system",
+        remedy: "choose another --output")
+    case .ioError, .resourceBusy, .interrupted, .timedOut, .staleNFSFileHandle, .noMemory,
+      .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable,
+      .connectionReset, .connectionAbort, .networkDown, .networkUnreachable, .hostIsDown,
+      .noRouteToHost:
+      self.init(kind: .temporary, path: path, operation: operation, reason: "\(errno)")
+    default:
+      self.init(kind: .other, path: path, operation: operation, reason: "\(errno)")
+    }
+  }
+
+  /// Whether it is about the place that results are written to: full, read-only or forbidden.
+  public var isAboutOutput: Bool { kind == .noSpace || kind == .readOnly || kind == .permission }
+
+  public var description: String {
+    "\(path): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
+  }
+}

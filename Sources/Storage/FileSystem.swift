@@ -1,0 +1,131 @@
+import CPlatform
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The few file system steps that publication is made of.
+public enum FileSystem {
+  /// Whether anything (a dangling link too) is at `path`.
+  public static func exists(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withPlatformString { lstat($0, &status) } == 0
+  }
+
+  public static func isFolder(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withPlatformString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Whether `path` itself is a symbolic link.
+  public static func isLink(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withPlatformString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Makes `path` and the folders above it; a folder that exists already is fine.
+  public static func makeFolder(_ path: FilePath) throws(FileError) {
+    if isFolder(path) || path.isEmpty { return }
+    let parent = path.removingLastComponent()
+    if parent != path, !parent.isEmpty { try makeFolder(parent) }
+    guard path.withPlatformString({ mkdir($0, 0o777) }) == 0 || (errno == EEXIST && isFolder(path))
+    else { throw FileError(Errno(rawValue: errno), path: path, operation: "make folder") }
+  }
+
+  /// Removes a file or a folder with all it holds, never following links. Absent is fine.
+  public static func remove(_ path: FilePath) throws(FileError) {
+    var status = stat()
+    guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      for name in try names(in: path) { try remove(path.appending(name)) }
+      guard path.withPlatformString({ rmdir($0) }) == 0 else {
+        throw FileError(Errno(rawValue: errno), path: path, operation: "remove folder")
+      }
+    } else if path.withPlatformString({ unlink($0) }) != 0, errno != ENOENT {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "remove")
+    }
+  }
+
+  /// The names in a folder, sorted; an absent folder throws.
+  public static func names(in folder: FilePath) throws(FileError) -> [String] {
+    guard let stream = folder.withPlatformString({ opendir($0) }) else {
+      throw FileError(Errno(rawValue: errno), path: folder, operation: "list")
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Renames within one file system, replacing a file at `to`.
+  public static func rename(_ from: FilePath, to: FilePath) throws(FileError) {
+    let failed = from.withPlatformString { a in to.withPlatformString { b in Glibc.rename(a, b) } }
+    guard failed == 0 else {
+      throw FileError(Errno(rawValue: errno), path: to, operation: "rename")
+    }
+  }
+
+  /// Renames within one file system to a name that nothing has yet.
+  public static func renameNew(_ from: FilePath, to: FilePath) throws(FileError) {
+    let code = from.withPlatformString { a in
+      to.withPlatformString { b in scanmill_rename_new(a, b) }
+    }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: to, operation: "publish")
+    }
+  }
+
+  /// Exchanges two paths of one file system in one step. `false`, and nothing done, where the file
+  /// system cannot (NFS).
+  public static func exchange(_ a: FilePath, _ b: FilePath) throws(FileError) -> Bool {
+    let code = a.withPlatformString { a in
+      b.withPlatformString { b in scanmill_exchange_paths(a, b) }
+    }
+    if code == EINVAL || code == ENOSYS || code == EOPNOTSUPP { return false }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: b, operation: "publish")
+    }
+    return true
+  }
+
+  /// Flushes all data written to the file system of `folder`: one call per batch of files is nearly
+  /// free where one `fsync` per file costs milliseconds.
+  public static func syncFileSystem(of folder: FilePath) throws(FileError) {
+    try withOpen(folder) { descriptor in scanmill_sync_filesystem(descriptor) }
+  }
+
+  /// Makes a rename in `folder` durable.
+  public static func syncFolder(_ folder: FilePath) throws(FileError) {
+    try withOpen(folder) { descriptor in fsync(descriptor) == 0 ? 0 : errno }
+  }
+
+  /// Bytes that this user may still write on the file system of `path`; `nil` when it cannot be told.
+  public static func freeBytes(at path: FilePath) -> Int64? {
+    var status = statvfs()
+    guard path.withPlatformString({ statvfs($0, &status) }) == 0 else { return nil }
+    return Int64(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
+        by: UInt64(status.f_frsize)
+      ).partialValue)
+  }
+
+  private static func withOpen(
+    _ folder: FilePath, _ body: (Int32) -> Int32
+  ) throws(FileError) {
+    let descriptor = folder.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else {
+      throw FileError(Errno(rawValue: errno), path: folder, operation: "open")
+    }
+    defer { close(descriptor) }
+    let code = body(descriptor)
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: folder, operation: "flush")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import FoundationEssentials
+import SystemPackage
+
+/// Raw frames on disk that are read back through `mmap`: no decoding, any order, any number of readers.
+///
+/// Layout of the folder: `store.json` (this value) and `chunk-0000.raw`, …, each with
+/// `framesPerChunk` frames of `width` × `height` little-endian elements, the last one shorter. Frames
+/// that are absent are zero bytes in the chunk and listed in `holes`. Chunks bound the memory of a
+/// writer and let several of them write and digest at the same time.
+public struct FrameStore: Hashable, Sendable, Codable {
+  public var width: Int
+  public var height: Int
+  public var bytesPerElement: Int
+  public var frameCount: Int
+  public var framesPerChunk: Int
+  /// What an element is: `millimeters`, `confidence`, `shift`.
+  public var content: String
+  /// Frames without picture, ascending.
+  public var holes: [Int]
+
+  public init(
+    width: Int, height: Int, bytesPerElement: Int, frameCount: Int, framesPerChunk: Int,
+    content: String, holes: [Int]
+  ) {
+    self.width = width
+    self.height = height
+    self.bytesPerElement = bytesPerElement
+    self.frameCount = frameCount
+    self.framesPerChunk = framesPerChunk
+    self.content = content
+    self.holes = holes
+  }
+
+  public static let headerName = "store.json"
+
+  public var frameBytes: Int { width * height * bytesPerElement }
+  public var chunkCount: Int { (frameCount + framesPerChunk - 1) / max(framesPerChunk, 1) }
+
+  /// The frames of chunk `index`.
+  public func frames(inChunk index: Int) -> Range<Int> {
+    (index * framesPerChunk)..<min((index + 1) * framesPerChunk, frameCount)
+  }
+
+  public static func chunkName(_ index: Int) -> String {
+    let digits = String(index)
+    return "chunk-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + ".raw"
+  }
+
+  /// Whether the numbers of a header that was read from disk can be reckoned with: nothing negative or
+  /// empty, and small enough that no product of them overflows.
+  var isSound: Bool {
+    (1...(1 << 20)).contains(width) && (1...(1 << 20)).contains(height)
+      && (1...8).contains(bytesPerElement) && (0...Int(Int32.max)).contains(frameCount)
+      && (1...(1 << 16)).contains(framesPerChunk)
+      && holes.allSatisfy { (0..<frameCount).contains($0) }
+  }
+
+  /// How many frames of `frameBytes` go into a chunk: about 8 MiB, at least one frame.
+  public static func usualFramesPerChunk(frameBytes: Int) -> Int {
+    max(1, min(64, (8 << 20) / max(frameBytes, 1)))
+  }
+}
+
+/// The frames of a published store.
+public final class FrameStoreReader: Sendable {
+  public let store: FrameStore
+  private let chunks: [MappedFile]
+  private let holes: Set<Int>
+
+  /// Maps the store in `folder`; the sizes of all chunks are checked against the header.
+  public init(_ folder: FilePath) throws(FileError) {
+    let header = folder.appending(FrameStore.headerName)
+    let bytes = try MappedFile(header).withBytes { $0.withUnsafeBytes { Data($0) } }
+    guard let store = try? JSONDecoder().decode(FrameStore.self, from: bytes),
+      store.isSound
+    else {
+      throw FileError(
+        kind: .other, path: header, operation: "read", reason: "not the header of a frame store",
+        remedy: "run the stage again with --forcerun")
+    }
+    var chunks: [MappedFile] = []
+    for index in 0..<store.chunkCount {
+      let chunk = try MappedFile(folder.appending(FrameStore.chunkName(index)))
+      guard chunk.count == store.frames(inChunk: index).count * store.frameBytes else {
+        throw FileError(
+          kind: .other, path: chunk.path, operation: "map",
+          reason:
+            "has \(chunk.count) bytes, not \(store.frames(inChunk: index).count * store.frameBytes)",
+          remedy: "run the stage again with --forcerun")
+      }
+      chunks.append(chunk)
+    }
+    self.store = store
+    self.chunks = chunks
+    holes = Set(store.holes)
+  }
+
+  /// Whether frame `index` exists and has a picture.
+  public func hasPicture(_ index: Int) -> Bool {
+    index >= 0 && index < store.frameCount && !holes.contains(index)
+  }
+
+  /// The elements of frame `index`, straight from the map. Must be a frame that has a picture.
+  public func withFrame<Element: BitwiseCopyable, Result>(
+    _ index: Int, as type: Element.Type, _ body: (Span<Element>) throws -> Result
+  ) rethrows -> Result {
+    let chunk = index / store.framesPerChunk
+    let start = (index % store.framesPerChunk) * store.frameBytes
+    return try chunks[chunk].withBytes(in: start..<(start + store.frameBytes)) { bytes in
+      try bytes.withUnsafeBytes { try body(Span(_unsafeBytes: $0)) }
+    }
+  }
+}

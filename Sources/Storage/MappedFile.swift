@@ -1,0 +1,83 @@
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A file mapped into memory for reading.
+///
+/// Mapping costs the same whatever the file's size; pages come in when they are touched. A file that
+/// someone truncates while it is mapped raises SIGBUS on access: callers that cannot trust the other
+/// side run in a worker process and look at the file again afterwards (`FileIdentity`).
+public final class MappedFile: Sendable {
+  public let path: FilePath
+  /// Bytes.
+  public let count: Int
+  /// What the file was when it was opened.
+  public let identity: FileIdentity
+  // Safe: read-only pages that live as long as the object.
+  private nonisolated(unsafe) let start: UnsafeRawPointer?
+  private let readSinceGivenBack = Atomic<Int>(0)
+
+  /// Opens and maps `path`. An empty file maps to no bytes; a folder or device is refused.
+  public init(_ path: FilePath) throws(FileError) {
+    do {
+      // Not blocking: a named pipe must be refused, not waited for.
+      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      defer { try? file.close() }
+      let identity = try FileIdentity(file, path: path)
+      let bytes = Int(identity.bytes)
+      var mapped: UnsafeRawPointer?
+      if bytes > 0 {
+        let address = mmap(nil, bytes, PROT_READ, MAP_PRIVATE, file.rawValue, 0)
+        guard address != MAP_FAILED else { throw Errno(rawValue: errno) }
+        mapped = UnsafeRawPointer(address)
+      }
+      self.path = path
+      self.identity = identity
+      count = bytes
+      start = mapped
+    } catch let error as Errno {
+      throw FileError(error, path: path, operation: "map")
+    } catch let error as FileError {
+      throw error
+    } catch {
+      throw FileError(kind: .other, path: path, operation: "map", reason: "\(error)")
+    }
+  }
+
+  deinit {
+    if let start { munmap(UnsafeMutableRawPointer(mutating: start), count) }
+  }
+
+  /// All bytes, bounds-checked on every access. The span must not leave `body`.
+  public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+    try body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+  }
+
+  /// The bytes of `range`, cut to the file.
+  public func withBytes<Result>(
+    in range: Range<Int>, _ body: (RawSpan) throws -> Result
+  ) rethrows -> Result {
+    try withBytes { try body($0.extracting(range.clamped(to: 0..<count))) }
+  }
+
+  /// Tells the kernel that the bytes will be read in order, so that it reads ahead.
+  public func willReadInOrder() {
+    if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
+  }
+
+  /// Says that `bytes` bytes were read somewhere in the file and are not needed any more.
+  ///
+  /// After every 16 MiB all pages leave the process (not the page cache; what another thread is reading
+  /// comes back at once), so that a long read does not count as memory in use. Giving back just what was
+  /// read would not do: Linux maps whole large folios around a page that is touched.
+  public func didRead(bytes: Int) {
+    guard let start else { return }
+    let (_, total) = readSinceGivenBack.add(bytes, ordering: .relaxed)
+    guard total >= 1 << 24 else { return }
+    readSinceGivenBack.store(0, ordering: .relaxed)
+    madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_DONTNEED)
+  }
+}

@@ -1,0 +1,64 @@
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A file of an artifact in the making, appended to by one thread at a time.
+public final class StagedFile {
+  private let name: String
+  private let path: FilePath
+  private let folder: StagingFolder
+  private let file: FileDescriptor
+  private var hasher = Digest.Hasher()
+  private var bytes: Int64 = 0
+  private var isOpen = true
+
+  init(name: String, path: FilePath, folder: StagingFolder) throws(FileError) {
+    do {
+      file = try FileDescriptor.open(
+        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+    }
+    self.name = name
+    self.path = path
+    self.folder = folder
+  }
+
+  deinit {
+    if isOpen { try? file.close() }
+  }
+
+  /// Appends bytes and takes them into the digest.
+  public func append(_ piece: [UInt8]) throws(FileError) {
+    do {
+      try piece.withUnsafeBytes { try append(raw: $0) }
+    } catch {
+      throw error as? FileError ?? FileError(.ioError, path: path, operation: "write")
+    }
+  }
+
+  func append(raw piece: UnsafeRawBufferPointer) throws {
+    do {
+      _ = try file.writeAll(piece)
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+    hasher.update(piece)
+    bytes += Int64(piece.count)
+  }
+
+  /// Closes the file and lists it in the artifact. Without this call the file is not part of it.
+  public func finish() throws(FileError) {
+    guard isOpen else { return }
+    isOpen = false
+    do {
+      try file.close()
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "close")
+    }
+    folder.record(name, bytes: bytes, digest: hasher.finish())
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Captures
+import Pipeline
+import Runner
+import Storage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The one place where an error becomes text on standard error and an exit code.
+enum ErrorText {
+  /// Ends the process.
+  static func exit(with error: any Error) -> Never {
+    switch error {
+    case let end as Exit: Glibc.exit(Int32(end.code))
+    case let failure as Failure: end(failure.code, failure.text)
+    case let error as PipelineError: end(ExitStatus.badPipeline, error.description)
+    case let error as SettingError: end(ExitStatus.usage, error.description)
+    case let error as CaptureError: end(ExitStatus.noCapture, error.description)
+    case let error as FileError:
+      end(
+        error.isAboutOutput ? ExitStatus.cannotWrite : ExitStatus.internalError, error.description)
+    case let error as CancelledError: end(ExitStatus.interrupted, error.description)
+    default:
+      // Help, version and wrong command lines are the argument parser's own; anything else is a bug.
+      let code = Scanmill.exitCode(for: error).rawValue
+      if code == 0 || code == ExitStatus.usage { Scanmill.exit(withError: error) }
+      end(ExitStatus.internalError, "internal error, please report it: \(error)")
+    }
+  }
+
+  private static func end(_ code: Int, _ text: String) -> Never {
+    Console.error("error: " + text)
+    Glibc.exit(Int32(code))
+  }
+}
+
+/// Ends the process with a code and nothing more to say.
+struct Exit: Error {
+  var code: Int
+}
+
+/// A reason to stop, with its exit code.
+struct Failure: Error {
+  var code: Int
+  var text: String
+}

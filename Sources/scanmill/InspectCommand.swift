@@ -1,0 +1,68 @@
+import ArgumentParser
+import Captures
+import FoundationEssentials
+import Parallel
+import Pipeline
+import Reports
+import Runner
+import SystemPackage
+
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "What is in a capture, counted not believed, and what is wrong with it.")
+
+  @Argument(help: "Captures, or folders of captures.")
+  var captures: [String]
+
+  @Flag(help: "Print JSON: one object for one capture, a list under 'captures' for several.")
+  var json = false
+
+  @Flag(help: "Do not decode depth and confidence: faster, and blind for damage inside records.")
+  var quick = false
+
+  func run() throws {
+    let finder = CaptureFinder(Toolbox.captures)
+    let findings = captures.map { finder.find(FilePath($0)) }
+    for finding in findings where finding.captures.isEmpty {
+      Console.error("error: \(finding.declined ?? "no capture")")
+    }
+    let recognitions = findings.flatMap(\.captures)
+    var documents: [CaptureDocument] = []
+    var texts: [String] = []
+    var hasFailed = false
+    let budget = CoreBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
+    for recognition in recognitions {
+      do {
+        let capture = try Toolbox.captures.open(recognition)
+        let scan = quick ? StreamScan() : try StreamScan(capture, budget: budget)
+        documents.append(
+          CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings))
+        texts.append(
+          InspectionText.text(
+            capture, found: scan.warnings, encodings: scan.encodings,
+            calibration: CalibrationSummary.text(capture)))
+      } catch let error as CaptureError {
+        Console.error("error: \(error)")
+        hasFailed = true
+      }
+    }
+    if documents.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if json {
+      let isOne = recognitions.count == 1
+      Console.print(
+        json: isOne ? try JSONText.pretty(documents[0]) : try JSONText.pretty(Several(documents)))
+    } else {
+      Console.print(texts.joined(separator: "\n"))
+    }
+    if hasFailed || findings.contains(where: { $0.captures.isEmpty }) {
+      throw Exit(code: ExitStatus.jobFailed)
+    }
+  }
+
+  private struct Several: Encodable {
+    var schema = 1
+    var captures: [CaptureDocument]
+    init(_ captures: [CaptureDocument]) { self.captures = captures }
+  }
+}

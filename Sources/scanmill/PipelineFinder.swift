@@ -1,0 +1,41 @@
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Finds the pipeline that a user names: a file, or one of those that come with the program.
+enum PipelineFinder {
+  /// Names that come with the program.
+  static let builtIn = ["default", "preview"]
+
+  static func load(_ nameOrFile: String) throws -> PipelineDefinition {
+    if builtIn.contains(nameOrFile) {
+      return try read(text(ofBuiltIn: nameOrFile), file: "\(nameOrFile).yaml")
+    }
+    let path = FilePath(nameOrFile)
+    guard let file = try? MappedFile(path) else {
+      throw Failure(
+        code: ExitStatus.badPipeline,
+        text: "no pipeline '\(nameOrFile)': neither a file nor one of "
+          + builtIn.joined(separator: ", ")
+          + NearestName.suggestion(nameOrFile, among: builtIn))
+    }
+    let text = file.withBytes { bytes in
+      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    return try read(text, file: nameOrFile)
+  }
+
+  private static func read(_ text: String, file: String) throws -> PipelineDefinition {
+    try PipelineReader.read(text, file: file, registry: Toolbox.stages)
+  }
+
+  private static func text(ofBuiltIn name: String) -> String {
+    let bytes: [UInt8]
+    switch name {
+    case "preview": bytes = PackageResources.preview_yaml
+    default: bytes = PackageResources.default_yaml
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import FoundationEssentials
+import Parallel
+import Pipeline
+import Reports
+import Runner
+import SystemPackage
+
+/// The options of `run`, under the names that users of make, ninja, Snakemake and DVC know.
+struct RunArguments: ParsableArguments {
+  @Option(help: "Where results go.")
+  var output: String
+
+  @Option(help: "A pipeline by name, or a pipeline file.")
+  var pipeline = "default"
+
+  @Option(
+    name: [.customShort("j"), .customLong("jobs")], help: "Cores to keep busy; 0 = all.")
+  var jobs = 0
+
+  @Option(help: ArgumentHelp("Exactly this stage.", valueName: "stage"))
+  var only: String?
+
+  @Option(help: ArgumentHelp("This stage and everything that needs it.", valueName: "stage"))
+  var from: String?
+
+  @Option(help: ArgumentHelp("This stage and everything it needs.", valueName: "stage"))
+  var until: String?
+
+  @Option(
+    name: [.customShort("R"), .customLong("forcerun")],
+    help: ArgumentHelp("Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"))
+  var forcerun: [String] = []
+
+  @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
+  var forceall = false
+
+  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
+  var set: [String] = []
+
+  @Flag(name: [.customShort("k"), .customLong("keep-going")], help: "Go on with other captures after a failure (always on).")
+  var keepGoing = false
+
+  @Flag(help: "Stop after the first capture that failed.")
+  var failFast = false
+
+  @Option(help: "Attempts beyond the first after input or output errors.")
+  var retries = 0
+
+  @Flag(help: "Compare published outputs by digest, not by size only.")
+  var verify = false
+
+  @Flag(help: "A capture with any warning counts as failed.")
+  var strict = false
+
+  @Flag(help: "Do not wait for a capture that another run works on.")
+  var noWait = false
+
+  @Option(help: "How long running stages may take to end after an interrupt.")
+  var grace = "30s"
+
+  @Option(help: "auto, plain or none.")
+  var progress = ProgressChoice.auto
+
+  enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, plain, none
+  }
+
+  func validate() throws {
+    guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
+    guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
+    guard DurationText.nanoseconds(grace) != nil else {
+      throw ValidationError("--grace is a duration with its unit, such as 30s")
+    }
+    for text in set where ParameterSetting(text) == nil {
+      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
+    }
+  }
+
+  func pipelineDefinition() throws -> PipelineDefinition {
+    try set.compactMap(ParameterSetting.init).reduce(PipelineFinder.load(pipeline)) {
+      try $0.setting($1)
+    }
+  }
+
+  func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
+    for stage in [only, from, until].compactMap({ $0 }) + forcerun {
+      try pipeline.checkStage(stage)
+    }
+    let cores = jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
+    var options = RunOptions(output: FilePath(output), cores: cores)
+    options.selection.only = only
+    options.selection.from = from
+    options.selection.until = until
+    options.selection.forced = Set(forcerun)
+    options.selection.forceAll = forceall
+    options.verify = verify
+    options.strict = strict
+    options.waitsForLocks = !noWait
+    options.failFast = failFast
+    options.retries = retries
+    return options
+  }
+
+  func graceSeconds() throws -> Double {
+    Double(DurationText.nanoseconds(grace) ?? 0) / 1e9
+  }
+
+  /// The progress display that these options ask for; none when quiet.
+  func display(isQuiet: Bool, isVerbose: Bool, _ clock: RunClock) -> [any EventSink] {
+    guard !isQuiet, progress != .none else { return [] }
+    let columns = progress == .auto ? Console.terminalColumns : nil
+    return [
+      ProgressDisplay(
+        style: columns.map { .terminal(columns: $0) } ?? .plain, isVerbose: isVerbose,
+        nowSeconds: clock.monotonicSeconds, write: Console.progress)
+    ]
+  }
+}

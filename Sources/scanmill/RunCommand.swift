@@ -1,0 +1,99 @@
+import ArgumentParser
+import Captures
+import Pipeline
+import Reports
+import Runner
+import SystemPackage
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Process captures: exactly what is not up to date.")
+
+  @Argument(help: "Captures, or folders of captures.")
+  var captures: [String]
+
+  @OptionGroup var options: RunArguments
+
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be done and why.")
+  var dryRun = false
+
+  @Flag(help: "Print one JSON object on standard output.")
+  var json = false
+
+  @Flag(name: .short, help: "Only errors on standard error.")
+  var quiet = false
+
+  @Flag(name: .short, help: "Also tell of stages that have nothing to do.")
+  var verbose = false
+
+  func run() throws {
+    let pipeline = try options.pipelineDefinition()
+    let batch = BatchRun(
+      registry: Toolbox.captures, pipeline: pipeline, options: try options.runOptions(pipeline))
+    let finder = CaptureFinder(Toolbox.captures)
+    let findings = captures.map { finder.find(FilePath($0)) }
+    let targets = batch.targets(findings)
+    let declined = findings.filter { $0.captures.isEmpty }
+    for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
+    if targets.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if dryRun {
+      try plan(batch, targets, declined)
+    } else {
+      try process(batch, targets, declined)
+    }
+  }
+
+  private func plan(
+    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
+  ) throws {
+    let plans = batch.plan(targets)
+    let text = PlanText(plans)
+    if json { Console.print(json: try JSONText.pretty(text)) } else { Console.print(text.text) }
+    let unreadable = plans.count { $0.error != nil }
+    if unreadable == plans.count { throw Exit(code: ExitStatus.noCapture) }
+    let isBad = unreadable > 0 || !declined.isEmpty
+      || plans.contains { $0.jobs.contains { $0.action == .blocked } }
+    if isBad { throw Exit(code: ExitStatus.jobFailed) }
+  }
+
+  private func process(
+    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
+  ) throws {
+    let clock = RunClock.system
+    let start = clock.monotonicSeconds()
+    let journal = try RunJournal(root: FilePath(options.output), clock: clock)
+    let cancellation = Cancellation()
+    let signals = Signals(cancelling: cancellation, graceSeconds: try options.graceSeconds())
+    let report = batch.run(
+      targets, declined: declined, run: journal.id,
+      events: EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock)),
+      cancellation: cancellation)
+    var final = report
+    final.exit = signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
+    try journal.finish(final)
+    announce(final, seconds: clock.monotonicSeconds() - start)
+    if final.exit != 0 { throw Exit(code: final.exit) }
+  }
+
+  /// A capture that cannot be opened is 65 when it is all that was given.
+  private static func exit(_ report: RunReport, onlyCapture: Bool) -> Int {
+    guard onlyCapture, report.exit == ExitStatus.jobFailed, let only = report.captures.first,
+      only.outcome == .failed, only.stages.isEmpty
+    else { return report.exit }
+    return ExitStatus.noCapture
+  }
+
+  private func announce(_ report: RunReport, seconds: Double) {
+    if json {
+      if let bytes = try? JSONText.pretty(report) { Console.print(json: bytes) }
+      return
+    }
+    let closing = RunSummary.closing(report, seconds: seconds)
+    if Console.isOutputTerminal {
+      Console.print(closing)
+    } else {
+      for capture in report.captures { Console.print(RunSummary.line(capture)) }
+      if !quiet { Console.error(closing) }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// The root command.
+struct Scanmill: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scanmill",
+    abstract: "Batch post-processing of captures made by iOS scanner and logger apps.",
+    discussion: """
+      Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM and Strabo captures; writes color, depth, \
+      aligned depth, IMU matches and tables. Results go to standard output, logs and progress to \
+      standard error.
+      """,
+    version: Version.text,
+    subcommands: [
+      RunCommand.self, InspectCommand.self, StagesCommand.self, GraphCommand.self,
+      SynthesizeCommand.self,
+    ])
+}
+
+/// The version of this build.
+enum Version {
+  static let text = "0.1.0"
+}
+
+@main
+enum Main {
+  static func main() {
+    do {
+      var command = try Scanmill.parseAsRoot()
+      try command.run()
+    } catch {
+      ErrorText.exit(with: error)
+    }
+  }
+}
