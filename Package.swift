@@ -98,7 +98,11 @@ let package = Package(
     tests("Storage", ["Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
-      "Captures", ["Captures", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage]),
+      "Captures",
+      [
+        "Captures", "Codecs", "Geometry", "Processing", "Storage", "SyntheticCaptures",
+        systemPackage,
+      ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
     tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
     tests(
