@@ -132,6 +132,7 @@ public struct BatchRun: Sendable {
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, cancellation: cancellation)
       let report = captureRun.execute()
+      Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
       return (report, captureRun.hadOutputFailure, false)
