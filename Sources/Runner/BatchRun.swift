@@ -162,4 +162,10 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
+
+  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
+    self.id = id
+    self.jobs = jobs
+    self.error = error
+  }
 }
