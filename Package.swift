@@ -6,6 +6,8 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // One configuration for the program and its tests: nothing is built twice.
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
@@ -46,6 +48,7 @@ let package = Package(
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
     system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
+    system("CJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
     system(
       "CFFmpeg", pkgConfig: "libavformat libavcodec libavutil libswscale",
       apt: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"),
@@ -57,10 +60,10 @@ let package = Package(
     room(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CDeflate", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
+        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
         "Storage", systemPackage,
       ]),
-    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", systemPackage]),
+    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     room("Processing", ["Geometry", "Parallel"]),
     room("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
     room(
@@ -82,7 +85,9 @@ let package = Package(
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
-      resources: [.embedInCode("Pipelines/default.yaml")],
+      resources: [
+        .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
+      ],
       swiftSettings: house),
 
     .target(

@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// After the first error no further item is pulled; items in flight are finished; the error that
 /// concerns the earliest item is thrown.
-public func pullFrames<Item, Scratch>(
+public func pullFrames<Item, Scratch: ~Copyable>(
   workers: Int, budget: CoreBudget,
   makeScratch: @Sendable () throws -> Scratch,
   next: @Sendable (inout Scratch) throws -> Item?,

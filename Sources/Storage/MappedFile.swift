@@ -1,3 +1,4 @@
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -17,6 +18,7 @@ public final class MappedFile: Sendable {
   public let identity: FileIdentity
   // Safe: read-only pages that live as long as the object.
   private nonisolated(unsafe) let start: UnsafeRawPointer?
+  private let readSinceGivenBack = Atomic<Int>(0)
 
   /// Opens and maps `path`. An empty file maps to no bytes; a folder or device is refused.
   public init(_ path: FilePath) throws(FileError) {
@@ -66,17 +68,16 @@ public final class MappedFile: Sendable {
     if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
   }
 
-  /// Tells the kernel that the bytes of `range` are not needed any more: their pages leave the process
-  /// (not the page cache) and come back on access. Keeps the memory of a long read constant.
+  /// Says that `bytes` bytes were read somewhere in the file and are not needed any more.
   ///
-  /// Rounds outward to 64 KiB: that much Linux maps around a page that is touched, and what it mapped
-  /// along has to go too.
-  public func giveBackPages(in range: Range<Int>) {
-    let around = 65_536
-    let range = range.clamped(to: 0..<count)
-    guard let start, !range.isEmpty else { return }
-    let first = range.lowerBound / around * around
-    let end = min(count, (range.upperBound + around - 1) / around * around)
-    madvise(UnsafeMutableRawPointer(mutating: start + first), end - first, MADV_DONTNEED)
+  /// After every 16 MiB all pages leave the process (not the page cache; what another thread is reading
+  /// comes back at once), so that a long read does not count as memory in use. Giving back just what was
+  /// read would not do: Linux maps whole large folios around a page that is touched.
+  public func didRead(bytes: Int) {
+    guard let start else { return }
+    let (_, total) = readSinceGivenBack.add(bytes, ordering: .relaxed)
+    guard total >= 1 << 24 else { return }
+    readSinceGivenBack.store(0, ordering: .relaxed)
+    madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_DONTNEED)
   }
 }

@@ -6,7 +6,7 @@ import SystemPackage
 /// Finds the pipeline that a user names: a file, or one of those that come with the program.
 enum PipelineFinder {
   /// Names that come with the program.
-  static let builtIn = ["default"]
+  static let builtIn = ["default", "preview"]
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     if builtIn.contains(nameOrFile) {
@@ -33,6 +33,7 @@ enum PipelineFinder {
   private static func text(ofBuiltIn name: String) -> String {
     let bytes: [UInt8]
     switch name {
+    case "preview": bytes = PackageResources.preview_yaml
     default: bytes = PackageResources.default_yaml
     }
     return String(decoding: bytes, as: UTF8.self)

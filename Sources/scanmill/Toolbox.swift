@@ -4,9 +4,13 @@ import Stages
 
 /// The families and stages that this executable knows: the only place that lists them.
 enum Toolbox {
-  static let captures = CaptureRegistry([])
+  static let captures = CaptureRegistry([
+    ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
+    StraboReader.self,
+  ])
 
   static let stages = StageRegistry([
-    DecompressDepth.self, ExportImages.self, MatchIMU.self, ExportTables.self,
+    DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
+    ExportTables.self, Preview.self, MakeThumbnail.self,
   ])
 }

@@ -94,10 +94,13 @@ struct MultiScanExpectation: Decodable {
 enum MultiScanSupport {
   static let cases = Fixtures.cases(of: "multiscan")
 
+  struct NotRecognized: Error {}
+
   /// Opens the one capture of a folder.
   static func open(_ folder: FilePath) throws -> Capture {
     let found = MultiScanReader.recognize(try FolderListing(of: folder))
-    return try MultiScanReader.open(#require(found.first))
+    guard let first = found.first else { throw NotRecognized() }
+    return try MultiScanReader.open(first)
   }
 
   /// Decodes all records of a stream: one digest per canonical frame, and the issues by code.
@@ -139,7 +142,9 @@ enum MultiScanSupport {
   static func counts(_ warnings: [MultiScanExpectation.Warning]) -> [WarningCode: Int] {
     var counts: [WarningCode: Int] = [:]
     for warning in warnings {
-      if let code = WarningCode(rawValue: warning.code) { counts[code, default: 0] += warning.count }
+      if let code = WarningCode(rawValue: warning.code) {
+        counts[code, default: 0] += warning.count
+      }
     }
     return counts
   }

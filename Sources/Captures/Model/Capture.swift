@@ -27,8 +27,16 @@ public struct Capture: Sendable {
   public var cameraSettings: StreamState<CameraSettingsStream> =
     .absent("the family records no camera settings")
   public var geo: StreamState<GeoStream> = .absent("the family records no positions")
+  /// Why the file that tells the canonical frames cannot be read. Stages that place something in time
+  /// by frames fail then; `frames` is what the pictures alone tell.
+  public var framesProblem: CaptureError?
   /// Whether frame times and IMU times share one clock; without it there are no per-frame IMU tables.
   public var framesShareIMUClock = true
+  /// Whether a frame without depth picture has no depth time either; `false` where tables show the times
+  /// that the files hold.
+  public var depthTimesNeedPictures = true
+  /// Whether the family keeps a small preview picture beside its media.
+  public var hasThumbnail = false
   /// What is known of the two cameras; `nil` where there is no depth.
   public var alignment: DepthCalibration?
   public var warnings: [CaptureWarning] = []

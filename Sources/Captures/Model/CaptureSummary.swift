@@ -32,6 +32,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
       .confidence: Self.state(capture.confidence), .imu: Self.state(capture.imu),
       .poses: Self.state(capture.poses), .intrinsics: Self.state(capture.intrinsics),
       .cameraSettings: Self.state(capture.cameraSettings), .geo: Self.state(capture.geo),
+      .thumbnail: capture.hasThumbnail
+        ? Self.state(capture.color) : .absent("the family keeps no thumbnail"),
       .frames: capture.frames.isEmpty ? .absent("the capture has no frames") : .present,
     ]
     files = capture.files.mapValues { $0.map(\.string) }

@@ -75,7 +75,8 @@ public struct IMUStream: Sendable {
     var stream = self
     stream.gapThresholdNanoseconds = sensors.indices.map { sensor in
       let median = TimeSteps(timestamps(ofSensor: sensor)).medianNanoseconds ?? 0
-      return max(3 * median, 50_000_000)
+      // Times of damaged files may lie centuries apart.
+      return median > .max / 3 ? .max : max(3 * median, 50_000_000)
     }
     return stream
   }

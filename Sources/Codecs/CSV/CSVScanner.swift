@@ -15,8 +15,10 @@ import SystemPackage
 ///
 /// Memory: one piece of the file, and one line if that is longer. Cost: linear in the text.
 public struct CSVScanner {
-  /// What separates cells.
-  public var delimiter = UInt8(ascii: ",")
+  /// What separates cells; a change splits the line at hand again.
+  public var delimiter = UInt8(ascii: ",") {
+    didSet { split() }
+  }
   /// The number of the line at hand, from 1, empty lines counted.
   public private(set) var lineNumber = 0
   /// Where the line at hand starts in the file.

@@ -27,11 +27,10 @@ public final class InflateStream {
 
   private let file: MappedFile
   private let end: Int
-  private var releasedTo: Int
   // On the heap: zlib keeps the address of this structure and compares it on every call.
   private let stream: UnsafeMutablePointer<z_stream>
 
-  /// How much input zlib sees at a time, and how much is read before pages are given back.
+  /// How much input zlib sees at a time.
   private static let windowBytes = 1 << 20
 
   /// A stream that starts at the lower end of `range`, cut to the file, and may not read beyond it.
@@ -39,7 +38,6 @@ public final class InflateStream {
     let range = range.clamped(to: 0..<file.count)
     self.file = file
     inputOffset = range.lowerBound
-    releasedTo = range.lowerBound
     end = range.upperBound
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -93,7 +91,7 @@ public final class InflateStream {
       }
     }
     inputOffset += consumed
-    giveBackPages()
+    file.didRead(bytes: consumed)
     switch status {
     case Z_OK where consumed > 0 || produced > 0: break
     case Z_OK, Z_BUF_ERROR: state = .truncated
@@ -103,11 +101,5 @@ public final class InflateStream {
       state = .damaged(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
     }
     return produced
-  }
-
-  private func giveBackPages() {
-    guard inputOffset - releasedTo >= Self.windowBytes else { return }
-    file.giveBackPages(in: releasedTo..<inputOffset)
-    releasedTo = inputOffset
   }
 }

@@ -1,5 +1,5 @@
 /// A change of one parameter from the command line: `STAGE.PARAM=VALUE`.
-public struct ParameterSetting: Hashable, Sendable {
+public struct ParameterSetting: Hashable, Sendable, Codable {
   public var stage: String
   public var parameter: String
   public var value: String

@@ -1,5 +1,5 @@
 /// Which stages of a pipeline a run is about.
-public struct Selection: Hashable, Sendable {
+public struct Selection: Hashable, Sendable, Codable {
   /// Exactly this stage (and its inner steps).
   public var only: String?
   /// This stage and everything that needs it.

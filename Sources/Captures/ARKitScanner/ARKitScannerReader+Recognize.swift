@@ -1,0 +1,53 @@
+import Storage
+import SystemPackage
+
+extension ARKitScannerReader {
+  /// One capture, if the folder holds one of the names that only this app writes, or a file `depth`
+  /// whose bytes are a depth file.
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    guard let (certainty, reason) = evidence(listing) else { return [] }
+    let name = FolderName.of(listing.folder)
+    let id = name == "iphone" ? FolderName.ofParent(of: listing.folder) + "-iphone" : name
+    return [
+      Recognition(
+        family: family, certainty: certainty, folder: listing.folder, id: id, reason: reason)
+    ]
+  }
+
+  private static func evidence(
+    _ listing: FolderListing
+  ) -> (Recognition.Certainty, String)? {
+    let certain = [
+      ARKitScanner.Folder.releasePoses, "trans.json", "depthBufferSequence",
+      "depthBufferSequence.bin",
+    ]
+    if let name = certain.first(where: listing.contains) { return (.certain, "holds \(name)") }
+    if listing.contains("depth.bin") {
+      let companion = ["exif.json", "metadata.json", "rgb.mp4"].first(where: listing.contains)
+      return companion.map { (.certain, "holds depth.bin and \($0)") }
+        ?? (.possible, "holds depth.bin")
+    }
+    if listing.contains("depth"), isDepthFile(listing) {
+      return (.possible, "holds a file depth with depth pictures")
+    }
+    if let name = listing.files.first(where: isFirstLayout) {
+      return (.possible, "holds \(name), the layout of 2022-10-12")
+    }
+    return nil
+  }
+
+  static func isRecognized(_ listing: FolderListing) -> Bool {
+    ARKitScanner.Folder(listing).depthFile != nil || listing.contains("trans.json")
+      || listing.contains(ARKitScanner.Folder.releasePoses)
+  }
+
+  /// One depth file per frame, named by its time.
+  static func isFirstLayout(_ name: String) -> Bool {
+    ARKitScanner.Folder.key(in: name, before: "_depthBuffer.bin") != nil
+  }
+
+  private static func isDepthFile(_ listing: FolderListing) -> Bool {
+    guard let file = try? MappedFile(listing.folder.appending("depth")) else { return false }
+    return ARKitScanner.DepthLayout.holdsDepth(file)
+  }
+}

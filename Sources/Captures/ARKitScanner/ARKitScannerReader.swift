@@ -1,0 +1,33 @@
+import Storage
+import SystemPackage
+
+/// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
+/// ScanNet++ scenes: one flat folder per capture.
+public enum ARKitScannerReader: CaptureReader {
+  public static let family = CaptureFamily.arkitScanner
+  public static let readerVersion = 1
+
+  /// Opens the folder of `recognition`.
+  ///
+  /// Side tables are parsed whole, the chain of depth records is walked without decoding, the video is
+  /// indexed. Only a depth file that is one DEFLATE stream has to be inflated once, in constant memory,
+  /// because nothing else tells how many frames it holds.
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let listing: FolderListing
+    do throws(FileError) {
+      listing = try FolderListing(of: recognition.folder)
+    } catch {
+      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+    }
+    if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
+      throw CaptureError(
+        file: recognition.folder.appending(name),
+        problem:
+          "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
+        remedy: "convert it with the app's own scripts of that time")
+    }
+    let contents = ARKitScanner.Contents(ARKitScanner.Folder(listing))
+    if let failure = contents.failure { throw failure }
+    return ARKitScanner.Assembly(contents).capture(id: recognition.id)
+  }
+}

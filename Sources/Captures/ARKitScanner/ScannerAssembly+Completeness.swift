@@ -1,0 +1,55 @@
+import SystemPackage
+
+extension ARKitScanner.Assembly {
+  /// Files with keys and settings that the generation writes when the user presses stop, absent here.
+  /// Motion has a warning of its own.
+  var missingSideFiles: [String] {
+    let folder = contents.folder
+    let generation = contents.generation
+    if folder.isRelease { return [] }
+    if folder.usesPropertyLists {
+      return [("_trans.xml", "trans.xml"), ("_offset.txt", "offset.txt")]
+        .filter { folder.files(endingIn: $0.0).isEmpty }.map(\.1)
+        + (folder.has("intri.xml") ? [] : ["intri.xml"])
+    }
+    var names = ["metadata.json", "trans.json"]
+    if generation.writesIntrinsicsFile { names.append("intri.json") }
+    names.append("offset.json")
+    return names.filter { !folder.has($0) }
+  }
+
+  /// Whether a finished upload would look like this.
+  func completeness() -> UploadCompleteness {
+    let folder = contents.folder
+    var missing = missingSideFiles.map { "\($0) is not there." }
+    if !folder.isRelease, !folder.usesPropertyLists, !folder.has("imu.json") {
+      missing.append("imu.json is not there.")
+    }
+    if contents.generation.writesExif, !folder.has("exif.json") {
+      missing.append("exif.json is not there.")
+    }
+    if sides.exifIsOpen { missing.append("exif.json is not closed.") }
+    switch contents.video {
+    case .absent: missing.append("The video is not there.")
+    case .unreadable(let error): missing.append(Self.sentence(error))
+    case .present(let video) where video.endsEarly:
+      missing.append("\(video.name) is cut at its end.")
+    case .present: break
+    }
+    switch contents.depth {
+    case .absent: missing.append("The depth file is not there.")
+    case .unreadable(let error): missing.append(Self.sentence(error))
+    case .present(let depth) where depth.isCut: missing.append("\(depth.name) is cut at its end.")
+    case .present: break
+    }
+    let errors = [
+      contents.metadata.error, sides.poses.error, sides.matrices.error, sides.offsets.error,
+      sides.motion.error,
+    ]
+    return UploadCompleteness(missing: missing + errors.compactMap(\.self).map(Self.sentence))
+  }
+
+  private static func sentence(_ error: CaptureError) -> String {
+    "\(error.file.lastComponent?.string ?? "A file") cannot be read: \(error.problem)."
+  }
+}

@@ -1,0 +1,118 @@
+import Codecs
+import Geometry
+
+extension ARKitScanner.Assembly {
+  /// Files that are absent or damaged.
+  func reportFiles() {
+    for name in missingSideFiles {
+      warnings.add(
+        .missingFile, name, "\(name) is not there: the app writes it when recording stops")
+    }
+    if case .absent = contents.video {
+      warnings.add(.missingFile, "color", "no video: color does not apply")
+    }
+    if case .absent = contents.depth {
+      warnings.add(.missingFile, "depth", "no depth file: depth does not apply")
+    }
+    if contents.video.value?.track.orientation.isIgnored ?? false {
+      warnings.add(
+        .rotationIgnored, "color", "the video's display matrix is no quarter turn: not applied")
+    }
+    if sides.exifIsOpen {
+      warnings.add(
+        .truncatedStream, "exif", "exif.json is not closed: its complete entries are used")
+    }
+    warnings.add(
+      .corruptRecord, "exif", count: sides.exifBrokenLines,
+      "lines of exif.json that are no entry are left out")
+    if let error = contents.metadata.error {
+      warnings.add(.corruptRecord, "metadata.json", "\(error)")
+    }
+    for (file, count) in sides.unreadableKeys.sorted(by: { $0.key < $1.key }) {
+      warnings.add(
+        .unknownKey, file, count: count, "entries whose key is neither time nor frame number")
+    }
+  }
+
+  /// Streams of other lengths than the keys say.
+  func reportLengths() {
+    let color = pictureCount
+    let depth = depthCount
+    let expected = keyCount > 0 ? keyCount : max(depth ?? 0, color ?? 0)
+    if let color {
+      warnings.add(
+        .frameCountMismatch, "color", count: abs(color - expected),
+        "\(color) pictures for \(expected) frames: paired by index from 0")
+    }
+    if let depth {
+      warnings.add(
+        .frameCountMismatch, "depth", count: abs(depth - expected),
+        "\(depth) records for \(expected) frames: " + depthPairing(depth, expected))
+    }
+    guard let color, let depth else { return }
+    warnings.add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) pictures, \(depth) depth records")
+    warnings.add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) depth records, \(color) pictures")
+  }
+
+  private func depthPairing(_ depth: Int, _ expected: Int) -> String {
+    let isWholeFloatChain =
+      if let file = contents.depth.value, case .framed(_, .deflate) = file.layout.kind {
+        !file.isCut
+      } else {
+        false
+      }
+    guard depth < expected, isWholeFloatChain else { return "paired by index from 0" }
+    return "the encoder failed and wrote nothing there, so later records belong to later frames; "
+      + "where is not recorded, they are paired by index"
+  }
+
+  func reportTimes() {
+    let known = sides.times.prefix(frameCount).compactMap(\.self)
+    if sides.isNominal {
+      warnings.add(
+        .timestampsMissing, "frames", count: frameCount,
+        "no times were recorded: frame k is taken to be at k/60 s")
+    } else if sides.isKilled {
+      warnings.add(
+        .timestampsMissing, "frames", count: frameCount - known.count,
+        "frames without a time: the app was killed before it wrote them")
+      warnings.add(
+        .pairingApproximate, "frames", count: known.count,
+        "times are those of exif.json in order: the app was killed before it wrote the pose file")
+    }
+    warnings.add(
+      .frameGap, "frames", count: TimeSteps(known).gaps(above: Self.gapFactor),
+      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+  }
+
+  func reportSizes() {
+    if let depth = contents.depth.value {
+      let size = depth.layout.size
+      let used = "\(size.width)x\(size.height) is used"
+      switch contents.metadata.value?.depthSize {
+      case .invalid(let text):
+        warnings.add(.sizeMismatch, "depth", "metadata says \(text), which is no size: \(used)")
+      case .valid(let stated) where depth.layout.sizeDiffers:
+        warnings.add(
+          .sizeMismatch, "depth",
+          "metadata says \(stated.width)x\(stated.height), which the data does not fit: \(used)")
+      case .valid, .absent, nil: break
+      }
+    }
+    switch contents.metadata.value?.colorSize {
+    case .invalid(let text):
+      warnings.add(.sizeMismatch, "color", "metadata says \(text), which is no size")
+    case .valid(let stated):
+      guard let size = contents.video.value?.storedSize, size != stated else { break }
+      warnings.add(
+        .sizeMismatch, "color",
+        "metadata says \(stated.width)x\(stated.height), the video has \(size.width)x\(size.height)"
+      )
+    case .absent, nil: break
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Storage
+import SystemPackage
+
+extension ARKitScanner {
+  /// Everything that opening a folder reads.
+  struct Contents: Sendable {
+    let folder: Folder
+    let metadata: StreamState<Metadata>
+    let sides: Sides
+    let depth: StreamState<DepthFile>
+    let video: StreamState<Video>
+    let generation: Generation
+
+    init(_ folder: Folder) {
+      self.folder = folder
+      metadata = Self.metadata(in: folder)
+      sides =
+        if folder.isRelease {
+          Sides(release: folder)
+        } else if folder.usesPropertyLists {
+          Sides(propertyLists: folder)
+        } else {
+          Sides(json: folder, metadata: metadata.value)
+        }
+      depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
+      video = Self.video(in: folder)
+      generation = Generation(
+        folder, metadata: metadata.value,
+        keysAreTimes: !sides.isKilled && !sides.isNominal, layout: depth.value?.layout.kind)
+    }
+
+    /// The first error, if there is nothing at all to work with.
+    var failure: CaptureError? {
+      let isEmpty =
+        depth.value == nil && video.value == nil && sides.times.isEmpty && sides.poses.value == nil
+      guard isEmpty else { return nil }
+      return depth.error ?? sides.poses.error ?? video.error
+        ?? CaptureError(
+          file: folder.path, problem: "no depth, no video and no poses",
+          remedy: "upload the whole folder again")
+    }
+
+    private static func metadata(in folder: Folder) -> StreamState<Metadata> {
+      guard folder.has("metadata.json") else { return .absent("no metadata.json") }
+      do throws(CaptureError) {
+        return .present(try Metadata(folder.path(of: "metadata.json")))
+      } catch {
+        return .unreadable(error)
+      }
+    }
+
+    private static func depth(in folder: Folder, stated: StatedSize) -> StreamState<DepthFile> {
+      guard let name = folder.depthFile else { return .absent("no depth file") }
+      do throws(CaptureError) {
+        return .present(try DepthFile(folder.path(of: name), name: name, stated: stated))
+      } catch {
+        return .unreadable(error)
+      }
+    }
+
+    private static func video(in folder: Folder) -> StreamState<Video> {
+      guard let name = folder.videoFile else { return .absent("no video file") }
+      do throws(CaptureError) {
+        return .present(try Video(folder.path(of: name), name: name))
+      } catch {
+        return .unreadable(error)
+      }
+    }
+  }
+}

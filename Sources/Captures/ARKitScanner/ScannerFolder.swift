@@ -1,0 +1,59 @@
+import SystemPackage
+
+extension ARKitScanner {
+  /// Which of the app's files a folder holds.
+  struct Folder: Sendable {
+    let listing: FolderListing
+    /// The file with depth records, if there is one.
+    let depthFile: String?
+    /// The video, if there is one; its name says nothing about its container.
+    let videoFile: String?
+    /// Names of the per-frame property lists `<t>_trans.xml` of the first two generations.
+    let poseLists: [String]
+
+    static let releasePoses = "pose_intrinsic_imu.json"
+    private static let depthNames = [
+      "depth.bin", "depthBufferSequence.bin", "depthBufferSequence", "depth",
+    ]
+
+    init(_ listing: FolderListing) {
+      self.listing = listing
+      depthFile = Self.depthNames.first(where: listing.contains)
+      poseLists = listing.files.filter { Self.key(in: $0, before: "_trans.xml") != nil }
+      let videoNames =
+        if listing.contains(Self.releasePoses) {
+          ["rgb.mkv", "rgb.mp4", "video.mp4"]
+        } else if !poseLists.isEmpty {
+          ["video.mp4", "rgb.mp4", "rgb.mkv"]
+        } else {
+          ["rgb.mp4", "video.mp4", "rgb.mkv"]
+        }
+      videoFile = videoNames.first(where: listing.contains)
+    }
+
+    var path: FilePath { listing.folder }
+    var isRelease: Bool { has(Self.releasePoses) }
+    var hasDepthBufferSequence: Bool { depthFile?.hasPrefix("depthBufferSequence") ?? false }
+    /// Whether this is one of the two generations with one property list per frame and value.
+    var usesPropertyLists: Bool {
+      !poseLists.isEmpty || (hasDepthBufferSequence && !has("trans.json"))
+    }
+
+    func has(_ name: String) -> Bool { listing.contains(name) }
+    func path(of name: String) -> FilePath { path.appending(name) }
+
+    /// Files named `<decimal number><suffix>`, with that number's text.
+    func files(endingIn suffix: String) -> [(name: String, key: String)] {
+      listing.files.compactMap { name in
+        Self.key(in: name, before: suffix).map { (name, $0) }
+      }
+    }
+
+    /// The decimal number that `name` holds before `suffix`; `nil` when there is something else.
+    static func key(in name: String, before suffix: String) -> String? {
+      guard name.hasSuffix(suffix) else { return nil }
+      let text = String(name.dropLast(suffix.count))
+      return Key(time: text) == nil ? nil : text
+    }
+  }
+}

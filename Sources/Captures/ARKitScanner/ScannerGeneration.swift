@@ -1,0 +1,58 @@
+extension ARKitScanner {
+  /// The dated layouts of the app, by the names that `capture.json` gives them.
+  enum Generation: String, Sendable {
+    case g1, g2a, g2b, g2c, g3, g4, g5, g6, scannetpp
+
+    /// Tells the generation by its marks; where several fit the latest, since later ones drop marks.
+    init(
+      _ folder: Folder, metadata: Metadata?, keysAreTimes: Bool, layout: DepthLayout.Kind?
+    ) {
+      let hasExposureMarks =
+        metadata?.hasExposureKeys ?? false
+        || folder.has("exif_ShutterSpeedValue.json") || folder.has("exif_BrightnessValue.json")
+      if folder.isRelease {
+        self = .scannetpp
+      } else if folder.usesPropertyLists {
+        self = Self.propertyLists(folder.depthFile, layout)
+      } else if folder.has("exif.json") {
+        self = .g6
+      } else if metadata?.isFirstVersion ?? (folder.depthFile == "depth") {
+        self = .g2b
+      } else if folder.has("intri.json") || keysAreTimes {
+        if case .framed(_, first: .deflate) = layout {
+          self = .g4
+        } else {
+          self = hasExposureMarks ? .g5 : .g6
+        }
+      } else {
+        switch layout {
+        case .framed(_, first: .lz4): self = hasExposureMarks ? .g5 : .g6
+        case .framed: self = .g3
+        case .deflateStream, .raw: self = .g2c
+        case nil: self = metadata?.hasMisspelledMatrix ?? false ? .g2c : .g3
+        }
+      }
+    }
+
+    private static func propertyLists(
+      _ depthFile: String?, _ layout: DepthLayout.Kind?
+    ) -> Generation {
+      switch (depthFile, layout) {
+      case ("depthBufferSequence.bin", _): .g1
+      case ("depthBufferSequence", _), (_, .deflateStream): .g2a
+      default: .g1
+      }
+    }
+
+    /// Whether intrinsics are in a file of their own, one matrix per frame.
+    var writesIntrinsicsFile: Bool {
+      switch self {
+      case .g4, .g5, .g6: true
+      case .g1, .g2a, .g2b, .g2c, .g3, .scannetpp: false
+      }
+    }
+
+    /// Whether `exif.json` is written while recording.
+    var writesExif: Bool { self == .g6 || self == .scannetpp }
+  }
+}

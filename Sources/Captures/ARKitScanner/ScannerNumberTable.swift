@@ -1,0 +1,61 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+extension ARKitScanner {
+  /// A side file: numbers by key, in the order of the keys.
+  struct NumberTable: Sendable {
+    struct Entry: Sendable {
+      var key: Key
+      /// `nil` when the text is no list of numbers.
+      var numbers: [Double]?
+    }
+
+    var entries: [Entry]
+    /// Whether the keys are frame numbers rather than times.
+    var keysAreFrameNumbers = false
+    /// Entries left out because their key is neither.
+    var unreadableKeys = 0
+
+    /// From the app's `{"key": "[1.0,nan]"}` or `{"key": "0.25"}`.
+    ///
+    /// `timesOnly`: keys are times even if all of them should happen to look like frame numbers.
+    init(json file: FilePath, timesOnly: Bool) throws(CaptureError) {
+      let texts = try SideFile.json([String: String].self, from: file)
+      keysAreFrameNumbers =
+        !timesOnly && !texts.isEmpty && texts.keys.allSatisfy(Key.isFrameNumber)
+      entries = []
+      entries.reserveCapacity(texts.count)
+      for (text, value) in texts {
+        let key = keysAreFrameNumbers ? Key(frameNumber: text) : Key(time: text)
+        guard let key else {
+          unreadableKeys += 1
+          continue
+        }
+        let numbers = NumberList.parse(value) ?? NumberList.number(value).map { [$0] }
+        entries.append(Entry(key: key, numbers: numbers))
+      }
+      entries.sort { $0.key < $1.key }
+    }
+
+    /// From files named by the key, one per entry, each read by `read`; a file that `read` refuses is
+    /// an entry without numbers.
+    init(
+      files: [(name: String, key: String)], in folder: FilePath,
+      read: (FilePath) throws(CaptureError) -> [Double]
+    ) {
+      entries = files.compactMap { file in
+        Key(time: file.key).map { Entry(key: $0, numbers: try? read(folder.appending(file.name))) }
+      }
+      entries.sort { $0.key < $1.key }
+    }
+
+    /// The entry of each of `keys`, matched by time; `nil` where this table has none.
+    func entries(for keys: [Timestamp?]) -> [Entry?] {
+      var byTime: [Timestamp: Entry] = [:]
+      byTime.reserveCapacity(entries.count)
+      for entry in entries { byTime[entry.key.timestamp] = entry }
+      return keys.map { $0.flatMap { byTime[$0] } }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+extension ARKitScanner {
+  /// `pose_intrinsic_imu.json` of the released scenes: one object per frame, matrices by rows.
+  struct Release: Sendable {
+    struct Frame: Sendable, Decodable {
+      /// Decimal seconds, digit by digit as in the file.
+      var timestamp: Decimal?
+      var pose: [[Double]]?
+      var alignedPose: [[Double]]?
+      var intrinsic: [[Double]]?
+      var imu: Motion?
+
+      enum CodingKeys: String, CodingKey {
+        case timestamp, pose, intrinsic, imu
+        case alignedPose = "aligned_pose"
+      }
+
+      /// A member of another shape counts as absent: it must not cost the other frames.
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        timestamp = try? container.decode(Decimal.self, forKey: .timestamp)
+        pose = try? container.decode([[Double]].self, forKey: .pose)
+        alignedPose = try? container.decode([[Double]].self, forKey: .alignedPose)
+        intrinsic = try? container.decode([[Double]].self, forKey: .intrinsic)
+        imu = try? container.decode(Motion.self, forKey: .imu)
+      }
+
+      var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0.description) } }
+    }
+
+    struct Motion: Sendable, Decodable {
+      var rotationRate: [Double]?
+      var acceleration: [Double]?
+      var gravity: [Double]?
+
+      enum CodingKeys: String, CodingKey {
+        case acceleration, gravity
+        case rotationRate = "rotate_rate"
+      }
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        rotationRate = try? container.decode([Double].self, forKey: .rotationRate)
+        acceleration = try? container.decode([Double].self, forKey: .acceleration)
+        gravity = try? container.decode([Double].self, forKey: .gravity)
+      }
+    }
+
+    /// In the order of their numbers, which are zero-based but not looked at further: record i belongs
+    /// to the i-th frame.
+    var frames: [(number: Int, frame: Frame)]
+    /// Entries left out because their key names no frame.
+    var unreadableKeys = 0
+
+    init(_ file: FilePath) throws(CaptureError) {
+      let entries = try SideFile.json([String: Frame].self, from: file)
+      frames = []
+      frames.reserveCapacity(entries.count)
+      for (text, frame) in entries {
+        if let number = Self.frameNumber(text) {
+          frames.append((number, frame))
+        } else {
+          unreadableKeys += 1
+        }
+      }
+      frames.sort { $0.number < $1.number }
+    }
+
+    /// The number in `frame_000012`.
+    static func frameNumber(_ key: String) -> Int? {
+      guard key.hasPrefix("frame_") else { return nil }
+      let digits = String(key.dropFirst(6))
+      return Key.isFrameNumber(digits) ? Int(digits) : nil
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+extension ARKitScanner {
+  /// Whole small files.
+  enum SideFile {
+    /// The tables of an hour take about 80 MB.
+    private static let largestFile = 1 << 29
+
+    /// The bytes of a file; errors name it.
+    static func bytes(of file: FilePath) throws(CaptureError) -> Data {
+      do throws(FileError) {
+        let mapped = try MappedFile(file)
+        guard mapped.count <= largestFile else {
+          throw FileError(
+            kind: .other, path: file, operation: "read",
+            reason: "\(mapped.count) bytes are no table of this app")
+        }
+        return mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
+      } catch {
+        throw CaptureError(
+          file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
+      }
+    }
+
+    /// A JSON file of a known shape. Python's `NaN` and `Infinity` are read too.
+    static func json<Value: Decodable>(
+      _ type: Value.Type, from file: FilePath
+    ) throws(CaptureError) -> Value {
+      let data = try bytes(of: file)
+      do {
+        return try JSONDecoder().decode(type, from: data)
+      } catch {
+        let lenient = JSONDecoder()
+        lenient.allowsJSON5 = true
+        if let value = try? lenient.decode(type, from: data) { return value }
+        throw CaptureError(
+          file: file, problem: "\(reason(error)) (\(data.count) bytes)",
+          remedy: "copy the file from the device again")
+      }
+    }
+
+    /// The one number of a text file.
+    static func number(from file: FilePath) throws(CaptureError) -> [Double] {
+      let text = String(decoding: try bytes(of: file).prefix(256), as: UTF8.self)
+      guard let number = NumberList.number(text) else {
+        throw CaptureError(file: file, problem: "holds no number")
+      }
+      return [number]
+    }
+
+    private static func reason(_ error: any Error) -> String {
+      switch error {
+      case DecodingError.dataCorrupted: "no valid JSON"
+      case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+        "\(context.debugDescription) At: \(context.codingPath.map(\.stringValue).joined(separator: "."))"
+      default: "\(error)"
+      }
+    }
+  }
+}

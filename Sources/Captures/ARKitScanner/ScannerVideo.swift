@@ -1,0 +1,44 @@
+import Codecs
+import SystemPackage
+
+extension ARKitScanner {
+  /// The color video, its pictures counted and none of them decoded.
+  struct Video: Sendable {
+    let name: String
+    let path: FilePath
+    let track: VideoTrack
+    /// The file ends before its own index says.
+    let endsEarly: Bool
+
+    var pictureCount: Int { track.pictureCount }
+    /// Pixels of the picture as stored, which is what intrinsics belong to.
+    var storedSize: PictureSize {
+      PictureSize(width: track.storedWidth, height: track.storedHeight)
+    }
+    /// Pixels of the picture after the turn that a rotation flag asks for; the app writes none.
+    var uprightSize: PictureSize {
+      PictureSize(width: track.uprightWidth, height: track.uprightHeight)
+    }
+
+    /// The first video track: the app writes one, and no audio. The container is told by its content.
+    init(_ path: FilePath, name: String) throws(CaptureError) {
+      do throws(VideoError) {
+        let index = try VideoIndex.read(path)
+        guard let track = index.tracks.first, track.pictureCount > 0, track.storedWidth > 0,
+          track.storedHeight > 0
+        else {
+          throw VideoError(
+            file: path, what: "no pictures", remedy: "copy the file from the device again")
+        }
+        self.track = track
+        endsEarly = index.endsEarly
+      } catch {
+        throw CaptureError(
+          file: path, byteOffset: error.byteOffset.flatMap { Int(exactly: $0) },
+          problem: error.what, remedy: error.remedy)
+      }
+      self.name = name
+      self.path = path
+    }
+  }
+}

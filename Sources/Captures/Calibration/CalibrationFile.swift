@@ -1,0 +1,85 @@
+import Geometry
+import Storage
+import SystemPackage
+
+/// Reads calibrations that come as files of their own, in any of three formats told apart by content:
+/// JSON (the `alignment` object of `capture.json`), the `key = value` text of a lab calibration, and a
+/// Kalibr camera chain.
+public enum CalibrationFile {
+  /// Larger files are refused: a calibration has some hundred numbers.
+  public static let largestBytes = 1 << 20
+
+  /// The calibration in a file.
+  ///
+  /// The sizes are those of the capture's pictures, in pixels before any turn. They tell the cameras of
+  /// a Kalibr chain apart and stand in for sizes a lab text leaves out; a calibration made for another
+  /// size is returned as it is.
+  ///
+  /// Throws when the file cannot be read or is malformed, and when a value cannot be true (a rotation
+  /// that is none, a focal length of 0 or less, a number that is not finite). Parts that a file leaves
+  /// out as a whole are `nil`.
+  public static func read(
+    _ path: FilePath, depthSize: (width: Int, height: Int)? = nil,
+    colorSize: (width: Int, height: Int)? = nil
+  ) throws(CalibrationError) -> DepthCalibration {
+    let text = try text(of: path)
+    do throws(CalibrationProblem) {
+      let calibration = try parse(text, depthSize: depthSize, colorSize: colorSize)
+      if let fault = calibration.firstFault { throw CalibrationProblem(fault) }
+      return calibration
+    } catch {
+      throw error.error(in: path)
+    }
+  }
+
+  /// The calibration in a text of any of the formats.
+  static func parse(
+    _ text: String, depthSize: (width: Int, height: Int)? = nil,
+    colorSize: (width: Int, height: Int)? = nil
+  ) throws(CalibrationProblem) -> DepthCalibration {
+    switch format(of: text) {
+    case .json: try CalibrationJSON.calibration(in: text)
+    case .labText:
+      try LabCalibrationText(text).calibration(depthSize: depthSize, colorSize: colorSize)
+    case .kalibr:
+      try KalibrChain(text).calibration(depthSize: depthSize, colorSize: colorSize)
+    }
+  }
+
+  enum Format {
+    case json, labText, kalibr
+  }
+
+  /// `{` first is JSON. Otherwise the first line that is not blank or a comment decides: with `=` it is
+  /// a lab text, without a camera chain.
+  static func format(of text: String) -> Format {
+    for line in text.split(whereSeparator: \.isNewline) {
+      let content = line.drop(while: \.isWhitespace)
+      guard let first = content.first, first != "#" else { continue }
+      if first == "{" { return .json }
+      return content.contains("=") ? .labText : .kalibr
+    }
+    return .labText
+  }
+
+  /// The file's text without a byte order mark.
+  private static func text(of path: FilePath) throws(CalibrationError) -> String {
+    let file: MappedFile
+    do {
+      file = try MappedFile(path)
+    } catch {
+      throw CalibrationError(file: path, problem: "cannot be read: \(error)")
+    }
+    guard file.count <= largestBytes else {
+      throw CalibrationError(
+        file: path, problem: "\(file.count) bytes are too many for a calibration")
+    }
+    let bytes = file.withBytes { bytes in
+      (0..<bytes.byteCount).map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CalibrationError(file: path, problem: "is not UTF-8 text")
+    }
+    return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
+  }
+}

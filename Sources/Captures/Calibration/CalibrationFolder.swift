@@ -1,0 +1,17 @@
+import FoundationEssentials
+import SystemPackage
+
+/// A folder of calibrations by device: the file whose stem is the device's id.
+public enum CalibrationFolder {
+  /// The calibration file of a device, `nil` when the folder has none or does not exist. Of several, in
+  /// the order `.json`, `.txt`, `.yaml`, `.yml`.
+  ///
+  /// Names are compared, no path is built from the id: an id with a slash finds nothing.
+  public static func file(for deviceID: String, in folder: FilePath) -> FilePath? {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+    for ending in ["json", "txt", "yaml", "yml"] where names.contains("\(deviceID).\(ending)") {
+      return folder.appending("\(deviceID).\(ending)")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,115 @@
+import Geometry
+
+/// The `key = value` text of a per-device lab calibration.
+///
+/// k1 … k5 of a camera stand for k1, k2, p1, p2, k3. Lines without `=`, comments (`#`) and keys that
+/// are not about cameras are passed over. A camera without any of its four intrinsics is absent; one
+/// with some of them is an error.
+struct LabCalibrationText {
+  private struct Entry {
+    var value: Substring
+    var line: Int
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  init(_ text: String) {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .enumerated()
+    {
+      let content = line.prefix { $0 != "#" }
+      guard let equals = content.firstIndex(of: "=") else { continue }
+      let key = Self.trimmed(content[..<equals])
+      entries[String(key)] = Entry(
+        value: Self.trimmed(content[content.index(after: equals)...]), line: index + 1)
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text.drop(while: \.isWhitespace)
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
+  }
+
+  func calibration(
+    depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?
+  ) throws(CalibrationProblem) -> DepthCalibration {
+    let transform = try transform()
+    return DepthCalibration(
+      registered: false, colorFromDepth: transform,
+      depthIntrinsics: try camera("depth", size: depthSize),
+      colorIntrinsics: try camera("color", size: colorSize), depthDistortion: try lens("depth"),
+      colorDistortion: try lens("color"))
+  }
+
+  /// `depthToColorExtrinsics`, or `colorToDepthExtrinsics` the other way round.
+  private func transform() throws(CalibrationProblem) -> RigidTransform? {
+    if let given = try matrix("depthToColorExtrinsics") { return given }
+    guard let opposite = try matrix("colorToDepthExtrinsics") else { return nil }
+    // Inverting by the transpose is only right for a rotation: judge it under the key that was read.
+    let judged = DepthCalibration(registered: false, colorFromDepth: opposite)
+    if let fault = judged.firstFault {
+      throw CalibrationProblem(
+        "must be \(fault.rule)", key: "colorToDepthExtrinsics", value: fault.value,
+        line: entries["colorToDepthExtrinsics"]?.line)
+    }
+    return opposite.inverse
+  }
+
+  private func matrix(_ key: String) throws(CalibrationProblem) -> RigidTransform? {
+    guard let entry = entries[key] else { return nil }
+    let numbers = entry.value.split { $0.isWhitespace || $0 == "," }.map { Double($0) }
+    guard numbers.count == 16, !numbers.contains(nil) else {
+      throw CalibrationProblem(
+        "must be 16 numbers, row by row", key: key, value: String(entry.value), line: entry.line)
+    }
+    return RigidTransform(rowMajor: numbers.compactMap { $0 })
+  }
+
+  private func camera(
+    _ name: String, size: (width: Int, height: Int)?
+  ) throws(CalibrationProblem) -> PinholeCamera? {
+    let keys = ["fx_", "fy_", "mx_", "my_"].map { $0 + name }
+    guard keys.contains(where: { entries[$0] != nil }) else { return nil }
+    let camera = PinholeCamera(
+      width: try side(name + "Width", size?.width), height: try side(name + "Height", size?.height),
+      fx: try number(keys[0]), fy: try number(keys[1]), cx: try number(keys[2]),
+      cy: try number(keys[3]))
+    try CalibrationProblem.check(
+      camera,
+      keys: [
+        "width": name + "Width", "height": name + "Height", "fx": keys[0], "fy": keys[1],
+        "cx": keys[2], "cy": keys[3],
+      ])
+    return camera
+  }
+
+  private func lens(_ name: String) throws(CalibrationProblem) -> LensDistortion {
+    var list: [Double] = []
+    for key in (1...5).map({ "k\($0)_\(name)" }) {
+      list.append(entries[key] == nil ? 0 : try number(key))
+    }
+    return LensDistortion(openCVOrder: list)
+  }
+
+  private func side(_ key: String, _ fallback: Int?) throws(CalibrationProblem) -> Int {
+    guard let entry = entries[key] else {
+      if let fallback { return fallback }
+      throw CalibrationProblem("is missing", key: key)
+    }
+    guard let side = Int(entry.value) else {
+      throw CalibrationProblem(
+        "must be a whole number of pixels", key: key, value: String(entry.value), line: entry.line)
+    }
+    return side
+  }
+
+  private func number(_ key: String) throws(CalibrationProblem) -> Double {
+    guard let entry = entries[key] else { throw CalibrationProblem("is missing", key: key) }
+    guard let number = Double(entry.value), number.isFinite else {
+      throw CalibrationProblem(
+        "must be a finite number", key: key, value: String(entry.value), line: entry.line)
+    }
+    return number
+  }
+}

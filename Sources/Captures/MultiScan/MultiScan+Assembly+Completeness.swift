@@ -1,0 +1,53 @@
+extension MultiScan.Assembly {
+  /// Whether the app finished and everything it wrote has arrived. The app writes metadata and motion
+  /// headers, the video's index and the streams' end marks when the recording stops.
+  var completeness: UploadCompleteness {
+    var missing: [String] = []
+    if contents.metadata == nil { missing.append("The metadata is not there.") }
+    let files = contents.files
+    let declared = Set(contents.metadata?.streams.compactMap(\.role) ?? [])
+    let generation = contents.generation
+    if declared.contains(.color) || contents.metadata == nil, contents.color.isAbsent {
+      missing.append("The video is not there.")
+    }
+    if generation == .iosDual, files.secondaryVideo == nil {
+      missing.append("The second video is not there.")
+    }
+    if let error = contents.color.error {
+      missing.append("The video is not finished: \(error.problem).")
+    }
+    if contents.color.value?.endsEarly == true {
+      missing.append("The video ends before its own index says.")
+    }
+    let hasDepth = generation.writesCameraInfo || generation == .iosStereo
+    if hasDepth { missing += Self.unfinished(contents.depth, "depth file") }
+    if generation.writesCameraInfo {
+      missing += Self.unfinished(contents.confidence, "confidence file")
+      if contents.cameraInfo.isAbsent { missing.append("The camera info is not there.") }
+    } else {
+      for kind in MultiScan.MotionKind.allCases {
+        switch contents.motion[kind] {
+        case nil: missing.append("The motion file .\(kind) is not there.")
+        case .present(let file)? where file.header == nil:
+          missing.append("The motion file .\(kind) has no header.")
+        default: break
+        }
+      }
+    }
+    return UploadCompleteness(missing: missing)
+  }
+
+  private static func unfinished(
+    _ stream: StreamState<MultiScan.SurveyedDepth>, _ name: String
+  ) -> [String] {
+    switch stream {
+    case .absent: ["The \(name) is not there."]
+    case .present(let stream) where stream.survey.isCut: ["The \(name) has no end mark."]
+    case .present, .unreadable: []
+    }
+  }
+}
+
+extension StreamState {
+  fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
+}

@@ -1,0 +1,163 @@
+import Codecs
+import Parallel
+import Storage
+import SystemPackage
+
+extension MultiScan {
+  /// Everything that the files of one capture hold, counted and parsed, not yet put together.
+  struct Contents: Sendable {
+    var files: Files
+    var metadata: Metadata?
+    /// The file that `metadata` comes from.
+    var metadataFile: String?
+    var generation: Generation
+    var cameraInfo: StreamState<CameraInfo> = .absent("no camera info (.jsonl)")
+    var motion: [MotionKind: StreamState<MotionFile>] = [:]
+    var color: StreamState<Video> = .absent("no video (.mp4)")
+    var depth: StreamState<SurveyedDepth> = .absent("no depth file (.depth.zlib)")
+    var confidence: StreamState<SurveyedDepth> = .absent("no confidence file (.confidence.zlib)")
+  }
+
+  /// A depth or confidence file, counted.
+  struct SurveyedDepth: Sendable {
+    var file: MappedFile
+    var layout: DepthLayout
+    var survey: StreamSurvey
+  }
+
+  /// What files without metadata betray of the system that wrote them.
+  struct AndroidEvidence: Sendable {
+    var inCameraInfo = false
+    var inMotionFiles = false
+  }
+}
+
+extension MultiScan.Contents {
+  /// Reads side files whole, indexes the video, and inflates depth and confidence once to count them,
+  /// both at the same time. Throws when none of the files can be read.
+  init(of files: MultiScan.Files) throws(CaptureError) {
+    self.files = files
+    let found = Self.metadata(of: files)
+    metadata = found?.metadata
+    metadataFile = found?.file
+    if let name = files.cameraInfo {
+      cameraInfo = Self.readLines(files.path(of: name))
+    }
+    let maps = files.motion.mapValues { name in Self.map(files.path(of: name)) }
+    let evidence = MultiScan.AndroidEvidence(cameraInfo: cameraInfo.value, motion: maps)
+    generation = MultiScan.Generation(metadata: metadata, files: files, evidence: evidence)
+    let headless: MultiScan.MotionFile.Encoding = generation.isAndroid ? .bigEndian : .littleEndian
+    motion = maps.mapValues { map in
+      switch map {
+      case .success(let map):
+        .present(map.withBytes { MultiScan.MotionFile($0, headlessEncoding: headless) })
+      case .failure(let error): .unreadable(error)
+      }
+    }
+    if let name = files.colorVideo(in: generation) {
+      do throws(CaptureError) {
+        let preferred = metadata?.color?.resolution ?? .absent
+        color = .present(try MultiScan.Video(files.path(of: name), preferring: preferred))
+      } catch {
+        color = .unreadable(error)
+      }
+    }
+    (depth, confidence) = surveyed()
+    if let error = firstErrorIfNothingIsReadable { throw error }
+  }
+
+  private static func metadata(
+    of files: MultiScan.Files
+  ) -> (metadata: MultiScan.Metadata, file: String)? {
+    for name in [files.json, files.text].compactMap(\.self) {
+      guard let map = try? map(files.path(of: name)).get() else { continue }
+      if let metadata = map.withBytes({ MultiScan.Metadata($0) }) { return (metadata, name) }
+    }
+    return nil
+  }
+
+  private func surveyed() -> (
+    depth: StreamState<MultiScan.SurveyedDepth>, confidence: StreamState<MultiScan.SurveyedDepth>
+  ) {
+    let layout = MultiScan.DepthLayout(generation: generation, metadata: metadata)
+    let search: MultiScan.StreamSurvey.Search =
+      switch generation {
+      case .androidARCore: .trailingRepeats
+      case .iosStereo: .stereoDefect
+      default: []
+      }
+    let plan = [
+      (file: files.depth, bytesPerPixel: 2, search: search),
+      (file: files.confidence, bytesPerPixel: 1, search: []),
+    ]
+    let states = try? concurrentMap(count: plan.count) { index in
+      survey(
+        plan[index].file, layout: layout, bytesPerPixel: plan[index].bytesPerPixel,
+        search: plan[index].search)
+    }
+    guard let states, states.count == 2 else { return (depth, confidence) }
+    return (states[0] ?? depth, states[1] ?? confidence)
+  }
+
+  /// `nil` without a file.
+  private func survey(
+    _ name: String?, layout: MultiScan.DepthLayout?, bytesPerPixel: Int,
+    search: MultiScan.StreamSurvey.Search
+  ) -> StreamState<MultiScan.SurveyedDepth>? {
+    guard let name else { return nil }
+    let path = files.path(of: name)
+    guard let layout else { return .unreadable(MultiScan.DepthLayout.unknown(path)) }
+    switch Self.map(path) {
+    case .success(let file):
+      let survey = MultiScan.StreamSurvey(
+        file, frameBytes: layout.pixels * bytesPerPixel, lookingFor: search)
+      return .present(MultiScan.SurveyedDepth(file: file, layout: layout, survey: survey))
+    case .failure(let error): return .unreadable(error)
+    }
+  }
+
+  private var firstErrorIfNothingIsReadable: CaptureError? {
+    guard metadata == nil, cameraInfo.value == nil, color.value == nil, depth.value == nil,
+      confidence.value == nil, !motion.values.contains(where: { $0.value != nil })
+    else { return nil }
+    return depth.error ?? confidence.error ?? color.error ?? cameraInfo.error
+      ?? motion.values.lazy.compactMap(\.error).first
+      ?? CaptureError(
+        file: files.folder, problem: "no file of the capture \(files.stem) can be read")
+  }
+
+  private static func readLines(_ path: FilePath) -> StreamState<MultiScan.CameraInfo> {
+    switch map(path) {
+    case .success(let file):
+      do {
+        return .present(try MultiScan.CameraInfo(file))
+      } catch {
+        return .unreadable(CaptureError(file: path, problem: "\(error)"))
+      }
+    case .failure(let error): return .unreadable(error)
+    }
+  }
+
+  private static func map(_ path: FilePath) -> Result<MappedFile, CaptureError> {
+    do throws(FileError) {
+      return .success(try MappedFile(path))
+    } catch {
+      return .failure(
+        CaptureError(
+          file: path, problem: "\(error.operation): \(error.reason)", remedy: error.remedy))
+    }
+  }
+}
+
+extension MultiScan.AndroidEvidence {
+  fileprivate init(
+    cameraInfo: MultiScan.CameraInfo?,
+    motion: [MultiScan.MotionKind: Result<MappedFile, CaptureError>]
+  ) {
+    inCameraInfo = cameraInfo?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false
+    inMotionFiles = motion.values.contains { map in
+      guard case .success(let map) = map else { return false }
+      return map.withBytes { MultiScan.MotionFile.Header($0) }?.encoding == .bigEndian
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Geometry
+
+/// The two cameras as the metadata states them: nominal, without lens distortion.
+enum ScanNetCalibration {
+  /// A rigid transform from sixteen row-major numbers; `nil` when they are none. The app prints six
+  /// decimals, so that columns are orthonormal to about 1e-6 only.
+  static func transform(_ key: String, in metadata: ScanNetMetadata) -> RigidTransform? {
+    guard let matrix = metadata.matrix(key), let transform = RigidTransform(rowMajor: matrix),
+      transform.isRigid()
+    else { return nil }
+    return transform
+  }
+
+  /// What is known of the two cameras. `colorSize` is that of the decoded pictures, or what the
+  /// metadata claims where there are none.
+  static func calibration(
+    from metadata: ScanNetMetadata, depthSize: (width: Int, height: Int),
+    colorSize: (width: Int, height: Int)?
+  ) -> DepthCalibration {
+    var calibration = DepthCalibration(registered: false)
+    if let depthFromColor = transform(ScanNetKeys.extrinsics, in: metadata) {
+      calibration.registered = depthFromColor.isIdentity
+      calibration.colorFromDepth =
+        depthFromColor.isIdentity ? .identity : depthFromColor.inverse
+    } else if let colorFromDepth = transform(ScanNetKeys.inverseExtrinsics, in: metadata) {
+      calibration.registered = colorFromDepth.isIdentity
+      calibration.colorFromDepth = colorFromDepth
+    }
+    calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
+    calibration.colorIntrinsics = colorSize.flatMap { camera("color", in: metadata, size: $0) }
+    return calibration
+  }
+
+  /// One row per canonical frame, all alike; `nil` when the metadata lacks a parameter.
+  static func intrinsicsRows(
+    from metadata: ScanNetMetadata, frames: Int, colorSize: (width: Int, height: Int)?
+  ) -> [IntrinsicsRow]? {
+    guard let camera = camera("color", in: metadata, size: colorSize ?? (0, 0)) else { return nil }
+    return (0..<frames).map { frame in
+      IntrinsicsRow(
+        frame: frame, width: colorSize?.width, height: colorSize?.height, fx: camera.fx,
+        fy: camera.fy, cx: camera.cx, cy: camera.cy)
+    }
+  }
+
+  private static func camera(
+    _ name: String, in metadata: ScanNetMetadata, size: (width: Int, height: Int)
+  ) -> PinholeCamera? {
+    guard let fx = metadata.focalLength("fx_\(name)"), let fy = metadata.focalLength("fy_\(name)"),
+      let cx = metadata.number("mx_\(name)"), let cy = metadata.number("my_\(name)")
+    else { return nil }
+    return PinholeCamera(width: size.width, height: size.height, fx: fx, fy: fy, cx: cx, cy: cy)
+  }
+}

@@ -1,0 +1,36 @@
+import Codecs
+import SystemPackage
+
+/// The `.h264` file: a bare stream, whose pictures are counted without decoding them.
+enum ScanNetColor {
+  /// What is known of a stream before decoding.
+  struct Facts: Sendable {
+    var pictures: Int
+    /// Of the decoded pictures, pixels; `nil` when the stream's head does not say.
+    var width: Int?
+    var height: Int?
+    var clockwiseQuarterTurns: Int
+  }
+
+  /// Cost: one scan of the file for start codes.
+  static func facts(of file: FilePath) throws(CaptureError) -> Facts {
+    let index: VideoIndex
+    do {
+      index = try VideoIndex.read(file, container: .annexB)
+    } catch {
+      throw CaptureError(
+        file: file, byteOffset: error.byteOffset.map(Int.init), problem: error.what,
+        remedy: error.remedy)
+    }
+    guard let track = index.tracks.first, track.pictureCount > 0 else {
+      throw CaptureError(
+        file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
+    }
+    let (width, height) = (track.uprightWidth, track.uprightHeight)
+    let isSizeKnown = width > 0 && height > 0
+    return Facts(
+      pictures: track.pictureCount, width: isSizeKnown ? width : nil,
+      height: isSizeKnown ? height : nil,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns)
+  }
+}

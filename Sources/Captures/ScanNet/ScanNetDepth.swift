@@ -1,0 +1,96 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// The depth stream of a capture being opened.
+struct ScanNetDepth {
+  /// Pixels; 640×480 unless the metadata says otherwise.
+  let width: Int
+  let height: Int
+  /// Where the frames lie; `nil` when there is no file or it cannot be mapped.
+  private(set) var layout: ScanNetDepthLayout?
+  private var file: MappedFile?
+  private let path: FilePath?
+  private let name: String
+  private let declared: Int?
+  private var problem: CaptureError?
+
+  init(_ files: ScanNetFiles, metadata: ScanNetMetadata, into warnings: WarningCollector) {
+    width = metadata.pixels("depthWidth") ?? 640
+    height = metadata.pixels("depthHeight") ?? 480
+    declared = metadata.count("numDepthFrames")
+    path = files.depth
+    name = "\(files.stem).depth"
+    guard let path else {
+      if !files.outside.contains(name) {
+        warnings.add(.missingFile, name, "\(name) is missing: there is no depth")
+      }
+      return
+    }
+    do {
+      let file = try MappedFile(path)
+      let pixelCount = width * height
+      let layout = file.withBytes { [declared] bytes in
+        ScanNetDepthLayout(bytes, pixelCount: pixelCount, declaredTimes: declared)
+      }
+      self.file = file
+      self.layout = layout
+      report(layout, into: warnings)
+    } catch {
+      problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+    }
+  }
+
+  private func report(_ layout: ScanNetDepthLayout, into warnings: WarningCollector) {
+    let records = layout.records.count
+    if let declared {
+      warnings.add(
+        .frameCountMismatch, "depth", count: abs(declared - records),
+        "\(name) holds \(records) frames, the metadata says \(declared)")
+    }
+    if let end = layout.truncatedAt {
+      let what = layout.hasTimes ? "the frame times" : "the payload of record \(records)"
+      warnings.add(
+        .truncatedStream, "depth", "\(name), byte \(end): the file breaks off inside \(what)")
+    }
+    if let start = layout.trailingAt {
+      warnings.add(
+        .trailingData, "depth",
+        "\(name), byte \(start): bytes that are neither frames nor times are left out")
+    }
+  }
+
+  /// The stream, or why there is none.
+  func state(times: ScanNetTimes) -> StreamState<DepthStream> {
+    if let problem { return .unreadable(problem) }
+    guard let path, let file, let layout else { return .absent("\(name) is missing") }
+    guard !layout.records.isEmpty else {
+      let sizes = StructureShift.payloadBytes(pixelCount: width * height)
+      return .unreadable(
+        CaptureError(
+          file: path, record: 0, byteOffset: 0,
+          problem: "no whole depth frame of \(width)x\(height) starts here: "
+            + "a length of \(sizes.lowerBound) to \(sizes.upperBound) bytes was expected",
+          remedy: "copy the file again, or check depthWidth and depthHeight"))
+    }
+    var description = StreamDescription(
+      file: name, encoding: "structure-shift11", width: width, height: height,
+      frames: layout.records.count, declaredFrames: declared)
+    let known = times.frames.compactMap(\.depthTimestamp)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = times.depthSteps.rateHz
+    description.gaps = times.depthSteps.gaps(above: 1.5)
+    func source(inMillimeters: Bool) -> ScanNetDepthSource {
+      ScanNetDepthSource(
+        file: file, records: layout.records, pixelCount: width * height,
+        inMillimeters: inMillimeters)
+    }
+    return .present(
+      DepthStream(
+        description: description, width: width, height: height,
+        access: .indexed(source(inMillimeters: true)),
+        storedValues: source(inMillimeters: false)))
+  }
+}

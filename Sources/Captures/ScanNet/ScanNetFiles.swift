@@ -1,0 +1,43 @@
+import Storage
+import SystemPackage
+
+/// The files of one capture: one stem, five endings.
+struct ScanNetFiles: Sendable {
+  let folder: FilePath
+  let stem: String
+  private(set) var depth: FilePath?
+  private(set) var metadata: FilePath?
+  private(set) var color: FilePath?
+  private(set) var imu: FilePath?
+  private(set) var camera: FilePath?
+  /// Names that are links out of the folder and therefore not read.
+  private(set) var outside: [String] = []
+
+  init(folder: FilePath, stem: String, listing: FolderListing) {
+    self.folder = folder
+    self.stem = stem
+    let listed = Set(listing.files)
+    depth = find(["depth"], in: listed)
+    metadata = find(["txt"], in: listed)
+    color = find(["h264"], in: listed)
+    imu = find(["imu"], in: listed)
+    // Some texts call the camera file `.cam`.
+    camera = find(["camera", "cam"], in: listed)
+  }
+
+  /// The stems that have a depth file; resource forks of copies made on a Mac (`._name`) are none.
+  static func stems(in listing: FolderListing) -> [String] {
+    listing.files.filter { $0.hasSuffix(".depth") && !$0.hasPrefix("._") }
+      .map { String($0.dropLast(".depth".count)) }.filter { !$0.isEmpty }
+  }
+
+  private mutating func find(_ endings: [String], in listed: Set<String>) -> FilePath? {
+    for ending in endings {
+      let name = "\(stem).\(ending)"
+      if listed.contains(name) { return folder.appending(name) }
+      // A listing leaves links out of the folder away.
+      if (try? FileIdentity(of: folder.appending(name))) != nil { outside.append(name) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,141 @@
+import Geometry
+import Storage
+import SystemPackage
+
+/// The `.imu` file: records of sixteen float64, five sensors at one time.
+struct ScanNetIMU {
+  private static let recordBytes = 128
+  /// A longer step between neighboring records is a gap.
+  private static let gapNanoseconds: Int64 = 250_000_000
+
+  /// One of the five vectors of a record.
+  private struct Sensor {
+    var name: String
+    /// Byte offset of x in the record.
+    var offset: Int
+    /// To the unit of the tables.
+    var scale = 1.0
+  }
+
+  /// CoreMotion gives these two accelerations in units of gravity.
+  private static let standardGravity = 9.80665
+  private static let sensors = [
+    Sensor(name: "rotationRate", offset: 8),
+    Sensor(name: "userAcceleration", offset: 32, scale: standardGravity),
+    Sensor(name: "magnetometer", offset: 56),
+    Sensor(name: "attitude", offset: 80),
+    Sensor(name: "gravity", offset: 104, scale: standardGravity),
+  ]
+
+  /// Whole records in the file.
+  let recordCount: Int
+  let stream: IMUStream
+
+  /// Reads all records; `declared` is how many the app claims. Cost: one pass and one sort.
+  init(_ file: MappedFile, name: String, declared: Int?, into warnings: WarningCollector) {
+    let head = file.withBytes(Self.headBytes)
+    let count = max(0, file.count - head) / Self.recordBytes
+    recordCount = count
+    let rest = file.count - head - count * Self.recordBytes
+    if rest > 0 {
+      warnings.add(
+        .imuPartialRecord, "imu",
+        "\(name), record \(count), byte \(head + count * Self.recordBytes): "
+          + "the file ends after \(rest) bytes of a record")
+    }
+    // The counter may be one below the truth.
+    if let declared, abs(declared - count) > 1 {
+      warnings.add(
+        .frameCountMismatch, "imu", count: abs(declared - count),
+        "\(name) holds \(count) records, the metadata says \(declared)")
+    }
+
+    let (samples, times, nonFinite) = file.withBytes { bytes in
+      Self.samples(bytes, head: head, count: count)
+    }
+    warnings.add(
+      .nonFiniteValue, "imu", count: nonFinite, "\(name): records with values that are not finite")
+    warnings.add(
+      .timestampsUnordered, "imu", count: TimeSteps(times).backward,
+      "\(name): records earlier than the one before")
+    let sorted = TimeSteps(times.sorted())
+    let gaps = sorted.nanoseconds.count { $0 > Self.gapNanoseconds }
+    warnings.add(.imuGap, "imu", count: gaps, "\(name): steps above 0.25 s")
+
+    var description = StreamDescription(
+      file: name, encoding: head == 0 ? "scannet-imu-128" : "scannet-imu-128-head8",
+      declaredFrames: declared)
+    description.firstTimestamp = times.min()
+    description.lastTimestamp = times.max()
+    description.rateHz = sorted.rateHz
+    description.gaps = gaps
+    var (stream, duplicates) = IMUStream.sorting(
+      samples, sensorNames: Self.sensors.map(\.name), description: description,
+      convention: .coremotion)
+    stream.gapThresholdNanoseconds = stream.sensors.map { _ in Self.gapNanoseconds }
+    // The five sensors of a record share its time: what all of them lose is one record.
+    warnings.add(
+      .timestampsDuplicate, "imu", count: duplicates.values.max() ?? 0,
+      "\(name): records with a time that was there before; the first is kept")
+    self.stream = stream
+  }
+
+  /// Samples in file order, the usable times of the records, and how many records lost a sample.
+  private static func samples(
+    _ bytes: RawSpan, head: Int, count: Int
+  ) -> (samples: [IMUSample], times: [Timestamp], nonFinite: Int) {
+    var samples: [IMUSample] = []
+    samples.reserveCapacity(count * sensors.count)
+    var times: [Timestamp] = []
+    times.reserveCapacity(count)
+    var nonFinite = 0
+    for record in 0..<count {
+      let start = head + record * recordBytes
+      guard let time = bytes.littleEndianDouble(at: start).flatMap(Timestamp.init(exactSeconds:))
+      else {
+        nonFinite += 1
+        continue
+      }
+      times.append(time)
+      var isWhole = true
+      for (index, sensor) in sensors.enumerated() {
+        func value(_ axis: Int) -> Double {
+          let offset = start + sensor.offset + 8 * axis
+          return (bytes.littleEndianDouble(at: offset) ?? .nan) * sensor.scale
+        }
+        let sample = IMUSample(
+          timestamp: time, sensor: index, x: value(0), y: value(1), z: value(2))
+        if sample.x.isFinite, sample.y.isFinite, sample.z.isFinite {
+          samples.append(sample)
+        } else {
+          isWhole = false
+        }
+      }
+      if !isWhole { nonFinite += 1 }
+    }
+    return (samples, times, nonFinite)
+  }
+
+  /// 8 when the file starts with a start time in front of its records, else 0.
+  ///
+  /// Decided by content, since a partial record at the end may hide the head in the file's size.
+  private static func headBytes(_ bytes: RawSpan) -> Int {
+    properSteps(bytes, from: 8) > properSteps(bytes, from: 0) ? 8 : 0
+  }
+
+  /// Among the first 64 records, the neighbors whose times look like seconds since boot and are at
+  /// most one second apart.
+  private static func properSteps(_ bytes: RawSpan, from start: Int) -> Int {
+    let records = min(64, max(0, bytes.byteCount - start) / recordBytes)
+    var count = 0
+    for record in 1..<max(records, 1) {
+      let end = start + record * recordBytes
+      guard let earlier = bytes.littleEndianDouble(at: end - recordBytes),
+        let later = bytes.littleEndianDouble(at: end)
+      else { break }
+      let areTimes = [earlier, later].allSatisfy { $0 > 0 && $0 < 1e9 }
+      if areTimes, (0...1).contains(later - earlier) { count += 1 }
+    }
+    return count
+  }
+}

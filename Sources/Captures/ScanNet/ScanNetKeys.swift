@@ -1,0 +1,58 @@
+/// The keys of the metadata file and what to say when one is absent, unusable or unknown.
+enum ScanNetKeys {
+  static let closing = ["scanSavedAt", "numDepthFrames", "numColorFrames", "numIMUmeasurements"]
+  static let sizes = ["colorWidth", "colorHeight", "depthWidth", "depthHeight"]
+  static let focalLengths = ["fx_color", "fy_color", "fx_depth", "fy_depth"]
+  static let centers = ["mx_color", "my_color", "mx_depth", "my_depth"]
+  static let extrinsics = "colorToDepthExtrinsics"
+  /// Used in place of `extrinsics` when that one is absent.
+  static let inverseExtrinsics = "depthToColorExtrinsics"
+  /// May be absent.
+  static let optional: Set<String> = [
+    "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
+    "axisAlignment", inverseExtrinsics, "k1_color", "k2_color", "k3_color", "k4_color",
+    "k5_color", "k1_depth", "k2_depth", "k3_depth", "k4_depth", "k5_depth",
+  ]
+  static let required = sizes + focalLengths + centers + [extrinsics] + closing
+
+  /// Other spellings of the same key.
+  static let usualSpelling = [
+    "color_width": "colorWidth", "color_height": "colorHeight", "depth_width": "depthWidth",
+    "depth_height": "depthHeight",
+  ]
+
+  /// Reports absent, unusable and unknown keys, each by its name.
+  static func check(_ metadata: ScanNetMetadata, file: String, into warnings: WarningCollector) {
+    for key in required where !isUsable(key, in: metadata) {
+      if key == extrinsics, metadata.values[key] == nil,
+        isUsable(inverseExtrinsics, in: metadata)
+      {
+        continue
+      }
+      guard let value = metadata.values[key] else {
+        let why = closing.contains(key) ? ": the scan was not closed" : ""
+        warnings.add(.missingKey, key, "\(file) has no key \(key)\(why)")
+        continue
+      }
+      let numbers = value.split { $0 == " " || $0 == "\t" }.map { Double($0) }
+      let code: WarningCode =
+        numbers.contains { $0.map { !$0.isFinite } ?? false } ? .nonFiniteValue : .missingKey
+      warnings.add(code, key, "\(file): the value of \(key) cannot be used: \(value.prefix(80))")
+    }
+    for (key, value) in metadata.values.sorted(by: { $0.key < $1.key })
+    where !required.contains(key) && !optional.contains(key) {
+      warnings.add(.unknownKey, key, "\(file) has an unknown key: \(key) = \(value.prefix(80))")
+    }
+  }
+
+  private static func isUsable(_ key: String, in metadata: ScanNetMetadata) -> Bool {
+    switch key {
+    case "scanSavedAt": metadata.text(key) != nil
+    case extrinsics, inverseExtrinsics: ScanNetCalibration.transform(key, in: metadata) != nil
+    case _ where sizes.contains(key): metadata.pixels(key) != nil
+    case _ where focalLengths.contains(key): metadata.focalLength(key) != nil
+    case _ where centers.contains(key): metadata.number(key) != nil
+    default: metadata.count(key) != nil
+    }
+  }
+}

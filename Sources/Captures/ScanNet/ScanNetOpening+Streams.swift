@@ -1,0 +1,119 @@
+import Geometry
+import Storage
+import SystemPackage
+
+extension ScanNetOpening {
+  func imu() -> StreamState<IMUStream> {
+    guard let path = files.imu else {
+      if !files.outside.contains("\(files.stem).imu") {
+        warnings.add(.imuMissing, "imu", "\(files.stem).imu is missing: there are no IMU tables")
+      }
+      return .absent("\(files.stem).imu is missing")
+    }
+    do {
+      return .present(
+        ScanNetIMU(
+          try MappedFile(path), name: name(path), declared: metadata.count("numIMUmeasurements"),
+          into: warnings
+        ).stream)
+    } catch {
+      return .unreadable(CaptureError(file: path, problem: error.reason, remedy: error.remedy))
+    }
+  }
+
+  func color() -> StreamState<ScanNetColor.Facts> {
+    guard let path = files.color else {
+      missing("h264", "there is no color")
+      return .absent("\(files.stem).h264 is missing")
+    }
+    do {
+      return .present(try ScanNetColor.facts(of: path))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  func colorStream(
+    _ color: StreamState<ScanNetColor.Facts>, times: ScanNetTimes
+  ) -> StreamState<ColorStream> {
+    switch color {
+    case .absent(let reason): .absent(reason)
+    case .unreadable(let error): .unreadable(error)
+    case .present(let facts): .present(stream(of: facts, times: times))
+    }
+  }
+
+  /// Describes the pictures and compares their size with the claimed one.
+  private func stream(of facts: ScanNetColor.Facts, times: ScanNetTimes) -> ColorStream {
+    let path = files.color ?? files.folder
+    let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
+    if let width = facts.width, let height = facts.height,
+      claimed.0.map({ $0 != width }) ?? false || claimed.1.map({ $0 != height }) ?? false
+    {
+      let (w, h) = (claimed.0 ?? 0, claimed.1 ?? 0)
+      warnings.add(
+        .sizeMismatch, "color",
+        "\(name(path)) has pictures of \(width)x\(height), the metadata says \(w)x\(h)")
+    }
+    var description = StreamDescription(
+      file: name(path), encoding: "h264-annexb", width: facts.width ?? claimed.0,
+      height: facts.height ?? claimed.1, frames: facts.pictures,
+      declaredFrames: metadata.count("numColorFrames"))
+    let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = TimeSteps(known).rateHz
+    return ColorStream(
+      source: .video(path, track: 0), description: description,
+      clockwiseQuarterTurns: facts.clockwiseQuarterTurns)
+  }
+
+  /// - Parameter depthRecords: the independent count of frames, if there is one.
+  func cameraSettings(frameCount: Int, depthRecords: Int?) -> StreamState<CameraSettingsStream> {
+    guard let path = files.camera else {
+      missing("camera", "there are no camera settings")
+      return .absent("\(files.stem).camera is missing")
+    }
+    let content: ScanNetCameraSettings.Content
+    do {
+      content = ScanNetCameraSettings.read(
+        try MappedFile(path), name: name(path), frames: frameCount, into: warnings)
+    } catch {
+      return .unreadable(CaptureError(file: path, problem: error.reason, remedy: error.remedy))
+    }
+    guard case .settings(let records, let rows) = content else {
+      return .absent("\(name(path)) has another layout than v1")
+    }
+    if let depthRecords {
+      warnings.add(
+        .frameCountMismatch, "cameraSettings", count: abs(records - depthRecords),
+        "\(name(path)) holds \(records) records for \(depthRecords) depth frames")
+    }
+    return .present(
+      CameraSettingsStream(
+        description: StreamDescription(
+          file: name(path), encoding: "scannet-camera-v1", frames: records), rows: rows))
+  }
+
+  /// Intrinsics and extrinsics, where there is a metadata file to know them from.
+  func calibrate(
+    _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
+  ) {
+    guard hasMetadata else {
+      capture.intrinsics = .absent("\(files.stem).txt is missing")
+      return
+    }
+    let width = colorFacts?.width ?? metadata.pixels("colorWidth")
+    let height = colorFacts?.height ?? metadata.pixels("colorHeight")
+    var colorSize: (width: Int, height: Int)?
+    if let width, let height { colorSize = (width, height) }
+    let rows = ScanNetCalibration.intrinsicsRows(
+      from: metadata, frames: capture.frames.count, colorSize: colorSize)
+    capture.intrinsics =
+      rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
+    if files.depth != nil {
+      capture.alignment = ScanNetCalibration.calibration(
+        from: metadata, depthSize: (depth.width, depth.height), colorSize: colorSize)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Geometry
+import Storage
+import SystemPackage
+
+/// One capture being opened: its files are read one after the other, each needing what came before.
+struct ScanNetOpening {
+  let files: ScanNetFiles
+  let warnings = WarningCollector()
+  let metadata: ScanNetMetadata
+  /// Whether the `.txt` could be read: without it cameras are unknown.
+  let hasMetadata: Bool
+
+  init(_ files: ScanNetFiles) {
+    self.files = files
+    let mapped = files.metadata.flatMap { try? MappedFile($0) }
+    hasMetadata = mapped != nil
+    // The app writes less than 1 KiB.
+    metadata =
+      mapped.map { file in
+        ScanNetMetadata(file.withBytes(in: 0..<1_048_576) { $0.withUnsafeBytes(Array.init) })
+      } ?? ScanNetMetadata()
+  }
+
+  /// Reads everything. Never fails: what cannot be read is part of the result.
+  func capture() -> Capture {
+    var capture = Capture(
+      id: files.stem, family: .scannet, generation: "v1", folder: files.folder,
+      clock: CaptureClock(.uptime, unit: "s"))
+    for name in files.outside {
+      warnings.add(.pathOutsideCapture, name, "\(name) is a link out of the capture's folder")
+    }
+    capture.depthTimesNeedPictures = false
+    describe(&capture)
+
+    let depth = ScanNetDepth(files, metadata: metadata, into: warnings)
+    let color = color()
+    let frameCount = max(depth.layout?.records.count ?? 0, color.value?.pictures ?? 0)
+    capture.imu = imu()
+    let times = ScanNetTimes(
+      layout: depth.layout ?? ScanNetDepthLayout(), frameCount: frameCount,
+      firstSample: capture.imu.value?.samples.first?.timestamp)
+    capture.frames = times.frames
+    capture.depth = depth.state(times: times)
+    capture.color = colorStream(color, times: times)
+    capture.cameraSettings = cameraSettings(
+      frameCount: frameCount, depthRecords: depth.layout?.records.count)
+    if let layout = depth.layout, let file = files.depth {
+      times.report(
+        layout: layout, depthFile: name(file),
+        lastSample: capture.imu.value?.samples.last?.timestamp, into: warnings)
+      compareCounts(depth: layout.records.count, color: color.value?.pictures)
+    }
+    calibrate(&capture, depth: depth, colorFacts: color.value)
+    capture.files = partFiles()
+    capture.completeness = completeness(of: depth)
+    capture.warnings = warnings.warnings
+    return capture
+  }
+
+  func name(_ file: FilePath) -> String { file.lastComponent?.string ?? file.string }
+
+  private func describe(_ capture: inout Capture) {
+    if let file = files.metadata, hasMetadata {
+      ScanNetKeys.check(metadata, file: name(file), into: warnings)
+    } else {
+      missing("txt", "cameras and labels are unknown, depth is taken as 640x480")
+    }
+    capture.device.id = metadata.text("deviceId")
+    capture.device.name = metadata.text("deviceName")
+    capture.scene.label = metadata.text("sceneLabel")
+    capture.scene.type = metadata.text("sceneType")
+    capture.recordedAt = Self.date(ofStem: files.stem)
+  }
+
+  /// Reports an absent file, unless a link out of the folder has been reported in its place.
+  func missing(_ ending: String, _ consequence: String) {
+    let name = "\(files.stem).\(ending)"
+    guard !files.outside.contains(name) else { return }
+    warnings.add(.missingFile, name, "\(name) is missing: \(consequence)")
+  }
+
+  /// `2017-03-14` from the start of a stem; the hour behind it has no AM or PM.
+  static func date(ofStem stem: String) -> String? {
+    let date = stem.utf8.prefix(10)
+    guard date.count == 10, [nil, UInt8(ascii: "_")].contains(stem.utf8.dropFirst(10).first) else {
+      return nil
+    }
+    for (position, byte) in date.enumerated() {
+      let isDash = position == 4 || position == 7
+      guard isDash ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte) else { return nil }
+    }
+    let numbers = date.split(separator: UInt8(ascii: "-")).compactMap { Int(Substring($0)) }
+    guard numbers.count == 3, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]) else {
+      return nil
+    }
+    return String(stem.prefix(10))
+  }
+
+  private func compareCounts(depth: Int, color: Int?) {
+    guard let color else { return }
+    warnings.add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) depth frames for \(color) pictures: the last pictures have no depth")
+    guard color < depth else { return }
+    warnings.add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) pictures for \(depth) depth frames")
+    let declared = metadata.count("numColorFrames")
+    guard declared != color else { return }
+    // The encoder lost pictures somewhere in the middle, and nothing says where.
+    warnings.add(
+      .pairingApproximate, "color", count: color,
+      "pictures were lost while encoding, it is not recorded where: they pair by order")
+    if let declared {
+      warnings.add(
+        .frameCountMismatch, "color", count: abs(declared - color),
+        "\(files.stem).h264 holds \(color) pictures, the metadata says \(declared)")
+    }
+  }
+
+  private func partFiles() -> [CapturePart: [FilePath]] {
+    func list(_ paths: FilePath?...) -> [FilePath] { paths.compactMap { $0 } }
+    return [
+      .color: list(files.color),
+      .depth: list(files.depth, files.metadata),
+      .imu: list(files.imu),
+      .cameraSettings: list(files.camera),
+      // The size of the color pictures is that of the video.
+      .intrinsics: list(files.metadata, files.color),
+      .calibration: list(files.metadata, files.color),
+      .frames: list(files.depth, files.metadata, files.color, files.imu),
+    ].filter { !$0.value.isEmpty }
+  }
+
+  private func completeness(of depth: ScanNetDepth) -> UploadCompleteness {
+    var missing: [String] = []
+    for (ending, file) in [
+      ("txt", files.metadata), ("depth", files.depth), ("h264", files.color), ("imu", files.imu),
+      ("camera", files.camera),
+    ] where file == nil {
+      missing.append("\(files.stem).\(ending) is missing")
+    }
+    let keys = ScanNetKeys.closing.filter { metadata.text($0) == nil }
+    if hasMetadata, !keys.isEmpty {
+      missing.append("\(files.stem).txt is not closed: \(keys.joined(separator: ", ")) missing")
+    }
+    if let layout = depth.layout, layout.truncatedAt != nil {
+      missing.append("\(files.stem).depth breaks off")
+    }
+    return UploadCompleteness(missing: missing)
+  }
+}

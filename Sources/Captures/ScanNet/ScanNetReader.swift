@@ -1,0 +1,51 @@
+import Geometry
+import Storage
+import SystemPackage
+
+/// Reads captures of the ScanNet iPad app: a Structure Sensor's depth, a bare H.264 stream, IMU records
+/// and camera settings, all files of one stem, several captures to a folder.
+public enum ScanNetReader: CaptureReader {
+  public static let family = CaptureFamily.scannet
+  public static let readerVersion = 1
+
+  /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
+  /// else in the folder is someone else's.
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    ScanNetFiles.stems(in: listing).compactMap { stem in
+      let certainty: Recognition.Certainty
+      let reason: String
+      let metadata = ScanNetMetadata(listing.head(of: "\(stem).txt"))
+      let key = ["depthWidth", ScanNetKeys.extrinsics].first { metadata.text($0) != nil }
+      if listing.contains("\(stem).txt"), let key {
+        (certainty, reason) = (.certain, "\(stem).depth, and \(stem).txt with \(key)")
+      } else if let other = ["h264", "imu"].first(where: { listing.contains("\(stem).\($0)") }) {
+        (certainty, reason) = (.possible, "\(stem).depth and \(stem).\(other)")
+      } else {
+        return nil
+      }
+      return Recognition(
+        family: family, certainty: certainty, folder: listing.folder, stem: stem, id: stem,
+        reason: reason)
+    }
+  }
+
+  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let folder = recognition.folder
+    let listing: FolderListing
+    do {
+      listing = try FolderListing(of: folder)
+    } catch {
+      throw CaptureError(file: folder, problem: error.reason, remedy: error.remedy)
+    }
+    let files = ScanNetFiles(
+      folder: folder, stem: recognition.stem ?? recognition.id, listing: listing)
+    guard files.depth != nil || files.color != nil || files.imu != nil || files.camera != nil else {
+      throw CaptureError(
+        file: folder.appending("\(files.stem).depth"),
+        problem: "none of the capture's streams is there",
+        remedy: "copy all files of the stem into one folder")
+    }
+    return ScanNetOpening(files).capture()
+  }
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+/// Which files of a capture's folder are meant, whatever the description says.
+///
+/// A path may name the folder above and the token or the folder's own name, nothing else; the file it
+/// leads to must lie inside the capture's folder after all links are resolved. What does not is
+/// treated as absent, and the usual names are tried.
+struct StraboFiles {
+  private static let movieExtensions: Set<String> = ["mov", "mp4", "m4v"]
+  private static let stillExtensions: Set<String> = ["jpg", "jpeg", "png", "tif", "tiff", "heic"]
+
+  private(set) var media: FilePath?
+  private(set) var geo: FilePath?
+  private(set) var thumbnail: FilePath?
+
+  private let folder: FilePath
+  private let info: StraboInfo
+  private let warnings: WarningCollector
+
+  init(_ folder: FilePath, _ info: StraboInfo, _ warnings: WarningCollector) {
+    self.folder = folder
+    self.info = info
+    self.warnings = warnings
+    thumbnail = find(.thumbnail)
+    geo = find(.geo)
+    media = findMedia()
+    for (key, path) in [
+      (StraboFileKey.media, media), (.geo, geo), (.thumbnail, thumbnail),
+    ] where path == nil {
+      warnings.add(.missingFile, key.rawValue, "no file under the named or a usual name")
+    }
+  }
+
+  private func find(_ key: StraboFileKey) -> FilePath? {
+    var seen: Set<FilePath> = []
+    for name in [named(key)].compactMap({ $0 }) + usualNames(key) {
+      if let path = inside(name, key, &seen) { return path }
+    }
+    return nil
+  }
+
+  private func findMedia() -> FilePath? {
+    var seen: Set<FilePath> = []
+    let named = named(.media).flatMap { inside($0, .media, &seen) }
+    let usual = usualNames(.media).map { inside($0, .media, &seen) }
+    let (movie, still) = (usual.first ?? nil, usual.last ?? nil)
+    guard let movie, let still else { return named ?? movie ?? still ?? onlyMedia(&seen) }
+    warnings.add(
+      .multipleStreams, "color", "a movie and a still carry the capture's name; media_type decides")
+    if let named, named != movie, named != still { return named }
+    switch info.mediaType {
+    case .video: return movie
+    case .image: return still
+    case nil: return named ?? movie
+    }
+  }
+
+  /// The file's name inside the folder that a key tells; `nil` when it is absent or rejected.
+  private func named(_ key: StraboFileKey) -> String? {
+    guard let path = info.path(key) else { return nil }
+    let name = acceptedName(path)
+    if name == nil {
+      warnings.add(
+        .pathOutsideCapture, key.rawValue,
+        "the path leads out of the capture; the usual name is used instead")
+    }
+    return name
+  }
+
+  /// The last part of a path that stays inside the capture.
+  private func acceptedName(_ path: String) -> String? {
+    guard !path.utf8.contains(UInt8(ascii: "\\")), !path.utf8.contains(0) else { return nil }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
+    switch parts.count {
+    case 1: return parts[0]
+    case 2: return [info.token, StraboReader.name(of: folder)].contains(parts[0]) ? parts[1] : nil
+    default: return nil
+    }
+  }
+
+  /// `<token>.mov` and so on; none for a token that is no file name.
+  private func usualNames(_ key: StraboFileKey) -> [String] {
+    guard let token = info.token ?? FilePath.Component(StraboReader.name(of: folder))?.string,
+      acceptedName(token) == token
+    else { return [] }
+    return switch key {
+    case .media: [token + ".mov", token + ".jpg"]
+    case .geo: [token + ".json"]
+    case .thumbnail: [token + ".png"]
+    }
+  }
+
+  /// The single file that its name makes a movie or a still.
+  private func onlyMedia(_ seen: inout Set<FilePath>) -> FilePath? {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+    let aside = Set([thumbnail?.lastComponent?.string].compactMap { $0 } + usualNames(.thumbnail))
+    let candidates = names.filter { name in
+      guard !name.hasPrefix("."), !aside.contains(name),
+        let type = FilePath(name).extension?.lowercased()
+      else { return false }
+      return Self.movieExtensions.contains(type) || Self.stillExtensions.contains(type)
+    }
+    return candidates.count == 1 ? inside(candidates[0], .media, &seen) : nil
+  }
+
+  /// The regular file of that name, if it lies inside the folder after all links are resolved.
+  private func inside(
+    _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
+  ) -> FilePath? {
+    let path = folder.appending(name)
+    guard (try? FileIdentity(of: path)) != nil else { return nil }
+    if PathSafety.resolves(path, inside: folder) { return path }
+    if seen.insert(path).inserted {
+      warnings.add(
+        .pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
+    }
+    return nil
+  }
+}

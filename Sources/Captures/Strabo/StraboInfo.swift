@@ -1,0 +1,119 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+/// What `capture-info.json` says of a capture.
+struct StraboInfo {
+  static let file = "capture-info.json"
+  /// Merged copies carry the points as well; beyond this a file is no description.
+  private static let mostBytes = 1 << 26
+  private static let knownKeys: Set<String> = [
+    "media_type", "token", "title", "created_at", "uploaded_at", "coords", "heading", "orientation",
+    "media_file", "geodata_file", "thumbnail_file",
+    // In merged copies of the server.
+    "points",
+  ]
+
+  enum MediaType: String {
+    case video, image
+  }
+
+  /// What the app calls the media; what the file really is decides.
+  let mediaType: MediaType?
+  let token: String?
+  let title: String?
+  /// Unix seconds: for a video the end of the recording, for an image its moment.
+  let createdAt: Double?
+  /// First position in degrees; `nil` when absent, out of range or [0, 0].
+  let coordinates: (latitude: Double, longitude: Double)?
+  /// First true heading in degrees, 0…360.
+  let heading: Double?
+  /// Keys of the object that this reader does not know.
+  let unknownKeys: [String]
+  /// Keys that every capture has, but this one lacks.
+  let missingKeys: [String]
+  private let values: [String: StraboValue]
+
+  /// Reads the description of `folder`. Throws when it is no JSON object.
+  init(_ folder: FilePath) throws(CaptureError) {
+    let path = folder.appending(Self.file)
+    let values: [String: StraboValue]
+    do {
+      let file = try MappedFile(path)
+      guard file.count <= Self.mostBytes else {
+        throw CaptureError(
+          file: path, problem: "\(file.count) bytes are no description of a capture")
+      }
+      values = try JSONDecoder().decode([String: StraboValue].self, from: file.data)
+    } catch let error as CaptureError {
+      throw error
+    } catch let error as FileError {
+      throw CaptureError(
+        file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)
+    } catch {
+      throw CaptureError(
+        file: path, problem: "not a JSON object: \(StraboInfo.reason(error))",
+        remedy: "copy the capture again; the app itself does not look whether copying worked")
+    }
+    self.values = values
+    mediaType = values["media_type"]?.text.flatMap(MediaType.init)
+    token = values["token"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    title = values["title"]?.text
+    // Below 500 the app means never.
+    createdAt = values["created_at"]?.number.flatMap { (500..<1e11).contains($0) ? $0 : nil }
+    coordinates = values["coords"]?.coordinates.flatMap { latitude, longitude in
+      let isNull = latitude == 0 && longitude == 0
+      return abs(latitude) <= 90 && abs(longitude) <= 180 && !isNull ? (latitude, longitude) : nil
+    }
+    heading = values["heading"]?.number.flatMap { (0...360).contains($0) ? $0 : nil }
+    unknownKeys = values.keys.filter { !Self.knownKeys.contains($0) }.sorted()
+    missingKeys = ["media_type", "token"].filter { values[$0]?.isNull ?? true }
+  }
+
+  /// The path that a key names; `nil` for an absent key.
+  func path(_ key: StraboFileKey) -> String? { values[key.rawValue]?.text }
+
+  /// Whether the object has what a capture is recognized by.
+  var isCapture: Bool { values["media_type"] != nil || values["geodata_file"] != nil }
+
+  /// `v1`: a SHA-256 as token, and paths with a folder in them.
+  var generation: String {
+    let paths = StraboFileKey.allCases.compactMap(path)
+    let isDigest =
+      token.map { $0.utf8.count == 64 && $0.utf8.allSatisfy(Self.isLowerHex) } ?? false
+    return isDigest && !paths.isEmpty && paths.allSatisfy { $0.utf8.contains(UInt8(ascii: "/")) }
+      ? "v1" : "v0"
+  }
+
+  private static func isLowerHex(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+  }
+
+  static func reason(_ error: any Error) -> String {
+    switch error as? DecodingError {
+    case .dataCorrupted(let context)?, .typeMismatch(_, let context)?,
+      .keyNotFound(_, let context)?, .valueNotFound(_, let context)?:
+      context.debugDescription
+    default: "\(error)"
+    }
+  }
+}
+
+/// The keys of `capture-info.json` that name files.
+enum StraboFileKey: String, CaseIterable {
+  case media = "media_file"
+  case geo = "geodata_file"
+  case thumbnail = "thumbnail_file"
+}
+
+extension StraboValue {
+  var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+}
+
+extension MappedFile {
+  /// A copy of the bytes for a decoder that wants `Data`.
+  var data: Data { withBytes { $0.withUnsafeBytes { Data($0) } } }
+}

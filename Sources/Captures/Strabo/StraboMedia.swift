@@ -1,0 +1,101 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// The movie or still of a capture.
+enum StraboMedia {
+  case movie(StraboMovie)
+  case still(StraboStill)
+
+  /// What the file really is decides, not its name.
+  init(_ path: FilePath) throws(CaptureError) {
+    if Self.isStill(path) {
+      self = .still(try StraboStill(path))
+    } else {
+      self = .movie(try StraboMovie(path))
+    }
+  }
+
+  /// Upright size.
+  var size: (width: Int, height: Int) {
+    switch self {
+    case .movie(let movie): (movie.track.uprightWidth, movie.track.uprightHeight)
+    case .still(let still): (still.width, still.height)
+    }
+  }
+
+  /// A still lasts no time.
+  var durationNanoseconds: Int64 {
+    switch self {
+    case .movie(let movie): movie.durationNanoseconds
+    case .still: 0
+    }
+  }
+
+  var isMovie: Bool {
+    if case .movie = self { true } else { false }
+  }
+
+  /// JPEG, PNG and TIFF begin with their marks; anything else must be a movie, unless only its name
+  /// tells what it was meant to be.
+  private static func isStill(_ path: FilePath) -> Bool {
+    guard let file = try? MappedFile(path) else { return false }
+    let head = file.withBytes(in: 0..<12) { $0.withUnsafeBytes { Array($0) } }
+    let marks: [[UInt8]] = [
+      [0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E, 0x47], [0x49, 0x49, 0x2A, 0x00],
+      [0x4D, 0x4D, 0x00, 0x2A],
+    ]
+    if marks.contains(where: { head.starts(with: $0) }) { return true }
+    let isMovie =
+      head.count >= 8 && movieAtoms.contains(String(decoding: head[4..<8], as: UTF8.self))
+    let named = path.extension?.lowercased() ?? ""
+    return !isMovie && ["jpg", "jpeg", "png", "tif", "tiff"].contains(named)
+  }
+
+  private static let movieAtoms: Set<String> = [
+    "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot",
+  ]
+}
+
+/// A movie: pictures counted and timed without decoding.
+struct StraboMovie {
+  let path: FilePath
+  let track: VideoTrack
+  let otherVideoTracks: Int
+  /// The file ends before its own index says.
+  let endsEarly: Bool
+  /// Presentation times from the first picture, in display order.
+  let times: [Timestamp]
+
+  init(_ path: FilePath) throws(CaptureError) {
+    let index: VideoIndex
+    do throws(VideoError) {
+      index = try VideoIndex.read(path)
+    } catch {
+      throw CaptureError(
+        file: error.file, byteOffset: error.byteOffset.map { Int($0) }, problem: error.what,
+        remedy: error.remedy)
+    }
+    guard let track = index.tracks.first, track.pictureCount > 0 else {
+      throw CaptureError(file: path, problem: "it holds no picture")
+    }
+    self.path = path
+    self.track = track
+    otherVideoTracks = index.tracks.count - 1
+    endsEarly = index.endsEarly
+    // A bare stream has no times: the usual rate of the recorder.
+    let isTimed = track.presentationTicks.count == track.pictureCount
+    let ticks = isTimed ? track.presentationTicks : (0..<track.pictureCount).map(Int64.init)
+    let base = isTimed ? track.timeBase : VideoTimeBase(denominator: 30)
+    times = ticks.map { tick in
+      Timestamp(nanoseconds: base.nanoseconds(ofTicks: tick &- ticks[0]) ?? .max)
+    }
+  }
+
+  /// From the first picture to the end of the last, which lasts as long as most do.
+  var durationNanoseconds: Int64 {
+    guard let last = times.last else { return 0 }
+    return last.advanced(byNanoseconds: TimeSteps(times).medianNanoseconds ?? 0).nanoseconds
+  }
+}

@@ -1,0 +1,41 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+/// Movies and stills of 2012 with a log of position and compass heading beside them.
+///
+/// A folder per capture: `capture-info.json`, the media, a thumbnail and the geo data, all but the
+/// first named by a token. No IMU, no depth, no poses, no calibration.
+public enum StraboReader: CaptureReader {
+  public static let family = CaptureFamily.strabo
+  public static let readerVersion = 1
+
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    guard listing.contains(StraboInfo.file) else { return [] }
+    func recognition(_ certainty: Recognition.Certainty, _ reason: String) -> [Recognition] {
+      [
+        Recognition(
+          family: family, certainty: certainty, folder: listing.folder,
+          id: name(of: listing.folder), reason: reason)
+      ]
+    }
+    do throws(CaptureError) {
+      let info = try StraboInfo(listing.folder)
+      return info.isCapture
+        ? recognition(.certain, "\(StraboInfo.file) with media_type or geodata_file") : []
+    } catch {
+      // A damaged capture must be told, not passed over.
+      return recognition(.possible, "\(StraboInfo.file): \(error.problem)")
+    }
+  }
+
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    try StraboSession(recognition).capture()
+  }
+
+  /// The folder's name unchanged, also when the path ends in `.` or `..`.
+  static func name(of folder: FilePath) -> String {
+    if let last = folder.lastComponent, last.kind == .regular { return last.string }
+    return PathSafety.resolved(folder)?.lastComponent?.string ?? folder.string
+  }
+}

@@ -1,0 +1,52 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+extension StraboSession {
+  /// The color stream, and what is odd about it as warnings.
+  func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
+    switch media {
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error)
+    case .present(.movie(let movie)): .present(color(movie))
+    case .present(.still(let still)): .present(color(still))
+    }
+  }
+
+  private func color(_ movie: StraboMovie) -> ColorStream {
+    let track = movie.track
+    let file = movie.path.lastComponent?.string ?? movie.path.string
+    warnings.add(
+      .multipleStreams, "color", count: movie.otherVideoTracks,
+      "further video tracks in \(file); not used")
+    if track.orientation.isIgnored {
+      warnings.add(
+        .rotationIgnored, "color", "the display matrix is no multiple of 90°: pictures as stored")
+    }
+    if movie.endsEarly {
+      warnings.add(
+        .truncatedStream, file, "the movie ends before its own index says; what is there is used")
+    }
+    var description = StreamDescription(
+      file: file, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
+      frames: track.pictureCount)
+    description.firstTimestamp = movie.times.first
+    description.lastTimestamp = movie.times.last
+    description.rateHz = TimeSteps(movie.times).rateHz
+    return ColorStream(
+      source: .video(movie.path, track: track.number), description: description,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
+      ticksOfPicture: track.presentationTicks.isEmpty ? nil : track.presentationTicks)
+  }
+
+  private func color(_ still: StraboStill) -> ColorStream {
+    var description = StreamDescription(
+      file: still.path.lastComponent?.string ?? still.path.string, encoding: still.encoding,
+      width: still.width, height: still.height, frames: 1)
+    description.firstTimestamp = Timestamp(nanoseconds: 0)
+    description.lastTimestamp = Timestamp(nanoseconds: 0)
+    return ColorStream(
+      source: .stills([still.path]), description: description,
+      clockwiseQuarterTurns: still.clockwiseQuarterTurns)
+  }
+}

@@ -1,0 +1,35 @@
+import SystemPackage
+
+/// The small picture that the app makes of a capture: checked, never used.
+enum StraboThumbnail {
+  private static let longestSide = 300
+
+  /// Whether a thumbnail of `width` x `height` is one of `media`.
+  ///
+  /// Movies get one of at most 300 pixels in the movie's aspect, to one pixel; stills also one in full
+  /// size.
+  static func fits(width: Int, height: Int, _ media: StraboMedia) -> Bool {
+    let size = media.size
+    if !media.isMovie, width == size.width, height == size.height { return true }
+    guard max(width, height) <= longestSide, size.width > 0, size.height > 0 else { return false }
+    let isWide = size.width >= size.height
+    let (long, short) = isWide ? (size.width, size.height) : (size.height, size.width)
+    let (thumbLong, thumbShort) = isWide ? (width, height) : (height, width)
+    let expected = Double(thumbLong) * Double(short) / Double(long)
+    return abs(Double(thumbShort) - expected) <= 1
+  }
+
+  static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
+    do throws(CaptureError) {
+      let still = try StraboStill(path)
+      guard !fits(width: still.width, height: still.height, media) else { return }
+      let (width, height) = media.size
+      warnings.add(
+        .sizeMismatch, "thumbnail",
+        "the app's thumbnail of \(still.width)x\(still.height) does not fit \(width)x\(height)")
+    } catch {
+      warnings.add(
+        .corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.problem)")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+/// The files of a session's folder by their part in it.
+struct VISLAMFolder {
+  static let imuFile = "imu_data.csv"
+  static let siblingIMUFile = "imu.csv"
+  static let frameFile = "frame_metadata.csv"
+  static let metadataFile = "metadata.json"
+  static let stillsFolder = "frames"
+  private static let movieExtensions: Set<String> = ["mp4", "mov", "m4v"]
+  private static let stillExtensions: Set<String> = ["png", "jpg", "jpeg"]
+
+  let path: FilePath
+  /// `path` after all symbolic links.
+  let resolved: FilePath
+  let listing: FolderListing
+  /// Files of a part whose links lead out of the folder: treated as absent.
+  let outside: [String]
+
+  init(_ path: FilePath) throws(CaptureError) {
+    self.path = path
+    do throws(FileError) {
+      listing = try FolderListing(of: path)
+    } catch {
+      throw CaptureError(file: path, problem: "cannot list the folder: \(error.reason)")
+    }
+    resolved = PathSafety.resolved(path) ?? path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []
+    let inside = Set(listing.files)
+    outside = names.sorted().filter { name in
+      !inside.contains(name) && Self.hasPart(name)
+        && (try? FileIdentity(of: path.appending(name))) != nil
+    }
+  }
+
+  /// The folder's name unchanged, also when the path ends in `.` or `..`.
+  static func name(of folder: FilePath) -> String {
+    if let last = folder.lastComponent, last.kind == .regular { return last.string }
+    return PathSafety.resolved(folder)?.lastComponent?.string ?? folder.string
+  }
+
+  func contains(_ file: String) -> Bool { listing.contains(file) }
+
+  func file(_ name: String) -> FilePath { path.appending(name) }
+
+  /// Movies by name, hidden files left out.
+  var movies: [String] {
+    listing.files.filter { Self.hasExtension($0, Self.movieExtensions) }
+  }
+
+  /// The pictures of the stills folder in order of their names, links that lead out left out.
+  var stills: [FilePath] {
+    guard listing.subfolders.contains(Self.stillsFolder),
+      let pictures = try? FolderListing(of: path.appending(Self.stillsFolder)),
+      PathSafety.resolves(pictures.folder, inside: path)
+    else { return [] }
+    return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
+      .map(pictures.folder.appending)
+  }
+
+  /// Where a picture named in a table lies.
+  enum Place {
+    case found(FilePath)
+    case missing
+    /// The name leads out of the capture.
+    case outside
+  }
+
+  /// The picture that a table calls `name`, relative to the folder or to its stills folder.
+  func place(of name: String) -> Place {
+    guard !name.isEmpty, !name.utf8.contains(0) else { return .missing }
+    let relative = FilePath(name)
+    guard relative.isRelative else { return .outside }
+    var place = Place.missing
+    for base in [path, path.appending(Self.stillsFolder)] {
+      let candidate = base.pushing(relative).lexicallyNormalized()
+      guard candidate.starts(with: path.lexicallyNormalized()) else { return .outside }
+      guard let real = PathSafety.resolved(candidate) else { continue }
+      guard real.starts(with: resolved) else {
+        place = .outside
+        continue
+      }
+      if (try? FileIdentity(of: candidate)) != nil { return .found(candidate) }
+    }
+    return place
+  }
+
+  private static func hasPart(_ name: String) -> Bool {
+    name == imuFile || name == siblingIMUFile || name == frameFile
+      || hasExtension(name, movieExtensions)
+  }
+
+  private static func hasExtension(_ name: String, _ extensions: Set<String>) -> Bool {
+    guard !name.hasPrefix("."), let last = FilePath(name).extension else { return false }
+    return extensions.contains(last.lowercased())
+  }
+}

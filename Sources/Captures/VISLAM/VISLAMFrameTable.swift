@@ -1,0 +1,192 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+/// The rows of the frame table, one per camera frame, sorted by time.
+struct VISLAMFrameTable {
+  struct Row: Sendable {
+    var timestamp: Timestamp
+    /// `nil` = unknown, which the app writes as 0.
+    var exposureSeconds: Double?
+    var iso: Double?
+    var width: Int?
+    var height: Int?
+    /// The picture that the row names itself.
+    var imageName: String?
+  }
+
+  static let ownOrder = [
+    "frame_number", "timestamp_ns", "exposure_duration", "iso", "focal_length", "width", "height",
+  ]
+  private static let siblingColumns: Set<String> = [
+    "exposure_time_ns", "focal_length_mm", "focal_length_px", "rolling_shutter_skew_ns",
+    "image_filename",
+  ]
+
+  let path: FilePath
+  let file: String
+  private(set) var rows: [Row] = []
+  /// Whether there is any row, usable or not.
+  private(set) var hasRows = false
+  /// Whether the file ends inside a line.
+  private(set) var isCut: Bool
+  private(set) var hasSiblingForm = false
+  private(set) var hasExposureInNanoseconds = false
+  private(set) var hasImageNames = false
+  private(set) var hasCameraSettings = false
+  /// Steps above 1.4 × the median step.
+  private(set) var gaps = 0
+
+  /// Reads, sorts and checks the table. Throws when the time column is missing or the clock stood.
+  init(_ path: FilePath, warnings: WarningCollector) throws(CaptureError) {
+    self.path = path
+    var table = try VISLAMTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
+    file = table.file
+    isCut = table.isCut
+    guard table.hasContent, !(table.hasHeader && table.isCut) else {
+      reportCut(to: warnings)
+      return
+    }
+    let columns = try Columns(table)
+    hasSiblingForm = !Self.siblingColumns.isDisjoint(with: table.columns.keys)
+    hasExposureInNanoseconds = columns.exposureNanoseconds != nil
+    hasImageNames = columns.imageName != nil
+    hasCameraSettings =
+      columns.exposureSeconds != nil || columns.exposureNanoseconds != nil || columns.iso != nil
+    let unknown = table.unknownColumns(Self.siblingColumns.union(Self.ownOrder))
+    warnings.add(
+      .unknownKey, file, count: unknown.count,
+      "unknown columns: \(unknown.prefix(8).joined(separator: ", "))")
+
+    var damage = Damage()
+    while let verdict = try table.nextRow(needed: [columns.timestamp]) {
+      switch verdict {
+      case .usable:
+        hasRows = true
+        take(table, columns, &damage)
+      case .corrupt:
+        hasRows = true
+        damage.addCorrupt(line: table.scanner.lineNumber)
+      case .cut: break
+      }
+    }
+    isCut = table.isCut
+    reportCut(to: warnings)
+    damage.report(to: warnings, subject: file)
+    try refuseStaleTimes(warnings)
+    sort(warnings)
+  }
+
+  /// The median step between rows; `nil` without two rows.
+  var medianStepNanoseconds: Int64? { TimeSteps(rows.map(\.timestamp)).medianNanoseconds }
+
+  private mutating func take(_ table: VISLAMTable, _ columns: Columns, _ damage: inout Damage) {
+    guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
+      return damage.addCorrupt(line: table.scanner.lineNumber)
+    }
+    // What stands beside a good time is worth a cell, never a frame.
+    func known(_ column: Int?) -> Double? {
+      switch table.number(column) {
+      case .finite(let value): return value > 0 ? value : nil
+      case .empty: return nil
+      case .nonFinite: damage.nonFinite += 1
+      case .invalid: damage.addCorrupt(line: table.scanner.lineNumber)
+      }
+      return nil
+    }
+    var row = Row(timestamp: time)
+    row.exposureSeconds =
+      known(columns.exposureNanoseconds).map { $0 / 1e9 } ?? known(columns.exposureSeconds)
+    row.iso = known(columns.iso)
+    row.width = known(columns.width).flatMap { Int(exactly: $0) }
+    row.height = known(columns.height).flatMap { Int(exactly: $0) }
+    if let column = columns.imageName, table.hasValue(column) {
+      row.imageName = table.scanner.text(inCell: column)
+    }
+    rows.append(row)
+  }
+
+  /// Rules for order, duplicates and gaps, in that order.
+  private mutating func sort(_ warnings: WarningCollector) {
+    var order = VISLAMTimeOrder()
+    for row in rows { order.add(row.timestamp) }
+    order.report(to: warnings, subject: file)
+    rows.sort { $0.timestamp < $1.timestamp }
+    var kept: [Row] = []
+    kept.reserveCapacity(rows.count)
+    for row in rows where kept.last?.timestamp != row.timestamp { kept.append(row) }
+    warnings.add(
+      .timestampsDuplicate, file, count: rows.count - kept.count,
+      "rows at a time that an earlier row already has; the first in the file was kept")
+    rows = kept
+    gaps = TimeSteps(rows.map(\.timestamp)).gaps(above: 1.4)
+    warnings.add(
+      .frameGap, file, count: gaps, "steps between frames above 1.4 times the median step")
+  }
+
+  private func reportCut(to warnings: WarningCollector) {
+    warnings.add(
+      .truncatedStream, file, count: isCut ? 1 : 0,
+      "the file ends inside a line; its last cell is unknown")
+  }
+
+  private func refuseStaleTimes(_ warnings: WarningCollector) throws(CaptureError) {
+    var majority = VISLAMMajority()
+    for row in rows { majority.add(row.timestamp) }
+    let same = rows.count { $0.timestamp == majority.candidate }
+    guard same > 1, same > rows.count / 2 else { return }
+    let time = majority.candidate?.nanoseconds ?? 0
+    let problem = "\(same) of \(rows.count) rows carry the one time \(time)"
+    warnings.add(.timestampsStale, file, problem)
+    throw CaptureError(
+      file: path, problem: problem + ": the clock stood",
+      remedy: "leave the file out to take the video's own times")
+  }
+
+  /// Whether a line without header is a row in the app's own order.
+  static func isRow(_ scanner: CSVScanner) -> Bool {
+    scanner.cellCount >= ownOrder.count && scanner.timestamp(inCell: 1) != nil
+      && ownOrder.indices.allSatisfy { scanner.number(inCell: $0) != .invalid }
+  }
+
+  private struct Columns {
+    var timestamp: Int
+    var exposureSeconds, exposureNanoseconds, iso, width, height, imageName: Int?
+
+    init(_ table: VISLAMTable) throws(CaptureError) {
+      guard let time = table.columns["timestamp_ns"] else {
+        throw CaptureError(
+          file: table.path, byteOffset: table.scanner.byteOffset,
+          problem: "no column `timestamp_ns` in the header of \(table.file)",
+          remedy: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
+      }
+      timestamp = time
+      exposureSeconds = table.columns["exposure_duration"]
+      exposureNanoseconds = table.columns["exposure_time_ns"]
+      iso = table.columns["iso"]
+      width = table.columns["width"]
+      height = table.columns["height"]
+      imageName = table.columns["image_filename"]
+    }
+  }
+
+  private struct Damage {
+    var corrupt = 0
+    var nonFinite = 0
+    private var firstCorruptLine = 0
+
+    mutating func addCorrupt(line: Int) {
+      corrupt += 1
+      if firstCorruptLine == 0 { firstCorruptLine = line }
+    }
+
+    func report(to warnings: WarningCollector, subject: String) {
+      warnings.add(
+        .corruptRecord, subject, count: corrupt,
+        "rows that are too short, without a usable time or with text for a number, the first in line "
+          + "\(firstCorruptLine)")
+      warnings.add(
+        .nonFiniteValue, subject, count: nonFinite, "values that are not finite; taken as unknown")
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Geometry
+
+/// The IMU of a session: samples sorted, each sensor by itself, damage counted.
+struct VISLAMIMU {
+  /// Steps below this are never a gap.
+  private static let smallestGapNanoseconds: Int64 = 50_000_000
+
+  let stream: IMUStream
+  /// First and last time per inertial sensor with two samples or more.
+  private let coverage: [ClosedRange<Timestamp>]
+
+  /// Sorts the samples of `table` and reports disorder, duplicates, gaps and unknown sensors. Throws
+  /// when no row is usable, or when more than half of all rows carry one time.
+  init(
+    _ table: VISLAMIMUTable, convention: IMUConvention, warnings: WarningCollector
+  ) throws(CaptureError) {
+    try Self.refuseStaleTimes(of: table, warnings)
+    for (sensor, order) in zip(table.sensors, table.order) {
+      order.report(to: warnings, subject: sensor)
+    }
+    Self.reportUnknownSensors(of: table, warnings)
+    let form =
+      switch table.columns?.form {
+      case .wide: "csv-wide"
+      default: "csv-long"
+      }
+    var (stream, duplicates) = IMUStream.sorting(
+      table.samples, sensorNames: table.sensors,
+      description: StreamDescription(file: table.file, encoding: form), convention: convention)
+    for sensor in stream.sensors {
+      warnings.add(
+        .timestampsDuplicate, sensor, count: duplicates[sensor] ?? 0,
+        "samples of \(sensor) at a time that it already has; the first in the file was kept")
+    }
+
+    var gaps = 0
+    var coverage: [ClosedRange<Timestamp>] = []
+    var timesBySensor = [[Timestamp]](repeating: [], count: stream.sensors.count)
+    for sample in stream.samples { timesBySensor[sample.sensor].append(sample.timestamp) }
+    for (index, (sensor, times)) in zip(stream.sensors, timesBySensor).enumerated() {
+      let steps = TimeSteps(times)
+      let median = steps.medianNanoseconds ?? 0
+      let (triple, overflow) = median.multipliedReportingOverflow(by: 3)
+      let threshold = max(overflow ? .max : triple, Self.smallestGapNanoseconds)
+      stream.gapThresholdNanoseconds[index] = threshold
+      if stream.description.rateHz == nil { stream.description.rateHz = steps.rateHz }
+      guard VISLAMSensorNames.isKnown(sensor) else { continue }
+      let found = steps.nanoseconds.count { $0 > threshold }
+      gaps += found
+      warnings.add(
+        .imuGap, sensor, count: found,
+        "steps of \(sensor) longer than \(threshold / 1_000_000) ms")
+      if VISLAMSensorNames.inertial.contains(sensor), let first = times.first,
+        let last = times.last, times.count >= 2
+      {
+        coverage.append(first...last)
+      }
+    }
+    stream.description.gaps = gaps
+    stream.description.firstTimestamp = stream.samples.first?.timestamp
+    stream.description.lastTimestamp = stream.samples.last?.timestamp
+    self.stream = stream
+    self.coverage = coverage
+  }
+
+  /// Frames before the first or after the last sample of at least one inertial sensor.
+  func framesOutside(_ frames: [CaptureFrame]) -> Int {
+    frames.count { frame in
+      guard let time = frame.timestamp else { return false }
+      return coverage.contains { !$0.contains(time) }
+    }
+  }
+
+  private static func reportUnknownSensors(
+    of table: VISLAMIMUTable, _ warnings: WarningCollector
+  ) {
+    let unknown = table.sensors.indices.filter { !VISLAMSensorNames.isKnown(table.sensors[$0]) }
+    guard !unknown.isEmpty else { return }
+    var rows = [Int](repeating: 0, count: table.sensors.count)
+    for sample in table.samples { rows[sample.sensor] += 1 }
+    for sensor in unknown {
+      warnings.add(
+        .unknownKey, table.sensors[sensor], count: rows[sensor],
+        "rows of the unknown sensor type \(table.sensors[sensor]); kept under that name")
+    }
+  }
+
+  private static func refuseStaleTimes(
+    of table: VISLAMIMUTable, _ warnings: WarningCollector
+  ) throws(CaptureError) {
+    guard !table.samples.isEmpty else {
+      throw CaptureError(
+        file: table.path, record: nil,
+        problem: "none of its \(table.rowCount) rows can be read",
+        remedy: table.corrupt > 0 ? "look at line \(table.firstCorruptLine)" : nil)
+    }
+    var majority = VISLAMMajority()
+    for sample in table.samples { majority.add(sample.timestamp) }
+    var perSensor = [Int](repeating: 0, count: table.sensors.count)
+    for sample in table.samples where sample.timestamp == majority.candidate {
+      perSensor[sample.sensor] += 1
+    }
+    let same = perSensor.reduce(0, +)
+    // Sensors of one callback share a time: that alone is no clock standing still.
+    guard same > table.samples.count / 2, perSensor.contains(where: { $0 > 1 }) else { return }
+    let time = majority.candidate?.nanoseconds ?? 0
+    warnings.add(
+      .timestampsStale, table.file,
+      "\(same) of \(table.samples.count) samples carry the one time \(time)")
+    throw CaptureError(
+      file: table.path,
+      problem:
+        "\(same) of \(table.samples.count) samples carry the one time \(time): the clock stood",
+      remedy: "the samples cannot be placed in time; leave the file out to process the rest")
+  }
+}

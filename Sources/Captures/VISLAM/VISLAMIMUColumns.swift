@@ -1,0 +1,86 @@
+import Codecs
+import SystemPackage
+
+/// Where an IMU table keeps its values.
+struct VISLAMIMUColumns {
+  enum Form {
+    /// One row per sample and sensor: sensor name, x, y, z.
+    case long(sensor: Int, xyz: [Int])
+    /// One row per time: accelerometer x, y, z, gyroscope x, y, z.
+    case wide(accelerometer: [Int], gyroscope: [Int])
+  }
+
+  static let ownOrder = ["timestamp_ns", "sensor_type", "x", "y", "z"]
+  private static let biasColumns: Set<String> = ["bias_x", "bias_y", "bias_z", "accuracy"]
+  private static let wideNames = [
+    ["accel_x", "ax"], ["accel_y", "ay"], ["accel_z", "az"],
+    ["gyro_x", "gx"], ["gyro_y", "gy"], ["gyro_z", "gz"],
+  ]
+
+  var timestamp: Int
+  /// Whether the time column is called `timestamp` and its unit must be found from the steps.
+  var unitIsOpen: Bool
+  var form: Form
+  /// Anything but the app's own five columns.
+  var isSibling: Bool
+  var unknown: [String]
+
+  /// Cells without which a row is worthless.
+  var needed: [Int] {
+    switch form {
+    case .long(let sensor, let xyz): [timestamp, sensor] + xyz
+    case .wide(let accelerometer, let gyroscope): [timestamp] + accelerometer + gyroscope
+    }
+  }
+
+  /// Finds the columns of `table`; the error names the ones that are missing.
+  init(_ table: VISLAMTable) throws(CaptureError) {
+    let columns = table.columns
+    guard let time = columns["timestamp_ns"] ?? columns["timestamp"] else {
+      throw Self.missing(["timestamp_ns"], table)
+    }
+    timestamp = time
+    unitIsOpen = columns["timestamp_ns"] == nil
+    let timeName = unitIsOpen ? "timestamp" : "timestamp_ns"
+
+    let long = ["sensor_type", "x", "y", "z"]
+    let wide = Self.wideNames.map { names in names.first { columns[$0] != nil } ?? names[0] }
+    let missingLong = long.filter { columns[$0] == nil }
+    let missingWide = wide.filter { columns[$0] == nil }
+    if missingLong.isEmpty {
+      let found = long.compactMap { columns[$0] }
+      form = .long(sensor: found[0], xyz: Array(found[1...]))
+      isSibling = unitIsOpen || !Self.biasColumns.isDisjoint(with: columns.keys)
+      unknown = table.unknownColumns(Set(long + [timeName]).union(Self.biasColumns))
+    } else if missingWide.isEmpty {
+      let found = wide.compactMap { columns[$0] }
+      form = .wide(accelerometer: Array(found[..<3]), gyroscope: Array(found[3...]))
+      isSibling = true
+      unknown = table.unknownColumns(Set(wide + [timeName]))
+    } else {
+      // The form that is nearer tells what is missing.
+      let isWide = columns["sensor_type"] == nil && missingWide.count < wide.count
+      throw Self.missing(isWide ? missingWide : missingLong, table)
+    }
+  }
+
+  /// Whether a line without header is a row in the app's own order.
+  static func isRow(_ scanner: CSVScanner) -> Bool {
+    scanner.cellCount >= ownOrder.count && scanner.timestamp(inCell: 0) != nil
+      && !scanner.isEmpty(cell: 1) && scanner.number(inCell: 1) == .invalid
+      && (2...4).allSatisfy { cell in
+        switch scanner.number(inCell: cell) {
+        case .finite, .nonFinite: true
+        case .empty, .invalid: false
+        }
+      }
+  }
+
+  private static func missing(_ names: [String], _ table: VISLAMTable) -> CaptureError {
+    let list = names.map { "`\($0)`" }.joined(separator: ", ")
+    return CaptureError(
+      file: table.path, byteOffset: table.scanner.byteOffset,
+      problem: "no column \(list) in the header of \(table.file)",
+      remedy: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
+  }
+}

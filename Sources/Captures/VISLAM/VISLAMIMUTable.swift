@@ -1,0 +1,187 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+/// The samples of an IMU table in file order, and what was wrong with the rows that gave none.
+struct VISLAMIMUTable {
+  /// More sensor names than this are no sensor table but damage.
+  private static let mostUnknownSensors = 64
+  /// Spellings remembered to find the sensor of the next row at once.
+  private static let mostSpellings = 128
+
+  let path: FilePath
+  let file: String
+  /// `nil` for a file without any row.
+  private(set) var columns: VISLAMIMUColumns?
+  private(set) var samples: [IMUSample] = []
+  /// Sensor names by `IMUSample.sensor`.
+  private(set) var sensors: [String] = []
+  /// Whether a known sensor is spelled in another way than the app's.
+  private(set) var hasForeignSpelling = false
+  /// The power of ten that makes the file's times nanoseconds.
+  private(set) var timeScale = 0
+  private(set) var rowCount = 0
+  /// Rows dropped because they are short or no numbers, and the line of the first.
+  private(set) var corrupt = 0
+  private(set) var firstCorruptLine = 0
+  /// Rows dropped because a value is not finite.
+  private(set) var nonFinite = 0
+  /// Whether the file ends inside a line.
+  private(set) var isCut: Bool
+  /// Steps in time per sensor.
+  private(set) var order: [VISLAMTimeOrder] = []
+
+  private var spellings: [(bytes: [UInt8], sensor: Int)] = []
+
+  /// Reads a table; throws when a column is missing. Memory: the samples, not the text.
+  init(_ path: FilePath) throws(CaptureError) {
+    self.path = path
+    var table = try VISLAMTable(
+      path, ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow)
+    file = table.file
+    isCut = table.isCut
+    // A header that is cut itself tells nothing of columns, and has no rows.
+    guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
+    let columns = try VISLAMIMUColumns(table)
+    let needed = columns.needed
+    if columns.unitIsOpen { timeScale = try Self.timeScale(of: table, columns) }
+    var hasRow = false
+    while let row = try table.nextRow(needed: needed) {
+      hasRow = hasRow || row != .cut
+      switch row {
+      case .usable: take(table, columns)
+      case .corrupt: drop(table)
+      case .cut: break
+      }
+    }
+    rowCount = table.rowCount
+    isCut = table.isCut
+    if hasRow { self.columns = columns }
+  }
+
+  /// Tells what was wrong with rows and header.
+  func report(to warnings: WarningCollector) {
+    warnings.add(
+      .truncatedStream, file, count: isCut ? 1 : 0,
+      "the file ends inside a line; its last cell is unknown")
+    warnings.add(
+      .corruptRecord, file, count: corrupt,
+      "rows that are too short, without a usable time or with text for a number, the first in line "
+        + "\(firstCorruptLine)")
+    warnings.add(
+      .nonFiniteValue, "imu", count: nonFinite, "rows of \(file) with a value that is not finite")
+    let unknown = columns?.unknown ?? []
+    warnings.add(
+      .unknownKey, file, count: unknown.count,
+      "unknown columns: \(unknown.prefix(8).joined(separator: ", "))")
+  }
+
+  private mutating func drop(_ table: VISLAMTable) {
+    corrupt += 1
+    if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
+  }
+
+  private mutating func take(_ table: VISLAMTable, _ columns: VISLAMIMUColumns) {
+    guard let time = table.scanner.timestamp(inCell: columns.timestamp, scale: timeScale),
+      time.nanoseconds > 0
+    else { return drop(table) }
+    switch columns.form {
+    case .long(let sensorColumn, let xyz):
+      switch triple(table, xyz) {
+      case .values(let x, let y, let z):
+        guard let sensor = sensor(table.scanner, sensorColumn) else { return drop(table) }
+        add(IMUSample(timestamp: time, sensor: sensor, x: x, y: y, z: z))
+      case .nonFinite: nonFinite += 1
+      case .empty, .invalid: drop(table)
+      }
+    case .wide(let accelerometer, let gyroscope):
+      switch (triple(table, accelerometer), triple(table, gyroscope)) {
+      case (.invalid, _), (_, .invalid): drop(table)
+      case (.nonFinite, _), (_, .nonFinite): nonFinite += 1
+      case (let first, let second):
+        for (name, triple) in [("accelerometer", first), ("gyroscope", second)] {
+          guard case .values(let x, let y, let z) = triple else { continue }
+          add(IMUSample(timestamp: time, sensor: index(of: name), x: x, y: y, z: z))
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ sample: IMUSample) {
+    samples.append(sample)
+    order[sample.sensor].add(sample.timestamp)
+  }
+
+  private enum Triple {
+    case values(Double, Double, Double)
+    case empty, nonFinite, invalid
+  }
+
+  private func triple(_ table: VISLAMTable, _ columns: [Int]) -> Triple {
+    let (x, y, z) = (
+      table.number(columns[0]), table.number(columns[1]), table.number(columns[2])
+    )
+    if case .finite(let x) = x, case .finite(let y) = y, case .finite(let z) = z {
+      return .values(x, y, z)
+    }
+    let all = [x, y, z]
+    if all.allSatisfy({ $0 == .empty }) { return .empty }
+    if all.contains(.empty) || all.contains(.invalid) { return .invalid }
+    return .nonFinite
+  }
+
+  /// The sensor that the row names; `nil` for none, or for one name too many.
+  private mutating func sensor(_ scanner: CSVScanner, _ column: Int) -> Int? {
+    if let known = spellings.first(where: { scanner.cell(column, holds: $0.bytes) }) {
+      return known.sensor
+    }
+    let name = scanner.text(inCell: column)
+    guard !name.isEmpty else { return nil }
+    let meaning = VISLAMSensorNames.sensor(name)
+    if meaning == nil {
+      let unknown = sensors.count { !VISLAMSensorNames.isKnown($0) }
+      guard unknown < Self.mostUnknownSensors else { return nil }
+    }
+    if let meaning, !meaning.isOwnSpelling { hasForeignSpelling = true }
+    let sensor = index(of: meaning?.sensor ?? name)
+    if spellings.count < Self.mostSpellings { spellings.append((Array(name.utf8), sensor)) }
+    return sensor
+  }
+
+  private mutating func index(of sensor: String) -> Int {
+    if let index = sensors.firstIndex(of: sensor) { return index }
+    sensors.append(sensor)
+    order.append(VISLAMTimeOrder())
+    return sensors.count - 1
+  }
+
+  /// The unit of a column called `timestamp`, from the median step of the first sensor: at least 10⁶ is
+  /// nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. One pass over the file.
+  private static func timeScale(
+    of table: VISLAMTable, _ columns: VISLAMIMUColumns
+  ) throws(CaptureError) -> Int {
+    var table = table
+    var first: String?
+    var times: [Double] = []
+    let needed = columns.needed
+    while let row = try table.nextRow(needed: needed) {
+      guard row == .usable, case .finite(let time) = table.number(columns.timestamp) else {
+        continue
+      }
+      if case .long(let sensor, _) = columns.form {
+        let name = table.scanner.text(inCell: sensor)
+        if first == nil { first = name }
+        guard name == first else { continue }
+      }
+      times.append(time)
+    }
+    let steps = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
+    guard !steps.isEmpty else { return 0 }
+    switch steps[steps.count / 2] {
+    case 1e6...: return 0
+    case 1e3...: return 3
+    case 1...: return 6
+    default: return 9
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Geometry
+import SystemPackage
+
+/// Pictures and rows joined to canonical frames.
+struct VISLAMJoin {
+  let frames: VISLAMFrames
+  /// Whether frames have the times of rows, and with them the IMU's clock.
+  let hasRows: Bool
+  let pictures: VISLAMPictures
+  let rows: [VISLAMFrameTable.Row]
+  /// Camera gaps between rows.
+  let gaps: Int
+
+  /// Joins and reports pictures and rows that have no partner.
+  init(
+    _ pictures: VISLAMPictures, _ table: StreamState<VISLAMFrameTable>, _ warnings: WarningCollector
+  ) {
+    self.pictures = pictures
+    rows = table.value?.rows ?? []
+    gaps = table.value?.gaps ?? 0
+    hasRows = !rows.isEmpty
+    let times = rows.map(\.timestamp)
+    switch pictures {
+    case .none, .unreadable:
+      frames = VISLAMFrames(rows: times) { _ in false }
+    case .named(let stills):
+      frames = VISLAMFrames(rows: times) { stills[$0] != nil }
+    case .unnamed(let stills):
+      frames = VISLAMFrames(
+        rows: times, hasPicture: { $0 < stills.count }, untimedPictures: stills.count - times.count)
+    case .video(let video):
+      frames = Self.frames(of: video, times, rowsHaveGaps: gaps > 0, warnings)
+    }
+    if table.error == nil { report(to: warnings) }
+  }
+
+  var usesStills: Bool {
+    switch pictures {
+    case .none, .unreadable, .video: false
+    case .named, .unnamed: true
+    }
+  }
+
+  private static func frames(
+    of video: VISLAMVideo, _ rows: [Timestamp], rowsHaveGaps: Bool, _ warnings: WarningCollector
+  ) -> VISLAMFrames {
+    let times = video.pictureTimes
+    guard !rows.isEmpty else { return VISLAMFrames(pictures: times) }
+    let pairing = VISLAMPairing(
+      rows: rows, pictures: times, tickNanoseconds: video.tickNanoseconds,
+      rowsHaveGaps: rowsHaveGaps)
+    warnings.add(
+      .pairingApproximate, "video", count: pairing.isApproximate ? times.count : 0,
+      "the times of video and frame table do not prove which picture belongs to which row")
+    return VISLAMFrames(rows: rows, pictures: times, pairing: pairing)
+  }
+
+  private func report(to warnings: WarningCollector) {
+    warnings.add(
+      .timestampsMissing, hasRows ? "video" : VISLAMFolder.frameFile,
+      count: frames.picturesWithoutRow,
+      "pictures without a row of the frame table; their time is the video's")
+    guard hasRows else { return }
+    switch pictures {
+    case .none, .unreadable: break
+    case .named:
+      // Names that lead nowhere were reported as such.
+      break
+    case .unnamed(let stills):
+      let difference = abs(stills.count - rows.count)
+      warnings.add(
+        .frameCountMismatch, "video", count: difference, "rows without still or stills without row")
+      warnings.add(
+        .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
+        "stills were given to rows by their order alone")
+    case .video:
+      warnings.add(
+        .frameCountMismatch, "video",
+        count: frames.rowsWithoutPicture + frames.picturesWithoutRow,
+        "rows without picture or pictures without row")
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import FoundationEssentials
+import SystemPackage
+
+/// What the optional side file of the Android recorder tells. Anything that does not decode is left
+/// out: the file is never required.
+struct VISLAMMetadata {
+  /// A side file of a session is some hundred bytes.
+  private static let mostBytes = 1 << 22
+
+  private(set) var hasRecordingID = false
+  /// Frames that the app claims.
+  private(set) var frameCount: Int?
+
+  init() {}
+
+  init(_ bytes: [UInt8]) {
+    guard bytes.count < Self.mostBytes,
+      let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+    else { return }
+    hasRecordingID = content.hasRecordingID
+    frameCount = content.frameCount
+  }
+
+  init(_ folder: VISLAMFolder) {
+    self.init()
+    guard folder.contains(VISLAMFolder.metadataFile) else { return }
+    self = VISLAMMetadata(folder.listing.head(of: VISLAMFolder.metadataFile, limit: Self.mostBytes))
+  }
+
+  private struct Content: Decodable {
+    enum Key: String, CodingKey {
+      case recordingID = "recording_id"
+      case frameCount = "frame_count"
+    }
+
+    var hasRecordingID: Bool
+    var frameCount: Int?
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: Key.self)
+      hasRecordingID = values.contains(.recordingID)
+      frameCount = try? values.decode(Int.self, forKey: .frameCount)
+    }
+  }
+}

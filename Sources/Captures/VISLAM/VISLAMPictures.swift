@@ -1,0 +1,81 @@
+import SystemPackage
+
+/// The pictures of a session, before they are joined with the rows of the frame table.
+enum VISLAMPictures {
+  /// No video and no stills.
+  case none
+  /// A video that is there but not readable.
+  case unreadable(CaptureError)
+  case video(VISLAMVideo)
+  /// Stills that the rows name themselves; `nil` = the row has none.
+  case named([FilePath?])
+  /// Stills in order of their names, which no row names.
+  case unnamed([FilePath])
+
+  /// Chooses the pictures and reports what is missing, unused or leads out of the folder.
+  init(_ folder: VISLAMFolder, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
+    let movies = folder.movies
+    if let table, table.hasImageNames {
+      let stills = Self.named(folder, table, warnings)
+      if movies.isEmpty || stills.contains(where: { $0 != nil }) {
+        warnings.add(
+          .multipleStreams, "video", count: movies.count, "videos beside the stills; not used")
+        self = .named(stills)
+        return
+      }
+    }
+    guard let movie = Self.best(movies, folder, rowCount: table?.rows.count ?? 0) else {
+      let stills = folder.stills
+      if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
+      self = stills.isEmpty ? .none : .unnamed(stills)
+      return
+    }
+    warnings.add(
+      .multipleStreams, "video", count: movies.count - 1,
+      "other videos than \(movie.name); not used")
+    switch movie.video {
+    case .success(let video): self = .video(video)
+    case .failure(let error): self = .unreadable(error)
+    }
+  }
+
+  private typealias Movie = (name: String, video: Result<VISLAMVideo, CaptureError>)
+
+  /// `video.*` if there, else the one whose counted frames are nearest to the rows.
+  private static func best(_ names: [String], _ folder: VISLAMFolder, rowCount: Int) -> Movie? {
+    let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
+    let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
+      (name, Result { () throws(CaptureError) in try VISLAMVideo(folder.file(name)) })
+    }
+    // Without rows the longest video says most.
+    func distance(_ movie: Movie) -> Int {
+      guard case .success(let video) = movie.video else { return .max }
+      return rowCount == 0 ? -video.ticks.count : abs(video.ticks.count - rowCount)
+    }
+    return candidates.min { distance($0) < distance($1) }
+  }
+
+  private static func named(
+    _ folder: VISLAMFolder, _ table: VISLAMFrameTable, _ warnings: WarningCollector
+  ) -> [FilePath?] {
+    var missing = 0
+    var outside = 0
+    let stills = table.rows.map { row -> FilePath? in
+      guard let name = row.imageName else { return nil }
+      switch folder.place(of: name) {
+      case .found(let path): return path
+      case .missing: missing += 1
+      case .outside: outside += 1
+      }
+      return nil
+    }
+    if stills.contains(where: { $0 != nil }) || folder.movies.isEmpty {
+      warnings.add(
+        .missingFile, table.file, count: missing, "pictures that rows name but that are not there")
+    }
+    warnings.add(
+      .pathOutsideCapture, table.file, count: outside,
+      "rows that name a picture outside the capture's folder; not followed")
+    return stills
+  }
+}

@@ -1,0 +1,59 @@
+import SystemPackage
+
+/// Sessions of one camera and the inertial sensors beside it: a video, `imu_data.csv` with one row per
+/// sample, `frame_metadata.csv` with one row per camera frame.
+///
+/// No depth, no poses, no calibration. The tables are read by the column's name whatever wrote them;
+/// times stay integers from text to table.
+public enum VISLAMReader: CaptureReader {
+  public static let family = CaptureFamily.vislam
+  public static let readerVersion = 1
+
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }
+    guard let best = reasons.max(by: { $0.certainty < $1.certainty }) else { return [] }
+    return [
+      Recognition(
+        family: family, certainty: best.certainty, folder: listing.folder,
+        id: VISLAMFolder.name(of: listing.folder), reason: best.text)
+    ]
+  }
+
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let session = try VISLAMSession(recognition)
+    return try session.capture()
+  }
+
+  private typealias Reason = (certainty: Recognition.Certainty, text: String)
+
+  private static func imuReason(_ listing: FolderListing) -> Reason? {
+    let file = VISLAMFolder.imuFile
+    guard listing.contains(file),
+      let table = try? VISLAMTable(
+        listing.folder.appending(file), head: listing.head(of: file),
+        ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow),
+      table.hasContent
+    else { return nil }
+    guard table.hasHeader else { return (.possible, "\(file) without header, but with IMU rows") }
+    let names = table.columns.keys
+    guard names.contains(where: { $0.hasPrefix("timestamp") }),
+      names.contains("sensor_type") || names.contains("accel_x")
+    else { return nil }
+    return (.certain, "\(file) with columns for time and sensors")
+  }
+
+  private static func frameReason(_ listing: FolderListing) -> Reason? {
+    let file = VISLAMFolder.frameFile
+    guard listing.contains(file),
+      let table = try? VISLAMTable(
+        listing.folder.appending(file), head: listing.head(of: file),
+        ownOrder: VISLAMFrameTable.ownOrder, isRow: VISLAMFrameTable.isRow),
+      table.hasContent
+    else { return nil }
+    guard table.hasHeader else { return (.possible, "\(file) without header, but with frame rows") }
+    guard table.columns["frame_number"] != nil, table.columns["timestamp_ns"] != nil else {
+      return nil
+    }
+    return (.certain, "\(file) with columns frame_number and timestamp_ns")
+  }
+}

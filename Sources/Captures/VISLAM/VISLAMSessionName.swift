@@ -1,0 +1,100 @@
+import FoundationEssentials
+
+/// The wall-clock start that a session's folder name tells.
+///
+/// `session_2026-01-24T10:00:00Z` is what the app writes; copies replace the colons by `-`, `_`, `.`,
+/// `%3A`, a look-alike character or nothing. `recording_20260124_100000_1a2b3c4d` and
+/// `20260124_100000` are local times.
+struct VISLAMSessionName {
+  private var rest: Substring
+
+  /// `2026-01-24T10:00:00Z`, without `Z` where the name tells no zone; `nil` when the name does not
+  /// parse. A fraction of a second is dropped: the name is good to a second at best.
+  static func recordedAt(_ folderName: String) -> String? {
+    var name = VISLAMSessionName(rest: folderName.lowercased()[...])
+    return name.parse()
+  }
+
+  private mutating func parse() -> String? {
+    if !skip("session_") { skip("recording_") }
+    guard let year = number(digits: 4) else { return nil }
+    skip("-")
+    guard let month = number(digits: 2) else { return nil }
+    skip("-")
+    guard let day = number(digits: 2), skip("t") || skip("_") || skip(" "),
+      let hour = number(digits: 2)
+    else { return nil }
+    skipSeparator()
+    guard let minute = number(digits: 2) else { return nil }
+    skipSeparator()
+    guard let second = number(digits: 2) else { return nil }
+    skipFraction()
+    let local = "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)"
+    let isUTC = skip("z")
+    let minutesEast = isUTC ? 0 : offset()
+    guard rest.isEmpty || isRecordingSuffix else { return nil }
+    // A date that does not exist (February 30) does not come back as it was.
+    guard let moment = try? Date(local + "Z", strategy: .iso8601),
+      moment.formatted(.iso8601) == local + "Z"
+    else { return nil }
+    guard let minutesEast else { return local }
+    return moment.addingTimeInterval(Double(-60 * minutesEast)).formatted(.iso8601)
+  }
+
+  /// `_` and 8 hex digits, which tell recordings of one second apart.
+  private var isRecordingSuffix: Bool {
+    rest.first == "_" && rest.dropFirst().count == 8
+      && rest.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
+  @discardableResult
+  private mutating func skip(_ text: String) -> Bool {
+    guard rest.hasPrefix(text) else { return false }
+    rest = rest.dropFirst(text.count)
+    return true
+  }
+
+  /// Any one character that is no digit, or what a web server makes of a colon.
+  private mutating func skipSeparator() {
+    if !skip("%3a"), let first = rest.first, !Self.isDigit(first) { rest = rest.dropFirst() }
+  }
+
+  private mutating func skipFraction() {
+    guard let point = rest.first, point == "." || point == ",",
+      rest.dropFirst().first.map(Self.isDigit) == true
+    else { return }
+    rest = rest.dropFirst().drop(while: Self.isDigit)
+  }
+
+  /// `+0130`, `-08:00`, `+01`, in minutes east of Greenwich; `nil` and nothing skipped without one.
+  private mutating func offset() -> Int? {
+    let start = rest
+    let isWest = skip("-")
+    guard isWest || skip("+"), let hours = number(digits: 2).flatMap({ Int($0) }), hours <= 14
+    else {
+      rest = start
+      return nil
+    }
+    var minutes = 0
+    let afterHours = rest
+    skipSeparator()
+    if let written = number(digits: 2).flatMap({ Int($0) }), written < 60 {
+      minutes = written
+    } else {
+      rest = afterHours
+    }
+    return (isWest ? -1 : 1) * (hours * 60 + minutes)
+  }
+
+  /// The next `digits` characters, if they are digits.
+  private mutating func number(digits: Int) -> Substring? {
+    let text = rest.prefix(digits)
+    guard text.count == digits, text.allSatisfy(Self.isDigit) else { return nil }
+    rest = rest.dropFirst(digits)
+    return text
+  }
+
+  private static func isDigit(_ character: Character) -> Bool {
+    character.isASCII && character.isNumber
+  }
+}

@@ -1,0 +1,66 @@
+import Codecs
+import SystemPackage
+
+/// The video of a session, its pictures counted and timed without decoding.
+struct VISLAMVideo {
+  let path: FilePath
+  /// Name inside the capture's folder.
+  let file: String
+  /// The track's number inside the file.
+  let track: Int
+  let codec: String
+  let storedWidth: Int
+  let storedHeight: Int
+  /// Upright size.
+  let width: Int
+  let height: Int
+  let clockwiseQuarterTurns: Int
+  let rotationIsIgnored: Bool
+  /// When picture k is shown, in display order; made up where the file has no times.
+  let ticks: [Int64]
+  let otherVideoTracks: Int
+  /// The file ends before its own index says.
+  let endsEarly: Bool
+  private let timeBase: VideoTimeBase
+
+  init(_ path: FilePath) throws(CaptureError) {
+    let index: VideoIndex
+    do throws(VideoError) {
+      index = try VideoIndex.read(path)
+    } catch {
+      throw CaptureError(
+        file: error.file, byteOffset: error.byteOffset.map { Int($0) }, problem: error.what,
+        remedy: error.remedy)
+    }
+    guard let first = index.tracks.first else {
+      throw CaptureError(file: path, problem: "it has no video track")
+    }
+    self.path = path
+    file = path.lastComponent?.string ?? path.string
+    track = first.number
+    codec = first.encoding
+    (storedWidth, storedHeight) = (first.storedWidth, first.storedHeight)
+    (width, height) = (first.uprightWidth, first.uprightHeight)
+    clockwiseQuarterTurns = first.orientation.clockwiseQuarterTurns
+    rotationIsIgnored = first.orientation.isIgnored
+    otherVideoTracks = index.tracks.count - 1
+    endsEarly = index.endsEarly
+    if first.presentationTicks.count == first.pictureCount {
+      (ticks, timeBase) = (first.presentationTicks, first.timeBase)
+    } else {
+      // A bare stream has no times: the nominal rate of the family.
+      (ticks, timeBase) = (
+        (0..<first.pictureCount).map(Int64.init), VideoTimeBase(denominator: 30)
+      )
+    }
+  }
+
+  /// Presentation times in nanoseconds from the first picture, in display order.
+  var pictureTimes: [Int64] {
+    guard let first = ticks.first else { return [] }
+    return ticks.map { timeBase.nanoseconds(ofTicks: $0 &- first) ?? .max }
+  }
+
+  /// The resolution of the picture times.
+  var tickNanoseconds: Int64 { timeBase.nanoseconds(ofTicks: 1) ?? .max / 4 }
+}

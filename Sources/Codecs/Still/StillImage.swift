@@ -1,0 +1,89 @@
+import CJPEG
+import Geometry
+import SystemPackage
+
+/// A photograph as stored, and how it must be turned.
+public struct StillImage: Sendable {
+  public var picture: ColorImage
+  /// EXIF Orientation, 1…8; 1 when the file says nothing.
+  public var exifOrientation: Int
+
+  /// The picture as it is meant to be seen.
+  public var upright: ColorImage { picture.upright(exifOrientation: exifOrientation) }
+
+  /// Reads a JPEG or PNG file, told apart by its first bytes, never by its name.
+  ///
+  /// A damaged JPEG gives what can be decoded of it, the rest gray. Throws `ImageError` for other
+  /// files, empty ones, and those of which nothing can be decoded. Sides are at most 65,500 pixels,
+  /// 2^28 pixels in all.
+  public static func read(_ file: FilePath) throws(ImageError) -> StillImage {
+    let bytes = try FileBytes.read(file)
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
+      return StillImage(picture: try PNGReader.color(in: bytes, file: file), exifOrientation: 1)
+    }
+    guard bytes.starts(with: [0xFF, 0xD8]) else {
+      throw ImageError(file: file, what: "neither a JPEG nor a PNG file", byteOffset: 0)
+    }
+    return StillImage(
+      picture: try JPEGReader.color(in: bytes, file: file),
+      exifOrientation: EXIFOrientation.find(in: bytes) ?? 1)
+  }
+
+  /// Width and height of the upright picture, from the file's head alone.
+  public static func uprightSize(_ file: FilePath) throws(ImageError) -> (width: Int, height: Int) {
+    let bytes = try FileBytes.read(file)
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
+      let picture = try PNGReader.color(in: bytes, file: file)
+      return (picture.width, picture.height)
+    }
+    let (width, height) = try JPEGReader.size(of: bytes, file: file)
+    let isSideways = (EXIFOrientation.find(in: bytes) ?? 1) >= 5
+    return isSideways ? (height, width) : (width, height)
+  }
+}
+
+/// JPEG files through libjpeg-turbo, whose errors come back as numbers.
+enum JPEGReader {
+  private static let largestArea = 1 << 28
+
+  static func size(
+    of bytes: [UInt8], file: FilePath?
+  ) throws(ImageError) -> (width: Int, height: Int) {
+    guard let handle = tjInitDecompress() else {
+      throw ImageError(file: file, what: "no memory for a JPEG decoder")
+    }
+    defer { tjDestroy(handle) }
+    return try size(of: bytes, handle, file)
+  }
+
+  static func color(in bytes: [UInt8], file: FilePath?) throws(ImageError) -> ColorImage {
+    guard let handle = tjInitDecompress() else {
+      throw ImageError(file: file, what: "no memory for a JPEG decoder")
+    }
+    defer { tjDestroy(handle) }
+    let (width, height) = try size(of: bytes, handle, file)
+    var image = ColorImage(width: width, height: height)
+    let status = tjDecompress2(
+      handle, bytes, UInt(bytes.count), &image.rgb, Int32(width), Int32(width * 3), Int32(height),
+      Int32(TJPF_RGB.rawValue), Int32(TJFLAG_ACCURATEDCT))
+    // A warning means that the picture is there, parts of it made up.
+    guard status == 0 || tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else {
+      throw ImageError(file: file, what: "JPEG: \(String(cString: tjGetErrorStr2(handle)))")
+    }
+    return image
+  }
+
+  private static func size(
+    of bytes: [UInt8], _ handle: UnsafeMutableRawPointer, _ file: FilePath?
+  ) throws(ImageError) -> (width: Int, height: Int) {
+    var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    let status = tjDecompressHeader3(
+      handle, bytes, UInt(bytes.count), &width, &height, &sampling, &space)
+    guard status == 0, width > 0, height > 0, Int(width) * Int(height) <= largestArea else {
+      throw ImageError(
+        file: file, what: "no JPEG picture: \(String(cString: tjGetErrorStr2(handle)))",
+        byteOffset: 0)
+    }
+    return (Int(width), Int(height))
+  }
+}

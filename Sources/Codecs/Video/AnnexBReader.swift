@@ -1,0 +1,126 @@
+import CFFmpeg
+
+/// Cuts a bare H.264 stream into access units with libavcodec's parser, as libavformat does, but without
+/// decoding a trial.
+final class AnnexBReader {
+  let input: MediaInput
+  private let parser: UnsafeMutablePointer<AVCodecParserContext>
+  /// The parser notes facts about the stream in a context; a decoder has its own.
+  private let context: UnsafeMutablePointer<AVCodecContext>
+  private var piece: [UInt8]
+  /// What of `piece` is not yet parsed.
+  private var unparsed = 0..<0
+  private var offset: Int64 = 0
+  private var isFlushed = false
+
+  private static let pieceBytes = 256 << 10
+
+  /// A stream's head in which parameter sets are looked for: what ffmpeg looks through by default.
+  static let headBytes = 5_000_000
+
+  init(_ input: MediaInput) throws(VideoError) {
+    FFmpegLibrary.silence()
+    self.input = input
+    let parser = av_parser_init(Int32(bitPattern: AV_CODEC_ID_H264.rawValue))
+    let context = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264))
+    guard let parser, let context else {
+      if let parser { av_parser_close(parser) }
+      var unused = context
+      avcodec_free_context(&unused)
+      throw VideoError(file: input.file, what: "FFmpeg has no parser for H.264")
+    }
+    self.parser = parser
+    self.context = context
+    piece = [UInt8](
+      repeating: 0, count: Self.pieceBytes + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+  }
+
+  deinit {
+    av_parser_close(parser)
+    var context: UnsafeMutablePointer<AVCodecContext>? = context
+    avcodec_free_context(&context)
+  }
+
+  /// Whether the unit read last has B slices; known as soon as its parameter sets are.
+  var isBidirectional: Bool { parser.pointee.pict_type == Int32(AV_PICTURE_TYPE_B.rawValue) }
+
+  /// The size of the pictures after cropping, as soon as parameter sets are known.
+  private var size: (width: Int, height: Int)? {
+    guard parser.pointee.width > 0, parser.pointee.height > 0 else { return nil }
+    return (Int(parser.pointee.width), Int(parser.pointee.height))
+  }
+
+  /// The size of the pictures from the first parameter sets of the stream; 0 if its head has none.
+  func pictureSize() throws(VideoError) -> (width: Int, height: Int) {
+    guard let packet = PacketBox() else {
+      throw VideoError(file: input.file, what: "no memory for a packet")
+    }
+    while offset < Int64(Self.headBytes), try next(into: packet.packet) {
+      av_packet_unref(packet.packet)
+      if let size { return size }
+    }
+    return (0, 0)
+  }
+
+  /// The next access unit; false at the end.
+  func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool {
+    while true {
+      if unparsed.isEmpty { try fill() }
+      let isAtEnd = unparsed.isEmpty
+      if isAtEnd && isFlushed { return false }
+      var unit: UnsafeMutablePointer<UInt8>?
+      var unitBytes: Int32 = 0
+      let first = unparsed.lowerBound
+      let count = unparsed.count
+      let used = piece.withUnsafeBufferPointer { piece in
+        av_parser_parse2(
+          parser, context, &unit, &unitBytes, isAtEnd ? nil : piece.baseAddress.map { $0 + first },
+          Int32(count), scanmill_nopts(), scanmill_nopts(), -1)
+      }
+      guard used >= 0 else { return false }
+      unparsed = min(first + Int(used), unparsed.upperBound)..<unparsed.upperBound
+      if isAtEnd { isFlushed = true }
+      guard let unit, unitBytes > 0 else { continue }
+      guard av_new_packet(packet, unitBytes) >= 0, let data = packet.pointee.data else {
+        throw VideoError(file: input.file, what: "no memory for an access unit")
+      }
+      data.update(from: unit, count: Int(unitBytes))
+      return true
+    }
+  }
+
+  private func fill() throws(VideoError) {
+    let filled: Int
+    do {
+      filled = try piece.withUnsafeMutableBytes {
+        try input.read(
+          at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pieceBytes]))
+      }
+    } catch let error as VideoError {
+      throw error
+    } catch {
+      throw VideoError(file: input.file, what: "\(error)")
+    }
+    // The parser may look a little beyond.
+    for index in filled..<min(filled + Int(AV_INPUT_BUFFER_PADDING_SIZE), piece.count) {
+      piece[index] = 0
+    }
+    unparsed = 0..<filled
+    offset += Int64(filled)
+  }
+}
+
+/// A packet that is freed with its box.
+final class PacketBox {
+  let packet: UnsafeMutablePointer<AVPacket>
+
+  init?() {
+    guard let packet = av_packet_alloc() else { return nil }
+    self.packet = packet
+  }
+
+  deinit {
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&packet)
+  }
+}

@@ -1,0 +1,36 @@
+import CFFmpeg
+
+/// How the values of a frame are to be understood.
+struct ColorTags: Equatable {
+  /// FFmpeg's value for BT.2020 with constant luminance, which swscale takes for the other one.
+  static let bt2020Constant = Int32(bitPattern: AVCOL_SPC_BT2020_CL.rawValue)
+
+  /// One of FFmpeg's `SWS_CS_…`.
+  var matrix: Int32
+  /// `nil`: not tagged; what that means depends on the pixel format.
+  var isFullRange: Bool?
+
+  init(of frame: UnsafePointer<AVFrame>, matrix: ColorMatrix?, range: ColorRange?) {
+    switch matrix {
+    case .bt601: self.matrix = SWS_CS_ITU601
+    case .bt709: self.matrix = SWS_CS_ITU709
+    case .fcc: self.matrix = SWS_CS_FCC
+    case .smpte240m: self.matrix = SWS_CS_SMPTE240M
+    case .bt2020: self.matrix = SWS_CS_BT2020
+    case nil:
+      // As in the scale filter: what swscale has no matrix for (0 RGB, 8 YCgCo, above 10) is BT.601.
+      let tag = Int32(bitPattern: frame.pointee.colorspace.rawValue)
+      self.matrix = tag < 1 || tag > 10 || tag == 8 ? SWS_CS_ITU601 : tag
+    }
+    switch range {
+    case .limited: isFullRange = false
+    case .full: isFullRange = true
+    case nil:
+      switch frame.pointee.color_range {
+      case AVCOL_RANGE_JPEG: isFullRange = true
+      case AVCOL_RANGE_MPEG: isFullRange = false
+      default: isFullRange = nil
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import SystemPackage
+
+/// A video that cannot be read or written: which, where, why, and what may help.
+public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var file: FilePath
+  /// What is wrong, as a clause: `no moov atom`.
+  public var what: String
+  /// Where in the file, if that is known.
+  public var byteOffset: Int64?
+  /// What the reader of the message can do.
+  public var remedy: String?
+
+  public init(file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil) {
+    self.file = file
+    self.what = what
+    self.byteOffset = byteOffset
+    self.remedy = remedy
+  }
+
+  public var description: String {
+    let place = byteOffset.map { " (byte \($0))" } ?? ""
+    let advice = remedy.map { "; \($0)" } ?? ""
+    return "\(file): \(what)\(place)\(advice)"
+  }
+}

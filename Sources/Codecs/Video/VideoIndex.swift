@@ -1,0 +1,54 @@
+import SystemPackage
+
+/// What a video file may be.
+public enum VideoContainer: Sendable {
+  /// Found out from the first bytes, never from the name: MP4, QuickTime, Matroska, a bare H.264 stream.
+  case any
+  /// A bare H.264 stream with start codes, whatever it looks like.
+  case annexB
+}
+
+/// What is in a video file, counted without decoding.
+public struct VideoIndex: Hashable, Sendable {
+  public var tracks: [VideoTrack]
+  /// The file ends before its own index says; what is listed is what is there.
+  public var endsEarly: Bool
+
+  /// Reads the index of `file`.
+  ///
+  /// Cost: for MP4 and QuickTime the index alone; fragmented files and Matroska are read through, and
+  /// bare streams scanned for start codes, at memory speed. Memory: eight bytes per picture.
+  /// - Throws: `VideoError` for a file without index (no moov atom), without a video track, or of
+  ///   another kind.
+  public static func read(
+    _ file: FilePath, container: VideoContainer = .any
+  ) throws(VideoError) -> VideoIndex {
+    let input = try MediaInput(file)
+    if try AnnexBScanner.isAnnexB(input, container) {
+      return try readAnnexB(input)
+    }
+    return try readContainer(input)
+  }
+}
+
+/// One video track of a file.
+public struct VideoTrack: Hashable, Sendable {
+  /// The track's position among all tracks of the file, with which a decoder finds it.
+  public var number: Int
+  /// `h264`, `hevc`, …: FFmpeg's name of the codec; `h264-annexb` for a bare stream.
+  public var encoding: String
+  /// Size of the stored pictures, before any turn.
+  public var storedWidth: Int
+  public var storedHeight: Int
+  public var orientation: VideoOrientation
+  public var timeBase: VideoTimeBase
+  /// Pictures that will be shown, in the file: those that an edit list hides are not counted.
+  public var pictureCount: Int
+  /// When each picture is shown, in ticks of `timeBase`, ascending; empty for a bare stream, which
+  /// has no times.
+  public var presentationTicks: [Int64]
+
+  /// The size of the pictures after the turn.
+  public var uprightWidth: Int { orientation.swapsSides ? storedHeight : storedWidth }
+  public var uprightHeight: Int { orientation.swapsSides ? storedWidth : storedHeight }
+}

@@ -1,0 +1,50 @@
+import CFFmpeg
+
+/// How stored pictures must be turned to be upright, from the display matrix of a track (including that
+/// of the movie).
+public struct VideoOrientation: Hashable, Sendable {
+  /// Turns by 90° clockwise, 0…3.
+  public var clockwiseQuarterTurns: Int
+  /// The matrix is none of the four turns (another angle, a mirror image): pictures stay as stored.
+  public var isIgnored: Bool
+
+  /// Pictures are stored upright.
+  public static let upright = VideoOrientation(clockwiseQuarterTurns: 0, isIgnored: false)
+
+  /// Whether width and height change places.
+  public var swapsSides: Bool { clockwiseQuarterTurns % 2 == 1 }
+
+  /// The turn that a display matrix of nine 16.16 values asks for, to the nearest degree, by the 2x2 part
+  /// alone.
+  init(matrix: UnsafePointer<Int32>) {
+    // The library counts counterclockwise; not a number for a matrix that is no rotation.
+    let angle = -av_display_rotation_get(matrix).rounded()
+    let determinant = Double(matrix[0]) * Double(matrix[4]) - Double(matrix[1]) * Double(matrix[3])
+    let turns = (angle / 90).rounded()
+    guard angle.isFinite, determinant > 0, angle == turns * 90 else {
+      self.init(clockwiseQuarterTurns: 0, isIgnored: true)
+      return
+    }
+    self.init(clockwiseQuarterTurns: ((Int(turns) % 4) + 4) % 4, isIgnored: false)
+  }
+
+  public init(clockwiseQuarterTurns: Int, isIgnored: Bool) {
+    self.clockwiseQuarterTurns = clockwiseQuarterTurns
+    self.isIgnored = isIgnored
+  }
+
+  /// The turn of a stream's side data.
+  init(of stream: UnsafePointer<AVStream>) {
+    var size = 0
+    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size),
+      size >= 9 * MemoryLayout<Int32>.size
+    else {
+      self = .upright
+      return
+    }
+    // The library allocates side data aligned for any type.
+    self = UnsafeRawPointer(data).withMemoryRebound(to: Int32.self, capacity: 9) {
+      VideoOrientation(matrix: $0)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Geometry
+
+/// The two cameras of an alignment after every rule about sizes and registered captures.
+struct AlignmentCameras: Sendable {
+  let depth: LensCamera
+  let color: LensCamera
+  /// Depth-camera coordinates to color-camera coordinates, meters.
+  let colorFromDepth: RigidTransform
+  /// Cameras whose intrinsics were brought to the size of the capture's pictures.
+  let rescaled: [CameraRescale]
+
+  /// - Parameters:
+  ///   - depthSize: of the depth pictures, if known apart from the calibration.
+  ///   - colorSize: of the color pictures before any turn, likewise.
+  init(
+    calibration: DepthCalibration, depthSize: PictureSize?, colorSize: PictureSize?
+  ) throws(AlignmentError) {
+    if let fault = calibration.firstFault { throw .invalidValue(fault) }
+    try Self.check(depthSize, .depth)
+    try Self.check(colorSize, .color)
+    // Registered depth shares the color camera, lens included, on a coarser grid.
+    let sharesCamera = calibration.registered && calibration.depthIntrinsics == nil
+    var missing: [String] = []
+    if calibration.colorIntrinsics == nil { missing.append("colorIntrinsics") }
+    if calibration.depthIntrinsics == nil, !sharesCamera || depthSize == nil {
+      missing.append("depthIntrinsics")
+    }
+    let transform = calibration.colorFromDepth ?? (calibration.registered ? .identity : nil)
+    if transform == nil { missing.append("colorFromDepth") }
+    guard let statedColor = calibration.colorIntrinsics, let transform, missing.isEmpty else {
+      throw .notApplicable(missing: missing)
+    }
+    var rescaled: [CameraRescale] = []
+    let color = try Self.fitted(statedColor, to: colorSize, .color, &rescaled)
+    let depth: PinholeCamera
+    if let stated = calibration.depthIntrinsics {
+      depth = try Self.fitted(stated, to: depthSize, .depth, &rescaled)
+    } else if let depthSize {
+      depth = color.scaled(toWidth: depthSize.width, height: depthSize.height)
+    } else {
+      throw .notApplicable(missing: ["depthIntrinsics"])
+    }
+    self.color = LensCamera(pinhole: color, distortion: calibration.colorDistortion)
+    self.depth = LensCamera(
+      pinhole: depth,
+      distortion: sharesCamera ? calibration.colorDistortion : calibration.depthDistortion)
+    colorFromDepth = transform
+    self.rescaled = rescaled
+  }
+
+  private static func check(_ size: PictureSize?, _ role: CameraRole) throws(AlignmentError) {
+    guard let size else { return }
+    let sides = 1...DepthCalibration.largestSide
+    guard sides.contains(size.width), sides.contains(size.height),
+      size.width * size.height <= DepthCalibration.largestArea
+    else {
+      throw .invalidValue(
+        CalibrationFault(
+          key: "\(role) picture size", value: "\(size)",
+          rule: "1 to \(sides.upperBound) pixels a side, \(DepthCalibration.largestArea) in all"))
+    }
+  }
+
+  /// The camera on the picture's grid: as it is, rescaled when the aspect agrees within 1 %, or an
+  /// error.
+  private static func fitted(
+    _ camera: PinholeCamera, to size: PictureSize?, _ role: CameraRole,
+    _ rescaled: inout [CameraRescale]
+  ) throws(AlignmentError) -> PinholeCamera {
+    let own = PictureSize(camera)
+    guard let size, size != own else { return camera }
+    let sx = Double(size.width) / Double(own.width)
+    let sy = Double(size.height) / Double(own.height)
+    guard abs(sx / sy - 1) <= 0.01 else {
+      throw .sizeMismatch(camera: role, calibration: own, picture: size)
+    }
+    rescaled.append(CameraRescale(camera: role, from: own, to: size))
+    return camera.scaled(toWidth: size.width, height: size.height)
+  }
+}
+
+/// Intrinsics that were stated for one size and are used, by the half-pixel rule, for another.
+public struct CameraRescale: Hashable, Sendable {
+  public var camera: CameraRole
+  public var from: PictureSize
+  public var to: PictureSize
+
+  public init(camera: CameraRole, from: PictureSize, to: PictureSize) {
+    self.camera = camera
+    self.from = from
+    self.to = to
+  }
+}

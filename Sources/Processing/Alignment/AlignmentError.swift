@@ -1,0 +1,49 @@
+import Geometry
+
+/// Why depth cannot be aligned.
+public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The calibration lacks parts without which there is nothing to do: a stage does not apply.
+  case notApplicable(missing: [String])
+  /// A number that cannot be true.
+  case invalidValue(CalibrationFault)
+  /// A picture's size is neither that of the calibration nor of the same shape.
+  case sizeMismatch(camera: CameraRole, calibration: PictureSize, picture: PictureSize)
+  /// A depth frame does not have the number of pixels the aligner was made for.
+  case frameSize(pixels: Int, expected: PictureSize)
+
+  public var description: String {
+    switch self {
+    case .notApplicable(let missing):
+      "the calibration has no \(missing.joined(separator: ", no ")): give one as `calibration`"
+    case .invalidValue(let fault):
+      "\(fault)"
+    case .sizeMismatch(let camera, let calibration, let picture):
+      "size-mismatch: the calibration's \(camera) camera has \(calibration) pixels, the capture"
+        + " \(picture), which is another shape: give a calibration made for this size"
+    case .frameSize(let pixels, let expected):
+      "the depth frame has \(pixels) pixels instead of \(expected)"
+    }
+  }
+}
+
+/// Which of the two cameras of a calibration.
+public enum CameraRole: String, Hashable, Sendable, Codable {
+  case depth, color
+}
+
+/// Width and height of a picture in pixels.
+public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
+  public var width: Int
+  public var height: Int
+
+  public init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  init(_ camera: PinholeCamera) {
+    self.init(width: camera.width, height: camera.height)
+  }
+
+  public var description: String { "\(width)×\(height)" }
+}

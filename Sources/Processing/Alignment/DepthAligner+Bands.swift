@@ -1,0 +1,88 @@
+import Geometry
+import Parallel
+
+extension DepthAligner {
+  /// Aligns one frame on several cores, the output split into `bands` of rows; the bytes are those of
+  /// `align(_:scratch:into:)`.
+  ///
+  /// For captures with fewer frames than cores: every band projects all vertices again (a tenth of the
+  /// work), and a quad that touches two bands is drawn in both, so frames side by side use the cores
+  /// better. One band or fewer is a plain call.
+  public func align(
+    _ depth: Span<UInt16>, bands: Int, scratch: inout AlignmentScratch,
+    into output: inout [UInt16]
+  ) throws(AlignmentError) {
+    let (width, height) = (unturnedSize.width, unturnedSize.height)
+    // No band may hold more pixels than a target can.
+    let mostRows = InverseDepthTarget.largestRows(width: width, rows: height)
+    let bands = max(min(bands, height), (height + mostRows - 1) / mostRows)
+    guard bands > 1, !method.copies else {
+      return try align(depth, scratch: &scratch, into: &output)
+    }
+    try check(depth)
+    AlignmentScratch.fit(&scratch.frame, depth.count)
+    for i in 0..<depth.count { scratch.frame[i] = depth[i] }
+    let frame = scratch.frame
+    let layout = BandLayout(
+      vertices: vertexRowLength * Self.vertexRows,
+      target: InverseDepthTarget.count(width: width, rows: (height + bands - 1) / bands))
+    AlignmentScratch.fit(&scratch.bands, layout.length * bands)
+    withUnturnedOutput(&scratch, &output) { scratch, output in
+      withConcurrentRowBands(
+        of: &scratch.bands, rows: bands, rowLength: layout.length, bands: bands
+      ) { range, memory in
+        draw(
+          frame, rows: height * range.lowerBound / bands..<height * range.upperBound / bands,
+          layout, &memory)
+      }
+      let drawn = scratch.bands
+      withConcurrentRowBands(of: &output, rows: height, rowLength: width, bands: bands) {
+        rows, pixels in
+        resolve(rows, of: drawn, bands: bands, layout, &pixels)
+      }
+    }
+  }
+
+  /// Draws one band into its part of the memory.
+  private func draw(
+    _ frame: [UInt16], rows: Range<Int>, _ layout: BandLayout, _ memory: inout MutableSpan<Float>
+  ) {
+    memory.withUnsafeMutableBufferPointer { memory in
+      frame.withUnsafeBufferPointer { frame in
+        guard let memory = memory.baseAddress, let frame = frame.baseAddress else { return }
+        let storage = memory + layout.targetOffset
+        storage.update(repeating: 0, count: layout.target)
+        drawRows(
+          frame, memory, memory + layout.recordsOffset,
+          into: InverseDepthTarget(storage: storage, width: unturnedSize.width, rows: rows))
+      }
+    }
+  }
+
+  /// Writes millimeters of one band.
+  private func resolve(
+    _ rows: Range<Int>, of drawn: [Float], bands: Int, _ layout: BandLayout,
+    _ pixels: inout MutableSpan<UInt16>
+  ) {
+    let (width, height) = (unturnedSize.width, unturnedSize.height)
+    guard let band = (0..<bands).first(where: { height * $0 / bands == rows.lowerBound }) else {
+      return
+    }
+    drawn.withUnsafeBufferPointer { drawn in
+      pixels.withUnsafeMutableBufferPointer { pixels in
+        guard let drawn = drawn.baseAddress, let pixels = pixels.baseAddress else { return }
+        let storage = drawn + band * layout.length + layout.targetOffset
+        InverseDepthTarget.convert(storage, width: width, rows: rows.count, into: pixels)
+      }
+    }
+  }
+}
+
+/// How the memory of one band is divided: vertex rows, waiting pixels, 1/Z.
+private struct BandLayout: Sendable {
+  let vertices: Int
+  let target: Int
+  var recordsOffset: Int { vertices }
+  var targetOffset: Int { vertices + PixelRecords.capacity }
+  var length: Int { targetOffset + target }
+}

@@ -1,0 +1,138 @@
+import Geometry
+
+/// Turns depth frames into the depth that the color camera would have measured: Z along the color
+/// camera's optical axis in millimeters, rounded to nearest, 0 = none, on the grid of the parameters.
+///
+/// Made once per calibration: the rays of the depth camera are tabulated, turned into the color
+/// camera's axes (12 bytes a depth pixel; one lens inversion each). The aligner itself never changes
+/// and may be used by any number of threads, each with its own `AlignmentScratch`. Nothing is filled
+/// in, smoothed or dilated, and no output depends on threads, bands or order: the nearest surface wins
+/// at each pixel.
+///
+/// Not for depth whose camera differs from frame to frame; make one aligner per calibration.
+public struct DepthAligner: Sendable {
+  public let parameters: AlignmentParameters
+  /// Of the depth frames.
+  public let depthSize: PictureSize
+  /// Intrinsics and size of the output, after the turn. The color lens applies to it unchanged: the
+  /// picture is that of the distorted color image.
+  public let outputIntrinsics: PinholeCamera
+  /// Depth-camera coordinates to coordinates of the unturned color camera, meters.
+  public let colorFromDepth: RigidTransform
+  /// Cameras whose intrinsics were brought from the calibration's size to the capture's.
+  public let rescaledCameras: [CameraRescale]
+  /// By how many quarter turns the output is turned clockwise, 0 to 3.
+  public let clockwiseQuarterTurns: Int
+
+  let method: AlignmentMethod
+  let rays: RayTable
+  let projector: VertexProjector
+  /// Of the output before the turn.
+  let unturnedSize: PictureSize
+
+  /// - Parameters:
+  ///   - calibration: of the two cameras. For a registered capture the transform may be missing
+  ///     (identity) and so may the depth intrinsics (the color camera on the depth grid, lens
+  ///     included).
+  ///   - depthSize: of the frames, if known apart from the calibration; intrinsics are rescaled when
+  ///     the aspect agrees within 1 %.
+  ///   - colorSize: of the color pictures before any turn; likewise.
+  ///   - clockwiseQuarterTurns: how the color pictures were turned; the output is turned alike.
+  public init(
+    calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),
+    depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0
+  ) throws(AlignmentError) {
+    try parameters.validate()
+    let cameras = try AlignmentCameras(
+      calibration: calibration, depthSize: depthSize, colorSize: colorSize)
+    let depth = cameras.depth.pinhole
+    let output = try Self.outputCamera(parameters.grid, cameras)
+    self.parameters = parameters
+    self.depthSize = PictureSize(depth)
+    self.clockwiseQuarterTurns = ((clockwiseQuarterTurns % 4) + 4) % 4
+    unturnedSize = PictureSize(output.pinhole)
+    outputIntrinsics = output.pinhole.turnedClockwise(quarterTurns: clockwiseQuarterTurns)
+    colorFromDepth = cameras.colorFromDepth
+    rescaledCameras = cameras.rescaled
+    projector = VertexProjector(
+      width: depth.width, translation: cameras.colorFromDepth.translation, color: output,
+      minimumDepth: parameters.minimumDepth, snaps: parameters.surface == .mesh)
+    method = AlignmentMethod(parameters, cameras, output: output)
+    rays =
+      method.copies
+      ? RayTable.empty
+      : RayTable(
+        camera: cameras.depth, rotation: cameras.colorFromDepth.rotation, columns: depth.width,
+        rows: depth.height, stride: projector.stride)
+  }
+
+  /// The color camera on the grid of the output.
+  private static func outputCamera(
+    _ grid: AlignmentParameters.Grid, _ cameras: AlignmentCameras
+  ) throws(AlignmentError) -> LensCamera {
+    let color = cameras.color.pinhole
+    let size =
+      switch grid {
+      case .color: PictureSize(color)
+      case .halfColor: PictureSize(width: color.width / 2, height: color.height / 2)
+      case .quarterColor: PictureSize(width: color.width / 4, height: color.height / 4)
+      case .depth: PictureSize(cameras.depth.pinhole)
+      }
+    guard size.width > 0, size.height > 0 else {
+      throw .invalidValue(
+        CalibrationFault(
+          key: "grid", value: grid.rawValue,
+          rule: "a grid of at least one pixel of a color picture of \(PictureSize(color))"))
+    }
+    return cameras.color.scaled(toWidth: size.width, height: size.height)
+  }
+}
+
+/// What is done with a frame.
+enum AlignmentMethod: Sendable {
+  /// The output grid is the depth camera: the frame stays as it is, isolated pixels included.
+  case copy
+  case mesh(MeshKernel)
+  case points(SplatKernel)
+  /// With the rays of the pixels' corners: entry (i, j) is the corner (i − 0.5, j − 0.5).
+  case rectangle(SplatKernel, corners: RayTable)
+
+  var copies: Bool {
+    if case .copy = self { true } else { false }
+  }
+
+  init(_ parameters: AlignmentParameters, _ cameras: AlignmentCameras, output: LensCamera) {
+    let depth = cameras.depth.pinhole
+    let stride = VertexProjector.stride(width: depth.width)
+    if Self.isSame(cameras.depth, output), cameras.colorFromDepth.isNearIdentity {
+      self = .copy
+      return
+    }
+    switch parameters.surface {
+    case .mesh:
+      self = .mesh(MeshKernel(width: depth.width, parameters: parameters))
+    case .points:
+      self = .points(SplatKernel(vertexStride: stride, width: depth.width))
+    case .rectangle:
+      self = .rectangle(
+        SplatKernel(vertexStride: stride, width: depth.width),
+        corners: RayTable(
+          camera: cameras.depth, rotation: cameras.colorFromDepth.rotation,
+          columns: depth.width + 1, rows: depth.height + 1, stride: stride, offset: -0.5))
+    }
+  }
+
+  /// Whether two cameras see the same picture: a millionth of a pixel is rounding of the scales.
+  private static func isSame(_ a: LensCamera, _ b: LensCamera) -> Bool {
+    let (p, q) = (a.pinhole, b.pinhole)
+    return p.width == q.width && p.height == q.height && a.distortion == b.distortion
+      && zip([p.fx, p.fy, p.cx, p.cy], [q.fx, q.fy, q.cx, q.cy]).allSatisfy { abs($0 - $1) < 1e-6 }
+  }
+}
+
+extension RigidTransform {
+  /// Whether this is the identity but for rounding of the last printed digits.
+  fileprivate var isNearIdentity: Bool {
+    zip(rowMajor, RigidTransform.identity.rowMajor).allSatisfy { abs($0 - $1) < 1e-9 }
+  }
+}

@@ -1,0 +1,81 @@
+/// Where surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest value stays.
+///
+/// Rows and columns are padded by two on every side, so that a box of three by three pixels that
+/// touches the picture can be written without clipping. What lands in the padding is never read.
+struct InverseDepthTarget {
+  static let padding = 2
+
+  /// First value of row `rows.lowerBound`, column 0.
+  let origin: UnsafeMutablePointer<Float>
+  let stride: Int
+  let width: Int
+  /// The rows of the picture that this target holds.
+  let rows: Range<Int>
+
+  static func stride(width: Int) -> Int { width + 2 * padding }
+  /// Offsets are counted in single precision up to here.
+  private static let largestCount = 1 << 22
+
+  /// How many of `rows` rows one target can hold: all, for pictures up to four million pixels.
+  static func largestRows(width: Int, rows: Int) -> Int {
+    max(1, min(rows, largestCount / stride(width: width) - 2 * padding - 1))
+  }
+
+  /// Values that `rows` rows need.
+  static func count(width: Int, rows: Int) -> Int {
+    stride(width: width) * (rows + 2 * padding) + 4
+  }
+
+  /// `storage` has room for `count(width:rows:)` values.
+  init(storage: UnsafeMutablePointer<Float>, width: Int, rows: Range<Int>) {
+    stride = Self.stride(width: width)
+    origin = storage + Self.padding * stride + Self.padding
+    self.width = width
+    self.rows = rows
+  }
+
+  /// First value of a row of the picture.
+  @inline(__always)
+  func row(_ y: Int) -> UnsafeMutablePointer<Float> { origin + (y &- rows.lowerBound) &* stride }
+
+  /// Writes millimeters of all rows to `output` (`width` values a row, the first row is
+  /// `rows.lowerBound`) and clears the target for the next frame.
+  func resolve(into output: UnsafeMutablePointer<UInt16>) {
+    for y in 0..<rows.count {
+      let source = origin + y &* stride
+      Self.convert(row: source, width: width, into: output + y &* width)
+      source.update(repeating: 0, count: width)
+    }
+  }
+
+  /// Writes millimeters of a target whose storage is given, and leaves it as it is.
+  static func convert(
+    _ storage: UnsafePointer<Float>, width: Int, rows: Int,
+    into output: UnsafeMutablePointer<UInt16>
+  ) {
+    let stride = stride(width: width)
+    for y in 0..<rows {
+      let source = storage + (y &+ padding) &* stride + padding
+      convert(row: source, width: width, into: output + y &* width)
+    }
+  }
+
+  /// Millimeters from 1/Z: floor(Z + 0.5), 0 for nothing and for what is below 1 or above 65,535.
+  ///
+  /// A raise of Z by 2⁻²¹ of its value lets exact halves go up in spite of the rounding of 1/Z.
+  @inline(__always)
+  private static func convert(
+    row: UnsafePointer<Float>, width: Int, into output: UnsafeMutablePointer<UInt16>
+  ) {
+    var x = 0
+    while x < width {
+      let z = (1 / row[x]) * (1 + 0x1p-21) + 0.5
+      // Adding 2²³ rounds to an integer, which then stands in the low bits; rounding up is undone.
+      let bounded = z < 65_536 ? z : 0
+      let rounded = bounded + 8_388_608
+      let excess: UInt32 = rounded - 8_388_608 > bounded ? 1 : 0
+      output[x] = UInt16(truncatingIfNeeded: rounded.bitPattern &- excess)
+      x &+= 1
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// Values that wait to be written: pairs of neighboring pixels, four pairs a record.
+///
+/// Computing and writing are two loops with memory between them. Were lanes taken out of vectors right
+/// where they are computed, the compiler would compute everything lane by lane.
+struct PixelRecords {
+  /// Offsets of the four left pixels, four left values, four right values: 48 bytes.
+  private static let stride = 12
+  /// Records after which to write: 6 KiB stay in the nearest cache.
+  static let batch = 128
+  /// Most records that one group of quads appends.
+  static let largestGroup = 6
+  static let capacity = (batch + largestGroup) * stride
+
+  private let storage: UnsafeMutablePointer<Float>
+  private(set) var count = 0
+
+  /// `storage` has room for `capacity` values.
+  init(storage: UnsafeMutablePointer<Float>) { self.storage = storage }
+
+  /// Callers write at the latest when `count` has reached `batch`.
+  @inline(__always)
+  mutating func append(_ offsets: SIMD4<Int32>, left: FourBits, right: FourBits) {
+    let at = UnsafeMutableRawPointer(storage + count &* Self.stride)
+    at.storeBytes(of: offsets, as: SIMD4<Int32>.self)
+    at.storeBytes(of: left, toByteOffset: 16, as: FourBits.self)
+    at.storeBytes(of: right, toByteOffset: 32, as: FourBits.self)
+    count &+= 1
+  }
+
+  /// Raises every pixel to its value, if that is larger, and forgets the records. Offsets count from
+  /// `origin`.
+  ///
+  /// First every other lane, then the rest: neighboring lanes are neighboring quads, and a pair that is
+  /// read while half of it is still on its way to memory costs many times more.
+  @inline(__always)
+  mutating func write(to origin: UnsafeMutablePointer<Float>) {
+    let end = UnsafeRawPointer(storage) + count &* Self.stride &* 4
+    var record = UnsafeRawPointer(storage)
+    while record < end {
+      let (offsets, left, right) = Self.load(record)
+      Self.raise(origin + Int(offsets[0]), to: SIMD2(left[0], right[0]))
+      Self.raise(origin + Int(offsets[2]), to: SIMD2(left[2], right[2]))
+      record += Self.stride &* 4
+    }
+    record = UnsafeRawPointer(storage)
+    while record < end {
+      let (offsets, left, right) = Self.load(record)
+      Self.raise(origin + Int(offsets[1]), to: SIMD2(left[1], right[1]))
+      Self.raise(origin + Int(offsets[3]), to: SIMD2(left[3], right[3]))
+      record += Self.stride &* 4
+    }
+    count = 0
+  }
+
+  @inline(__always)
+  private static func load(
+    _ record: UnsafeRawPointer
+  ) -> (offsets: SIMD4<Int32>, left: Four, right: Four) {
+    (
+      record.loadUnaligned(as: SIMD4<Int32>.self),
+      record.loadUnaligned(fromByteOffset: 16, as: Four.self),
+      record.loadUnaligned(fromByteOffset: 32, as: Four.self)
+    )
+  }
+
+  @inline(__always)
+  private static func raise(_ pixels: UnsafeMutablePointer<Float>, to value: SIMD2<Float>) {
+    let address = UnsafeMutableRawPointer(pixels)
+    let old = address.loadUnaligned(as: SIMD2<Float>.self)
+    address.storeBytes(
+      of: value.replacing(with: old, where: old .> value), as: SIMD2<Float>.self)
+  }
+}

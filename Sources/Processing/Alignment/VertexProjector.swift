@@ -1,0 +1,121 @@
+import Geometry
+
+/// Turns rows of depth into rows of vertices on the output grid.
+///
+/// A vertex row is four streams of `stride` values: u, v (output pixels), w = 1/Z in the color camera
+/// (1/mm), and the stored depth z (mm). A pixel without vertex has z = +∞, which fails every test for
+/// a discontinuity, and u = v = w = 0. So do the padding columns.
+struct VertexProjector: Sendable {
+  /// Values of one stream of a row: the width, at least three more, a multiple of four.
+  let stride: Int
+  private let width: Int
+  private let translation: [Float]
+  private let pinhole: PinholeCamera
+  private let distortion: LensDistortion
+  private let squaredRadiusLimit: Float
+  private let minimumDepth: Float
+  /// Whether positions are rounded to 1/512 pixel.
+  private let snaps: Bool
+
+  static func stride(width: Int) -> Int { (width + 6) / 4 * 4 }
+  static let streams = 4
+
+  /// `color` on the output grid; lengths in meters.
+  init(
+    width: Int, translation: [Double], color: LensCamera, minimumDepth: Double, snaps: Bool
+  ) {
+    self.width = width
+    stride = Self.stride(width: width)
+    self.translation = translation.map { Float($0 * 1000) }
+    pinhole = color.pinhole
+    distortion = color.distortion
+    squaredRadiusLimit = Float(color.radiusLimit * color.radiusLimit)
+    self.minimumDepth = Float(minimumDepth * 1000)
+    self.snaps = snaps
+  }
+
+  /// Fills one vertex row from `width` depths and the row's rays.
+  func project(
+    depth: UnsafePointer<UInt16>, rays: UnsafePointer<Float>, into row: UnsafeMutablePointer<Float>
+  ) {
+    let z = row + 3 * stride
+    var i = 0
+    while i < width {
+      z[i] = Float(depth[i])
+      i &+= 1
+    }
+    while i < stride {
+      z[i] = 0
+      i &+= 1
+    }
+    if distortion.isNone {
+      project(PinholeTerms(distortion), rays: rays, row: row)
+    } else if distortion.k4 == 0, distortion.k5 == 0, distortion.k6 == 0 {
+      project(PolynomialTerms(distortion), rays: rays, row: row)
+    } else {
+      project(RationalTerms(distortion), rays: rays, row: row)
+    }
+  }
+
+  @inline(__always)
+  private func project(
+    _ lens: some LensTerms, rays: UnsafePointer<Float>, row: UnsafeMutablePointer<Float>
+  ) {
+    let tx = Four(repeating: translation[0])
+    let ty = Four(repeating: translation[1])
+    let tz = Four(repeating: translation[2])
+    let fx = Four(repeating: Float(pinhole.fx))
+    let fy = Four(repeating: Float(pinhole.fy))
+    let cx = Four(repeating: Float(pinhole.cx))
+    let cy = Four(repeating: Float(pinhole.cy))
+    let nearest = Four(repeating: minimumDepth)
+    let limit = Four(repeating: squaredRadiusLimit)
+    let zero = Four(repeating: 0)
+    // In the binade of 1.5 · 2¹⁴ neighboring floats are 1/512 apart: adding it rounds |u| < 8192 to
+    // that raster. On it the edge functions of small quads are exact, so that no crack can open.
+    let snap = Four(repeating: 24_576)
+    var i = 0
+    while i < stride {
+      let z = row.four(3 &* stride &+ i)
+      let qz = z * rays.four(2 &* stride &+ i) + tz
+      let w = 1 / qz
+      let x = (z * rays.four(i) + tx) * w
+      let y = (z * rays.four(stride &+ i) + ty) * w
+      let s = x * x + y * y
+      let point = lens.distorted(x: x, y: y, s: s)
+      var u = fx * point.x + cx
+      var v = fy * point.y + cy
+      if snaps {
+        u = (u + snap) - snap
+        v = (v + snap) - snap
+      }
+      // NaN, which a missing ray leads to, fails each of these.
+      let isVertex =
+        bits(z .> zero) & bits(qz .>= nearest) & bits(s .< limit)
+        & bits(magnitude(u) .< Self.farthest) & bits(magnitude(v) .< Self.farthest)
+      row.storeFour(keep(u, where: isVertex), i)
+      row.storeFour(keep(v, where: isVertex), stride &+ i)
+      row.storeFour(keep(w, where: isVertex), 2 &* stride &+ i)
+      row.storeFour(select(isVertex, z, else: Four(repeating: .infinity)), 3 &* stride &+ i)
+      i &+= 4
+    }
+  }
+
+  /// The smallest and largest v of a row's vertices; an empty range the wrong way round without any.
+  func lines(of row: UnsafePointer<Float>) -> (first: Float, last: Float) {
+    var first = Four(repeating: .infinity)
+    var last = Four(repeating: -.infinity)
+    var i = 0
+    while i < stride {
+      let v = row.four(stride &+ i)
+      let isVertex = bits(row.four(2 &* stride &+ i) .> Four(repeating: 0))
+      first = lesser(first, select(isVertex, v, else: first))
+      last = greater(last, select(isVertex, v, else: last))
+      i &+= 4
+    }
+    return (first.min(), last.max())
+  }
+
+  /// Positions as far as this many pixels from the corner count as not finite.
+  private static let farthest = Four(repeating: 1e9)
+}

@@ -1,0 +1,21 @@
+/// Which frames are wanted, by canonical index; both ends inclusive.
+public struct FrameSelection: Hashable, Sendable {
+  public var every: Int
+  public var first: Int
+  /// `nil`: to the end.
+  public var last: Int?
+
+  /// `every` below 1 counts as 1.
+  public init(every: Int = 1, first: Int = 0, last: Int? = nil) {
+    self.every = max(1, every)
+    self.first = first
+    self.last = last
+  }
+
+  public func contains(_ frame: Int) -> Bool {
+    frame >= first && frame <= last ?? .max && frame % every == 0
+  }
+
+  /// Whether no frame from `frame` on is wanted.
+  public func isOver(at frame: Int) -> Bool { frame > last ?? .max }
+}

@@ -1,0 +1,166 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Depth as the color camera would have measured it.
+public enum AlignDepth: Stage {
+  public static let name = "align-depth"
+  public static let version = 1
+  public static let sentence =
+    "Turns depth into the color camera: Z along its optical axis on the color grid, millimeters."
+  public static let ports = [
+    Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth")
+  ]
+  private static let standard = AlignmentParameters()
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
+      default: .text(standard.surface.rawValue),
+      "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."),
+    ParameterDescription(
+      "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
+      default: .text(standard.grid.rawValue),
+      "The output grid, intrinsics scaled so that the outer borders stay in place."),
+    ParameterDescription(
+      "discontinuityAbsolute", .length(0...65.535),
+      default: .length(meters: standard.discontinuityAbsolute),
+      "Neighbors that differ more than this plus the relative part are not joined."),
+    ParameterDescription(
+      "discontinuityRelative", .number(0...1000), default: .number(standard.discontinuityRelative),
+      "Fraction of the nearer depth, see discontinuityAbsolute."),
+    ParameterDescription(
+      "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
+      "Points nearer to the color camera are not used."),
+    ParameterDescription(
+      "calibration", .file, "A calibration file in place of the capture's own values."),
+    ParameterDescription(
+      "calibrationFolder", .folder,
+      "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
+    CommonParameters.compression,
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.calibration] }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    CalibrationChoice.file(parameters, deviceID: capture.deviceID)
+      .map { ["calibration": $0] } ?? [:]
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let depth = Applicability(capture.state(of: .depth))
+    guard case .applies = depth else { return depth }
+    let missing = capture.missingCalibration
+    if missing.isEmpty || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil {
+      return .applies
+    }
+    return .notApplicable("the calibration is incomplete: no " + missing.joined(separator: ", no "))
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }
+    let reader = try FrameStoreReader(input.folder)
+    let store = reader.store
+    let aligner = try aligner(context, store)
+    let grid = aligner.outputIntrinsics
+    let compression = CommonParameters.compression(context.parameters)
+    let turn = Atomic<Int>(0)
+    let written = Atomic<Int>(0)
+    context.progress.expect(store.frameCount - store.holes.count)
+    try pullFrames(
+      workers: context.workers, budget: context.budget,
+      makeScratch: { Scratch(aligner, compression) },
+      next: { (_: inout Scratch) throws -> Int? in
+        try context.cancellation.check()
+        let frame = turn.add(1, ordering: .relaxed).oldValue
+        return frame < store.frameCount ? frame : nil
+      },
+      work: { (frame: Int, scratch: inout Scratch) throws -> Void in
+        guard reader.hasPicture(frame) else { return }
+        try reader.withFrame(frame, as: UInt16.self) { depth in
+          try aligner.align(depth, scratch: &scratch.alignment, into: &scratch.aligned)
+        }
+        try scratch.writer.encode(
+          gray16: scratch.aligned, width: grid.width, height: grid.height, into: &scratch.file)
+        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        written.add(1, ordering: .relaxed)
+        context.progress.advance()
+      })
+    return StageResult(
+      frames: written.load(ordering: .relaxed), recorded: try recorded(aligner))
+  }
+
+  private struct Scratch {
+    var alignment: AlignmentScratch
+    var aligned: [UInt16] = []
+    var writer: PNGWriter
+    var file: [UInt8] = []
+
+    init(_ aligner: DepthAligner, _ compression: PNGCompression) {
+      alignment = AlignmentScratch()
+      writer = PNGWriter(compression: compression)
+    }
+  }
+
+  private static func aligner(
+    _ context: StageContext, _ store: FrameStore
+  ) throws -> DepthAligner {
+    let depthSize = PictureSize(width: store.width, height: store.height)
+    let turns = context.capture.color.value?.clockwiseQuarterTurns ?? 0
+    let colorSize = storedColorSize(context.capture)
+    let calibration = try CalibrationChoice.calibration(
+      context, depthSize: depthSize, colorSize: colorSize)
+    return try DepthAligner(
+      calibration: calibration, parameters: parameters(context.parameters), depthSize: depthSize,
+      colorSize: colorSize, clockwiseQuarterTurns: turns)
+  }
+
+  /// The size of the color pictures before the turn that makes them upright.
+  private static func storedColorSize(_ capture: Capture) -> PictureSize? {
+    guard let color = capture.color.value, let width = color.description.width,
+      let height = color.description.height
+    else { return nil }
+    return color.clockwiseQuarterTurns % 2 == 0
+      ? PictureSize(width: width, height: height) : PictureSize(width: height, height: width)
+  }
+
+  static func parameters(_ values: ParameterValues) -> AlignmentParameters {
+    AlignmentParameters(
+      surface: values.text("surface").flatMap(AlignmentParameters.Surface.init) ?? .mesh,
+      grid: values.text("grid").flatMap(AlignmentParameters.Grid.init) ?? .color,
+      discontinuityAbsolute: values.meters("discontinuityAbsolute")
+        ?? standard.discontinuityAbsolute,
+      discontinuityRelative: values.number("discontinuityRelative")
+        ?? standard.discontinuityRelative,
+      minimumDepth: values.meters("minimumDepth") ?? standard.minimumDepth)
+  }
+
+  private static func recorded(_ aligner: DepthAligner) throws -> [String: JSONValue] {
+    let grid = aligner.outputIntrinsics
+    var recorded: [String: JSONValue] = [
+      "outputIntrinsics": .object([
+        "width": .integer(Int64(grid.width)), "height": .integer(Int64(grid.height)),
+        "fx": .number(grid.fx), "fy": .number(grid.fy), "cx": .number(grid.cx),
+        "cy": .number(grid.cy),
+      ])
+    ]
+    if !aligner.rescaledCameras.isEmpty {
+      recorded["rescaledIntrinsics"] = .array(
+        aligner.rescaledCameras.map { .string("\($0.camera): \($0.from) -> \($0.to)") })
+    }
+    return recorded
+  }
+}

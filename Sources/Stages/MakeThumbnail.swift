@@ -1,0 +1,63 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Storage
+
+/// A small picture of the first upright frame.
+public enum MakeThumbnail: Stage {
+  public static let name = "make-thumbnail"
+  public static let version = 1
+  public static let sentence =
+    "Writes thumbnail.png of the first picture: at most 300x300, upright, aspect kept."
+  public static let ports: [Port] = []
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "always", .flag, default: .flag(false),
+      "Also for families that keep no thumbnail beside their media."),
+    ParameterDescription(
+      "side", .integer(1...4096), default: .integer(300), "The longest side in pixels."),
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .thumbnail }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.color] }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    Applicability(capture.state(of: parameters.flag("always") ? .color : .thumbnail))
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let color = context.capture.color.value else { return StageResult(frames: 0) }
+    let picture = try firstPicture(of: color)
+    let small = Thumbnail.make(of: picture, side: context.parameters.integer("side") ?? 300)
+    var writer = PNGWriter(compression: .compact)
+    try context.staging.write(writer.encode(small), as: "thumbnail.png")
+    return StageResult(frames: 1)
+  }
+
+  private static func firstPicture(of color: ColorStream) throws -> ColorImage {
+    switch color.source {
+    case .video(let file, let track):
+      let isBare = color.description.encoding == "h264-annexb"
+      let decoder = try VideoDecoder(file, container: isBare ? .annexB : .any, track: track)
+      guard let picture = try decoder.next() else {
+        throw UnreadableStream(description: "\(file): no picture can be decoded")
+      }
+      var rgb: [UInt8] = []
+      var converter = ColorConverter()
+      try converter.convert(picture, into: &rgb)
+      return ColorImage(width: picture.width, height: picture.height, rgb: rgb)
+    case .stills(let files):
+      guard let first = files.first else {
+        throw UnreadableStream(description: "no picture in the capture")
+      }
+      return try StillImage.read(first).upright
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Stills become the same kind of pictures as frames of a video: upright, 8-bit RGB.
+struct StillExport: Sendable {
+  let context: StageContext
+  let color: ColorStream
+  let files: [FilePath]
+
+  init(_ context: StageContext, _ color: ColorStream, files: [FilePath]) {
+    self.context = context
+    self.color = color
+    self.files = files
+  }
+
+  func run() throws -> StageResult {
+    let selection = FrameSelection(
+      every: context.parameters.integer("every") ?? 1,
+      first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
+    let wanted = files.indices.map { (file: files[$0], frame: color.frameOfPicture?[$0] ?? $0) }
+      .filter { selection.contains($0.frame) }
+    let written = Atomic<Int>(0)
+    let unreadable = Mutex<[String]>([])
+    context.progress.expect(wanted.count)
+    _ = try concurrentMap(count: wanted.count, budget: context.budget) { index in
+      try context.cancellation.check()
+      defer { context.progress.advance() }
+      do {
+        let picture = try StillImage.read(wanted[index].file).upright
+        var writer = try ColorWriter(context.parameters)
+        var file: [UInt8] = []
+        try writer.encode(
+          rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
+        try context.staging.write(
+          file, as: FrameFileName.name(wanted[index].frame, writer.ending))
+        written.add(1, ordering: .relaxed)
+      } catch let error as ImageError {
+        unreadable.withLock { $0.append("\(error)") }
+      }
+    }
+    let count = written.load(ordering: .relaxed)
+    let failures = unreadable.withLock { $0.sorted() }
+    if let first = failures.first {
+      // One lost picture is a hole; none at all is a stream that cannot be read.
+      if count == 0 { throw UnreadableStream(description: first) }
+      context.warnings.add(.corruptRecord, "color", count: failures.count, first)
+    }
+    return StageResult(frames: count)
+  }
+}
+
+/// A stream of which nothing could be read.
+struct UnreadableStream: Error, CustomStringConvertible {
+  var description: String
+}

@@ -1,0 +1,73 @@
+/// The way a hand leads a scanner through a room: slow sweeps, a tremor of the hand, never closer to the
+/// walls than the free space in the middle of the room.
+///
+/// Heading, pitch and roll and the three coordinates are sums of sinusoids, so that the inertial sensors
+/// get exact derivatives and a recording may be as long as one likes.
+struct CameraMotion: Sendable {
+  private let position: [HarmonicSum]
+  /// About the world's vertical, counter-clockwise from above, radians.
+  private let heading: HarmonicSum
+  /// Up is positive.
+  private let pitch: HarmonicSum
+  /// Counter-clockwise as the camera sees it.
+  private let roll: HarmonicSum
+
+  /// `center` is the middle of the free space, `reach` how far the camera may leave it on each axis.
+  init(seed: UInt64, center: Vector3, reach: Vector3) {
+    var random = SeededRandom(seed: seed, "camera motion")
+    // Tremor of a hand: 4-9 Hz; some tenths of a millimeter and of a milliradian.
+    func swing(
+      mean: Double, _ amplitude: Double, periods: ClosedRange<Double>, tremor: Double
+    ) -> HarmonicSum {
+      var terms: [HarmonicSum.Term] = []
+      for (share, faster) in [(0.7, 1.0), (0.3, 2.3)] {
+        terms.append(
+          HarmonicSum.Term(
+            amplitude: amplitude * share,
+            rate: 2 * Trigonometry.pi * faster / random.uniform(periods),
+            phase: random.uniform(0...(2 * Trigonometry.pi))))
+      }
+      terms.append(
+        HarmonicSum.Term(
+          amplitude: tremor, rate: 2 * Trigonometry.pi * random.uniform(4...9),
+          phase: random.uniform(0...(2 * Trigonometry.pi))))
+      return HarmonicSum(mean: mean, terms: terms)
+    }
+    position = (0..<3).map {
+      swing(mean: center[$0], reach[$0], periods: 7...12, tremor: 0.0003)
+    }
+    heading = swing(
+      mean: random.uniform(0...(2 * Trigonometry.pi)), 2.4, periods: 36...44, tremor: 0.0006)
+    pitch = swing(mean: -0.22, 0.20, periods: 8...13, tremor: 0.0006)
+    roll = swing(mean: 0, 0.06, periods: 6...9, tremor: 0.0004)
+  }
+
+  func state(at time: Double) -> MotionState {
+    let headingTurn = Matrix3.aboutY(heading.value(at: time))
+    let pitchAngle = pitch.value(at: time)
+    let rollTurn = Matrix3.aboutZ(roll.value(at: time))
+    // A camera at rest looks along −z of the world with its y axis down.
+    let cameraAtRest = Matrix3(
+      x: Vector3(1, 0, 0), y: Vector3(0, -1, 0), z: Vector3(0, 0, -1))
+    let upright = headingTurn * Matrix3.aboutX(pitchAngle) * rollTurn
+
+    let (sinePitch, cosinePitch) = Trigonometry.sineAndCosine(pitchAngle)
+    let beforeRoll =
+      Vector3(0, cosinePitch, -sinePitch) * heading.firstDerivative(at: time)
+      + Vector3(pitch.firstDerivative(at: time), 0, 0)
+    let turning =
+      rollTurn.transposed * beforeRoll + Vector3(0, 0, roll.firstDerivative(at: time))
+
+    return MotionState(
+      time: time,
+      position: vector { $0.value(at: time) },
+      velocity: vector { $0.firstDerivative(at: time) },
+      acceleration: vector { $0.secondDerivative(at: time) },
+      worldFromCamera: upright * cameraAtRest,
+      angularVelocity: cameraAtRest * turning)
+  }
+
+  private func vector(_ part: (HarmonicSum) -> Double) -> Vector3 {
+    Vector3(part(position[0]), part(position[1]), part(position[2]))
+  }
+}

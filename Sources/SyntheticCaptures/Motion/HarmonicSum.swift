@@ -1,0 +1,28 @@
+/// A number that swings about a mean as a sum of sinusoids: value and both derivatives are exact.
+struct HarmonicSum: Sendable {
+  struct Term: Sendable {
+    var amplitude: Double
+    /// Radians per second.
+    var rate: Double
+    var phase: Double
+  }
+
+  var mean: Double
+  var terms: [Term]
+
+  func value(at time: Double) -> Double {
+    terms.reduce(mean) { $0 + $1.amplitude * Trigonometry.sine($1.rate * time + $1.phase) }
+  }
+
+  func firstDerivative(at time: Double) -> Double {
+    terms.reduce(0) {
+      $0 + $1.amplitude * $1.rate * Trigonometry.cosine($1.rate * time + $1.phase)
+    }
+  }
+
+  func secondDerivative(at time: Double) -> Double {
+    terms.reduce(0) {
+      $0 - $1.amplitude * $1.rate * $1.rate * Trigonometry.sine($1.rate * time + $1.phase)
+    }
+  }
+}

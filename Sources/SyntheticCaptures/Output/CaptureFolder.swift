@@ -1,0 +1,46 @@
+import Storage
+import SystemPackage
+
+/// The folders of a capture in the making: everything is written beside its place and moved there at
+/// the end, so that a command that is interrupted leaves no half capture.
+struct CaptureFolder {
+  /// Where the capture and its truth are written.
+  let capture: FilePath
+  let truth: FilePath
+  private let staging: FilePath
+  private let place: FilePath
+  private let truthPlace: FilePath
+
+  /// Makes `output` and an empty staging folder in it. Refuses a capture that is there already, unless
+  /// it may be replaced.
+  init(output: FilePath, id: String, mayReplace: Bool) throws(FileError) {
+    place = output.appending(id)
+    truthPlace = output.appending("\(id).truth")
+    for path in [place, truthPlace] where FileSystem.exists(path) && !mayReplace {
+      throw FileError(
+        kind: .other, path: path, operation: "synthesize", reason: "is already there",
+        remedy: "choose another --output or --id, or give --replace")
+    }
+    staging = output.appending(".synthesize-\(id)")
+    try FileSystem.remove(staging)
+    capture = staging.appending("capture")
+    truth = staging.appending("truth")
+    try FileSystem.makeFolder(capture)
+    try FileSystem.makeFolder(truth)
+  }
+
+  /// Moves both folders to their places.
+  func publish() throws(FileError) -> (capture: FilePath, truth: FilePath) {
+    try FileSystem.remove(place)
+    try FileSystem.remove(truthPlace)
+    try FileSystem.rename(capture, to: place)
+    try FileSystem.rename(truth, to: truthPlace)
+    try FileSystem.remove(staging)
+    return (place, truthPlace)
+  }
+
+  /// Removes what was written so far.
+  func discard() {
+    try? FileSystem.remove(staging)
+  }
+}

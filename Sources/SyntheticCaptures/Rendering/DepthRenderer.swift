@@ -1,0 +1,40 @@
+import Geometry
+import Parallel
+
+/// Renders exact depth: distances along the optical axis in meters, row by row.
+struct DepthRenderer {
+  let room: Room
+  let camera: PinholeCamera
+  private(set) var meters: [Double]
+  private static let bands = 16
+
+  init(room: Room, camera: PinholeCamera) {
+    self.room = room
+    self.camera = camera
+    meters = Array(repeating: 0, count: camera.width * camera.height)
+  }
+
+  /// Fills `meters`. Cost on one core: about 10 ms at 640x480.
+  mutating func render(_ viewpoint: Viewpoint) {
+    let view = PreparedView(room: room, camera: camera, viewpoint: viewpoint)
+    let width = camera.width
+    withConcurrentRowBands(
+      of: &meters, rows: camera.height, rowLength: width, bands: Self.bands
+    ) { rows, meters in
+      var hits = Array(repeating: RayHit.none, count: width)
+      for row in rows {
+        var hitSpan = hits.mutableSpan
+        view.castRow(row, into: &hitSpan)
+        let start = (row - rows.lowerBound) * width
+        for column in 0..<width { meters[start + column] = hits[column].depth }
+      }
+    }
+  }
+
+  /// The last picture in millimeters, rounded to nearest; what is beyond 65,535 becomes 0.
+  var millimeters: DepthImage {
+    DepthImage(
+      width: camera.width, height: camera.height,
+      millimeters: meters.map { Geometry.millimeters(fromMeters: $0) })
+  }
+}

@@ -1,0 +1,49 @@
+import Geometry
+
+/// A scanner in a room: what it sees, how it moves, where its second camera sits.
+struct Rig {
+  let room: Room
+  let motion: CameraMotion
+  let color: PinholeCamera
+  let depth: PinholeCamera
+  let depthMount: CameraMount
+
+  init(
+    seed: UInt64, color: PinholeCamera, depth: PinholeCamera, depthMount: CameraMount = .color
+  ) {
+    room = Room.furnished(seed: seed)
+    motion = CameraMotion(seed: seed, center: Room.cameraCenter, reach: Room.cameraReach)
+    self.color = color
+    self.depth = depth
+    self.depthMount = depthMount
+  }
+
+  /// Depth camera coordinates to color camera coordinates.
+  var colorFromDepth: RigidTransform {
+    RigidTransform(
+      rotation: depthMount.colorFromCamera.rowMajor, translation: depthMount.position.array)
+  }
+}
+
+extension MotionState {
+  /// Camera to world, OpenCV axes.
+  var pose: Pose? {
+    Pose(rotation: worldFromCamera.rowMajor, position: position.array)
+  }
+}
+
+extension PinholeCamera {
+  /// Parameters as they read back from six decimals.
+  var roundedToSixDecimals: PinholeCamera {
+    PinholeCamera(
+      width: width, height: height, fx: Decimals.round(fx, 6), fy: Decimals.round(fy, 6),
+      cx: Decimals.round(cx, 6), cy: Decimals.round(cy, 6))
+  }
+
+  var json: JSONTree {
+    [
+      "width": JSONTree(width), "height": JSONTree(height), "fx": .number(fx), "fy": .number(fy),
+      "cx": .number(cx), "cy": .number(cy),
+    ]
+  }
+}

@@ -1,0 +1,75 @@
+/// What a phone's motion sensors report at one instant, in its own axes (x right, y up in portrait, z
+/// out of the screen) with the signs of CoreMotion.
+struct InertialSample: Sendable {
+  /// rad/s, bias removed.
+  var rotationRate: Vector3
+  /// rad/s, with bias.
+  var gyroscope: Vector3
+  /// g: the direction of down.
+  var gravity: Vector3
+  /// g: the negative of what the device's speed changes by.
+  var userAcceleration: Vector3
+  /// µT.
+  var magneticField: Vector3
+  /// Roll, pitch, yaw in radians.
+  var attitude: Vector3
+
+  /// g: gravity and user acceleration together, the negative of the specific force.
+  var acceleration: Vector3 { gravity + userAcceleration }
+}
+
+/// Motion sensors that ride along with the color camera.
+struct InertialSensors {
+  static let standardGravity = 9.80665
+  /// Earth's field in the room: north is −z.
+  private static let earthField = Vector3(3, -42, -21)
+  /// Device axes from those of the rear camera (x right, y down, z forward, landscape).
+  static let deviceFromCamera = Matrix3(
+    x: Vector3(0, -1, 0), y: Vector3(-1, 0, 0), z: Vector3(0, 0, -1))
+
+  private let motion: CameraMotion
+  private let noise: Double
+  private let gyroscopeBias: Vector3
+  private var random: SeededRandom
+
+  /// `noise` 1 = a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT.
+  init(motion: CameraMotion, noise: Double, seed: UInt64) {
+    self.motion = motion
+    self.noise = noise
+    random = SeededRandom(seed: seed, "inertial sensors")
+    gyroscopeBias = Vector3(
+      random.gaussian() * 0.004, random.gaussian() * 0.004, random.gaussian() * 0.004)
+  }
+
+  /// The next sample; samples are asked for in the order of time.
+  mutating func sample(at time: Double) -> InertialSample {
+    let state = motion.state(at: time)
+    let deviceFromWorld = Self.deviceFromCamera * state.worldFromCamera.transposed
+    let turning = Self.deviceFromCamera * state.angularVelocity
+    let rate = turning + jitter(0.003)
+    return InertialSample(
+      rotationRate: rate,
+      gyroscope: rate + gyroscopeBias,
+      gravity: deviceFromWorld * Vector3(0, -1, 0),
+      userAcceleration: deviceFromWorld * state.acceleration * (-1 / Self.standardGravity)
+        + jitter(0.004),
+      magneticField: deviceFromWorld * Self.earthField + jitter(0.4),
+      attitude: Self.attitude(worldFromDevice: deviceFromWorld.transposed))
+  }
+
+  private mutating func jitter(_ deviation: Double) -> Vector3 {
+    Vector3(random.gaussian(), random.gaussian(), random.gaussian()) * (deviation * noise)
+  }
+
+  /// Roll, pitch and yaw of a turn `Rz(yaw)·Rx(pitch)·Ry(roll)` of a frame whose z axis points up.
+  static func attitude(worldFromDevice: Matrix3) -> Vector3 {
+    // The room's y axis is the reference frame's z axis; its x axis stays.
+    let referenceFromWorld = Matrix3(
+      x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
+    let turn = referenceFromWorld * worldFromDevice
+    return Vector3(
+      Trigonometry.arcTangent(y: -turn.x.z, x: turn.z.z),
+      Trigonometry.arcSine(turn.y.z),
+      Trigonometry.arcTangent(y: -turn.y.x, x: turn.y.y))
+  }
+}

@@ -1,0 +1,92 @@
+/// An app family that captures can be made of.
+protocol SyntheticFamily: Sendable {
+  /// As everywhere else: `scannet`.
+  static var name: String { get }
+  /// The first one is the default.
+  static var generations: [String] { get }
+  static var faults: [SyntheticFault] { get }
+  /// What is made by default, in one line.
+  static var about: String { get }
+  /// Writes a capture and its truth. Memory does not grow with the number of frames, but for a few
+  /// numbers per frame.
+  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture
+}
+
+/// All families, and captures by the name of one.
+public enum SyntheticFamilies {
+  static let all: [any SyntheticFamily.Type] = [ScanNetFamily.self]
+
+  /// What the families are called, in the order in which help lists them.
+  public static var names: [String] { all.map { $0.name } }
+
+  /// The generations of a family; `nil` when there is no such family.
+  public static func generations(of family: String) -> [String]? {
+    all.first { $0.name == family }?.generations
+  }
+
+  /// The faults that a family knows; `nil` when there is no such family.
+  public static func faults(of family: String) -> [SyntheticFault]? {
+    all.first { $0.name == family }?.faults
+  }
+
+  /// What a family makes by default; `nil` when there is no such family.
+  public static func about(_ family: String) -> String? {
+    all.first { $0.name == family }?.about
+  }
+
+  /// Writes a capture and its truth below `options.output`.
+  ///
+  /// Throws `SynthesisError` for what cannot be had, `FileError` and `VideoError` for what cannot be
+  /// written.
+  public static func write(
+    _ family: String, _ options: SynthesisOptions
+  ) throws -> SyntheticCapture {
+    guard let chosen = all.first(where: { $0.name == family }) else {
+      throw SynthesisError(
+        "no family '\(family)'; known: \(names.joined(separator: ", "))")
+    }
+    if let generation = options.generation, !chosen.generations.contains(generation) {
+      throw SynthesisError(
+        "no generation '\(generation)' in \(family); known: \(chosen.generations.joined(separator: ", "))"
+      )
+    }
+    try options.check()
+    return try chosen.write(options)
+  }
+}
+
+extension SynthesisOptions {
+  /// Refuses values that no camera has.
+  func check() throws {
+    func check(_ what: String, _ value: Double?, _ range: ClosedRange<Double>) throws {
+      guard let value, !range.contains(value) else { return }
+      throw SynthesisError("\(what) must be within \(range.lowerBound)…\(range.upperBound)")
+    }
+    try check("the number of frames", frames.map { Double($0) }, 1...1_000_000)
+    try check("the rate", rate, 1...240)
+    for (what, size) in [
+      ("width", width), ("height", height), ("depth width", depthWidth),
+      ("depth height", depthHeight),
+    ] {
+      try check("the \(what)", size.map { Double($0) }, 16...8192)
+    }
+    // Chroma is stored at half size.
+    for (what, size) in [("width", width), ("height", height)] {
+      if let size, size % 2 != 0 { throw SynthesisError("the \(what) must be even") }
+    }
+    try check("the noise", noise, 0...20)
+    try check("the exposure", exposureSeconds, 0...1)
+    try check("the quality", quality.map { Double($0) }, 0...51)
+    try check("the number of truth pictures", Double(truthPictures), 0...1_000_000)
+    if let id {
+      guard !id.isEmpty, !id.contains("/"), id != ".", id != "..", id.utf8.count <= 200 else {
+        throw SynthesisError("'\(id)' is no name for a folder")
+      }
+    }
+  }
+
+  var pictureSettings: PictureSettings {
+    PictureSettings(
+      exposureSeconds: exposureSeconds, noiseSteps: 1.2 * noise, showsFrameCode: showsFrameCode)
+  }
+}

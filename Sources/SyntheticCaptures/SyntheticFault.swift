@@ -1,0 +1,15 @@
+/// Something that goes wrong in a capture on purpose.
+public struct SyntheticFault: Hashable, Sendable {
+  /// As on the command line: `count-minus-1`.
+  public let name: String
+  /// What it does, as a clause.
+  public let summary: String
+  /// Faults of one subject exclude each other.
+  public let subject: String
+
+  public init(_ name: String, _ subject: String, _ summary: String) {
+    self.name = name
+    self.subject = subject
+    self.summary = summary
+  }
+}

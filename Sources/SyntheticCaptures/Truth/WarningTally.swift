@@ -1,0 +1,35 @@
+/// Adds up the warnings that a reader must report.
+struct WarningTally {
+  private var counts: [String: Int] = [:]
+
+  /// Counts of 0 leave no entry.
+  mutating func add(_ code: String, _ count: Int = 1) {
+    if count > 0 { counts[code, default: 0] += count }
+  }
+
+  var entries: [ExpectedWarning] {
+    counts.sorted { $0.key < $1.key }.map { ExpectedWarning(code: $0.key, count: $0.value) }
+  }
+
+  var json: JSONTree {
+    .array(entries.map { ["code": .text($0.code), "count": JSONTree($0.count)] })
+  }
+}
+
+/// Steps of a row of times as the format pages count them.
+struct TimeStepCount {
+  /// Above `factor` times the median step.
+  private(set) var gaps = 0
+  private(set) var repeated = 0
+  private(set) var backward = 0
+
+  init(_ times: [Int64], gapFactor: Double) {
+    let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+    guard !steps.isEmpty else { return }
+    let sorted = steps.sorted()
+    let middle = Double(sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+    gaps = steps.count { Double($0) > gapFactor * middle }
+    repeated = steps.count { $0 == 0 }
+    backward = steps.count { $0 < 0 }
+  }
+}

@@ -1,0 +1,215 @@
+import Captures
+import Codecs
+import FoundationEssentials
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+
+/// `expected.json` of a fixture, as far as a reader decides it.
+struct ARKitScannerExpectation: Decodable {
+  struct Stream: Decodable {
+    var file: String?
+    var encoding: String?
+    var width: Int?
+    var height: Int?
+    var frames: Int?
+  }
+  struct Streams: Decodable {
+    var color: Stream?
+    var depth: Stream?
+    var poses: Stream?
+  }
+  struct Times: Decodable {
+    var frame: [Int64?]
+    var color: [Int64?]
+    var depth: [Int64?]
+  }
+  struct IMU: Decodable {
+    var counts: [String: Int]
+    var rows: Int
+    var first: [[Cell]]
+    var last: [[Cell]]
+  }
+  struct Warning: Decodable {
+    var code: String
+    var subject: String
+    var count: Int
+  }
+  /// A cell of a table row: number, text, or empty.
+  enum Cell: Decodable, Equatable {
+    case number(Double)
+    case text(String)
+    case empty
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() {
+        self = .empty
+      } else if let text = try? container.decode(String.self) {
+        self = .text(text)
+      } else {
+        self = .number(try container.decode(Double.self))
+      }
+    }
+  }
+
+  var generation: String
+  var frames: Int
+  var streams: Streams
+  var depthSha256: [String?]
+  var colorFrames: Int
+  var timestampsNs: Times
+  var poses: [[Double]]
+  var intrinsics: [[Double]]
+  var cameraSettings: [[Double?]]
+  var imu: IMU
+  var warnings: [Warning]
+  var mustFail: [String]
+
+  /// Counts by code, as the fixtures compare them.
+  var warningCounts: [String: Int] {
+    warnings.reduce(into: [:]) { $0[$1.code, default: 0] += $1.count }
+  }
+}
+
+enum ARKitScannerSupport {
+  static let cases = Fixtures.cases(of: "arkit-scanner")
+
+  static func fixture(_ name: String) -> FixtureCase? { cases.first { $0.name == name } }
+
+  /// Recognizes and opens the one capture of a folder.
+  static func open(_ folder: FilePath) throws -> Capture {
+    let found = ARKitScannerReader.recognize(try FolderListing(of: folder))
+    guard let recognition = found.first, found.count == 1 else {
+      throw CaptureError(file: folder, problem: "\(found.count) captures")
+    }
+    return try ARKitScannerReader.open(recognition)
+  }
+
+  /// What decoding every depth record says.
+  struct Scan {
+    /// By canonical frame; `nil` for a hole.
+    var digests: [String?] = []
+    var tally = OutcomeTally(subject: "depth")
+  }
+
+  static func scan(_ depth: DepthStream, frames: Int) throws -> Scan {
+    var scan = Scan()
+    var pixels: [UInt16] = []
+    func take(_ outcome: RecordOutcome) {
+      scan.tally.add(outcome)
+      scan.digests.append(outcome.hasPicture ? digest(pixels) : nil)
+    }
+    switch depth.access {
+    case .indexed(let source):
+      for record in 0..<source.recordCount {
+        take(try source.decode(record: record, into: &pixels))
+      }
+    case .ordered(let source):
+      let reader = try source.makeReader()
+      while let outcome = try reader.next(into: &pixels) { take(outcome) }
+    }
+    while scan.digests.count < frames { scan.digests.append(nil) }
+    return scan
+  }
+
+  /// SHA-256 of the little-endian pixels.
+  static func digest(_ pixels: [UInt16]) -> String {
+    Digest(
+      of: pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    )
+    .hex
+  }
+
+  /// Warnings of opening and of decoding every depth record, summed by code.
+  static func warningCounts(_ capture: Capture) throws -> [String: Int] {
+    var warnings = capture.warnings
+    if let depth = capture.depth.value {
+      warnings += try scan(depth, frames: 0).tally.warnings
+    }
+    return warnings.reduce(into: [:]) { $0[$1.code.rawValue, default: 0] += $1.count }
+  }
+}
+
+/// A folder that is removed when the value goes.
+final class ARKitScannerFolder {
+  let path: FilePath
+
+  /// `name`: of the folder itself, inside a new folder of its own.
+  init(named name: String = "capture") throws {
+    path = FilePath(FileManager.default.temporaryDirectory.path)
+      .appending("scanmill-\(UUID().uuidString)").appending(name)
+    try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
+  }
+
+  /// A copy of a fixture's capture.
+  convenience init(copying fixture: FixtureCase) throws {
+    try self.init()
+    for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
+      try write(Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)), to: name)
+    }
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path.removingLastComponent().string)
+  }
+
+  func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+    try Data(bytes).write(to: URL(filePath: path.appending(name).string))
+  }
+
+  func write(_ text: String, to name: String) throws {
+    try write(text.utf8, to: name)
+  }
+
+  func read(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(filePath: path.appending(name).string)))
+  }
+
+  func remove(_ name: String) throws {
+    try FileManager.default.removeItem(atPath: path.appending(name).string)
+  }
+
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []).sorted()
+  }
+
+  func open() throws -> Capture { try ARKitScannerSupport.open(path) }
+}
+
+/// Depth records and files made here.
+enum ARKitScannerDepth {
+  static let width = 256
+  static let height = 192
+
+  /// Millimeters of picture `index`, every pixel another.
+  static func picture(_ index: Int) -> [UInt16] {
+    (0..<width * height).map { UInt16(truncatingIfNeeded: 800 + index * 3 + $0 % 251 + $0 / 997) }
+  }
+
+  static func bytes(_ pixels: [UInt16]) -> [UInt8] {
+    pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+  }
+
+  /// Float32 meters of the same picture.
+  static func meters(_ pixels: [UInt16]) -> [UInt8] {
+    pixels.flatMap { pixel in
+      withUnsafeBytes(of: (Float(pixel) / 1000).bitPattern.littleEndian) { [UInt8]($0) }
+    }
+  }
+
+  static func lz4(_ pixels: [UInt16]) -> [UInt8] {
+    let raw = bytes(pixels)
+    return LZ4Block.encode(raw.span.bytes) ?? []
+  }
+
+  static func deflate(_ pixels: [UInt16]) throws -> [UInt8] {
+    try DeflateEncoder.compress(meters(pixels), format: .raw, level: 1)
+  }
+
+  /// A record: its length and its bytes.
+  static func framed(_ payload: [UInt8]) -> [UInt8] {
+    withUnsafeBytes(of: Int32(payload.count).littleEndian) { [UInt8]($0) } + payload
+  }
+}

@@ -1,0 +1,178 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Captures
+
+@Suite("Calibration files")
+struct CalibrationFileTests {
+  static let json = """
+    {"schema":1,"registered":false,
+     "colorFromDepth":[1,0,0,0.03, 0,1,0,-0.01, 0,0,1,0.002, 0,0,0,1],
+     "depthIntrinsics":{"width":640,"height":480,"fx":571.5,"fy":572.5,"cx":319.5,"cy":239.5},
+     "colorIntrinsics":{"width":1296,"height":968,"fx":1170,"fy":1171,"cx":647.75,"cy":483.75},
+     "distortion":{"depth":{"k1":0.1,"k6":-0.2,"p2":0.003},"color":{}}}
+    """
+
+  static let kalibr = """
+    %YAML:1.0
+    ---
+    cam0:
+      cam_overlaps: [1]
+      camera_model: pinhole
+      distortion_coeffs: [-0.1, 0.02, 0.001, -0.002]
+      distortion_model: radtan
+      intrinsics: [1170.0, 1171.0, 647.75, 483.75]
+      resolution: [1296, 968]
+      rostopic: /cam0/image_raw
+    cam1:
+      T_cn_cnm1:
+      - [1.0, 0.0, 0.0, -0.03]
+      - [0.0, 1.0, 0.0, 0.01]
+      - [0.0, 0.0, 1.0, -0.002]
+      - [0.0, 0.0, 0.0, 1.0]
+      camera_model: pinhole
+      distortion_coeffs: [0.1, 0, 0.003, 0]
+      distortion_model: radtan
+      intrinsics: [571.5, 572.5, 319.5, 239.5]
+      resolution: [640, 480]
+    """
+
+  static func read(
+    _ text: String, depthSize: (width: Int, height: Int)? = nil,
+    colorSize: (width: Int, height: Int)? = nil
+  ) throws -> DepthCalibration {
+    try CalibrationScratch.withFile(text) {
+      try CalibrationFile.read($0, depthSize: depthSize, colorSize: colorSize)
+    }
+  }
+
+  static func failure(
+    _ text: String, depthSize: (width: Int, height: Int)? = nil,
+    colorSize: (width: Int, height: Int)? = nil
+  ) throws -> CalibrationError? {
+    do {
+      _ = try read(text, depthSize: depthSize, colorSize: colorSize)
+      return nil
+    } catch let error as CalibrationError {
+      return error
+    }
+  }
+
+  @Test("JSON gives every number its place")
+  func readsJSON() throws {
+    let calibration = try Self.read("\u{FEFF}\n  " + Self.json)
+    #expect(!calibration.registered)
+    #expect(calibration.colorFromDepth?.translation == [0.03, -0.01, 0.002])
+    #expect(
+      calibration.depthIntrinsics
+        == PinholeCamera(width: 640, height: 480, fx: 571.5, fy: 572.5, cx: 319.5, cy: 239.5))
+    #expect(
+      calibration.colorIntrinsics
+        == PinholeCamera(width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75, cy: 483.75))
+    #expect(calibration.depthDistortion.openCVOrder == [0.1, 0, 0, 0.003, 0, 0, 0, -0.2])
+    #expect(calibration.colorDistortion.isNone)
+  }
+
+  @Test("What JSON leaves out or gives as null is absent")
+  func partialJSON() throws {
+    #expect(try Self.read("{}") == DepthCalibration(registered: false))
+    #expect(
+      try Self.read(
+        #"{"registered":true,"colorFromDepth":null,"depthIntrinsics":null,"distortion":null}"#)
+        == DepthCalibration(registered: true))
+  }
+
+  @Test("The object that capture.json holds reads back as it was")
+  func documentRoundTrip() throws {
+    for text in [Self.json, "{}", #"{"registered":true}"#] {
+      let calibration = try Self.read(text)
+      let written = try JSONEncoder().encode(AlignmentDocument(calibration))
+      #expect(try Self.read(String(decoding: written, as: UTF8.self)) == calibration)
+    }
+  }
+
+  @Test(
+    "A wrong JSON value is named by key and value",
+    arguments: [
+      (#""fx":571.5"#, #""fx":0"#, "depthIntrinsics.fx", "0.0"),
+      (#""fy":1171"#, #""fy":"wide""#, "colorIntrinsics.fy", "\"wide\""),
+      (#""width":640"#, #""width":640.5"#, "depthIntrinsics.width", "640.5"),
+      (#""width":640"#, #""width":-1"#, "depthIntrinsics.width", "-1"),
+      (#""cx":319.5,"#, "", "depthIntrinsics.cx", nil),
+      (#""k6":-0.2"#, #""k7":-0.2"#, "distortion.depth.k7", nil),
+      (#""k6":-0.2"#, #""k6":[]"#, "distortion.depth.k6", "[]"),
+      (#""registered":false"#, #""registered":2"#, "registered", "2.0"),
+      (#""schema":1"#, #""schema":2"#, "schema", "2.0"),
+      ("[1,0,0,0.03,", "[1,0,0,", "colorFromDepth", nil),
+      ("[1,0,0,0.03,", "[1,0,null,0.03,", "colorFromDepth[2]", "null"),
+      ("[1,0,0,0.03,", "[1,0.1,0,0.03,", "colorFromDepth", nil),
+      ("[1,0,0,0.03,", "[-1,0,0,0.03,", "colorFromDepth", nil),
+    ] as [(String, String, String, String?)])
+  func wrongJSON(part: String, replacement: String, key: String, value: String?) throws {
+    let text = Self.json.replacing(part, with: replacement)
+    let error = try #require(try Self.failure(text))
+    #expect(error.key == key)
+    if let value { #expect(error.value == value) }
+    #expect(error.description.contains(key))
+    #expect(error.description.contains(error.file.string))
+  }
+
+  @Test("Every truncation of a file is an error or a smaller calibration, never a crash")
+  func truncated() throws {
+    for text in [Self.json, Self.kalibr, LabCalibrationTextTests.text] {
+      for length in 0..<text.utf8.count {
+        _ = try? CalibrationFile.parse(String(decoding: text.utf8.prefix(length), as: UTF8.self))
+      }
+    }
+  }
+
+  @Test("Damaged bytes are an error or another calibration, never a crash")
+  func damaged() throws {
+    var state: UInt64 = 1
+    func next() -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33)
+    }
+    for text in [Self.json, Self.kalibr, LabCalibrationTextTests.text] {
+      for _ in 0..<500 {
+        var bytes = Array(text.utf8)
+        for _ in 0...(next() % 4) { bytes[next() % bytes.count] = UInt8(next() % 128) }
+        _ = try? CalibrationFile.parse(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  @Test("Files that are no calibration say so")
+  func notCalibrations() throws {
+    for text in ["{\"schema\":1", "[1, 2]", "- a\n- b", "hello", "\u{0}\u{1}", "cam0: 3", ": :"] {
+      let error = try #require(try Self.failure(text), "\(text)")
+      #expect(!error.problem.isEmpty)
+    }
+    #expect(throws: CalibrationError.self) { try CalibrationFile.read("/nonexistent/file.json") }
+    #expect(throws: CalibrationError.self) { try CalibrationFile.read("/") }
+    try CalibrationScratch.withFile(bytes: Data([0x7B, 0xFF, 0xFE, 0x7D])) { path in
+      _ = #expect(throws: CalibrationError.self) { try CalibrationFile.read(path) }
+    }
+    let large = String(repeating: " ", count: CalibrationFile.largestBytes + 1)
+    #expect(try Self.failure(large)?.problem.contains("too many") == true)
+  }
+
+  @Test("The folder of calibrations is searched by device id, and only there")
+  func folder() throws {
+    try CalibrationScratch.withFolder { folder in
+      for name in ["A1.txt", "A1.json", "B2.yaml", "C3.md"] {
+        try Data("{}".utf8).write(to: URL(filePath: folder.appending(name).string))
+      }
+      #expect(CalibrationFolder.file(for: "A1", in: folder) == folder.appending("A1.json"))
+      #expect(CalibrationFolder.file(for: "B2", in: folder) == folder.appending("B2.yaml"))
+      #expect(CalibrationFolder.file(for: "C3", in: folder) == nil)
+      #expect(CalibrationFolder.file(for: "", in: folder) == nil)
+      let name = folder.lastComponent?.string ?? ""
+      #expect(CalibrationFolder.file(for: "../\(name)/A1", in: folder) == nil)
+      #expect(CalibrationFolder.file(for: "A1", in: folder.appending("nowhere")) == nil)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Captures
+import Geometry
+import Testing
+
+@Suite("MultiScan pairing of ARCore lines and depth")
+struct MultiScanPairingTests {
+  typealias Samples = MultiScanSamples
+
+  /// `lines` and `depth` list what each line and frame shows; equal neighbors are copies.
+  private func arCore(
+    lines: [Int], depth: [Int], confidence: Int? = nil, foreignTimes: Int = 0
+  ) throws -> MultiScanFolder {
+    let folder = try MultiScanFolder()
+    try folder.write(
+      "\(Samples.stem).json",
+      Samples.metadata(
+        [
+          Samples.stream("camera_info", "jsonl", frames: 99),
+          Samples.stream("ARCore", "depth.zlib", frames: 99, #""resolution":[6,8]"#),
+          Samples.stream("confidence_map", "confidence.zlib", frames: 99),
+        ], unit: "mm"))
+    let text = lines.enumerated().map { index, shown in
+      // Copies made at stop carry times of another clock.
+      let isCopy = index >= lines.count - foreignTimes
+      return Samples.line(
+        index, nanoseconds: isCopy ? Int64(index) : nil, meters: Double(shown) / 100)
+    }
+    try folder.write("\(Samples.stem).jsonl", text.joined(separator: "\n"))
+    try folder.write(
+      "\(Samples.stem).depth.zlib",
+      Samples.deflated(depth.flatMap { Samples.depthFrame($0 * 50, pixels: 48) }))
+    try folder.write(
+      "\(Samples.stem).confidence.zlib",
+      Samples.deflated(Samples.confidenceFrames(confidence ?? depth.count, pixels: 48)))
+    return folder
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var lines: [Int]
+    var depth: [Int]
+    var confidence: Int?
+    /// Expected.
+    var firstFrame: Int
+    var kept: (lines: Int, depth: Int, confidence: Int)
+    var frames: Int
+    var filler: Int
+    var testDescription: String { name }
+  }
+
+  static let cases = [
+    Case(
+      name: "depth as early as the lines", lines: [0, 1, 2], depth: [0, 1, 2], firstFrame: 0,
+      kept: (3, 3, 3), frames: 3, filler: 0),
+    Case(
+      name: "depth two lines late", lines: [0, 1, 2, 3, 4], depth: [2, 3, 4], firstFrame: 2,
+      kept: (5, 3, 3), frames: 5, filler: 0),
+    Case(
+      name: "late depth, copies at the end", lines: [0, 1, 2, 3, 3, 3], depth: [1, 2, 3, 3, 3],
+      firstFrame: 1, kept: (4, 3, 3), frames: 4, filler: 2),
+    Case(
+      name: "a still camera at the end: the smaller number counts",
+      lines: [0, 1, 2, 2, 2, 2], depth: [0, 1, 2, 3, 3, 3], firstFrame: 0,
+      kept: (4, 4, 4), frames: 4, filler: 2),
+    Case(
+      name: "copies in the middle stay", lines: [0, 1, 1, 2], depth: [0, 1, 1, 2], firstFrame: 0,
+      kept: (4, 4, 4), frames: 4, filler: 0),
+    Case(
+      name: "nothing but copies", lines: [7, 7, 7], depth: [7, 7, 7], firstFrame: 0,
+      kept: (1, 1, 1), frames: 1, filler: 2),
+    Case(
+      name: "more depth than lines", lines: [0, 1], depth: [0, 1, 2, 3], firstFrame: 0,
+      kept: (2, 4, 4), frames: 4, filler: 0),
+    Case(
+      name: "confidence that lost its copies and one frame more",
+      lines: [0, 1, 2, 3, 3, 3], depth: [1, 2, 3, 3, 3], confidence: 2, firstFrame: 1,
+      kept: (4, 3, 2), frames: 4, filler: 2),
+    Case(
+      name: "confidence that lost one copy", lines: [0, 1, 2, 3, 3, 3], depth: [1, 2, 3, 3, 3],
+      confidence: 4, firstFrame: 1, kept: (4, 3, 3), frames: 4, filler: 2),
+    Case(
+      name: "no lines", lines: [], depth: [0, 1, 1], firstFrame: 0, kept: (0, 3, 3), frames: 3,
+      filler: 0),
+    Case(
+      name: "no depth frames", lines: [0, 1, 1], depth: [], firstFrame: 3, kept: (3, 0, 0),
+      frames: 3, filler: 0),
+  ]
+
+  @Test("Depth starts late, copies at the end are dropped", arguments: cases)
+  func pairing(_ expected: Case) throws {
+    let folder = try arCore(
+      lines: expected.lines, depth: expected.depth, confidence: expected.confidence,
+      foreignTimes: expected.filler)
+    let capture = try folder.open()
+    #expect(capture.generation == "android-arcore")
+    let depth = try #require(capture.depth.value)
+    let confidence = try #require(capture.confidence.value)
+    #expect(depth.firstFrame == expected.firstFrame)
+    #expect(confidence.firstFrame == expected.firstFrame)
+    #expect(capture.poses.value?.rows.count == expected.kept.lines)
+    #expect(depth.access.recordCount == expected.kept.depth)
+    #expect(depth.description.frames == expected.kept.depth)
+    #expect(confidence.access.recordCount == expected.kept.confidence)
+    #expect(capture.frames.count == expected.frames)
+    #expect(capture.total(.trailingData, "depth") == expected.filler)
+    #expect(capture.totals(except: [.trailingData, .calibrationMissing]).isEmpty)
+    // No time of a copy is left.
+    #expect(capture.frames.compactMap(\.timestamp).allSatisfy { $0.nanoseconds >= 1_000_000_000 })
+    for (index, frame) in capture.frames.enumerated() {
+      let hasDepth = depth.firstFrame..<depth.firstFrame + expected.kept.depth ~= index
+      #expect(frame.depthTimestamp == (hasDepth ? frame.timestamp : nil))
+    }
+  }
+
+  @Test("A broken last line is no copy")
+  func brokenLastLine() throws {
+    let folder = try arCore(lines: [0, 1, 1, 1], depth: [0, 1, 1, 1])
+    let text = try folder.bytes("\(Samples.stem).jsonl")
+    try folder.write("\(Samples.stem).jsonl", text.dropLast(5))
+    let capture = try folder.open()
+    #expect(capture.total(.trailingData) == 0)
+    #expect(capture.total(.corruptRecord, "poses") == 1)
+    #expect(capture.frames.count == 4)
+  }
+}

@@ -1,0 +1,123 @@
+import Captures
+import FoundationEssentials
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite(
+  "Damaged ScanNet files", .enabled(if: Fixtures.arePresent, "needs a video of ../shared/fixtures"))
+struct ScanNetDamageTests {
+  /// Opens the capture again and again with one file replaced, and decodes all its depth.
+  static func check(
+    _ ending: String, variants: (([UInt8]) -> [[UInt8]]), _ verify: (Capture, Int) throws -> Void
+  ) throws {
+    var scratch = ScanNetScratch(frames: 4)
+    // Short, so that every byte can be tried.
+    scratch.imuTimes.removeLast(scratch.imuTimes.count - 5)
+    try ScanNetFolder.temporary { folder in
+      try scratch.write(to: folder)
+      let url = URL(filePath: folder.appending("\(scratch.stem).\(ending)").string)
+      let whole = [UInt8](try Data(contentsOf: url))
+      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
+      for (number, variant) in variants(whole).enumerated() {
+        try Data(variant).write(to: url)
+        let capture = try ScanNetReader.open(recognition)
+        _ = try capture.decodedScanNetDepth()
+        try verify(capture, number)
+      }
+    }
+  }
+
+  @Test(
+    "Cut at any byte, a file costs what lay behind the cut", arguments: ["imu", "camera", "txt"])
+  func truncated(ending: String) throws {
+    try Self.check(ending, variants: { bytes in (0...bytes.count).map { Array(bytes[..<$0]) } }) {
+      capture, length in
+      switch ending {
+      case "imu": #expect(capture.imu.value?.samples.count == length / 128 * 5)
+      case "camera":
+        #expect((capture.cameraSettings.value?.rows.count ?? 0) == max(0, length - 2) / 20)
+      default: #expect(capture.color.value != nil && capture.imu.value != nil)
+      }
+    }
+  }
+
+  @Test("Depth cut at any byte keeps the frames before the cut")
+  func truncatedDepth() throws {
+    let scratch = ScanNetScratch(frames: 4)
+    try Self.check("depth", variants: { bytes in (0...bytes.count).map { Array(bytes[..<$0]) } }) {
+      capture, length in
+      let whole = (1...4).count { scratch.recordOffset($0) <= length }
+      let (digests, _) = try capture.decodedScanNetDepth()
+      #expect(digests.compactMap { $0 }.count == whole, "\(length) bytes")
+      #expect(capture.frames.count == 4)
+      #expect(capture.depth.value == nil ? whole == 0 : whole > 0)
+    }
+  }
+
+  @Test("Flipped bytes anywhere never trap", arguments: ["depth", "imu", "camera", "txt", "h264"])
+  func flipped(ending: String) throws {
+    try Self.check(
+      ending,
+      variants: { bytes in
+        var state: UInt64 = 7
+        return (0..<200).map { _ in
+          var damaged = bytes
+          for _ in 0..<3 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let position = Int(state >> 33) % damaged.count
+            damaged[position] = UInt8(truncatingIfNeeded: state >> 20)
+          }
+          return damaged
+        }
+      }
+    ) { capture, _ in
+      #expect(capture.frames.count <= 5000)
+      for warning in capture.warnings { #expect(warning.count > 0) }
+    }
+  }
+
+  @Test("Every sampled cut of every recorded file opens", arguments: Fixtures.cases(of: "scannet"))
+  func fixtures(fixture: FixtureCase) throws {
+    try ScanNetFolder.temporary { folder in
+      let names = try FolderListing(of: fixture.capture).files
+      var files: [String: Data] = [:]
+      for name in names {
+        files[name] = try fixture.bytes(of: "capture/\(name)")
+        try files[name]?.write(to: URL(filePath: folder.appending(name).string))
+      }
+      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
+      for (name, bytes) in files {
+        let url = URL(filePath: folder.appending(name).string)
+        for part in 0..<12 {
+          let length = bytes.count * part / 12 + part
+          try bytes.prefix(length).write(to: url)
+          let capture = try ScanNetReader.open(recognition)
+          let records = capture.depth.value?.access.recordCount ?? 0
+          #expect(records <= 7)
+          #expect(capture.frames.count >= records)
+        }
+        try bytes.write(to: url)
+      }
+    }
+  }
+
+  @Test("Many threads decode from one source")
+  func threads() async throws {
+    let fixture = try #require(Fixtures.cases(of: "scannet").first { $0.name == "healthy" })
+    let (capture, expected) = try ScanNetFixtureTests.open(fixture)
+    guard case .indexed(let source) = try #require(capture.depth.value).access else { return }
+    try await withThrowingTaskGroup(of: (Int, String).self) { group in
+      for index in 0..<(8 * source.recordCount) {
+        group.addTask {
+          var pixels: [UInt16] = [1]
+          let record = index % source.recordCount
+          _ = try source.decode(record: record, into: &pixels)
+          return (record, Digest(of: pixels.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }).hex)
+        }
+      }
+      for try await (record, digest) in group { #expect(digest == expected.depthSha256[record]) }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Captures
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("ScanNet captures", .enabled(if: Fixtures.arePresent, "needs ../shared/fixtures"))
+struct ScanNetFixtureTests {
+  static let cases = Fixtures.cases(of: "scannet")
+
+  static func open(_ fixture: FixtureCase) throws -> (capture: Capture, expected: ScanNetExpected) {
+    let found = ScanNetReader.recognize(try FolderListing(of: fixture.capture))
+    #expect(found.count == 1)
+    let recognition = try #require(found.first)
+    #expect(recognition.certainty == .certain)
+    return (
+      try ScanNetReader.open(recognition),
+      try fixture.json(ScanNetExpected.self, from: "expected.json")
+    )
+  }
+
+  @Test("Identity and metadata", arguments: cases)
+  func identity(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    #expect(capture.id == expected.id)
+    #expect(capture.family.rawValue == expected.family)
+    #expect(capture.generation == expected.generation)
+    #expect(capture.clock == CaptureClock(.uptime, unit: "s"))
+    #expect(capture.scene.label == expected.metadata["scene.label"])
+    #expect(capture.scene.type == expected.metadata["scene.type"])
+    #expect(capture.device.id == expected.metadata["device.id"])
+    #expect(capture.device.name == expected.metadata["device.name"])
+    #expect(capture.recordedAt == expected.metadata["recordedAt"])
+    #expect(capture.completeness.isWhole == (fixture.name != "killed_app"))
+    #expect(Set(capture.files.keys).isSuperset(of: [.color, .depth, .imu, .frames, .calibration]))
+  }
+
+  @Test("Streams, counted and claimed", arguments: cases)
+  func streams(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    let pairs = [
+      (capture.color.value?.description, expected.streams.color),
+      (capture.depth.value?.description, expected.streams.depth),
+      (capture.imu.value?.description, expected.streams.imu),
+      (capture.cameraSettings.value?.description, expected.streams.cameraSettings),
+    ]
+    for (description, expected) in pairs {
+      let description = try #require(description)
+      #expect(description.file == expected.file)
+      #expect(description.encoding == expected.encoding)
+      #expect(description.width == expected.width)
+      #expect(description.height == expected.height)
+      #expect(description.frames == expected.frames)
+      #expect(description.declaredFrames == expected.declaredFrames)
+      if expected.encoding == "structure-shift11" {
+        #expect(description.firstTimestamp?.nanoseconds == expected.firstTimestampNs)
+        #expect(description.lastTimestamp?.nanoseconds == expected.lastTimestampNs)
+      }
+    }
+    #expect(capture.imu.value?.sampleCounts == expected.streams.imu.samples)
+    #expect(capture.depth.value?.access.recordCount == expected.streams.depth.frames)
+  }
+
+  @Test("Frames and their three times", arguments: cases)
+  func times(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    #expect(capture.frames.count == expected.frames)
+    #expect(capture.frames.map { $0.timestamp?.nanoseconds } == expected.timestampsNs.frame)
+    #expect(capture.frames.map { $0.depthTimestamp?.nanoseconds } == expected.timestampsNs.depth)
+    #expect(capture.frames.map { $0.colorTimestamp?.nanoseconds } == expected.timestampsNs.color)
+  }
+
+  @Test("Depth in millimeters, and every warning with its count", arguments: cases)
+  func depth(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    let (digests, codes) = try capture.decodedScanNetDepth()
+    #expect(digests == expected.depthSha256)
+    let named = Dictionary(
+      expected.warnings.map { ($0.code, $0.count) }, uniquingKeysWith: +)
+    #expect(
+      Dictionary(uniqueKeysWithValues: codes.map { ($0.key.rawValue, $0.value) }) == named)
+  }
+
+  @Test("Stored shifts stay reachable beside the millimeters")
+  func storedShifts() throws {
+    let (capture, _) = try Self.open(try #require(Self.cases.first { $0.name == "healthy" }))
+    let stream = try #require(capture.depth.value)
+    let stored = try #require(stream.storedValues)
+    guard case .indexed(let source) = stream.access else {
+      Issue.record("depth frames can be decoded each by itself")
+      return
+    }
+    var shifts: [UInt16] = []
+    var millimeters: [UInt16] = []
+    for record in 0..<source.recordCount {
+      #expect(try stored.decode(record: record, into: &shifts).hasPicture)
+      #expect(try source.decode(record: record, into: &millimeters).hasPicture)
+      #expect(shifts.count == 640 * 480)
+      #expect(shifts.contains { $0 > 1103 })
+      #expect(
+        millimeters
+          == shifts.map { (1...1103).contains($0) ? UInt16(1_799_999 / (6809 - 6 * Int($0))) : 0 })
+    }
+    #expect(try !source.decode(record: source.recordCount, into: &millimeters).hasPicture)
+  }
+
+  @Test("Both cameras and the way from depth to color", arguments: cases)
+  func calibration(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    let alignment = try #require(capture.alignment)
+    #expect(alignment.registered == expected.alignment.registered)
+    let matrix = try #require(alignment.colorFromDepth).rowMajor
+    for (value, expected) in zip(matrix, expected.alignment.colorFromDepth) {
+      #expect(abs(value - expected) < 1e-5)
+    }
+    let depth = expected.intrinsics.depth
+    #expect(
+      alignment.depthIntrinsics
+        == PinholeCamera(
+          width: 640, height: 480, fx: depth.fx, fy: depth.fy, cx: depth.cx, cy: depth.cy))
+    let color = expected.intrinsics.color
+    let size = expected.streams.color
+    let camera = PinholeCamera(
+      width: try #require(size.width), height: try #require(size.height), fx: color.fx,
+      fy: color.fy, cx: color.cx, cy: color.cy)
+    #expect(alignment.colorIntrinsics == camera)
+    #expect(
+      capture.intrinsics.value
+        == (0..<expected.frames).map {
+          IntrinsicsRow(
+            frame: $0, width: camera.width, height: camera.height, fx: camera.fx, fy: camera.fy,
+            cx: camera.cx, cy: camera.cy)
+        })
+    #expect(alignment.depthDistortion.isNone && alignment.colorDistortion.isNone)
+  }
+
+  @Test("Camera settings", arguments: cases)
+  func cameraSettings(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    let rows = try #require(capture.cameraSettings.value).rows
+    #expect(rows.map(\.frame) == Array(0..<expected.cameraSettings.rows.count))
+    #expect(
+      rows.map { [$0.gainRed, $0.gainGreen, $0.gainBlue, $0.exposureSeconds, $0.iso] }
+        == expected.cameraSettings.rows.map { $0.map(Optional.some) })
+    #expect(rows.allSatisfy { $0.exposureOffsetEV == nil })
+  }
+
+  @Test("Inertial samples in the units of the tables", arguments: cases)
+  func imu(fixture: FixtureCase) throws {
+    let (capture, expected) = try Self.open(fixture)
+    let stream = try #require(capture.imu.value)
+    #expect(stream.convention == .coremotion)
+    #expect(stream.gapThresholdNanoseconds == Array(repeating: 250_000_000, count: 5))
+    func check(_ samples: some Collection<IMUSample>, _ rows: [String]) throws {
+      #expect(samples.count == rows.count)
+      for (sample, row) in zip(samples, rows) {
+        let cells = row.split(separator: ",")
+        try #require(cells.count == 5)
+        #expect(String(sample.timestamp.nanoseconds) == cells[0])
+        #expect(stream.sensors[sample.sensor] == cells[1])
+        #expect([sample.x, sample.y, sample.z] == cells[2...].map { Double($0) })
+      }
+    }
+    try check(stream.samples.prefix(5), expected.imu.firstRows)
+    try check(stream.samples.suffix(5), expected.imu.lastRows)
+    let near = capture.frames.compactMap(\.timestamp).map { frame in
+      stream.samples.count { abs($0.timestamp - frame) <= 50_000_000 }
+    }
+    #expect(near.reduce(0, +) == expected.imu.frameImuRows)
+  }
+}

@@ -1,0 +1,194 @@
+import Captures
+import FoundationEssentials
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite(
+  "Opening ScanNet captures",
+  .enabled(if: Fixtures.arePresent, "needs a video of ../shared/fixtures"))
+struct ScanNetOpeningTests {
+  @Test("Without metadata depth is 640x480 and the cameras are unknown")
+  func noMetadata() throws {
+    var scratch = ScanNetScratch(frames: 3)
+    scratch.payloads = (0..<3).map { ScanNetScratch.payload(frame: $0, pixels: 640 * 480) }
+    scratch.absent = ["txt"]
+    try scratch.opened { capture in
+      let depth = try #require(capture.depth.value)
+      #expect(depth.width == 640 && depth.height == 480)
+      #expect(depth.description.declaredFrames == nil)
+      #expect(capture.alignment == nil)
+      #expect(capture.intrinsics.value == nil)
+      #expect(capture.frames.allSatisfy { $0.timestamp != nil })
+      let (digests, codes) = try capture.decodedScanNetDepth()
+      #expect(codes == [.missingFile: 1])
+      #expect(digests.allSatisfy { $0 != nil })
+      #expect(!capture.completeness.isWhole)
+    }
+  }
+
+  @Test("A depth file without a whole frame is unreadable; everything else goes on")
+  func noFrame() throws {
+    for length in [0, 3, 100] {
+      var scratch = ScanNetScratch(frames: 5)
+      scratch.depthTail = length - scratch.depthBytes().count
+      try scratch.opened { capture in
+        let error = try #require(capture.depth.error)
+        #expect(error.record == 0 && error.byteOffset == 0)
+        #expect(error.file.lastComponent?.string == "\(scratch.stem).depth")
+        #expect(capture.frames.count == 5)
+        #expect(capture.color.value?.description.frames == 5)
+        #expect(capture.imu.value?.sampleCounts.count == 5)
+        #expect(capture.cameraSettings.value?.rows.count == 5)
+      }
+    }
+  }
+
+  @Test("A color file without a picture is unreadable; depth goes on", arguments: ["", "no video"])
+  func noPicture(content: String) throws {
+    var scratch = ScanNetScratch(frames: 4)
+    scratch.absent = ["h264"]
+    try ScanNetFolder.temporary { folder in
+      try scratch.write(to: folder)
+      try Data(content.utf8)
+        .write(to: URL(filePath: folder.appending("\(scratch.stem).h264").string))
+      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
+      let capture = try ScanNetReader.open(recognition)
+      #expect(capture.color.error?.file.lastComponent?.string == "\(scratch.stem).h264")
+      #expect(capture.frames.count == 4)
+      #expect(capture.warnings.isEmpty)
+    }
+  }
+
+  @Test("Nothing left of a recognized capture is an error, and so is a folder that went away")
+  func nothingLeft() throws {
+    let folder = try ScanNetFolder.temporary { folder in
+      let recognition = Recognition(
+        family: .scannet, certainty: .certain, folder: folder, stem: "gone", id: "gone", reason: "")
+      #expect(throws: CaptureError.self) { try ScanNetReader.open(recognition) }
+      return folder
+    }
+    let recognition = Recognition(
+      family: .scannet, certainty: .certain, folder: folder, stem: "gone", id: "gone", reason: "")
+    #expect(throws: CaptureError.self) { try ScanNetReader.open(recognition) }
+  }
+
+  @Test("The camera file may be called .cam")
+  func shortCameraName() throws {
+    var scratch = ScanNetScratch(frames: 3)
+    scratch.absent = ["camera"]
+    try ScanNetFolder.temporary { folder in
+      try scratch.write(to: folder)
+      try Data(scratch.cameraBytes())
+        .write(to: URL(filePath: folder.appending("\(scratch.stem).cam").string))
+      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
+      let capture = try ScanNetReader.open(recognition)
+      #expect(capture.warnings.isEmpty)
+      let stream = try #require(capture.cameraSettings.value)
+      #expect(stream.description.file == "\(scratch.stem).cam")
+      #expect(stream.rows.map(\.iso) == [200, 201, 202])
+      #expect(capture.completeness.isWhole)
+    }
+  }
+
+  @Test("Settings behind the last canonical frame are dropped, but counted")
+  func settingsBehindTheEnd() throws {
+    var scratch = ScanNetScratch(frames: 3)
+    scratch.cameraRecords = 9
+    try scratch.opened { capture in
+      let stream = try #require(capture.cameraSettings.value)
+      #expect(stream.description.frames == 9)
+      #expect(stream.rows.map(\.frame) == [0, 1, 2])
+    }
+  }
+
+  @Test("Depth registered by the device is the identity, with both cameras as stated")
+  func registered() throws {
+    var scratch = ScanNetScratch(frames: 2)
+    scratch.keys["colorToDepthExtrinsics"] =
+      "1.000000 0 0 0.000000 0 1 0 -0.000000 0 0 1 0 0 0 0 1"
+    try scratch.opened { capture in
+      let alignment = try #require(capture.alignment)
+      #expect(alignment.registered)
+      #expect(alignment.colorFromDepth == .identity)
+      #expect(alignment.depthIntrinsics?.fx == 28.5)
+      #expect(alignment.colorIntrinsics?.fx == 290.5)
+    }
+  }
+
+  @Test("A capture of several in a folder is read from its own files")
+  func several() throws {
+    try ScanNetFolder.temporary { folder in
+      for (stem, frames) in [("a", 2), ("b.c", 4)] {
+        var scratch = ScanNetScratch(frames: frames)
+        scratch.stem = stem
+        try scratch.write(to: folder)
+      }
+      let found = ScanNetReader.recognize(try FolderListing(of: folder))
+      #expect(found.map(\.id) == ["a", "b.c"])
+      let captures = try found.map { try ScanNetReader.open($0) }
+      #expect(captures.map(\.frames.count) == [2, 4])
+      #expect(captures.allSatisfy { $0.warnings.isEmpty && $0.recordedAt == nil })
+      #expect(captures.map(\.id) == ["a", "b.c"])
+      #expect(
+        captures[1].files[.depth]?.compactMap(\.lastComponent?.string) == ["b.c.depth", "b.c.txt"])
+    }
+  }
+
+  @Test("The head of an IMU file is told by its times, not by its size")
+  func imuHead() throws {
+    let start = ScanNetScratch.bytes((999.4).bitPattern)
+    for (head, tail, encoding) in [
+      ([], 0, "scannet-imu-128"), ([], 8, "scannet-imu-128"), ([], 120, "scannet-imu-128"),
+      (start, 0, "scannet-imu-128-head8"), (start, 120, "scannet-imu-128-head8"),
+      (start, 40, "scannet-imu-128-head8"),
+    ] as [([UInt8], Int, String)] {
+      var scratch = ScanNetScratch(frames: 2)
+      scratch.imuHead = head
+      scratch.imuTail = Array(repeating: 0x40, count: tail)
+      try scratch.opened { capture in
+        let stream = try #require(capture.imu.value)
+        #expect(stream.description.encoding == encoding)
+        #expect(stream.samples.count == scratch.imuTimes.count * 5)
+        #expect(stream.samples.first?.timestamp == Timestamp(exactSeconds: 999.5))
+        #expect(capture.warnings.map(\.code) == (tail > 0 ? [.imuPartialRecord] : []))
+      }
+    }
+  }
+
+  @Test("Columns go to their sensors, accelerations in meters per second squared")
+  func imuColumns() throws {
+    try ScanNetScratch(frames: 2).opened { capture in
+      let stream = try #require(capture.imu.value)
+      #expect(
+        stream.sensors == [
+          "magnetometer", "userAcceleration", "rotationRate", "gravity", "attitude",
+        ])
+      let first = stream.samples.prefix(5).map { [$0.x, $0.y, $0.z] }
+      let g = 9.80665
+      #expect(
+        first == [
+          [7, 8, 9], [4 * g, 5 * g, 6 * g], [1, 2, 3], [13 * g, 14 * g, 15 * g], [10, 11, 12],
+        ])
+    }
+  }
+
+  @Test("A vector with a value that is no number has no row; the others of its record have")
+  func imuNonFinite() throws {
+    var scratch = ScanNetScratch(frames: 2)
+    scratch.patches["imu"] = [
+      3 * 128 + 8: ScanNetScratch.bytes(Double.nan.bitPattern),
+      5 * 128: ScanNetScratch.bytes((-Double.infinity).bitPattern),
+    ]
+    try scratch.opened { capture in
+      let counts = try #require(capture.imu.value).sampleCounts
+      let records = scratch.imuTimes.count
+      #expect(counts["rotationRate"] == records - 2)
+      #expect(counts["gravity"] == records - 1)
+      #expect(capture.warnings.map(\.code) == [.nonFiniteValue])
+      #expect(capture.warnings.map(\.count) == [2])
+    }
+  }
+}

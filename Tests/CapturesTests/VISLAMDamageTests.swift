@@ -1,0 +1,88 @@
+import Captures
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("VI-SLAM: damage anywhere", .enabled(if: Fixtures.arePresent))
+struct VISLAMDamageTests {
+  private static let tables = ["imu_data.csv", "frame_metadata.csv"]
+
+  private func scratch(_ name: String) throws -> VISLAMScratch {
+    let fixture = try #require(Fixtures.cases(of: "vi-slam").first { $0.name == name })
+    return try VISLAMScratch(copyOf: fixture.capture)
+  }
+
+  /// Opens; only an error of the kind for captures may come.
+  private func frames(_ scratch: VISLAMScratch) throws -> Int? {
+    do throws(CaptureError) {
+      return try VISLAMReader.open(
+        Recognition(
+          family: .vislam, certainty: .certain, folder: scratch.folder, id: "x", reason: "test")
+      ).frames.count
+    } catch {
+      #expect(!error.problem.isEmpty)
+      return nil
+    }
+  }
+
+  @Test(
+    "A table cut at any byte gives fewer rows, never a trap", arguments: ["no-z", "sibling-wide"])
+  func everyCut(name: String) throws {
+    let scratch = try scratch(name)
+    // Tables alone: counting the video's pictures again and again would take the time.
+    if name == "no-z" { try scratch.remove("video.mp4") }
+    for table in Self.tables {
+      let bytes = try scratch.bytes(of: table)
+      let whole = try #require(try frames(scratch))
+      for count in stride(from: 0, to: bytes.count, by: bytes.count > 1000 ? 7 : 1) {
+        try scratch.write(Array(bytes.prefix(count)), to: table)
+        if let frames = try frames(scratch) { #expect(frames <= max(whole, 12)) }
+      }
+      try scratch.write(bytes, to: table)
+    }
+  }
+
+  @Test("A video cut anywhere never traps", arguments: ["healthy", "dropped"])
+  func cutVideo(name: String) throws {
+    let scratch = try scratch(name)
+    let bytes = try scratch.bytes(of: "video.mp4")
+    for step in 0...40 {
+      try scratch.write(Array(bytes.prefix(bytes.count * step / 40)), to: "video.mp4")
+      let frames = try #require(try frames(scratch))
+      #expect(frames >= 60)
+    }
+  }
+
+  @Test("Wrong bytes anywhere never trap", arguments: ["crlf-bom", "sibling-bias", "disorder"])
+  func wrongBytes(name: String) throws {
+    let scratch = try scratch(name)
+    var random = VISLAMRandom(state: 20_260_124)
+    for table in Self.tables + ["video.mp4"] {
+      let bytes = try scratch.bytes(of: table)
+      for _ in 0..<25 {
+        var damaged = bytes
+        for _ in 0..<(1 + Int(random.next() % 20)) {
+          // Most of a small header, some anywhere.
+          let reach = random.next() % 2 == 0 ? min(200, bytes.count) : bytes.count
+          damaged[Int(random.next() % UInt64(reach))] = UInt8(truncatingIfNeeded: random.next())
+        }
+        try scratch.write(damaged, to: table)
+        _ = try frames(scratch)
+      }
+      try scratch.write(bytes, to: table)
+    }
+  }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct VISLAMRandom: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

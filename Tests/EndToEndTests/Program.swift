@@ -1,0 +1,72 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The built binary, run as a user runs it.
+enum Program {
+  /// Beside the test bundle, in the configuration that the tests were built in.
+  static let path: FilePath = {
+    #if DEBUG
+      let configuration = "debug"
+    #else
+      let configuration = "release"
+    #endif
+    return Fixtures.projectRoot.appending(".build").appending(configuration).appending("scanmill")
+  }()
+
+  struct Result {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    /// Standard output as JSON.
+    func json() throws -> [String: Any] {
+      try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    }
+  }
+
+  /// Runs to the end.
+  static func run(_ arguments: [String], in folder: FilePath? = nil) throws -> Result {
+    try start(arguments, in: folder).finish()
+  }
+
+  /// Starts without waiting.
+  static func start(_ arguments: [String], in folder: FilePath? = nil) throws -> Running {
+    try Running(path, arguments, in: folder)
+  }
+}
+
+/// A program at work.
+final class Running {
+  let process = Process()
+  private let output: FilePath
+  private let errors: FilePath
+  private let folder: TemporaryFolder
+
+  init(_ program: FilePath, _ arguments: [String], in workFolder: FilePath?) throws {
+    // Files, not pipes: nothing blocks however much is written.
+    folder = try TemporaryFolder()
+    output = folder.path.appending("stdout")
+    errors = folder.path.appending("stderr")
+    for file in [output, errors] {
+      #expect(FileManager.default.createFile(atPath: file.string, contents: nil))
+    }
+    process.executableURL = URL(filePath: program.string)
+    process.arguments = arguments
+    if let workFolder { process.currentDirectoryURL = URL(filePath: workFolder.string) }
+    process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output.string))
+    process.standardError = try FileHandle(forWritingTo: URL(filePath: errors.string))
+    try process.run()
+  }
+
+  func finish() throws -> Program.Result {
+    process.waitUntilExit()
+    let status =
+      process.terminationReason == .exit
+      ? process.terminationStatus : -process.terminationStatus
+    return Program.Result(
+      status: status, output: try String(contentsOfFile: output.string, encoding: .utf8),
+      errors: try String(contentsOfFile: errors.string, encoding: .utf8))
+  }
+}

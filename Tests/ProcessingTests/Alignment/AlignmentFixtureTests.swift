@@ -1,0 +1,99 @@
+import Codecs
+import Geometry
+import Processing
+import TestSupport
+import Testing
+
+@Suite("Aligned depth on the fixtures", .enabled(if: Fixtures.arePresent, "no ../shared/fixtures"))
+struct AlignmentFixtureTests {
+  @Test(
+    "The mesh agrees with the truth as far as the case requires", arguments: AlignmentFixture.cases)
+  func truth(of folder: FixtureCase) throws {
+    let fixture = try AlignmentFixture(folder)
+    let require = fixture.description.require
+    let truth = try fixture.picture("truth")
+    let mask = try fixture.mask()
+    func compared(_ picture: DepthImage) -> TruthComparison {
+      TruthComparison(picture, truth: truth, mask: mask, step: fixture.quantizationStep)
+    }
+    let ours = compared(try fixture.aligned(.mesh))
+    let reference = compared(try fixture.picture("mesh"))
+
+    #expect(ours.within1mm >= require.interiorWithin1mm ?? 0.999)
+    #expect(ours.within5mm >= require.interiorWithin5mm ?? 0.999)
+    #expect(ours.coverage >= require.interiorCoverage ?? 0.999)
+    #expect(ours.through <= require.throughMax ?? 0.0001)
+    #expect(ours.inFront <= 0.0001)
+    if let leakMax = require.leakMax { #expect(ours.leak <= leakMax) }
+    if let outsideMax = require.outsideMax { #expect(ours.outside <= outsideMax) }
+    #expect(ours.wrongAtEdges <= reference.wrongAtEdges + 0.02)
+  }
+
+  @Test(
+    "Mesh and points agree with an independent implementation", arguments: AlignmentFixture.cases,
+    [AlignmentParameters.Surface.mesh, .points])
+  func reference(of folder: FixtureCase, surface: AlignmentParameters.Surface) throws {
+    let fixture = try AlignmentFixture(folder)
+    let require = fixture.description.require
+    let ours = try fixture.aligned(surface)
+    let result = PictureComparison(ours, try fixture.picture(surface.rawValue))
+    #expect(result.within1mm >= require.meshEqualWithin1mm ?? 0.999)
+    #expect(
+      result.firstOnly + result.secondOnly <= require.meshCoverageDifference ?? 0.001)
+    #expect(result.equal >= 0.95)
+  }
+
+  @Test(
+    "The output grid's intrinsics follow the half-pixel rule", arguments: AlignmentFixture.cases)
+  func grid(of folder: FixtureCase) throws {
+    let fixture = try AlignmentFixture(folder)
+    let aligner = try DepthAligner(
+      calibration: fixture.calibration, parameters: fixture.parameters)
+    let ours = aligner.outputIntrinsics
+    let expected = fixture.description.outputGrid
+    #expect(ours.width == expected.width)
+    #expect(ours.height == expected.height)
+    for (a, b) in [
+      (ours.fx, expected.fx), (ours.fy, expected.fy), (ours.cx, expected.cx),
+      (ours.cy, expected.cy),
+    ] {
+      #expect(abs(a - b) < 1e-9)
+    }
+  }
+
+  @Test("The radius limit of the folding lens is the stated one")
+  func radiusLimit() throws {
+    let folder = try #require(AlignmentFixture.cases.first { $0.name == "lens-fold" })
+    let fixture = try AlignmentFixture(folder)
+    let expected = try #require(fixture.description.colorRadiusLimit)
+    #expect(abs(fixture.calibration.colorDistortion.radiusLimit - expected) < 1e-4)
+  }
+
+  @Test("A shared camera without depth intrinsics of its own is the same as one with")
+  func registered() throws {
+    let folder = try #require(AlignmentFixture.cases.first { $0.name == "shared-camera" })
+    let fixture = try AlignmentFixture(folder)
+    let stated = try fixture.aligned(.mesh)
+    let registered = DepthCalibration(
+      registered: true, colorIntrinsics: fixture.calibration.colorIntrinsics)
+    let aligner = try DepthAligner(
+      calibration: registered, parameters: fixture.parameters,
+      depthSize: PictureSize(width: fixture.depth.width, height: fixture.depth.height))
+    let found = PictureComparison(try aligner.aligned(fixture.depth), stated)
+    #expect(found.within1mm == 1)
+    #expect(found.firstOnly + found.secondOnly < 1e-4)
+  }
+
+  @Test("A real frame agrees with the vendor's library")
+  func azureKinect() throws {
+    let folder = try #require(Fixtures.cases(of: "alignment").first { $0.name == "azure-kinect" })
+    let fixture = try AlignmentFixture(folder)
+    let require = fixture.description.require
+    let result = PictureComparison(try fixture.aligned(.mesh), try fixture.picture("reference"))
+    #expect(result.within1mm >= require.within1mm ?? 1)
+    #expect(result.within5mm >= require.within5mm ?? 1)
+    #expect(result.within10mm >= 0.999)
+    #expect(result.secondOnly <= require.referenceOnlyMax ?? 0)
+    #expect(result.firstOnly <= require.oursOnlyMax ?? 0)
+  }
+}
