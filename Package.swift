@@ -108,7 +108,7 @@ let package = Package(
     tests(
       "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Reports", ["Reports", "Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(
