@@ -60,7 +60,8 @@ let package = Package(
     room(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
+        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
+        "Parallel",
         "Storage", systemPackage,
       ]),
     room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
