@@ -80,9 +80,9 @@ struct RunCommand: ParsableCommand {
 
   /// Whatever keeps the run's own folder from being made keeps results from being written.
   private static func journal(in output: FilePath, _ clock: RunClock) throws -> RunJournal {
-    do {
+    do throws(FileError) {
       return try RunJournal(root: output, clock: clock)
-    } catch let error as FileError {
+    } catch {
       throw Failure(code: ExitStatus.cannotWrite, text: error.description)
     }
   }

@@ -1,5 +1,6 @@
 import Codecs
 import Foundation
+import Geometry
 import Storage
 import SystemPackage
 import TestSupport
