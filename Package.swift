@@ -76,7 +76,8 @@ let package = Package(
     room(
       "Runner",
       ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
-    room("Reports", ["Captures", "Pipeline", "Runner", "Storage", systemPackage]),
+    room(
+      "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
@@ -111,7 +112,8 @@ let package = Package(
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests("Reports", ["Reports", "Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests(
-      "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+      "SyntheticCaptures",
+      ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Logging
 import Parallel
 import Pipeline
 import Reports
@@ -65,6 +66,13 @@ struct RunArguments: ParsableArguments {
   @Option(help: "auto, plain or none.")
   var progress = ProgressChoice.auto
 
+  @Option(help: "Log lines on standard error as text or as JSON objects, in place of the display.")
+  var logFormat: LogFormat?
+
+  enum LogFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
   enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, plain, none
   }
@@ -111,6 +119,7 @@ struct RunArguments: ParsableArguments {
 
   /// The progress display that these options ask for; none when quiet.
   func display(isQuiet: Bool, isVerbose: Bool, _ clock: RunClock) -> [any EventSink] {
+    if let logFormat { return [EventLog(logger(logFormat, isQuiet, isVerbose, clock))] }
     guard !isQuiet, progress != .none else { return [] }
     let columns = progress == .auto ? Console.terminalColumns : nil
     return [
@@ -118,5 +127,18 @@ struct RunArguments: ParsableArguments {
         style: columns.map { .terminal(columns: $0) } ?? .plain, isVerbose: isVerbose,
         nowSeconds: clock.monotonicSeconds, write: Console.progress)
     ]
+  }
+
+  private func logger(
+    _ format: LogFormat, _ isQuiet: Bool, _ isVerbose: Bool, _ clock: RunClock
+  ) -> Logger {
+    var logger = Logger(label: "scanmill") { label in
+      switch format {
+      case .text: StreamLogHandler.standardError(label: label)
+      case .json: JSONLogHandler(time: clock.wallText, write: Console.progress)
+      }
+    }
+    logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
+    return logger
   }
 }

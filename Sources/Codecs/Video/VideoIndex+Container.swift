@@ -36,6 +36,11 @@ extension VideoIndex {
           pictureCount: ticks.values.count,
           presentationTicks: ticks.values))
     }
+    if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
+      let why = reader.layout.explanation(for: input)
+    {
+      throw why
+    }
     return index
   }
 }
