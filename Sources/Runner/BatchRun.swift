@@ -132,6 +132,7 @@ public struct BatchRun: Sendable {
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, cancellation: cancellation)
       let report = captureRun.execute()
+      Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
       return (report, captureRun.hadOutputFailure, false)
@@ -161,4 +162,10 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
+
+  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
+    self.id = id
+    self.jobs = jobs
+    self.error = error
+  }
 }

@@ -48,7 +48,8 @@ public enum DecompressDepth: Stage {
     }
     let tally = OutcomeTally(subject: "depth")
     let writer = FrameStoreWriter(
-      folder: "", stream: try FilteredDepth.applying(context.parameters, to: depth, of: context.capture),
+      folder: "",
+      stream: try FilteredDepth.applying(context.parameters, to: depth, of: context.capture),
       content: "millimeters")
     let frames = try writer.write(context, tally: tally)
     if context.parameters.flag("shifts"), let stored = depth.storedValues {

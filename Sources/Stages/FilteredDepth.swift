@@ -62,7 +62,9 @@ struct FilteredDepth: OrderedFrameSource {
     }
 
     func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
-      guard let outcome = try depth.read(frame: frame, into: &stored.millimeters) else { return nil }
+      guard let outcome = try depth.read(frame: frame, into: &stored.millimeters) else {
+        return nil
+      }
       defer { frame += 1 }
       guard outcome.hasPicture else {
         previous = nil

@@ -30,7 +30,9 @@ struct FrameStoreWriter: Sendable {
 
     try pullFrames(
       workers: context.workers, budget: context.budget,
-      makeScratch: { ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk) },
+      makeScratch: {
+        ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk)
+      },
       next: { (scratch: inout ChunkScratch) throws -> Int? in
         try context.cancellation.check()
         return try turn.next { chunk, reader in

@@ -47,7 +47,9 @@ struct FramesTable {
   /// A record that turned out not to decode is a hole, and a hole has no time; without depth pictures to
   /// look at, what the reader knew counts.
   private func hasDepthTime(_ frame: Int) -> Bool {
-    guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else { return true }
+    guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else {
+      return true
+    }
     return paths["depth"]?[frame] != nil
   }
 }

@@ -158,6 +158,16 @@ struct VISLAMPicturesTests {
     #expect(untimed.frames[0].timestamp == nil)
   }
 
+  @Test("Rows that name stills, but neither folder nor video: one thing is missing")
+  func noStills() throws {
+    let scratch = try scratch("sibling-wide")
+    try scratch.remove("frames")
+    let capture = try scratch.open()
+    #expect(capture.warningCounts == ["missing-file": 1])
+    #expect(capture.frames.count == 12)
+    #expect(capture.color.value == nil)
+  }
+
   @Test("Links to files outside of the session are treated as absent")
   func links() throws {
     let scratch = try scratch("healthy")

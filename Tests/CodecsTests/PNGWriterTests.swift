@@ -1,6 +1,8 @@
 import Codecs
+import FoundationEssentials
 import Geometry
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Writing PNG files")
@@ -98,7 +100,7 @@ struct PNGWriterTests {
     "pngcheck finds nothing to complain about", .enabled(if: PeerProgram.pngcheck.isInstalled),
     arguments: PNGCompression.allCases)
   func strictCheckersAgree(compression: PNGCompression) throws {
-    let folder = try PictureFolder()
+    let folder = try TemporaryFolder()
     var writer = PNGWriter(compression: compression)
     for content in PNGContent.allCases {
       for (width, height) in [(1, 1), (33, 5), (640, 480)] {
@@ -112,7 +114,8 @@ struct PNGWriterTests {
             gray16: Array(values[..<(width * height)]), width: width, height: height),
         ]
         for (kind, file) in files.enumerated() {
-          let path = try folder.write(file, to: "\(kind).png")
+          let path = folder.path.appending("\(kind).png")
+          try Data(file).write(to: URL(filePath: path.string))
           #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(content) \(width)")
         }
       }

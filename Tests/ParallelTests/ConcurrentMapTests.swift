@@ -40,7 +40,7 @@ struct ConcurrentMapTests {
     do {
       let all = try concurrentMap(count: 50) { _ in Counted() }
       #expect(all.count == 50)
-      #expect(Counted.alive.withLock { $0 } == 50)
+      withExtendedLifetime(all) { #expect(Counted.alive.withLock { $0 } == 50) }
     }
     #expect(Counted.alive.withLock { $0 } == 0)
   }

@@ -80,6 +80,7 @@ public struct CaptureDocument: Encodable, Sendable {
       ("confidence", capture.confidence.error), ("imu", capture.imu.error),
       ("poses", capture.poses.error), ("intrinsics", capture.intrinsics.error),
       ("cameraSettings", capture.cameraSettings.error), ("geo", capture.geo.error),
+      ("frames", capture.framesProblem),
     ].compactMap { stream, error in error.map { ErrorDocument(stream: stream, error: $0) } }
   }
 

@@ -94,8 +94,9 @@ extension MeshKernel {
   private static var smallestArea: Four { Four(repeating: 1 / 64) }
 
   /// Whether every triangle of large quads fills a thirty-second of the box at least, so that the
-  /// tolerance of the edges does not lead far beyond the corners' depths, and the quads are small and near enough for single
-  /// precision: 64 pixels a side, and boxes that begin where the raster of 1/512 still holds.
+  /// tolerance of the edges does not lead far beyond the corners' depths, and the quads are small and
+  /// near enough for single precision: 64 pixels a side, and boxes that begin where the raster of
+  /// 1/512 still holds.
   @inline(__always)
   private func isThick(
     _ smallest: Four, _ columns: Four, _ lines: Four, _ column: Four, _ line: Four
