@@ -75,7 +75,7 @@ public final class MappedFile: Sendable {
   /// read would not do: Linux maps whole large folios around a page that is touched.
   public func didRead(bytes: Int) {
     guard let start else { return }
-    let (_, total) = readSinceGivenBack.add(bytes, ordering: .relaxed)
+    let total = readSinceGivenBack.wrappingAdd(bytes, ordering: .relaxed).newValue
     guard total >= 1 << 24 else { return }
     readSinceGivenBack.store(0, ordering: .relaxed)
     madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_DONTNEED)

@@ -27,7 +27,7 @@ struct MappedFileTests {
       #expect(part == Array(content[cut]))
     }
     file.willReadInOrder()
-    file.didRead(bytes: count)
+    for bytes in [1, 1 << 24, .max, .max] { file.didRead(bytes: bytes) }
     #expect(file.withBytes { $0.withUnsafeBytes { Array($0) } } == content)
   }
 
