@@ -18,7 +18,7 @@ struct CaptureFolder {
     truthPlace = output.appending("\(id).truth")
     for path in [place, truthPlace] where FileSystem.exists(path) && !mayReplace {
       throw FileError(
-        kind: .other, path: path, operation: "synthesize", reason: "is already there",
+        kind: .permission, path: path, operation: "synthesize", reason: "is already there",
         remedy: "choose another --output or --id, or give --replace")
     }
     staging = output.appending(".synthesize-\(id)")

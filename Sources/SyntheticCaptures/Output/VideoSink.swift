@@ -1,20 +1,46 @@
+import Codecs
 import Geometry
-import Storage
 import SystemPackage
 
-/// A video in the making.
-final class VideoSink {
-  private let file: GrowingFile
+/// A video in the making, with the encoder settings that all families share.
+struct VideoSink {
+  private let encoder: VideoEncoder
+  private let ticksPerSecond: Int
 
-  private init(file: GrowingFile) { self.file = file }
-
-  static func annexB(
-    _ path: FilePath, camera: PinholeCamera, rate: Double, options: SynthesisOptions
-  ) throws -> VideoSink {
-    VideoSink(file: try GrowingFile(path))
+  /// What differs from family to family.
+  struct Form {
+    var container: VideoEncoderSettings.Container
+    /// Of the container's clock.
+    var ticksPerSecond = 600
+    var bFrames = 0
+    var range: ColorRange?
+    var matrix: ColorMatrix?
+    var clockwiseQuarterTurns = 0
+    /// Constant rate factor unless the options have one.
+    var quality = 24
+    var keyFrameInterval = 100
   }
 
-  func append(_ picture: ColorImage) throws { try file.append([0]) }
+  init(_ path: FilePath, _ form: Form, camera: PinholeCamera, options: SynthesisOptions) throws {
+    var settings = VideoEncoderSettings(
+      width: camera.width, height: camera.height, container: form.container)
+    settings.ticksPerSecond = form.ticksPerSecond
+    settings.bFrames = form.bFrames
+    settings.range = form.range
+    settings.matrix = form.matrix
+    settings.clockwiseQuarterTurns = form.clockwiseQuarterTurns
+    settings.crf = options.quality ?? form.quality
+    settings.keyFrameInterval = form.keyFrameInterval
+    ticksPerSecond = form.ticksPerSecond
+    encoder = try VideoEncoder(path, settings)
+  }
 
-  func finish() throws { try file.close() }
+  /// Appends a picture that is shown at a time of the container's clock; times must rise.
+  func append(_ picture: ColorImage, ticks: Int64) throws {
+    try encoder.append(picture, ticks: ticks)
+  }
+
+  func finish() throws {
+    try encoder.finish()
+  }
 }

@@ -64,9 +64,12 @@ struct ScanNetWriter {
   /// one.
   private func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
     let depthFile = try GrowingFile(path(.depth))
+    let form = VideoSink.Form(container: .annexB)
     let video =
       plan.missingFiles.contains(.color)
-      ? nil : try VideoSink.annexB(path(.color), camera: rig.color, rate: rate, options: options)
+      ? nil : try VideoSink(path(.color), form, camera: rig.color, options: options)
+    // A bare stream keeps no times; the encoder spends its bits by them all the same.
+    let ticksPerFrame = Double(form.ticksPerSecond) / rate
     var exact = DepthRenderer(room: rig.room, camera: rig.depth)
     let sensor = StructureSensor(camera: rig.depth, noise: options.noise, seed: options.seed)
     var renderer = ColorRenderer(
@@ -95,7 +98,9 @@ struct ScanNetWriter {
       guard let video, !plan.lostPictures.contains(frame) else { continue }
       let colorTime = times.color(frame)
       let colorState = rig.motion.state(at: times.worldSeconds(colorTime))
-      try video.append(renderer.render(frame: frame, state: colorState))
+      try video.append(
+        renderer.render(frame: frame, state: colorState),
+        ticks: Int64((Double(frame) * ticksPerFrame).rounded()))
       try truth.recordColor(frame: frame, nanoseconds: colorTime, state: colorState)
     }
     try video?.finish()
