@@ -60,7 +60,8 @@ let package = Package(
     room(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry", "Parallel",
+        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
+        "Parallel",
         "Storage", systemPackage,
       ]),
     room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
@@ -98,13 +99,17 @@ let package = Package(
     tests("Storage", ["Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
-      "Captures", ["Captures", "Codecs", "Geometry", "Storage", "SyntheticCaptures", systemPackage]),
+      "Captures",
+      [
+        "Captures", "Codecs", "Geometry", "Processing", "Storage", "SyntheticCaptures",
+        systemPackage,
+      ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
     tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
     tests(
       "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("Reports", ["Reports", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Reports", ["Reports", "Runner", "Pipeline", "Captures", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures", ["SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
     .testTarget(

@@ -1,5 +1,7 @@
 #pragma once
 #include <errno.h>
+#include <stdarg.h>
+#include <string.h>
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
@@ -18,3 +20,22 @@ static inline int scanmill_averror_invaliddata(void) { return AVERROR_INVALIDDAT
 static inline int scanmill_averror_exit(void) { return AVERROR_EXIT; }
 static inline int scanmill_averror_errno(int e) { return AVERROR(e); }
 static inline int64_t scanmill_nopts(void) { return AV_NOPTS_VALUE; }
+
+/*
+ * What FFmpeg has to say goes nowhere, but messages of a codec about damage (errors, concealed blocks) are
+ * counted in the int that its context's `opaque` points to, if any. Decoding threads work on copies of
+ * the context, which share it.
+ */
+static inline void scanmill_note_message(void *object, int level, const char *format, va_list arguments) {
+  (void)arguments;
+  if (object == NULL || level > AV_LOG_INFO)
+    return;
+  const AVClass *kind = *(const AVClass **)object;
+  if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0)
+    return;
+  int *count = ((AVCodecContext *)object)->opaque;
+  if (count != NULL && (level <= AV_LOG_ERROR || strncmp(format, "concealing", 10) == 0))
+    __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+static inline void scanmill_silence(void) { av_log_set_callback(scanmill_note_message); }
+static inline int scanmill_message_count(const int *count) { return __atomic_load_n(count, __ATOMIC_RELAXED); }

@@ -62,7 +62,8 @@ extension DepthCalibration {
     }
     for (name, focal) in [("fx", camera.fx), ("fy", camera.fy)] {
       guard focal.isFinite, focal > 0 else {
-        return CalibrationFault(key: "\(key).\(name)", value: "\(focal)", rule: "above 0 and finite")
+        return CalibrationFault(
+          key: "\(key).\(name)", value: "\(focal)", rule: "above 0 and finite")
       }
     }
     for (name, center) in [("cx", camera.cx), ("cy", camera.cy)] where !center.isFinite {

@@ -118,7 +118,9 @@ public struct BatchRun: Sendable {
         return true
       }
       guard let lock else {
-        if cancellation.isCancelled { return (target.report(.skipped, "interrupted"), false, false) }
+        if cancellation.isCancelled {
+          return (target.report(.skipped, "interrupted"), false, false)
+        }
         return (target.report(.skipped, "locked by \(who)"), false, true)
       }
       defer { withExtendedLifetime(lock) {} }
@@ -130,6 +132,7 @@ public struct BatchRun: Sendable {
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, cancellation: cancellation)
       let report = captureRun.execute()
+      Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
       return (report, captureRun.hadOutputFailure, false)
@@ -159,4 +162,10 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
+
+  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
+    self.id = id
+    self.jobs = jobs
+    self.error = error
+  }
 }

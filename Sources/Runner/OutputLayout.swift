@@ -49,9 +49,8 @@ public struct OutputLayout: Hashable, Sendable {
     let start = name.index(after: name.startIndex)
     return start < end ? String(name[start..<end]) : nil
   }
-  public func failed(_ stage: String) -> FilePath {
-    folder.appending(".failed").appending(stage)
-  }
+  public var failedRoot: FilePath { folder.appending(".failed") }
+  public func failed(_ stage: String) -> FilePath { failedRoot.appending(stage) }
 
   /// The folder of a run's journal.
   public static func run(_ id: String, in root: FilePath) -> FilePath {

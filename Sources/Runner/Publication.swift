@@ -84,6 +84,14 @@ extension Publication {
     try removeUnfinishedReplacements(in: layout.notes)
   }
 
+  /// Removes our own folders that a finished run has left empty. Only for the holder of the lock.
+  static func tidy(_ layout: OutputLayout) {
+    try? FileSystem.remove(layout.stagingRoot)
+    if (try? FileSystem.names(in: layout.failedRoot)) == [] {
+      try? FileSystem.remove(layout.failedRoot)
+    }
+  }
+
   /// A kill between the two renames of a file system that cannot exchange leaves the old artifact in
   /// staging and nothing in place: put it back.
   private static func restoreMovedAside(_ layout: OutputLayout) throws(FileError) {

@@ -22,7 +22,8 @@ public enum AlignDepth: Stage {
     ParameterDescription(
       "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
       default: .text(standard.surface.rawValue),
-      "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."),
+      "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
+    ),
     ParameterDescription(
       "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
       default: .text(standard.grid.rawValue),

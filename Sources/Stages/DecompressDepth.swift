@@ -48,14 +48,15 @@ public enum DecompressDepth: Stage {
     }
     let tally = OutcomeTally(subject: "depth")
     let writer = FrameStoreWriter(
-      folder: "", stream: depth, content: "millimeters",
-      filter: DepthFilter(context.parameters, context.capture, depth))
+      folder: "",
+      stream: try FilteredDepth.applying(context.parameters, to: depth, of: context.capture),
+      content: "millimeters")
     let frames = try writer.write(context, tally: tally)
     if context.parameters.flag("shifts"), let stored = depth.storedValues {
       var shifts = depth
       shifts.access = .indexed(stored)
       let shiftWriter = FrameStoreWriter(
-        folder: "shifts/", stream: shifts, content: "shift", filter: nil)
+        folder: "shifts/", stream: shifts, content: "shift")
       _ = try shiftWriter.write(context, tally: OutcomeTally(subject: "depth"))
     }
     for warning in tally.warnings { context.warnings.add(warning) }

@@ -32,7 +32,7 @@ public enum ExportTables: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    for part in tabled {
+    for part in tabled + [.frames] {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
     return .applies

@@ -6,14 +6,13 @@ import Synchronization
 
 /// Writes a picture stream as a frame store, chunk by chunk on all cores.
 ///
-/// A chunk is decoded, filtered, digested and written by one worker; of a stream that must be read in
+/// A chunk is decoded, digested and written by one worker; of a stream that must be read in
 /// order, decoding is the part that workers do in turn. Memory: one chunk (about 8 MiB) per core.
 struct FrameStoreWriter: Sendable {
   /// Where in the staging folder: empty, or a name with `/` at its end.
   let folder: String
   let stream: DepthStream
   let content: String
-  let filter: DepthFilter?
 
   /// Returns how many frames have a picture.
   func write(_ context: StageContext, tally: OutcomeTally) throws -> Int {
@@ -31,7 +30,9 @@ struct FrameStoreWriter: Sendable {
 
     try pullFrames(
       workers: context.workers, budget: context.budget,
-      makeScratch: { ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk) },
+      makeScratch: {
+        ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk)
+      },
       next: { (scratch: inout ChunkScratch) throws -> Int? in
         try context.cancellation.check()
         return try turn.next { chunk, reader in
@@ -45,7 +46,6 @@ struct FrameStoreWriter: Sendable {
         if case .indexed(let source) = stream.access {
           try decode(frames, source, &scratch, tally, context)
         }
-        try filter?.apply(to: &scratch, frames: frames, stream: stream)
         let missing = frames.filter { !scratch.hasPicture[$0 - frames.lowerBound] }
         holes.withLock { $0 += missing }
         let elements = Array(scratch.pixels[..<(frames.count * pixelCount)])

@@ -34,7 +34,7 @@ struct FramesTable {
       table.csv.field(index)
       table.csv.field(frame.timestamp?.nanoseconds)
       table.csv.field(frame.colorTimestamp?.nanoseconds)
-      table.csv.field(frame.depthTimestamp?.nanoseconds)
+      table.csv.field(hasDepthTime(index) ? frame.depthTimestamp?.nanoseconds : nil)
       for column in Self.pathColumns { table.csv.field(paths[column]?[index]) }
       table.csv.field(settings[index]?.exposureSeconds)
       table.csv.field(settings[index]?.iso)
@@ -42,5 +42,14 @@ struct FramesTable {
       context.progress.advance()
     }
     try table.finish()
+  }
+
+  /// A record that turned out not to decode is a hole, and a hole has no time; without depth pictures to
+  /// look at, what the reader knew counts.
+  private func hasDepthTime(_ frame: Int) -> Bool {
+    guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else {
+      return true
+    }
+    return paths["depth"]?[frame] != nil
   }
 }

@@ -36,7 +36,12 @@ public enum MatchIMU: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    Applicability(capture.state(of: .imu))
+    if case .present = capture.state(of: .imu),
+      case .unreadable(let why) = capture.state(of: .frames)
+    {
+      return .unreadable(why)
+    }
+    return Applicability(capture.state(of: .imu))
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {

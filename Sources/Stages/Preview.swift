@@ -52,7 +52,9 @@ public enum Preview: Stage {
     _ = try concurrentMap(count: chosen.count, budget: context.budget) { index in
       try context.cancellation.check()
       let frame = chosen[index]
-      guard let colorFile = pictures(of: color)[frame], let depthFile = depths[frame] else { return }
+      guard let colorFile = pictures(of: color)[frame], let depthFile = depths[frame] else {
+        return
+      }
       let picture = try PNGReader.color(at: colorFile)
       let depth = try PNGReader.depth(at: depthFile)
       guard (picture.width, picture.height) == (depth.width, depth.height) else {

@@ -83,6 +83,7 @@ struct VideoExport: Sendable {
     let missing = counted - decoder.counts.pictures
     context.warnings.add(
       .corruptRecord, "color", count: missing,
-      "\(file.lastComponent?.string ?? "video"): \(missing) of \(counted) pictures cannot be decoded")
+      "\(file.lastComponent?.string ?? "video"): \(missing) of \(counted) pictures cannot be decoded"
+    )
   }
 }

@@ -29,7 +29,8 @@ struct RunArguments: ParsableArguments {
 
   @Option(
     name: [.customShort("R"), .customLong("forcerun")],
-    help: ArgumentHelp("Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"))
+    help: ArgumentHelp(
+      "Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"))
   var forcerun: [String] = []
 
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
@@ -38,7 +39,9 @@ struct RunArguments: ParsableArguments {
   @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
   var set: [String] = []
 
-  @Flag(name: [.customShort("k"), .customLong("keep-going")], help: "Go on with other captures after a failure (always on).")
+  @Flag(
+    name: [.customShort("k"), .customLong("keep-going")],
+    help: "Go on with other captures after a failure (always on).")
   var keepGoing = false
 
   @Flag(help: "Stop after the first capture that failed.")

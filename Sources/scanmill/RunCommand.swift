@@ -3,6 +3,7 @@ import Captures
 import Pipeline
 import Reports
 import Runner
+import Storage
 import SystemPackage
 
 struct RunCommand: ParsableCommand {
@@ -51,7 +52,8 @@ struct RunCommand: ParsableCommand {
     if json { Console.print(json: try JSONText.pretty(text)) } else { Console.print(text.text) }
     let unreadable = plans.count { $0.error != nil }
     if unreadable == plans.count { throw Exit(code: ExitStatus.noCapture) }
-    let isBad = unreadable > 0 || !declined.isEmpty
+    let isBad =
+      unreadable > 0 || !declined.isEmpty
       || plans.contains { $0.jobs.contains { $0.action == .blocked } }
     if isBad { throw Exit(code: ExitStatus.jobFailed) }
   }
@@ -61,7 +63,7 @@ struct RunCommand: ParsableCommand {
   ) throws {
     let clock = RunClock.system
     let start = clock.monotonicSeconds()
-    let journal = try RunJournal(root: FilePath(options.output), clock: clock)
+    let journal = try Self.journal(in: FilePath(options.output), clock)
     let cancellation = Cancellation()
     let signals = Signals(cancelling: cancellation, graceSeconds: try options.graceSeconds())
     let report = batch.run(
@@ -69,10 +71,20 @@ struct RunCommand: ParsableCommand {
       events: EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock)),
       cancellation: cancellation)
     var final = report
-    final.exit = signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
+    final.exit =
+      signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
     try journal.finish(final)
     announce(final, seconds: clock.monotonicSeconds() - start)
     if final.exit != 0 { throw Exit(code: final.exit) }
+  }
+
+  /// Whatever keeps the run's own folder from being made keeps results from being written.
+  private static func journal(in output: FilePath, _ clock: RunClock) throws -> RunJournal {
+    do throws(FileError) {
+      return try RunJournal(root: output, clock: clock)
+    } catch {
+      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+    }
   }
 
   /// A capture that cannot be opened is 65 when it is all that was given.

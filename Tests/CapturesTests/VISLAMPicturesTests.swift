@@ -33,7 +33,7 @@ struct VISLAMPicturesTests {
     let scratch = try scratch("healthy")
     var bytes = try scratch.bytes(of: "video.mp4")
     let index = try #require(bytes.firstRange(of: Array("moov".utf8)))
-    bytes.replaceSubrange(index, with: Array("free".utf8))
+    bytes.replaceSubrange(index, with: Array("wxyz".utf8))
     try scratch.write(bytes, to: "video.mp4")
     let capture = try scratch.open()
     let error = try #require(capture.color.error)
@@ -156,6 +156,16 @@ struct VISLAMPicturesTests {
     #expect(untimed.warningCounts == ["missing-file": 1, "timestamps-missing": 12])
     #expect(untimed.frames.count == 12)
     #expect(untimed.frames[0].timestamp == nil)
+  }
+
+  @Test("Rows that name stills, but neither folder nor video: one thing is missing")
+  func noStills() throws {
+    let scratch = try scratch("sibling-wide")
+    try scratch.remove("frames")
+    let capture = try scratch.open()
+    #expect(capture.warningCounts == ["missing-file": 1])
+    #expect(capture.frames.count == 12)
+    #expect(capture.color.value == nil)
   }
 
   @Test("Links to files outside of the session are treated as absent")

@@ -8,7 +8,7 @@ enum PNGContent: String, CaseIterable, CustomTestStringConvertible {
 
   /// `count` values of 16 bits in rows of `rowLength`; narrower formats take the low byte.
   func values(count: Int, rowLength: Int) -> [UInt16] {
-    var random = SplitMix(state: UInt64(count) &* 31 &+ UInt64(rowLength))
+    var random = PictureNoise(state: UInt64(count) &* 31 &+ UInt64(rowLength))
     return (0..<count).map { index in
       let x = index % rowLength
       let y = index / rowLength
@@ -27,7 +27,7 @@ enum PNGContent: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// A small generator of random numbers (SplitMix64, Steele, Lea and Flood 2014).
-struct SplitMix: RandomNumberGenerator {
+struct PictureNoise: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {

@@ -1,6 +1,8 @@
 import Codecs
+import FoundationEssentials
 import Geometry
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Writing PNG files")
@@ -67,7 +69,7 @@ struct PNGWriterTests {
   func everyRunLength() throws {
     var writer = PNGWriter()
     for length in Array(1...40) + Array(250...300) + Array(510...530) {
-      var random = SplitMix(state: UInt64(length))
+      var random = PictureNoise(state: UInt64(length))
       var values: [UInt16] = []
       while values.count < 4096 {
         values += [UInt16](repeating: UInt16(values.count), count: length)
@@ -95,10 +97,10 @@ struct PNGWriterTests {
   }
 
   @Test(
-    "pngcheck finds nothing to complain about", .enabled(if: TestProgram.pngcheck.isInstalled),
+    "pngcheck finds nothing to complain about", .enabled(if: PeerProgram.pngcheck.isInstalled),
     arguments: PNGCompression.allCases)
   func strictCheckersAgree(compression: PNGCompression) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     var writer = PNGWriter(compression: compression)
     for content in PNGContent.allCases {
       for (width, height) in [(1, 1), (33, 5), (640, 480)] {
@@ -112,8 +114,9 @@ struct PNGWriterTests {
             gray16: Array(values[..<(width * height)]), width: width, height: height),
         ]
         for (kind, file) in files.enumerated() {
-          let path = try folder.write(file, to: "\(kind).png")
-          #expect(try TestProgram.pngcheck.run(["-v", path.string]) == 0, "\(content) \(width)")
+          let path = folder.path.appending("\(kind).png")
+          try Data(file).write(to: URL(filePath: path.string))
+          #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(content) \(width)")
         }
       }
     }

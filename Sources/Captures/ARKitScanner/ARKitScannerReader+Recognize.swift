@@ -1,4 +1,5 @@
 import Storage
+import SystemPackage
 
 extension ARKitScannerReader {
   /// One capture, if the folder holds one of the names that only this app writes, or a file `depth`
@@ -46,10 +47,7 @@ extension ARKitScannerReader {
   }
 
   private static func isDepthFile(_ listing: FolderListing) -> Bool {
-    let folder = ARKitScanner.Folder(listing)
-    let metadata = try? ARKitScanner.Metadata(folder.path(of: "metadata.json"))
-    let depth = try? ARKitScanner.DepthFile(
-      folder.path(of: "depth"), name: "depth", stated: metadata?.depthSize ?? .absent)
-    return depth.map { $0.recordCount > 0 } ?? false
+    guard let file = try? MappedFile(listing.folder.appending("depth")) else { return false }
+    return ARKitScanner.DepthLayout.holdsDepth(file)
   }
 }

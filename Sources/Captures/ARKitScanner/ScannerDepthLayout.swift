@@ -60,6 +60,23 @@ extension ARKitScanner {
       }
     }
 
+    /// Whether a file of the usual size is there, without counting frames: as `init(of:stated:)`, but of
+    /// one DEFLATE stream only the first frame is inflated.
+    static func holdsDepth(_ file: MappedFile) -> Bool {
+      let size = PictureSize.depthDefault
+      let frameBytes = size.pixels * FloatDepth.bytesPerPixel
+      if file.count >= frameBytes { return true }
+      if let chain = try? DepthChain(walking: file.path, byteCount: file.count),
+        chain.recordCount > 0,
+        chain.end == .complete || firstPicture(of: chain, in: file, sizes: [size]) != nil
+      {
+        return true
+      }
+      var frame: [UInt8] = []
+      return InflateStream(file, range: 0..<file.count, format: .raw)
+        .read(into: &frame, count: frameBytes) == frameBytes
+    }
+
     private init(_ kind: Kind, size: PictureSize, of sizes: [PictureSize]) {
       self.kind = kind
       self.size = size

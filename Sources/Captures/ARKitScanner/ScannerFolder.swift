@@ -35,7 +35,9 @@ extension ARKitScanner {
     var isRelease: Bool { has(Self.releasePoses) }
     var hasDepthBufferSequence: Bool { depthFile?.hasPrefix("depthBufferSequence") ?? false }
     /// Whether this is one of the two generations with one property list per frame and value.
-    var usesPropertyLists: Bool { !poseLists.isEmpty || hasDepthBufferSequence }
+    var usesPropertyLists: Bool {
+      !poseLists.isEmpty || (hasDepthBufferSequence && !has("trans.json"))
+    }
 
     func has(_ name: String) -> Bool { listing.contains(name) }
     func path(of name: String) -> FilePath { path.appending(name) }

@@ -5,10 +5,18 @@ import SystemPackage
 extension ARKitScanner {
   /// Whole small files.
   enum SideFile {
-    /// The bytes of a file, mapped; errors name it.
+    /// The tables of an hour take about 80 MB.
+    private static let largestFile = 1 << 29
+
+    /// The bytes of a file; errors name it.
     static func bytes(of file: FilePath) throws(CaptureError) -> Data {
-      do {
+      do throws(FileError) {
         let mapped = try MappedFile(file)
+        guard mapped.count <= largestFile else {
+          throw FileError(
+            kind: .other, path: file, operation: "read",
+            reason: "\(mapped.count) bytes are no table of this app")
+        }
         return mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
       } catch {
         throw CaptureError(

@@ -24,8 +24,11 @@ extension ARKitScanner {
     init(_ path: FilePath, name: String) throws(CaptureError) {
       do throws(VideoError) {
         let index = try VideoIndex.read(path)
-        guard let track = index.tracks.first else {
-          throw VideoError(file: path, what: "no video track")
+        guard let track = index.tracks.first, track.pictureCount > 0, track.storedWidth > 0,
+          track.storedHeight > 0
+        else {
+          throw VideoError(
+            file: path, what: "no pictures", remedy: "copy the file from the device again")
         }
         self.track = track
         endsEarly = index.endsEarly

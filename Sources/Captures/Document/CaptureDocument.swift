@@ -43,28 +43,35 @@ public struct CaptureDocument: Encodable, Sendable {
 
   private func encodeStreams(into object: inout KeyedEncodingContainer<Key>) throws {
     var streams = object.nestedContainer(keyedBy: Key.self, forKey: "streams")
-    func described(_ description: StreamDescription?, _ name: String) -> StreamDocument? {
-      description.map { description in
+    // A stream that is there and cannot be read is shown with nothing counted in it.
+    func described<Value>(
+      _ state: StreamState<Value>, _ name: String, _ describe: (Value) -> StreamDescription
+    ) -> StreamDocument? {
+      if let error = state.error {
+        return StreamDocument(unreadable: error.file.lastComponent?.string ?? "")
+      }
+      return state.value.map { value in
+        let description = describe(value)
         var document = StreamDocument(description: description)
         if let encoding = encodings[name] { document.description.encoding = encoding }
         return document
       }
     }
-    var color = described(capture.color.value?.description, "color")
+    var color = described(capture.color, "color") { $0.description }
     color?.clockwiseQuarterTurns = capture.color.value?.clockwiseQuarterTurns
-    var imu = described(capture.imu.value?.description, "imu")
-    imu?.samples = capture.imu.value?.sampleCounts
+    var imu = described(capture.imu, "imu") { $0.description }
+    imu?.samples = capture.imu.value?.sampleCounts ?? [:]
     imu?.convention = capture.imu.value?.convention
     try streams.encode(color, forKey: "color")
-    try streams.encode(described(capture.depth.value?.description, "depth"), forKey: "depth")
+    try streams.encode(described(capture.depth, "depth") { $0.description }, forKey: "depth")
     try streams.encode(
-      described(capture.confidence.value?.description, "confidence"), forKey: "confidence")
+      described(capture.confidence, "confidence") { $0.description }, forKey: "confidence")
     try streams.encode(imu, forKey: "imu")
-    try streams.encode(described(capture.poses.value?.description, "poses"), forKey: "poses")
+    try streams.encode(described(capture.poses, "poses") { $0.description }, forKey: "poses")
     try streams.encode(
-      described(capture.cameraSettings.value?.description, "cameraSettings"),
+      described(capture.cameraSettings, "cameraSettings") { $0.description },
       forKey: "cameraSettings")
-    try streams.encode(described(capture.geo.value?.description, "geo"), forKey: "geo")
+    try streams.encode(described(capture.geo, "geo") { $0.description }, forKey: "geo")
   }
 
   private static func errors(of capture: Capture) -> [ErrorDocument] {
@@ -73,6 +80,7 @@ public struct CaptureDocument: Encodable, Sendable {
       ("confidence", capture.confidence.error), ("imu", capture.imu.error),
       ("poses", capture.poses.error), ("intrinsics", capture.intrinsics.error),
       ("cameraSettings", capture.cameraSettings.error), ("geo", capture.geo.error),
+      ("frames", capture.framesProblem),
     ].compactMap { stream, error in error.map { ErrorDocument(stream: stream, error: $0) } }
   }
 
@@ -110,10 +118,15 @@ private struct StreamDocument: Encodable {
     self.description = description
   }
 
+  init(unreadable file: String) {
+    description = StreamDescription(file: file, encoding: "", frames: 0)
+  }
+
   func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: CaptureDocument.Key.self)
     try object.encode(description.file, forKey: "file")
-    try object.encode(description.encoding, forKey: "encoding")
+    try object.encode(
+      description.encoding.isEmpty ? nil : description.encoding, forKey: "encoding")
     try object.encode(description.width, forKey: "width")
     try object.encode(description.height, forKey: "height")
     try object.encode(description.frames, forKey: "frames")

@@ -32,6 +32,9 @@ public struct Capture: Sendable {
   public var framesProblem: CaptureError?
   /// Whether frame times and IMU times share one clock; without it there are no per-frame IMU tables.
   public var framesShareIMUClock = true
+  /// Whether a frame without depth picture has no depth time either; `false` where tables show the times
+  /// that the files hold.
+  public var depthTimesNeedPictures = true
   /// Whether the family keeps a small preview picture beside its media.
   public var hasThumbnail = false
   /// What is known of the two cameras; `nil` where there is no depth.

@@ -34,7 +34,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
       .cameraSettings: Self.state(capture.cameraSettings), .geo: Self.state(capture.geo),
       .thumbnail: capture.hasThumbnail
         ? Self.state(capture.color) : .absent("the family keeps no thumbnail"),
-      .frames: capture.frames.isEmpty ? .absent("the capture has no frames") : .present,
+      .frames: Self.frames(of: capture),
     ]
     files = capture.files.mapValues { $0.map(\.string) }
     frameCount = capture.frames.count
@@ -44,6 +44,11 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
 
   public func state(of part: CapturePart) -> PartState {
     parts[part] ?? .absent("the capture has no \(part.rawValue)")
+  }
+
+  private static func frames(of capture: Capture) -> PartState {
+    if let problem = capture.framesProblem { return .unreadable(problem.description) }
+    return capture.frames.isEmpty ? .absent("the capture has no frames") : .present
   }
 
   private static func state<Value>(_ stream: StreamState<Value>) -> PartState {

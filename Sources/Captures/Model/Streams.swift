@@ -109,7 +109,8 @@ public struct PoseStream: Sendable {
   }
 }
 
-/// Intrinsics of the color camera at one frame, pixel centers at integers.
+/// Intrinsics of the color camera at one frame, pixel centers at integers: `fx…cy` of the picture as
+/// stored, `width` and `height` of the upright one. Tables turn them along with the pictures.
 public struct IntrinsicsRow: Sendable, Hashable {
   public var frame: Int
   public var width: Int?

@@ -44,9 +44,16 @@ extension MultiScan.Assembly {
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
-        times: times)
+        times: self.times(ofFrames: rows.map(\.frame)))
       return .present(PoseStream(description: description, rows: rows))
     }
+  }
+
+  /// The canonical times, `nil` for all other frames.
+  private func times(ofFrames described: [Int]) -> [Timestamp?] {
+    var times = [Timestamp?](repeating: nil, count: frames.count)
+    for frame in described { times[frame] = frames[frame].timestamp }
+    return times
   }
 
   /// Exposure times; ISO is not recorded.
@@ -64,7 +71,7 @@ extension MultiScan.Assembly {
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
-        times: rows.map { frames[$0.frame].timestamp })
+        times: times(ofFrames: rows.map(\.frame)))
       return .present(CameraSettingsStream(description: description, rows: rows))
     }
   }
@@ -98,20 +105,15 @@ extension MultiScan.Assembly {
     return calibration
   }
 
-  /// The values as recorded, turned where the pictures are turned.
+  /// The values as recorded, of the stored picture, with the size of the upright one.
   private func row(_ frame: Int, _ values: MultiScan.Intrinsics) -> IntrinsicsRow {
     let size = contents.storedColorSize
     let turns = contents.color.value?.track.orientation.clockwiseQuarterTurns ?? 0
-    guard turns != 0, let size else {
-      return IntrinsicsRow(
-        frame: frame, width: size?.width, height: size?.height, fx: values.fx, fy: values.fy,
-        cx: values.cx, cy: values.cy)
-    }
-    let turned = values.camera(width: size.width, height: size.height)
-      .turnedClockwise(quarterTurns: turns)
+    let isSideways = turns % 2 != 0
     return IntrinsicsRow(
-      frame: frame, width: turned.width, height: turned.height, fx: turned.fx, fy: turned.fy,
-      cx: turned.cx, cy: turned.cy)
+      frame: frame, width: isSideways ? size?.height : size?.width,
+      height: isSideways ? size?.width : size?.height, fx: values.fx, fy: values.fy,
+      cx: values.cx, cy: values.cy)
   }
 }
 

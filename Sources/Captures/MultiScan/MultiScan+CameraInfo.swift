@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Geometry
+import Parallel
 import Storage
 
 extension MultiScan {
@@ -24,32 +25,49 @@ extension MultiScan {
 
     /// Reads all lines; `\n` and `\r\n` both end one.
     ///
-    /// Cost: one JSON document per line.
-    init(_ bytes: RawSpan) {
-      let decoder = JSONDecoder()
-      var start = 0
-      while start < bytes.byteCount {
-        var end = start
-        while end < bytes.byteCount, bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self) != 10 {
-          end += 1
+    /// Cost: one JSON document per line, about 30 µs, spread over the cores.
+    init(_ file: MappedFile) throws {
+      let ranges = file.withBytes { Self.lineRanges($0) }
+      let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
+      lines = try concurrentMap(count: blocks) { block in
+        let decoder = JSONDecoder()
+        let last = min((block + 1) * Self.blockLines, ranges.count)
+        return ranges[(block * Self.blockLines)..<last].map { range in
+          file.withBytes(in: range) { Self.line($0, decoder) }
         }
-        let line = bytes.extracting(start..<end)
-        if !Self.isBlank(line) {
-          let data = line.withUnsafeBytes { Data($0) }
-          lines.append(try? decoder.decode(Line.self, from: data))
-        }
-        start = end + 1
-      }
+      }.flatMap(\.self)
     }
 
-    private static func isBlank(_ line: RawSpan) -> Bool {
-      for offset in 0..<line.byteCount {
-        switch line.unsafeLoad(fromByteOffset: offset, as: UInt8.self) {
+    /// The first line that is not blank, if it is one of camera info.
+    static func firstLine(_ bytes: RawSpan) -> Line? {
+      lineRanges(bytes).first.flatMap { line(bytes.extracting($0), JSONDecoder()) }
+    }
+
+    /// Lines decoded by one worker in one go: some milliseconds of work.
+    private static let blockLines = 256
+
+    private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
+      try? decoder.decode(Line.self, from: bytes.withUnsafeBytes { Data($0) })
+    }
+
+    /// Where the lines are, without their ends; blank ones left out.
+    private static func lineRanges(_ bytes: RawSpan) -> [Range<Int>] {
+      var ranges: [Range<Int>] = []
+      var start = 0
+      var isBlank = true
+      for offset in 0...bytes.byteCount {
+        let byte =
+          offset < bytes.byteCount ? bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 10
+        switch byte {
+        case 10:
+          if !isBlank { ranges.append(start..<offset) }
+          start = offset + 1
+          isBlank = true
         case 9, 13, 32: continue
-        default: return false
+        default: isBlank = false
         }
       }
-      return true
+      return ranges
     }
   }
 }

@@ -41,7 +41,7 @@ extension MultiScan.Contents {
     metadata = found?.metadata
     metadataFile = found?.file
     if let name = files.cameraInfo {
-      cameraInfo = Self.read(files.path(of: name)) { MultiScan.CameraInfo($0) }
+      cameraInfo = Self.readLines(files.path(of: name))
     }
     let maps = files.motion.mapValues { name in Self.map(files.path(of: name)) }
     let evidence = MultiScan.AndroidEvidence(cameraInfo: cameraInfo.value, motion: maps)
@@ -126,12 +126,15 @@ extension MultiScan.Contents {
         file: files.folder, problem: "no file of the capture \(files.stem) can be read")
   }
 
-  private static func read<Value>(
-    _ path: FilePath, _ parse: (RawSpan) -> Value
-  ) -> StreamState<Value> {
+  private static func readLines(_ path: FilePath) -> StreamState<MultiScan.CameraInfo> {
     switch map(path) {
-    case .success(let file): .present(file.withBytes(parse))
-    case .failure(let error): .unreadable(error)
+    case .success(let file):
+      do {
+        return .present(try MultiScan.CameraInfo(file))
+      } catch {
+        return .unreadable(CaptureError(file: path, problem: "\(error)"))
+      }
+    case .failure(let error): return .unreadable(error)
     }
   }
 

@@ -29,7 +29,9 @@ extension MultiScan.Generation {
     let hasMotion = !files.motion.isEmpty
     if files.depth != nil, hasMotion {
       self = .iosStereo
-    } else if files.depth != nil || files.confidence != nil || !hasMotion {
+    } else if files.depth != nil || files.confidence != nil
+      || (files.cameraInfo != nil && !hasMotion)
+    {
       self = evidence.inCameraInfo ? .androidARCore : .iosLidar
     } else if evidence.inMotionFiles {
       self = .androidPlain

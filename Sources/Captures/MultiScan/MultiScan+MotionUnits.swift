@@ -12,18 +12,25 @@ extension MultiScan.MotionKind {
 
   /// The values of a record in m/s², rad/s, µT or rad.
   ///
-  /// iOS writes accelerations in g (1 g = 9.80665 m/s²); Android's attitude is azimuth, pitch, roll in
+  /// iOS writes accelerations in g; Android's attitude is azimuth, pitch, roll in
   /// degrees, whatever its properties are called. Everything else is stored in the unit of the tables.
   func values(
     of record: MultiScan.MotionFile.Record, android: Bool
   ) -> (x: Double, y: Double, z: Double) {
     switch (self, android) {
     case (.acce, false), (.grav, false):
-      (record.x * 9.80665, record.y * 9.80665, record.z * 9.80665)
+      Self.metersPerSecondSquared(record)
     case (.atti, true):
       (record.z * .pi / 180, record.y * .pi / 180, record.x * .pi / 180)
     default:
       (record.x, record.y, record.z)
     }
+  }
+
+  private static func metersPerSecondSquared(
+    _ record: MultiScan.MotionFile.Record
+  ) -> (x: Double, y: Double, z: Double) {
+    let scale = StandardGravity.metersPerSecondSquared
+    return (record.x * scale, record.y * scale, record.z * scale)
   }
 }

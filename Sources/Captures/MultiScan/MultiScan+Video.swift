@@ -11,7 +11,8 @@ extension MultiScan {
     /// The file ends before its own index says.
     var endsEarly: Bool
 
-    /// Of several video tracks the first one of the size that the metadata states, else the first.
+    /// Of several video tracks the first one of the size that the metadata states (as
+    /// stored, else upright), else the first.
     /// Tracks of other kinds do not count.
     init(_ path: FilePath, preferring resolution: Resolution) throws(CaptureError) {
       let index: VideoIndex
@@ -22,9 +23,13 @@ extension MultiScan {
           file: error.file, byteOffset: error.byteOffset.flatMap { Int(exactly: $0) },
           problem: error.what, remedy: error.remedy)
       }
-      let ofClaimedSize = index.tracks.first { track in
-        resolution == .size(width: track.storedWidth, height: track.storedHeight)
-      }
+      let ofClaimedSize =
+        index.tracks.first {
+          resolution == .size(width: $0.storedWidth, height: $0.storedHeight)
+        }
+        ?? index.tracks.first {
+          resolution == .size(width: $0.uprightWidth, height: $0.uprightHeight)
+        }
       guard let track = ofClaimedSize ?? index.tracks.first else {
         throw CaptureError(file: path, problem: "it has no video track")
       }

@@ -34,10 +34,11 @@ extension MultiScanReader {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing) else { continue }
       let known = metadata.streams.contains { $0.role != nil }
-      if known || files.hasMarker {
-        return (known ? .certain : .possible, "\(name) describes the streams of a recording")
+      if known { return (.certain, "\(name) describes the streams of a recording") }
+      // Other programs write lists of streams too, about files of theirs.
+      if files.hasMarker || files.video != nil || files.cameraInfo != nil {
+        return (.possible, "\(name) has a list of streams, next to files of its name")
       }
-      return (.possible, "\(name) has a list of streams")
     }
     guard files.hasMarker else { return nil }
     if let name = files.cameraInfo, isCameraInfo(listing.head(of: name)) {
@@ -68,8 +69,8 @@ extension MultiScanReader {
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }
 
   private static func isCameraInfo(_ head: [UInt8]) -> Bool {
-    let firstLine = head.prefix { $0 != 10 }
-    return Array(firstLine).span.bytes.isCameraInfoLine
+    let line = MultiScan.CameraInfo.firstLine(head.span.bytes)
+    return line?.timestamp != nil || line?.transform != nil
   }
 
   /// A header, or records that could be samples: times that grow, values that are finite and small.
@@ -86,12 +87,5 @@ extension MultiScanReader {
   private static func isPlausible(_ record: MultiScan.MotionFile.Record) -> Bool {
     record.timestamp.nanoseconds >= 0
       && [record.x, record.y, record.z].allSatisfy { $0 == 0 || (1e-30..<1e6).contains(abs($0)) }
-  }
-}
-
-extension RawSpan {
-  fileprivate var isCameraInfoLine: Bool {
-    let line = MultiScan.CameraInfo(self).lines.first ?? nil
-    return line?.timestamp != nil || line?.transform != nil
   }
 }

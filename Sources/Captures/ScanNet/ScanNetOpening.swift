@@ -29,6 +29,7 @@ struct ScanNetOpening {
     for name in files.outside {
       warnings.add(.pathOutsideCapture, name, "\(name) is a link out of the capture's folder")
     }
+    capture.depthTimesNeedPictures = false
     describe(&capture)
 
     let depth = ScanNetDepth(files, metadata: metadata, into: warnings)

@@ -33,6 +33,7 @@ struct StraboSession {
     capture.frames = frames(media.value)
     capture.color = color(media)
     capture.geo = geo(media.value)
+    capture.hasThumbnail = files.media != nil
     if let thumbnail = files.thumbnail, let media = media.value {
       StraboThumbnail.check(thumbnail, media, warnings)
     }

@@ -1,3 +1,4 @@
+import Codecs
 import SystemPackage
 
 /// The small picture that the app makes of a capture: checked, never used.
@@ -20,16 +21,16 @@ enum StraboThumbnail {
   }
 
   static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
-    do throws(CaptureError) {
-      let still = try StraboStill(path)
-      guard !fits(width: still.width, height: still.height, media) else { return }
+    do throws(ImageError) {
+      let thumbnail = try StillImage.uprightSize(path)
+      guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
       let (width, height) = media.size
       warnings.add(
         .sizeMismatch, "thumbnail",
-        "the app's thumbnail of \(still.width)x\(still.height) does not fit \(width)x\(height)")
+        "the app's thumbnail of \(thumbnail.width)x\(thumbnail.height) does not fit "
+          + "\(width)x\(height)")
     } catch {
-      warnings.add(
-        .corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.problem)")
+      warnings.add(.corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.what)")
     }
   }
 }

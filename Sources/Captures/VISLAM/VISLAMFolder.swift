@@ -50,9 +50,11 @@ struct VISLAMFolder {
     listing.files.filter { Self.hasExtension($0, Self.movieExtensions) }
   }
 
+  var hasStillsFolder: Bool { listing.subfolders.contains(Self.stillsFolder) }
+
   /// The pictures of the stills folder in order of their names, links that lead out left out.
   var stills: [FilePath] {
-    guard listing.subfolders.contains(Self.stillsFolder),
+    guard hasStillsFolder,
       let pictures = try? FolderListing(of: path.appending(Self.stillsFolder)),
       PathSafety.resolves(pictures.folder, inside: path)
     else { return [] }

@@ -40,10 +40,10 @@ extension VISLAMJoin {
   private func color(
     _ stills: [FilePath], _ declaredFrames: Int?, _ warnings: WarningCollector
   ) -> StreamState<ColorStream> {
-    guard let first = stills.first else { return .absent("no still that a row names is there") }
+    guard !stills.isEmpty else { return .absent("no still that a row names is there") }
     do throws(CaptureError) {
       // One damaged still must not hide the others: the first that opens tells the size.
-      let still = try VISLAMStill(firstReadable: stills.prefix(16), orError: first)
+      let still = try VISLAMStill(firstReadable: stills.prefix(16))
       reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
       var description = StreamDescription(
         file: VISLAMFolder.stillsFolder, encoding: still.encoding, width: still.width,

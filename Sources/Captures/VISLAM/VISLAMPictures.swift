@@ -17,6 +17,11 @@ enum VISLAMPictures {
     let movies = folder.movies
     if let table, table.hasImageNames {
       let stills = Self.named(folder, table, warnings)
+      if movies.isEmpty, !folder.hasStillsFolder, stills.allSatisfy({ $0 == nil }) {
+        warnings.add(.missingFile, "video", "no video and no folder of stills")
+        self = .none
+        return
+      }
       if movies.isEmpty || stills.contains(where: { $0 != nil }) {
         warnings.add(
           .multipleStreams, "video", count: movies.count, "videos beside the stills; not used")
@@ -69,7 +74,9 @@ enum VISLAMPictures {
       }
       return nil
     }
-    if stills.contains(where: { $0 != nil }) || folder.movies.isEmpty {
+    // Where there is no still at all, something else is told.
+    let hasStills = stills.contains { $0 != nil }
+    if hasStills || (folder.movies.isEmpty && folder.hasStillsFolder) {
       warnings.add(
         .missingFile, table.file, count: missing, "pictures that rows name but that are not there")
     }

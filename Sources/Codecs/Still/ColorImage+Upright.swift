@@ -8,7 +8,8 @@ extension ColorImage {
   public func upright(exifOrientation: Int) -> ColorImage {
     guard (2...8).contains(exifOrientation) else { return self }
     let isSideways = exifOrientation >= 5
-    var result = isSideways
+    var result =
+      isSideways
       ? ColorImage(width: height, height: width) : ColorImage(width: width, height: height)
     for y in 0..<result.height {
       for x in 0..<result.width {

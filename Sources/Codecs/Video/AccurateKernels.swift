@@ -1,36 +1,9 @@
-import CFFmpeg
-
-/// The factors of a conversion, in 1/65536; chroma comes as 16 times its value.
-struct AccurateWeights {
-  var black: Int16
-  /// What a step of luma counts beyond 1.
-  var luma: Int16
-  var redFromV: Int16
-  var greenFromU: Int16
-  var greenFromV: Int16
-  var blueFromU: Int16
-
-  init(_ tags: ColorTags, isFullRange: Bool) {
-    let (red, blue) = tags.lumaWeights
-    let green = 1 - red - blue
-    let lumaStep = isFullRange ? 1 : 255.0 / 219
-    let chromaStep = (isFullRange ? 1 : 255.0 / 224) * 65_536 / 16
-    func rounded(_ value: Double) -> Int16 { Int16(value.rounded()) }
-    black = isFullRange ? 0 : 16
-    luma = rounded((lumaStep - 1) * 65_536)
-    redFromV = rounded(2 * (1 - red) * chromaStep)
-    greenFromU = rounded(-2 * (1 - blue) * blue / green * chromaStep)
-    greenFromV = rounded(-2 * (1 - red) * red / green * chromaStep)
-    blueFromU = rounded(2 * (1 - blue) * chromaStep)
-  }
-}
-
 /// The loops over one row, written so that they are vectorized for plain x86-64: 16-bit factors, 32-bit
-/// products, no branches.
+/// sums, no branches. Kept as functions of their own: merged into one they are a quarter slower.
 enum AccurateKernels {
   /// Four times the chroma of a row between two rows: `near` × `weight` + `far` × (4 - `weight`), from
-  /// `sums[1]` on, with the edges repeated before and after.
-  static func sumRows(
+  /// `sums[1]` on, with the edges repeated before and after. Samples are `step` bytes apart.
+  @inline(never) static func sumRows(
     _ near: UnsafePointer<UInt8>, _ far: UnsafePointer<UInt8>, _ step: Int, _ weight: Int16,
     _ count: Int, _ sums: UnsafeMutablePointer<Int16>
   ) {
@@ -52,11 +25,11 @@ enum AccurateKernels {
     sums[count &+ 1] = sums[count]
   }
 
-  /// Sixteen times the chroma at every column, less 16 × 128. `sums` begins with the repeated edge;
-  /// `wide` has room for 2 × `count`.
-  static func widen(
+  /// Sixteen times the chroma at every column, less 16 × 128, two columns in a word. `sums` begins with the
+  /// repeated edge.
+  @inline(never) static func widen(
     _ sums: UnsafePointer<Int16>, _ count: Int, _ isBetweenColumns: Bool,
-    _ wide: UnsafeMutablePointer<Int16>
+    _ wide: UnsafeMutablePointer<UInt32>
   ) {
     let before = sums
     let here = sums + 1
@@ -65,73 +38,83 @@ enum AccurateKernels {
     if isBetweenColumns {
       while k < count {
         let triple = 3 &* here[k] &- 2048
-        wide[2 &* k] = triple &+ before[k]
-        wide[2 &* k &+ 1] = triple &+ after[k]
+        wide[k] = pair(triple &+ before[k], triple &+ after[k])
         k &+= 1
       }
     } else {
       while k < count {
-        wide[2 &* k] = 4 &* here[k] &- 2048
-        wide[2 &* k &+ 1] = 2 &* (here[k] &+ after[k]) &- 2048
+        wide[k] = pair(4 &* here[k] &- 2048, 2 &* (here[k] &+ after[k]) &- 2048)
         k &+= 1
       }
     }
   }
 
+  /// Two values as they lie in memory.
+  @inline(__always)
+  private static func pair(_ first: Int16, _ second: Int16) -> UInt32 {
+    let low = UInt32(UInt16(bitPattern: first))
+    return (low | UInt32(UInt16(bitPattern: second)) &<< 16).littleEndian
+  }
+
   /// Red, green and blue as the low three bytes of a word per pixel.
-  static func combine(
-    _ luma: UnsafePointer<UInt8>, _ u: UnsafePointer<Int16>, _ v: UnsafePointer<Int16>,
-    _ count: Int, _ weights: AccurateWeights, _ words: UnsafeMutablePointer<UInt32>
+  @inline(never) static func combine<Weights: AccurateWeights>(
+    _: Weights.Type, _ luma: UnsafePointer<UInt8>, _ u: UnsafePointer<Int16>,
+    _ v: UnsafePointer<Int16>, _ count: Int, _ words: UnsafeMutablePointer<UInt32>
   ) {
-    let black = weights.black
-    let lumaWeight = Int32(weights.luma)
-    let redFromV = Int32(weights.redFromV)
-    let greenFromU = Int32(weights.greenFromU)
-    let greenFromV = Int32(weights.greenFromV)
-    let blueFromU = Int32(weights.blueFromU)
     var x = 0
     while x < count {
-      let y = Int32(Int16(luma[x]) &- black)
+      let y = Int32((Int16(luma[x]) &- Weights.black) &<< 2)
       let cu = Int32(u[x])
       let cv = Int32(v[x])
-      let base = y &* lumaWeight &+ y &<< 16 &+ 32_768
-      let red = clamped((base &+ cv &* redFromV) &>> 16)
-      let green = clamped((base &+ cu &* greenFromU &+ cv &* greenFromV) &>> 16)
-      let blue = clamped((base &+ cu &* blueFromU) &>> 16)
-      words[x] = red | green &<< 8 | blue &<< 16
+      let base = y &* Int32(Weights.luma) &+ 32_768
+      let red = clamped(base &+ cv &* Int32(Weights.redFromV))
+      let green = clamped(
+        base &+ cu &* Int32(Weights.greenFromU) &+ cv &* Int32(Weights.greenFromV))
+      let blue = clamped(base &+ cu &* Int32(Weights.blueFromU))
+      words[x] = UInt32(red | green &<< 8) | UInt32(blue) &<< 16
       x &+= 1
     }
   }
 
-  /// Three bytes of each word, two words at a time. Up to two bytes beyond the row are overwritten, but not
-  /// of the last row; `words` has two more than `count`.
-  static func pack(
-    _ words: UnsafePointer<UInt32>, _ count: Int, _ rgb: UnsafeMutableRawPointer, isLast: Bool
+  /// The whole part of a sum in 1/65536, held to 0…255.
+  @inline(__always)
+  private static func clamped(_ sum: Int32) -> UInt16 {
+    let value = Int16(truncatingIfNeeded: sum &>> 16)
+    let low = value > 255 ? 255 : value
+    return UInt16(truncatingIfNeeded: low > 0 ? low : 0)
+  }
+
+  /// Three bytes of each word, four words at a time.
+  @inline(never) static func pack(
+    _ words: UnsafePointer<UInt32>, _ count: Int, _ rgb: UnsafeMutableRawPointer
   ) {
     let raw = UnsafeRawPointer(words)
-    let whole = isLast ? count &- 3 : count &- 1
     var x = 0
-    while x < whole {
-      let pair = UInt64(
-        littleEndian: raw.loadUnaligned(fromByteOffset: 4 &* x, as: UInt64.self))
-      let packed = pair & 0xff_ffff | pair &>> 8 & 0xffff_ff00_0000
-      rgb.storeBytes(of: packed.littleEndian, toByteOffset: 3 &* x, as: UInt64.self)
-      x &+= 2
+    while x &+ 4 <= count {
+      let first = pairBytes(raw.loadUnaligned(fromByteOffset: 4 &* x, as: UInt64.self))
+      let second = pairBytes(raw.loadUnaligned(fromByteOffset: 4 &* x &+ 8, as: UInt64.self))
+      rgb.storeBytes(
+        of: (first | second &<< 48).littleEndian, toByteOffset: 3 &* x, as: UInt64.self)
+      rgb.storeBytes(
+        of: UInt32(truncatingIfNeeded: second &>> 16).littleEndian, toByteOffset: 3 &* x &+ 8,
+        as: UInt32.self)
+      x &+= 4
     }
     while x < count {
       let word = words[x]
-      rgb.storeBytes(of: UInt8(truncatingIfNeeded: word), toByteOffset: 3 &* x, as: UInt8.self)
-      rgb.storeBytes(
-        of: UInt8(truncatingIfNeeded: word &>> 8), toByteOffset: 3 &* x &+ 1, as: UInt8.self)
-      rgb.storeBytes(
-        of: UInt8(truncatingIfNeeded: word &>> 16), toByteOffset: 3 &* x &+ 2, as: UInt8.self)
+      for byte in 0..<3 {
+        rgb.storeBytes(
+          of: UInt8(truncatingIfNeeded: word &>> UInt32(8 &* byte)),
+          toByteOffset: 3 &* x &+ byte, as: UInt8.self)
+      }
       x &+= 1
     }
   }
 
+  /// The six color bytes of two words.
   @inline(__always)
-  private static func clamped(_ value: Int32) -> UInt32 {
-    let low = value < 0 ? 0 : value
-    return UInt32(truncatingIfNeeded: low > 255 ? 255 : low)
+  private static func pairBytes(_ memory: UInt64) -> UInt64 {
+    let words = UInt64(littleEndian: memory)
+    return words & 0xff_ffff | words &>> 8 & 0xffff_ff00_0000
   }
 }

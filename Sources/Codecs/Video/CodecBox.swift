@@ -6,12 +6,21 @@ final class CodecBox {
   let context: UnsafeMutablePointer<AVCodecContext>
   let packet: UnsafeMutablePointer<AVPacket>
   let frame: UnsafeMutablePointer<AVFrame>
+  /// Whether other threads decode than the caller's.
+  let isThreaded: Bool
+  private let messages: UnsafeMutablePointer<Int32>
+
+  /// How often the decoder has complained about damage, from any of its threads.
+  var damageMessages: Int { Int(scanmill_message_count(messages)) }
 
   private init(
     codec: AVCodecID, file: FilePath, threads: Int,
     configure: (UnsafeMutablePointer<AVCodecContext>) -> Int32
   ) throws(VideoError) {
     FFmpegLibrary.silence()
+    // Other decoders of FFmpeg do not say that they made up parts of a picture, which with several threads
+    // come out differently from run to run.
+    let threads = codec == AV_CODEC_ID_H264 ? Int32(clamping: max(0, threads)) : 1
     guard let decoder = avcodec_find_decoder(codec) else {
       throw VideoError(
         file: file, what: "this FFmpeg cannot decode \(String(cString: avcodec_get_name(codec)))")
@@ -25,21 +34,27 @@ final class CodecBox {
       av_frame_free(&frame)
       throw VideoError(file: file, what: "no memory for a decoder")
     }
+    let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    messages.initialize(to: 0)
+    opened.pointee.opaque = UnsafeMutableRawPointer(messages)
     var status = configure(opened)
     if status >= 0 {
-      opened.pointee.thread_count = Int32(clamping: max(0, threads))
+      opened.pointee.thread_count = threads
       status = avcodec_open2(opened, decoder, nil)
     }
     guard status >= 0 else {
       avcodec_free_context(&context)
       av_packet_free(&packet)
       av_frame_free(&frame)
+      messages.deallocate()
       throw VideoError(
         file: file, what: "the decoder cannot be opened: \(FFmpegLibrary.text(ofError: status))")
     }
     self.context = opened
     self.packet = ownPacket
     self.frame = ownFrame
+    self.messages = messages
+    isThreaded = threads != 1
   }
 
   /// A decoder for a track of a container.
@@ -82,5 +97,6 @@ final class CodecBox {
     av_packet_free(&packet)
     var frame: UnsafeMutablePointer<AVFrame>? = frame
     av_frame_free(&frame)
+    messages.deallocate()
   }
 }

@@ -2,6 +2,9 @@ import CFFmpeg
 
 /// How the values of a frame are to be understood.
 struct ColorTags: Equatable {
+  /// FFmpeg's value for BT.2020 with constant luminance, which swscale takes for the other one.
+  static let bt2020Constant = Int32(bitPattern: AVCOL_SPC_BT2020_CL.rawValue)
+
   /// One of FFmpeg's `SWS_CS_…`.
   var matrix: Int32
   /// `nil`: not tagged; what that means depends on the pixel format.
@@ -28,17 +31,6 @@ struct ColorTags: Equatable {
       case AVCOL_RANGE_MPEG: isFullRange = false
       default: isFullRange = nil
       }
-    }
-  }
-
-  /// The weights of red and blue in luma.
-  var lumaWeights: (red: Double, blue: Double) {
-    switch matrix {
-    case SWS_CS_ITU709: (0.2126, 0.0722)
-    case SWS_CS_FCC: (0.30, 0.11)
-    case SWS_CS_SMPTE240M: (0.212, 0.087)
-    case SWS_CS_BT2020, 10: (0.2627, 0.0593)
-    default: (0.299, 0.114)
     }
   }
 }

@@ -1,128 +1,46 @@
-import CFFmpeg
 import SystemPackage
 
-/// A decoder and where its packets come from.
+/// Decodes with several threads as long as the video is whole, with one from the first damage on.
 struct DecoderState {
-  private(set) var counts = VideoDecoder.Counts()
   let timeBase: VideoTimeBase
+  var counts: VideoDecoder.Counts { pass.counts }
 
   private let file: FilePath
-  private let source: any PacketSource
-  private let codec: CodecBox
-  private let orientation: VideoOrientation
-  private let hasTimes: Bool
-  private var isDraining = false
-  private var failedDrains = 0
-
-  /// More than any decoder holds back; so that one that fails forever does not keep us.
-  private static let mostFailedDrains = 256
+  private let container: VideoContainer
+  private let track: Int?
+  private var pass: DecodePass
+  private var delivered = 0
 
   init(
     _ file: FilePath, container: VideoContainer, track: Int?, threads: Int
   ) throws(VideoError) {
     self.file = file
-    let input = try MediaInput(file)
-    if try AnnexBScanner.isAnnexB(input, container) {
-      guard track == nil || track == 0 else {
-        throw VideoError(file: file, what: "a bare stream has no track \(track ?? 0)")
-      }
-      let packets = try AnnexBPackets(input)
-      codec = try Self.openCodec(for: packets, file: file, threads: threads)
-      source = packets
-      orientation = .upright
-      timeBase = VideoTimeBase(denominator: 1)
-      hasTimes = false
-    } else {
-      let reader = try ContainerReader(input)
-      let tracks = reader.videoTracks
-      guard let number = track ?? tracks.first, tracks.contains(number),
-        let stream = reader.stream(number)
-      else {
-        throw VideoError(
-          file: file, what: track.map { "track \($0) is no video" } ?? "it has no video track")
-      }
-      source = ContainerPackets(reader, track: number)
-      reader.analyze()
-      codec = try CodecBox(stream: stream, file: file, threads: threads)
-      orientation = VideoOrientation(of: stream)
-      timeBase = VideoTimeBase(
-        numerator: Int64(stream.pointee.time_base.num),
-        denominator: Int64(stream.pointee.time_base.den))
-      hasTimes = true
-    }
-  }
-
-  /// When pictures are reordered and the parameter sets do not say how far, the ffmpeg program knows from
-  /// its trial decoding; then, and only then, that is done here, too.
-  private static func openCodec(
-    for packets: AnnexBPackets, file: FilePath, threads: Int
-  ) throws(VideoError) -> CodecBox {
-    let sets = packets.parameterSets
-    let codec = try CodecBox(
-      parameterSets: sets, reorderingDelay: 0, file: file, threads: threads)
-    guard packets.hasBidirectionalHead, codec.context.pointee.has_b_frames == 0 else {
-      return codec
-    }
-    let reader = try ContainerReader(MediaInput(file), kind: "h264")
-    reader.analyze()
-    let delay = reader.stream(0)?.pointee.codecpar?.pointee.video_delay ?? 0
-    return try CodecBox(parameterSets: sets, reorderingDelay: delay, file: file, threads: threads)
+    self.container = container
+    self.track = track
+    pass = try DecodePass(file, container: container, track: track, threads: threads)
+    timeBase = pass.timeBase
   }
 
   mutating func next() throws(VideoError) -> DecodedPicture? {
-    let frame = codec.frame
-    while true {
-      let status = avcodec_receive_frame(codec.context, frame)
-      if status >= 0 { return try picture(frame) }
-      if status == scanmill_averror_eof() { return try end() }
-      if isDraining {
-        // A picture that could not be finished; the ones after it still come.
-        counts.refusedPackets += 1
-        failedDrains += 1
-        if failedDrains > Self.mostFailedDrains { return try end() }
-        continue
-      }
-      try sendPacket()
+    var picture = try pass.next()
+    if pass.isThreaded && pass.isDamaged {
+      try startAgain()
+      picture = try pass.next()
     }
-  }
-
-  /// Gives the decoder one packet, or the end. A packet that it refuses is skipped, as in the ffmpeg
-  /// program; decoding goes on with the next.
-  private mutating func sendPacket() throws(VideoError) {
-    let packet = codec.packet
-    repeat {
-      av_packet_unref(packet)
-      guard try source.next(into: packet) else {
-        isDraining = true
-        _ = avcodec_send_packet(codec.context, nil)
-        return
-      }
-    } while packet.pointee.size == 0
-    if avcodec_send_packet(codec.context, packet) < 0 { counts.refusedPackets += 1 }
-    av_packet_unref(packet)
-  }
-
-  private mutating func picture(
-    _ frame: UnsafeMutablePointer<AVFrame>
-  ) throws(VideoError) -> DecodedPicture {
-    let time = frame.pointee.best_effort_timestamp
-    guard
-      let picture = DecodedPicture(
-        moving: frame, ordinal: counts.pictures,
-        presentationTicks: hasTimes && time != scanmill_nopts() ? time : nil,
-        orientation: orientation)
-    else { throw VideoError(file: file, what: "no memory for a picture") }
-    counts.pictures += 1
-    if picture.isDamaged { counts.damagedPictures += 1 }
-    return picture
-  }
-
-  private func end() throws(VideoError) -> DecodedPicture? {
-    guard counts.pictures > 0 else {
+    if picture != nil { delivered += 1 }
+    guard delivered > 0 else {
       throw VideoError(
         file: file, what: "no picture could be decoded", byteOffset: 0,
         remedy: "check with a player whether the file is whole")
     }
-    return nil
+    return picture
+  }
+
+  /// Back to where we are, with one thread.
+  private mutating func startAgain() throws(VideoError) {
+    pass = try DecodePass(file, container: container, track: track, threads: 1)
+    for _ in 0..<delivered {
+      if try pass.next() == nil { break }
+    }
   }
 }

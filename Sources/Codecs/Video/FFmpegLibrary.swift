@@ -7,7 +7,7 @@ enum FFmpegLibrary {
   static func silence() { _ = isSilent }
 
   private static let isSilent: Bool = {
-    av_log_set_level(AV_LOG_QUIET)
+    scanmill_silence()
     return true
   }()
 

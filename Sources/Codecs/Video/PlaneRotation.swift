@@ -52,31 +52,41 @@ enum PlaneRotation {
     }
   }
 
-  /// Blocks of 8x8 bytes are transposed in registers; what is left over at two edges, byte by byte.
+  /// Blocks of 8x8 bytes are transposed in registers, 64 of them one after the other so that the lines of
+  /// both sides stay in the cache; what is left over at two edges goes byte by byte.
   private static func turnBytes(
     _ source: UnsafeRawPointer, _ sourceStride: Int, _ width: Int, _ height: Int,
     isClockwise: Bool, _ target: UnsafeMutableRawPointer, _ targetStride: Int
   ) {
     let wholeWidth = width & ~7
     let wholeHeight = height & ~7
-    var x = 0
-    while x < wholeWidth {
-      var y = 0
-      while y < wholeHeight {
-        let block = transposed(source + (y &* sourceStride &+ x), sourceStride)
-        // Row k of the transposed block holds column x + k, rows y … y + 7.
-        for k in 0..<8 {
+    var tile = 0
+    let tilesAcross = (wholeWidth + 63) / 64
+    let tiles = tilesAcross * ((wholeHeight + 63) / 64)
+    while tile < tiles {
+      let left = tile % tilesAcross &* 64
+      let top = tile / tilesAcross &* 64
+      let right = min(left &+ 64, wholeWidth)
+      let bottom = min(top &+ 64, wholeHeight)
+      var x = left
+      while x < right {
+        var y = top
+        while y < bottom {
+          // Clockwise, the lowest row comes first.
           if isClockwise {
-            let out = target + ((x &+ k) &* targetStride &+ height &- 8 &- y)
-            out.storeBytes(of: block[k].byteSwapped, as: UInt64.self)
+            transposeBlock(
+              source + ((y &+ 7) &* sourceStride &+ x), 0 &- sourceStride,
+              target + (x &* targetStride &+ height &- 8 &- y), targetStride)
           } else {
-            let out = target + ((width &- 1 &- x &- k) &* targetStride &+ y)
-            out.storeBytes(of: block[k], as: UInt64.self)
+            transposeBlock(
+              source + (y &* sourceStride &+ x), sourceStride,
+              target + ((width &- 1 &- x) &* targetStride &+ y), 0 &- targetStride)
           }
+          y &+= 8
         }
-        y &+= 8
+        x &+= 8
       }
-      x &+= 8
+      tile &+= 1
     }
     for y in 0..<height {
       for x in (y < wholeHeight ? wholeWidth : 0)..<width {
@@ -89,26 +99,52 @@ enum PlaneRotation {
     }
   }
 
-  /// The 8x8 bytes at `source`, columns as rows: swaps of bytes, pairs and quadruples between rows
+  /// Writes the 8x8 bytes at `source`, columns as rows: exchanges bytes, pairs and quadruples between rows
   /// (Hacker's Delight, 7-3).
   @inline(__always)
-  private static func transposed(_ source: UnsafeRawPointer, _ stride: Int) -> SIMD8<UInt64> {
-    var rows = SIMD8<UInt64>()
-    for k in 0..<8 {
-      rows[k] = UInt64(
-        littleEndian: source.loadUnaligned(fromByteOffset: k &* stride, as: UInt64.self))
+  private static func transposeBlock(
+    _ source: UnsafeRawPointer, _ sourceStride: Int, _ target: UnsafeMutableRawPointer,
+    _ targetStride: Int
+  ) {
+    @inline(__always) func row(_ k: Int) -> UInt64 {
+      UInt64(
+        littleEndian: source.loadUnaligned(fromByteOffset: k &* sourceStride, as: UInt64.self))
     }
-    for (distance, mask) in [
-      (1, 0x00ff_00ff_00ff_00ff as UInt64), (2, 0x0000_ffff_0000_ffff), (4, 0x0000_0000_ffff_ffff),
-    ] {
-      let shift = UInt64(truncatingIfNeeded: distance &* 8)
-      for k in 0..<8 where k & distance == 0 {
-        let swap = ((rows[k] &>> shift) ^ rows[k &+ distance]) & mask
-        rows[k] ^= swap &<< shift
-        rows[k &+ distance] ^= swap
-      }
+    @inline(__always) func put(_ row: UInt64, _ k: Int) {
+      target.storeBytes(of: row.littleEndian, toByteOffset: k &* targetStride, as: UInt64.self)
     }
-    return rows
+    var (r0, r1, r2, r3) = (row(0), row(1), row(2), row(3))
+    var (r4, r5, r6, r7) = (row(4), row(5), row(6), row(7))
+    exchange(&r0, &r1, 8, 0x00ff_00ff_00ff_00ff)
+    exchange(&r2, &r3, 8, 0x00ff_00ff_00ff_00ff)
+    exchange(&r4, &r5, 8, 0x00ff_00ff_00ff_00ff)
+    exchange(&r6, &r7, 8, 0x00ff_00ff_00ff_00ff)
+    exchange(&r0, &r2, 16, 0x0000_ffff_0000_ffff)
+    exchange(&r1, &r3, 16, 0x0000_ffff_0000_ffff)
+    exchange(&r4, &r6, 16, 0x0000_ffff_0000_ffff)
+    exchange(&r5, &r7, 16, 0x0000_ffff_0000_ffff)
+    exchange(&r0, &r4, 32, 0x0000_0000_ffff_ffff)
+    exchange(&r1, &r5, 32, 0x0000_0000_ffff_ffff)
+    exchange(&r2, &r6, 32, 0x0000_0000_ffff_ffff)
+    exchange(&r3, &r7, 32, 0x0000_0000_ffff_ffff)
+    put(r0, 0)
+    put(r1, 1)
+    put(r2, 2)
+    put(r3, 3)
+    put(r4, 4)
+    put(r5, 5)
+    put(r6, 6)
+    put(r7, 7)
+  }
+
+  /// Exchanges the upper part of each field of `a` with the lower part of `b`'s.
+  @inline(__always)
+  private static func exchange(
+    _ a: inout UInt64, _ b: inout UInt64, _ shift: UInt64, _ mask: UInt64
+  ) {
+    let swap = ((a &>> shift) ^ b) & mask
+    b ^= swap
+    a ^= swap &<< shift
   }
 
   /// In blocks, so that the lines of both sides stay in the cache.

@@ -4,10 +4,11 @@ import SystemPackage
 
 /// Decodes one track of a video: every picture exactly once, in presentation order.
 ///
-/// The pictures are those that `ffmpeg -i FILE -fps_mode passthrough` of the same FFmpeg version gives, in
-/// damaged streams as well: what cannot be decoded is skipped and counted, what can be concealed is
-/// given and marked. May be used from several threads, one at a time; memory does not grow with the
-/// length of the video.
+/// The pictures are those that `ffmpeg -i FILE -fps_mode passthrough` of the same FFmpeg version gives; what
+/// cannot be decoded is skipped and counted, what can be concealed is given and marked. In damaged videos
+/// several decoding threads would conceal differently from run to run, as ffmpeg does unless it is given
+/// `-threads 1`; here the pictures are always those of one thread. May be used from several threads, one
+/// at a time; memory does not grow with the length of the video.
 public final class VideoDecoder: Sendable {
   /// What has come out so far.
   public struct Counts: Hashable, Sendable {
@@ -16,6 +17,9 @@ public final class VideoDecoder: Sendable {
     public var damagedPictures = 0
     /// Packets that the decoder refused.
     public var refusedPackets = 0
+    /// Complaints of the decoder; above 0 where something was wrong, also when it could not say with
+    /// which pictures.
+    public var damageMessages = 0
   }
 
   private let state: Mutex<DecoderState>
@@ -25,14 +29,14 @@ public final class VideoDecoder: Sendable {
   /// - Parameters:
   ///   - container: what the file may be.
   ///   - track: a track's `number` of `VideoIndex`; by default the first video track.
-  ///   - threads: how many threads the decoder may use beside the caller's; 1 decodes in `next()`,
-  ///     0 leaves it to FFmpeg. More threads give the same pictures, later: one more is held back per
-  ///     thread.
+  ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves it to FFmpeg.
+  ///     More threads give the same pictures, later. Only H.264 is decoded by several.
   /// - Throws: `VideoError` for a file without index, without that track, or with a codec that this
   ///   FFmpeg cannot decode.
   ///
   /// Cost: containers have their first pictures decoded twice (as in the ffmpeg program, to learn how
-  /// far pictures are reordered); bare streams do not.
+  /// far pictures are reordered); bare streams do not. With several threads, a damaged video is decoded
+  /// a second time up to where damage was met, and then on by one thread.
   public init(
     _ file: FilePath, container: VideoContainer = .any, track: Int? = nil, threads: Int = 1
   ) throws(VideoError) {
@@ -46,6 +50,7 @@ public final class VideoDecoder: Sendable {
     try state.withLock { (state) throws(VideoError) in try state.next() }
   }
 
+  /// After the last picture: of the whole track.
   public var counts: Counts { state.withLock { $0.counts } }
 
   public var timeBase: VideoTimeBase { state.withLock { $0.timeBase } }

@@ -14,12 +14,16 @@ public final class VideoEncoder {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var scaler: OpaquePointer?
   private var output: VideoOutput?
+  private var lastTicks: Int64?
+  /// How long the last picture is shown: as long as the one before.
+  private var lastStep: Int64
 
   /// Opens the encoder and creates `file`. Sides must be even (4:2:0).
   public init(_ file: FilePath, _ settings: VideoEncoderSettings) throws(VideoError) {
     FFmpegLibrary.silence()
     self.file = file
     self.settings = settings
+    lastStep = Int64(max(1, settings.ticksPerSecond / 30))
     guard settings.width > 0, settings.height > 0, settings.width % 2 == 0, settings.height % 2 == 0
     else { throw VideoError(file: file, what: "sides of a 4:2:0 video are even") }
     context = try openEncoder()
@@ -61,6 +65,8 @@ public final class VideoEncoder {
     }
     try check(status, "the picture cannot be converted")
     frame.pointee.pts = ticks
+    if let lastTicks { lastStep = max(1, ticks - lastTicks) }
+    lastTicks = ticks
     try check(avcodec_send_frame(context, frame), "the encoder refuses the picture")
     try drain()
   }
@@ -80,6 +86,8 @@ public final class VideoEncoder {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
       try check(status, "the encoder fails")
+      // A last picture without duration would lie at the end of the edit list and be hidden by it.
+      if packet.pointee.duration == 0 { packet.pointee.duration = lastStep }
       try output?.write(packet, from: context.pointee.time_base)
       av_packet_unref(packet)
     }

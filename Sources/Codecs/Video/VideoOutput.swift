@@ -98,7 +98,9 @@ final class VideoOutput {
     _ turns: Int, of stream: UnsafeMutablePointer<AVStream>, _ settings: VideoEncoderSettings
   ) {
     let bytes = 9 * MemoryLayout<Int32>.size
-    guard let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes) else { return }
+    guard let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes) else {
+      return
+    }
     data.withMemoryRebound(to: Int32.self, capacity: 9) { matrix in
       // The library counts clockwise here and counterclockwise when it reads.
       av_display_rotation_set(matrix, Double(turns * 90))

@@ -18,6 +18,10 @@ struct PipelineFile {
     var resources: [(name: Text, value: Text)] = []
     var retries: Text?
     var timeout: Text?
+    /// Whether something was wrong with `uses` already: it is not missing then.
+    var isMisshapen = false
+    /// Whether a connection could not even be read: none is missing then.
+    var hasMisshapenConnections = false
   }
 
   static let topKeys = ["schema", "stages", "description"]
@@ -72,17 +76,27 @@ struct PipelineFile {
     var stage = StageEntry(name: Text(value: key.string ?? "", mark: key.mark))
     guard let map = value.mapping else {
       diagnostics.add(value.mark, "stage '\(stage.name.value)' must be a map with 'uses'")
+      stage.isMisshapen = true
       return stage
     }
     for (key, value) in map {
       switch key.string ?? "" {
-      case "uses": stage.uses = scalar(value, &diagnostics)
+      case "uses":
+        stage.uses = scalar(value, &diagnostics)
+        stage.isMisshapen = stage.uses == nil
       case "with":
         for (name, value) in mapping(value, &diagnostics) {
           stage.with.append((Text(value: name.string ?? "", mark: name.mark), value))
         }
-      case "needs": stage.needs = connections(value, &diagnostics)
-      case "optional": stage.optional = connections(value, &diagnostics)
+      case "needs", "optional":
+        let before = diagnostics.all.count
+        let connections = connections(value, &diagnostics)
+        if key.string == "needs" {
+          stage.needs = connections
+        } else {
+          stage.optional = connections
+        }
+        if diagnostics.all.count > before { stage.hasMisshapenConnections = true }
       case "keep": stage.keep = scalar(value, &diagnostics)
       case "partOf": stage.partOf = scalar(value, &diagnostics)
       case "resources":
@@ -132,49 +146,5 @@ struct PipelineFile {
     }
     diagnostics.add(node.mark, "a list of stages, or a map from input to stage, is expected here")
     return []
-  }
-}
-
-/// Gathers diagnostics of one file.
-struct DiagnosticList {
-  let file: String
-  let lines: [Substring]
-  var all: [Diagnostic] = []
-
-  init(file: String, text: String) {
-    self.file = file
-    // By any line end: in Swift a CR LF is one character and no `\n`.
-    lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-  }
-
-  mutating func add(_ mark: Mark?, _ message: String) {
-    let line = mark?.line ?? 1
-    all.append(
-      Diagnostic(
-        file: file, line: line, column: mark?.column ?? 1, message: message,
-        sourceLine: lines.indices.contains(line - 1) ? String(lines[line - 1]) : ""))
-  }
-
-  mutating func add(yaml error: YamlError) {
-    switch error {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      add(mark, problem)
-    case .duplicatedKeysInMapping(let duplicates, let context):
-      let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
-      add(context.mark, "more than once in one map: \(names)")
-    default: add(nil, "\(error)")
-    }
-  }
-
-  mutating func unknown(_ node: Node, among known: [String], what: String) {
-    let name = node.string ?? "?"
-    add(node.mark, "unknown \(what) '\(name)'\(NearestName.suggestion(name, among: known))")
-  }
-
-  mutating func unknown(_ text: PipelineFile.Text, among known: [String], what: String) {
-    add(
-      text.mark,
-      "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))")
   }
 }

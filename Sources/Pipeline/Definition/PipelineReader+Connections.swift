@@ -16,7 +16,7 @@ extension PipelineReader {
     let all =
       entry.needs.map { Connection(port: $0.port, source: $0.stage, isOptional: false) }
       + entry.optional.map { Connection(port: $0.port, source: $0.stage, isOptional: true) }
-    var areAllBound = true
+    var areAllBound = !entry.hasMisshapenConnections
     for connection in all.filter({ $0.port != nil }) + all.filter({ $0.port == nil }) {
       guard let upstream = stages[connection.source.value] else {
         // A stage that is there and has an error of its own is no second error here.

@@ -10,6 +10,9 @@ public struct PipelineReader {
   public static func read(
     _ text: String, file: String, registry: StageRegistry
   ) throws(PipelineError) -> PipelineDefinition {
+    // Some editors put a byte order mark in front.
+    let text =
+      text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     var reader = PipelineReader(text, file: file, registry: registry)
     return try reader.read(text)
   }
@@ -41,12 +44,18 @@ public struct PipelineReader {
   private mutating func stage(
     _ entry: PipelineFile.StageEntry, names: [String]
   ) -> StageDefinition? {
-    if !Self.isUsable(entry.name.value) {
+    if Self.reservedNames.contains(entry.name.value) {
       diagnostics.add(
-        entry.name.mark, "a stage name is a folder name: letters, digits, '.', '_' and '-'")
+        entry.name.mark, "'\(entry.name.value)' is a name that the output folder uses itself")
+    } else if !Self.isUsable(entry.name.value) {
+      diagnostics.add(
+        entry.name.mark,
+        "a stage name is a folder name: letters, digits, '.', '_' and '-', no '.' at its start")
     }
     guard let uses = entry.uses else {
-      diagnostics.add(entry.name.mark, "stage '\(entry.name.value)' has no 'uses'")
+      if !entry.isMisshapen {
+        diagnostics.add(entry.name.mark, "stage '\(entry.name.value)' has no 'uses'")
+      }
       return nil
     }
     guard let kind = registry[uses.value] else {
@@ -159,18 +168,20 @@ public struct PipelineReader {
     }
   }
 
-  /// Names that are safe as a folder and do not collide with our own files.
+  /// What lies beside the stages' folders in the output.
+  private static let reservedNames: Set<String> = ["runs", "capture.json", "report.html"]
+
+  /// Names that are safe as a folder; those with a leading dot are ours.
   private static func isUsable(_ name: String) -> Bool {
     guard let first = name.first, first != "." else { return false }
-    return name != "runs"
-      && name.utf8.allSatisfy {
-        switch $0 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-          UInt8(ascii: "-"):
-          true
-        default: false
-        }
+    return name.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "-"):
+        true
+      default: false
       }
+    }
   }
 }

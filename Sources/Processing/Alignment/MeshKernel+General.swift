@@ -66,25 +66,27 @@ extension MeshKernel {
     let (part2of3, part3) = (rise2 * inverse3, rise3 * inverse3)
 
     var offsets = clip.offsets(column: column, line: line, where: small)
-    for _ in 0..<3 {
+    let isWide = hasAny(small & ~signs(bits(columns - 2)))
+    let height = hasAny(small & ~signs(bits(lines - 2))) ? 3 : 2
+    for _ in 0..<height {
       var (a, b, c, d, e) = (e01.value, e12.value, e20.value, e23.value, e30.value)
-      var values = (zero, zero, zero)
-      for slot in 0..<3 {
+      func value() -> Four {
         let f = 0 - c
         let value1 = base1 + c * part1 + a * part2
         let value3 = base3 + e * part2of3 + f * part3
-        let value = greater(inside(value1, a, b, c), inside(value3, d, e, f))
-        switch slot {
-        case 0: values.0 = value
-        case 1: values.1 = value
-        default: values.2 = value
-        }
-        (a, b, c, d, e) = (
-          a + e01.right, b + e12.right, c + e20.right, d + e23.right, e + e30.right
-        )
+        return greater(inside(value1, a, b, c), inside(value3, d, e, f))
       }
-      records.append(offsets, left: bits(values.0), right: bits(values.1))
-      records.append(offsets &+ 2, left: bits(values.2), right: bits(zero))
+      func goRight() {
+        (a, b, c) = (a + e01.right, b + e12.right, c + e20.right)
+        (d, e) = (d + e23.right, e + e30.right)
+      }
+      let left = value()
+      goRight()
+      records.append(offsets, left: bits(left), right: bits(value()))
+      if isWide {
+        goRight()
+        records.append(offsets &+ 2, left: bits(value()), right: bits(zero))
+      }
       e01.goDown()
       e12.goDown()
       e20.goDown()

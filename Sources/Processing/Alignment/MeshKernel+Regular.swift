@@ -1,19 +1,16 @@
 extension MeshKernel {
-  /// Draws four quads at once if each is one piece of surface, seen from the front, convex, not turned
-  /// by much and small: nearly all quads inside a surface. Otherwise draws nothing and returns false.
-  ///
-  /// A pixel belongs to a convex quad if it is on the inner side of its four edges, whichever diagonal
-  /// splits it, and 1/Z is a plane with a bend along the diagonal: the plane through A, B and the
-  /// diagonal's lower end X, plus a multiple of the edge function beyond the diagonal.
+  /// Draws four quads at once if each is one piece of surface, seen from the front, convex and not
+  /// turned by much: nearly all quads inside a surface. Otherwise draws nothing and returns false.
   @inline(__always)
   func drawRegular(
-    _ rows: VertexRows, at i: Int, _ clip: PictureClip, _ records: inout PixelRecords
+    _ rows: VertexRows, at i: Int, _ clip: PictureClip, _ target: InverseDepthTarget,
+    _ records: inout PixelRecords
   ) -> Bool {
     let z = rows.corners(3, at: i)
     let nearest = lesser(lesser(z.a, z.b), lesser(z.c, z.d))
     let farthest = greater(greater(z.a, z.b), greater(z.c, z.d))
     let limit = discontinuityAbsolute + discontinuityRelative * nearest
-    let isFlat = bits((farthest - nearest) .<= limit)
+    guard all((farthest - nearest) .<= limit) else { return false }
 
     let x = rows.corners(0, at: i)
     let y = rows.corners(1, at: i)
@@ -35,13 +32,14 @@ extension MeshKernel {
     let whole = abd + adc
     let bdc = whole - abc
     let smallest = lesser(lesser(abd, adc), lesser(abc, bdc))
-    let isRegular =
-      isFlat & bits(dcDown) & bits(bdRight) & bits(columns - 3) & bits(lines - 3)
-    let isNot = bits(abDown) | bits(caRight) | bits(smallest - Self.smallestArea) | ~isRegular
+    let isUpright = bits(dcDown) & bits(bdRight)
+    let isNot = bits(abDown) | bits(caRight) | bits(smallest - Self.smallestArea) | ~isUpright
+    let isLarge = ~(bits(columns - 3) & bits(lines - 3))
     let outside = clip.outside(column: column, line: line, right: right, below: below)
     var live = FourBits(repeating: .max)
-    if hasAnySign(isNot | outside) {
+    if hasAnySign(isNot | isLarge | outside) {
       if hasAnySign(isNot) { return false }
+      if hasAnySign(isLarge), !isThick(smallest, columns, lines, column, line) { return false }
       if hasAllSigns(outside) { return true }
       live = ~signs(outside)
     }
@@ -65,93 +63,61 @@ extension MeshKernel {
     let inverse = keep(1 / (areaX * areaV), where: live)
     let inverseX = inverse * areaV
     let (planeRight, planeDown) = (slopeX * inverseX, slopeY * inverseX)
-    let bend = rest * inverse
 
     // Edge functions at the box's first pixel. Taking from 0 makes −0 a zero without sign.
     let (ax, ay) = (x.a - column, y.a - line)
     let (dx, dy) = (x.d - column, y.d - line)
-    let plane = keep(w.a, where: live) - planeRight * ax - planeDown * ay
-    let offsets = clip.offsets(column: column, line: line, where: live)
-    let ab = 0 - (abRight * ax + abDown * ay)
-    let bd = 0 - (bdRight * dx + bdDown * dy)
-    let dc = 0 - (dcRight * dx + dcDown * dy)
-    let ca = 0 - (caRight * ax + caDown * ay)
-    let beyond = 0 - (beyondRight * (ax + xx) + beyondDown * (ay + xy))
+    let quads = RegularQuads(
+      ab: PixelFunction(0 - (abRight * ax + abDown * ay), right: abRight, down: abDown),
+      bd: PixelFunction(0 - (bdRight * dx + bdDown * dy), right: bdRight, down: bdDown),
+      dc: PixelFunction(0 - (dcRight * dx + dcDown * dy), right: dcRight, down: dcDown),
+      ca: PixelFunction(0 - (caRight * ax + caDown * ay), right: caRight, down: caDown),
+      plane: PixelFunction(
+        keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
+        down: planeDown),
+      beyond: PixelFunction(
+        0 - (beyondRight * (ax + xx) + beyondDown * (ay + xy)), right: beyondRight,
+        down: beyondDown),
+      bend: rest * inverse)
     if !hasAnySign(~bits(columns - 2) | ~bits(lines - 2)) {
-      var signs = TwoByTwo(ab, right: abRight, down: abDown)
-      signs.unite(TwoByTwo(bd, right: bdRight, down: bdDown))
-      signs.unite(TwoByTwo(dc, right: dcRight, down: dcDown))
-      signs.unite(TwoByTwo(ca, right: caRight, down: caDown))
-      let planes = TwoByTwo(plane, right: planeRight, down: planeDown)
-      let bends = TwoByTwo(beyond, right: beyondRight, down: beyondDown)
-      records.append(
-        offsets,
-        left: value(planes.v00, bends.v00, bend, signs.v00),
-        right: value(planes.v10, bends.v10, bend, signs.v10))
-      records.append(
-        offsets &+ clip.rowOffset,
-        left: value(planes.v01, bends.v01, bend, signs.v01),
-        right: value(planes.v11, bends.v11, bend, signs.v11))
+      quads.appendTwoByTwo(clip.offsets(column: column, line: line, where: live), clip, &records)
+    } else if !hasAnySign(isLarge) {
+      quads.appendThreeByThree(
+        clip.offsets(column: column, line: line, where: live), clip, &records)
     } else {
-      var offsets = offsets
-      var (ab, bd, dc, ca, plane, beyond) = (ab, bd, dc, ca, plane, beyond)
-      for _ in 0..<3 {
-        let signs0 = bits(ab) | bits(bd) | bits(dc) | bits(ca)
-        let signs1 =
-          bits(ab + abRight) | bits(bd + bdRight) | bits(dc + dcRight) | bits(ca + caRight)
-        let signs2 =
-          bits(ab + 2 * abRight) | bits(bd + 2 * bdRight) | bits(dc + 2 * dcRight)
-          | bits(ca + 2 * caRight)
-        records.append(
-          offsets, left: value(plane, beyond, bend, signs0),
-          right: value(plane + planeRight, beyond + beyondRight, bend, signs1))
-        records.append(
-          offsets &+ 2, left: value(plane + 2 * planeRight, beyond + 2 * beyondRight, bend, signs2),
-          right: FourBits(repeating: 0))
-        ab += abDown
-        bd += bdDown
-        dc += dcDown
-        ca += caDown
-        plane += planeDown
-        beyond += beyondDown
-        offsets &+= clip.rowOffset
-      }
+      quads.drawLarge(column: column, line: line, right: right, below: below, target)
     }
     return true
   }
 
   /// Twice the smallest area in square pixels that counts as regular: 1/Z keeps six digits above it.
   private static var smallestArea: Four { Four(repeating: 1 / 64) }
+
+  /// Whether every triangle of large quads fills a thirty-second of the box at least, so that the
+  /// tolerance of the edges does not lead far beyond the corners' depths, and the quads are small and
+  /// near enough for single precision: 64 pixels a side, and boxes that begin where the raster of
+  /// 1/512 still holds.
+  @inline(__always)
+  private func isThick(
+    _ smallest: Four, _ columns: Four, _ lines: Four, _ column: Four, _ line: Four
+  ) -> Bool {
+    all(
+      (smallest * 16 .>= columns * lines) .& (greater(columns, lines) .< Four(repeating: 64))
+        .& (greater(magnitude(column), magnitude(line)) .< Four(repeating: 8000)))
+  }
 }
 
-/// 1/Z at a pixel, or 0 where one of the edge functions that `edges` unites is negative.
-@inline(__always)
-private func value(_ plane: Four, _ beyond: Four, _ bend: Four, _ edges: FourBits) -> FourBits {
-  bits(plane + bend * greater(beyond, Four(repeating: 0))) & ~signs(edges)
-}
-@inline(__always)
-private func value(_ plane: Four, _ beyond: Four, _ bend: Four, _ edges: Four) -> FourBits {
-  value(plane, beyond, bend, bits(edges))
-}
-
-/// A function of the pixel at (0, 0), (1, 0), (0, 1), (1, 1).
-private struct TwoByTwo {
-  var v00, v10, v01, v11: Four
+/// A function of the pixel that is linear in both directions, in four lanes.
+struct PixelFunction {
+  /// At the first pixel of the box.
+  let first: Four
+  let right: Four
+  let down: Four
 
   @inline(__always)
   init(_ first: Four, right: Four, down: Four) {
-    v00 = first
-    v10 = first + right
-    v01 = first + down
-    v11 = v10 + down
-  }
-
-  /// Collects signs: the sign bit is set where it is in either.
-  @inline(__always)
-  mutating func unite(_ other: Self) {
-    v00 = four(bits(v00) | bits(other.v00))
-    v10 = four(bits(v10) | bits(other.v10))
-    v01 = four(bits(v01) | bits(other.v01))
-    v11 = four(bits(v11) | bits(other.v11))
+    self.first = first
+    self.right = right
+    self.down = down
   }
 }

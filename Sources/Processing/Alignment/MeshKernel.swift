@@ -37,7 +37,7 @@ struct MeshKernel: Sendable {
     var records = PixelRecords(storage: storage)
     var i = 0
     while i < quads {
-      if !drawRegular(rows, at: i, clip, &records) {
+      if !drawRegular(rows, at: i, clip, target, &records) {
         drawGeneral(rows, at: i, clip, target, &records)
       }
       if records.count >= PixelRecords.batch { records.write(to: target.origin) }

@@ -42,7 +42,8 @@ public enum PreviewPicture {
         let left = (y * picture.width + x) * 3
         let right = (y * picture.width + x + width + gap) * 3
         let block = Block(x: x * step, y: y * step, step: step)
-        let shown = block.hasEdge(edges, width: color.width)
+        let shown =
+          block.hasEdge(edges, width: color.width)
           ? (red: 255, green: 40, blue: 200) : block.mean(of: color)
         picture.set(left, shown)
         let depth = aligned.millimeters[(y * step + step / 2) * color.width + x * step + step / 2]
@@ -77,7 +78,8 @@ public enum PreviewPicture {
       let textWidth = DigitFont.width(of: text, scale: scale)
       let center = left + margin + barWidth * tick / 4
       let x = min(max(center - textWidth / 2, left + margin), left + margin + barWidth - textWidth)
-      DigitFont.draw(text, into: &picture, x: x, y: top - (DigitFont.height + 3) * scale, scale: scale)
+      DigitFont.draw(
+        text, into: &picture, x: x, y: top - (DigitFont.height + 3) * scale, scale: scale)
     }
   }
 

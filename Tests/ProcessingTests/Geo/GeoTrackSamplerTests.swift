@@ -109,7 +109,9 @@ struct GeoTrackSamplerTests {
 
   @Test("What rounds to 360 is written 0")
   func almostNorth() throws {
-    let track = GeoTrack(headings: [heading(0, 359.99999999999994), heading(1, .leastNonzeroMagnitude)])
+    let track = GeoTrack(headings: [
+      heading(0, 359.99999999999994), heading(1, .leastNonzeroMagnitude),
+    ])
     for step in 0...100 {
       let heading = try #require(sample(track, at: Double(step) / 100).heading)
       #expect(heading >= 0)

@@ -1,0 +1,88 @@
+/// Four convex quads as functions of the pixel.
+///
+/// A pixel belongs to a convex quad if it is on the inner side of its four edges, whichever diagonal
+/// splits it, and 1/Z is a plane with a bend along the diagonal: the plane through A, B and the
+/// diagonal's lower end, plus a multiple of the diagonal's edge function on its far side.
+struct RegularQuads {
+  /// Edge functions, positive inside.
+  let ab, bd, dc, ca: PixelFunction
+  /// 1/Z before the diagonal.
+  let plane: PixelFunction
+  /// Positive beyond the diagonal.
+  let beyond: PixelFunction
+  let bend: Four
+
+  /// Boxes of two by two pixels, by far the most at usual resolutions.
+  @inline(__always)
+  func appendTwoByTwo(
+    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
+  ) {
+    // One function after the other: fewer values are alive at a time than pixel by pixel.
+    var edges = TwoByTwo(ab)
+    edges.unite(TwoByTwo(bd))
+    edges.unite(TwoByTwo(dc))
+    edges.unite(TwoByTwo(ca))
+    let planes = TwoByTwo(plane)
+    let bends = TwoByTwo(beyond)
+    records.append(
+      offsets, left: value(planes.v00, bends.v00, bits(edges.v00)),
+      right: value(planes.v10, bends.v10, bits(edges.v10)))
+    records.append(
+      offsets &+ clip.rowOffset, left: value(planes.v01, bends.v01, bits(edges.v01)),
+      right: value(planes.v11, bends.v11, bits(edges.v11)))
+  }
+
+  /// Boxes of three by three pixels.
+  @inline(__always)
+  func appendThreeByThree(
+    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
+  ) {
+    var offsets = offsets
+    var (a, b, c, d) = (ab.first, bd.first, dc.first, ca.first)
+    var (w, e) = (plane.first, beyond.first)
+    for _ in 0..<3 {
+      let edges0 = bits(a) | bits(b) | bits(c) | bits(d)
+      let edges1 =
+        bits(a + ab.right) | bits(b + bd.right) | bits(c + dc.right) | bits(d + ca.right)
+      let edges2 =
+        bits(a + 2 * ab.right) | bits(b + 2 * bd.right) | bits(c + 2 * dc.right)
+        | bits(d + 2 * ca.right)
+      records.append(
+        offsets, left: value(w, e, edges0), right: value(w + plane.right, e + beyond.right, edges1))
+      records.append(
+        offsets &+ 2, left: value(w + 2 * plane.right, e + 2 * beyond.right, edges2),
+        right: FourBits(repeating: 0))
+      (a, b, c, d) = (a + ab.down, b + bd.down, c + dc.down, d + ca.down)
+      (w, e) = (w + plane.down, e + beyond.down)
+      offsets &+= clip.rowOffset
+    }
+  }
+
+  /// 1/Z at a pixel, or 0 where one of the edge functions that `edges` unites is negative.
+  @inline(__always)
+  private func value(_ plane: Four, _ beyond: Four, _ edges: FourBits) -> FourBits {
+    bits(plane + bend * greater(beyond, Four(repeating: 0))) & ~signs(edges)
+  }
+}
+
+/// A function of the pixel at (0, 0), (1, 0), (0, 1), (1, 1).
+private struct TwoByTwo {
+  var v00, v10, v01, v11: Four
+
+  @inline(__always)
+  init(_ function: PixelFunction) {
+    v00 = function.first
+    v10 = function.first + function.right
+    v01 = function.first + function.down
+    v11 = v10 + function.down
+  }
+
+  /// Collects signs: the sign bit is set where it is in either.
+  @inline(__always)
+  mutating func unite(_ other: Self) {
+    v00 = four(bits(v00) | bits(other.v00))
+    v10 = four(bits(v10) | bits(other.v10))
+    v01 = four(bits(v01) | bits(other.v01))
+    v11 = four(bits(v11) | bits(other.v11))
+  }
+}

@@ -1,0 +1,120 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+
+/// A depth stream with filters applied, read in order: what a frame loses may depend on its confidence
+/// and on the frame before.
+struct FilteredDepth: OrderedFrameSource {
+  private let depth: DepthStream
+  private let confidence: ConfidenceStream?
+  private let filters: DepthFilters
+
+  var recordCount: Int { depth.access.recordCount }
+
+  /// The stream itself when no filter is set. Throws when a minimum confidence is asked for and the
+  /// capture has no confidence.
+  static func applying(
+    _ parameters: ParameterValues, to depth: DepthStream, of capture: Capture
+  ) throws -> DepthStream {
+    let filters = DepthFilters(
+      minimumConfidence: parameters.integer("minimumConfidence"),
+      maximumChange: parameters.meters("maximumChange").map { $0 * 1000 },
+      range: parameters.lengths("range").map { ($0.lowerBound * 1000)...($0.upperBound * 1000) },
+      flyingPixels: parameters.flag("flyingPixels") ? FlyingPixels() : nil)
+    if filters.isEmpty { return depth }
+    if filters.minimumConfidence != nil, capture.confidence.value == nil {
+      throw DepthFilterError.missingConfidence
+    }
+    var filtered = depth
+    filtered.access = .ordered(
+      FilteredDepth(depth: depth, confidence: capture.confidence.value, filters: filters))
+    return filtered
+  }
+
+  func makeReader() throws -> any OrderedFrameReader<UInt16> {
+    try Reader(depth, filters.minimumConfidence == nil ? nil : confidence, filters)
+  }
+
+  private final class Reader: OrderedFrameReader {
+    private let depth: SequentialRecords<UInt16>
+    private let confidence: SequentialRecords<UInt8>?
+    private let filters: DepthFilters
+    /// The frame before, as stored; `nil` at the start and after a hole.
+    private var previous: DepthImage?
+    private var stored: DepthImage
+    private var output: DepthImage
+    private var certainty: GrayImage
+    private var frame: Int
+
+    init(_ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters) throws {
+      self.depth = try SequentialRecords(depth)
+      self.confidence = try confidence.map { try SequentialRecords($0) }
+      self.filters = filters
+      stored = DepthImage(width: depth.width, height: depth.height)
+      output = stored
+      certainty = GrayImage(
+        width: confidence?.width ?? depth.width, height: confidence?.height ?? depth.height,
+        values: Array(
+          repeating: 0,
+          count: (confidence?.width ?? depth.width) * (confidence?.height ?? depth.height)))
+      frame = depth.firstFrame
+    }
+
+    func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
+      guard let outcome = try depth.read(frame: frame, into: &stored.millimeters) else {
+        return nil
+      }
+      defer { frame += 1 }
+      guard outcome.hasPicture else {
+        previous = nil
+        return outcome
+      }
+      // A frame whose confidence is lost has none: unknown is below any minimum.
+      let known = try confidence?.read(frame: frame, into: &certainty.values)
+      if known?.hasPicture != true {
+        for index in certainty.values.indices { certainty.values[index] = 0 }
+      }
+      try filters.apply(
+        to: stored, confidence: confidence == nil ? nil : certainty, previous: previous,
+        into: &output)
+      previous = stored
+      pixels.removeAll(keepingCapacity: true)
+      pixels.append(contentsOf: output.millimeters)
+      return outcome
+    }
+  }
+}
+
+/// The records of a stream one after the other, asked for by canonical frame.
+private final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
+  private let stream: PictureStream<Pixel>
+  private let reader: (any OrderedFrameReader<Pixel>)?
+  private var record = 0
+
+  init(_ stream: PictureStream<Pixel>) throws {
+    self.stream = stream
+    if case .ordered(let source) = stream.access {
+      reader = try source.makeReader()
+    } else {
+      reader = nil
+    }
+  }
+
+  /// The record of `frame`, which never goes back; `nil` outside of the stream.
+  func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
+    let wanted = frame - stream.firstFrame
+    guard wanted >= record, wanted < stream.access.recordCount else { return nil }
+    guard let reader else {
+      record = wanted + 1
+      guard case .indexed(let source) = stream.access else { return nil }
+      return try source.decode(record: wanted, into: &pixels)
+    }
+    while record < wanted {
+      guard try reader.next(into: &pixels) != nil else { return nil }
+      record += 1
+    }
+    record += 1
+    return try reader.next(into: &pixels)
+  }
+}

@@ -1,0 +1,128 @@
+import Captures
+import FoundationEssentials
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Damaged ARKit-Scanner captures", .enabled(if: Fixtures.arePresent))
+struct ARKitScannerDamageTests {
+  /// Opens, and decodes every record if `decoding`: either works, or is refused with an error.
+  private func survey(_ folder: FilePath, decoding: Bool) -> (frames: Int, holes: Int)? {
+    guard let capture = try? ARKitScannerSupport.open(folder) else { return nil }
+    guard decoding, let depth = capture.depth.value else { return (capture.frames.count, 0) }
+    let scan = try? ARKitScannerSupport.scan(depth, frames: 0)
+    return (capture.frames.count, scan?.digests.count { $0 == nil } ?? -1)
+  }
+
+  private static let names = ["g6", "release", "g1", "g3"]
+
+  @Test("Side files cut anywhere give an error or fewer rows", arguments: ["g6", "release", "g1"])
+  func truncatedSideFiles(name: String) throws {
+    let fixture = try #require(ARKitScannerSupport.fixture(name))
+    let folder = try ARKitScannerFolder(copying: fixture)
+    let depthFrames = try folder.open().depth.value?.access.recordCount
+    for file in folder.names {
+      let bytes = try folder.read(file)
+      guard bytes.count < 12_000 else { continue }
+      // Every point near both ends, where structure is, and samples between.
+      let points = Set(0..<min(40, bytes.count)).union(
+        stride(from: 0, to: bytes.count, by: max(1, bytes.count / 50))
+      ).union(max(0, bytes.count - 30)..<bytes.count)
+      for cut in points {
+        try folder.write(bytes[..<cut], to: file)
+        let capture = try ARKitScannerSupport.open(folder.path)
+        #expect(capture.depth.value?.access.recordCount == depthFrames)
+        #expect(capture.poses.value?.rows.count ?? 0 <= capture.frames.count)
+      }
+      try folder.write(bytes, to: file)
+    }
+  }
+
+  @Test(
+    "A depth file cut anywhere keeps the records before the cut",
+    arguments: ["g6", "g3", "g2a", "g1", "trap"])
+  func truncatedDepth(name: String) throws {
+    let fixture = try #require(ARKitScannerSupport.fixture(name))
+    let folder = try ARKitScannerFolder(copying: fixture)
+    let capture = try folder.open()
+    let depth = try #require(capture.depth.value)
+    let file = depth.description.file
+    let whole = try ARKitScannerSupport.scan(depth, frames: 0).digests
+    let bytes = try folder.read(file)
+    var points = Array(stride(from: 0, to: bytes.count, by: bytes.count / 40))
+    points += (0..<9).map { $0 } + (bytes.count - 9..<bytes.count)
+    for cut in points {
+      try folder.write(bytes[..<cut], to: file)
+      guard let depth = try folder.open().depth.value else { continue }
+      let digests = try ARKitScannerSupport.scan(depth, frames: 0).digests
+      for (digest, expected) in zip(digests, whole) where digest != nil {
+        #expect(digest == expected, "\(cut) of \(bytes.count) bytes")
+      }
+      #expect(digests.count <= whole.count)
+    }
+  }
+
+  @Test("A video cut anywhere is unreadable or shorter, never more")
+  func truncatedVideo() throws {
+    let fixture = try #require(ARKitScannerSupport.fixture("g5"))
+    let folder = try ARKitScannerFolder(copying: fixture)
+    let bytes = try folder.read("rgb.mp4")
+    for cut in stride(from: 0, to: bytes.count, by: bytes.count / 50) {
+      try folder.write(bytes[..<cut], to: "rgb.mp4")
+      let capture = try folder.open()
+      #expect(capture.frames.count == 8)
+      #expect(capture.color.value?.description.frames ?? 0 <= 8)
+      #expect(!capture.completeness.isWhole || capture.color.value?.description.frames == 8)
+      if capture.color.value == nil {
+        #expect(capture.color.error != nil)
+        #expect(!capture.warnings.contains { $0.subject == "color" })
+      }
+    }
+  }
+
+  @Test("Flipped bytes never trap and never add frames beyond reason", arguments: names)
+  func flippedBytes(name: String) throws {
+    let fixture = try #require(ARKitScannerSupport.fixture(name))
+    let folder = try ARKitScannerFolder(copying: fixture)
+    var state: UInt64 = 20_221_208
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % UInt64(bound))
+    }
+    for file in folder.names {
+      let bytes = try folder.read(file)
+      for _ in 0..<(bytes.count > 100_000 ? 6 : 12) {
+        var damaged = bytes
+        for _ in 0...random(6) { damaged[random(damaged.count)] = UInt8(random(256)) }
+        try folder.write(damaged, to: file)
+        guard let found = survey(folder.path, decoding: file.hasPrefix("depth")) else { continue }
+        #expect(found.frames < 100)
+      }
+      try folder.write(bytes, to: file)
+    }
+    #expect(survey(folder.path, decoding: true)?.holes == 0)
+  }
+
+  @Test("Any one file absent leaves the others", arguments: names)
+  func absentFiles(name: String) throws {
+    let fixture = try #require(ARKitScannerSupport.fixture(name))
+    let folder = try ARKitScannerFolder(copying: fixture)
+    let frames = try folder.open().frames.count
+    for file in folder.names where file != "dura.txt" {
+      let bytes = try folder.read(file)
+      try folder.remove(file)
+      let listing = try FolderListing(of: folder.path)
+      // Of the first generation the depth file is the only one whose name says enough.
+      guard !ARKitScannerReader.recognize(listing).isEmpty else {
+        #expect(name == "g1" && file == "depthBufferSequence.bin")
+        try folder.write(bytes, to: file)
+        continue
+      }
+      let capture = try folder.open()
+      #expect(capture.frames.count == frames)
+      #expect(!capture.completeness.isWhole || name == "g1")
+      try folder.write(bytes, to: file)
+    }
+  }
+}

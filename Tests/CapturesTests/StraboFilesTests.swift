@@ -1,0 +1,166 @@
+import Captures
+import Geometry
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Strabo: which files are meant", .enabled(if: Fixtures.arePresent))
+struct StraboFilesTests {
+  private static let token = StraboScratch.token
+
+  /// A capture with a movie, geo data and a thumbnail under the token's name; `keys` go into its
+  /// description.
+  private func scratch(
+    _ keys: String, folder: String = StraboScratch.token, type: String = "video"
+  ) throws -> StraboScratch {
+    let fixture = try #require(Fixtures.cases(of: "strabo").first { $0.name == "geo-empty" })
+    let source = try StraboScratch(copyOf: fixture.capture)
+    let scratch = try StraboScratch(folder)
+    for type in ["mov", "json", "png"] {
+      let name = try #require(try source.name(ofType: type))
+      try scratch.write(try source.bytes(of: name), to: "\(Self.token).\(type)")
+    }
+    try describe(scratch, keys, type: type)
+    return scratch
+  }
+
+  private func describe(_ scratch: StraboScratch, _ keys: String, type: String = "video") throws {
+    try scratch.write(
+      "{\"media_type\":\"\(type)\",\"token\":\"\(Self.token)\",\"created_at\":1344352260\(keys)}",
+      to: "capture-info.json")
+  }
+
+  private func color(_ capture: Capture) -> String? { capture.color.value?.description.file }
+
+  /// Codes besides those of the empty geo data.
+  private func warnings(_ capture: Capture) -> [String: Int] {
+    var counts = capture.warningCounts
+    counts["geo-no-fix"] = nil
+    return counts
+  }
+
+  @Test(
+    "A path inside the capture is followed",
+    arguments: [
+      "x.mov", "\(StraboScratch.token)/x.mov", "\(StraboScratch.token)\\/x.mov", "copied/x.mov",
+    ])
+  func accepted(path: String) throws {
+    let scratch = try scratch(",\"media_file\":\"\(path)\"", folder: "copied")
+    try scratch.rename("\(Self.token).mov", to: "x.mov")
+    let capture = try scratch.open()
+    #expect(color(capture) == "x.mov")
+    #expect(warnings(capture).isEmpty)
+  }
+
+  @Test(
+    "Any other path is rejected and counted, and the usual name is used",
+    arguments: [
+      "/etc/hostname", "../x.mov", "./x.mov", "a//x.mov", "a/../x.mov", "", "x.mov/", "..", ".",
+      "other/x.mov", "\(StraboScratch.token)/a/x.mov", "\(StraboScratch.token)\\\\x.mov", "/x.mov",
+      "\(StraboScratch.token)/../x.mov",
+    ])
+  func rejected(path: String) throws {
+    let scratch = try scratch(",\"media_file\":\"\(path)\"")
+    try scratch.write([1], to: "../x.mov")
+    let capture = try scratch.open()
+    #expect(color(capture) == "\(Self.token).mov")
+    #expect(warnings(capture) == ["path-outside-capture": 1])
+  }
+
+  @Test("A named file that is not there is replaced by the usual one, silently")
+  func notThere() throws {
+    let scratch = try scratch(",\"media_file\":\"\(Self.token)/gone.mov\",\"geodata_file\":null")
+    #expect(warnings(try scratch.open()).isEmpty)
+    #expect(color(try scratch.open()) == "\(Self.token).mov")
+  }
+
+  @Test("A single movie or still under any name is found; of two none is")
+  func single() throws {
+    let scratch = try scratch("")
+    try scratch.rename("\(Self.token).mov", to: "clip.MP4")
+    #expect(color(try scratch.open()) == "clip.MP4")
+    #expect(warnings(try scratch.open()).isEmpty)
+    try scratch.write([1], to: "._clip.mov")
+    #expect(color(try scratch.open()) == "clip.MP4")
+    try scratch.write([1], to: "other.mov")
+    let two = try scratch.open()
+    #expect(warnings(two) == ["missing-file": 1])
+    #expect(two.frames.isEmpty)
+    guard case .absent = two.color else {
+      Issue.record("color must be absent: \(two.color)")
+      return
+    }
+    #expect(two.geo.value != nil)
+  }
+
+  @Test("Links out of the capture are not followed, whatever they are called")
+  func links() throws {
+    let scratch = try scratch(",\"media_file\":\"\(Self.token)/x.mov\"")
+    try scratch.rename("\(Self.token).json", to: "../geo.json")
+    try scratch.link("\(Self.token).json", to: scratch.outer.appending("geo.json"))
+    try scratch.link("x.mov", to: FilePath("/etc/hostname"))
+    let capture = try scratch.open()
+    #expect(color(capture) == "\(Self.token).mov")
+    #expect(warnings(capture) == ["path-outside-capture": 2, "missing-file": 1])
+    let inside = try self.scratch(",\"media_file\":\"\(Self.token)/x.mov\"")
+    try inside.link("x.mov", to: inside.folder.appending("\(Self.token).mov"))
+    #expect(color(try inside.open()) == "x.mov")
+  }
+
+  @Test("Missing files are told one by one")
+  func missing() throws {
+    let scratch = try scratch("")
+    for type in ["json", "png"] { try scratch.remove("\(Self.token).\(type)") }
+    let capture = try scratch.open()
+    #expect(capture.warningCounts == ["missing-file": 2, "geo-no-fix": 1])
+    #expect(capture.completeness.missing.count == 2)
+    #expect(capture.geo.value?.track.positions.isEmpty == true)
+  }
+
+  @Test("Where a movie and a still carry the token, the kind that is stated is used")
+  func bothMedia() throws {
+    let still = try #require(Fixtures.cases(of: "strabo").first { $0.name == "image-exif" })
+    let source = try StraboScratch(copyOf: still.capture)
+    let jpeg = try source.bytes(of: try #require(try source.name(ofType: "jpg")))
+    for (type, file) in [("video", "mov"), ("image", "jpg"), ("other", "mov")] {
+      let scratch = try scratch("", type: type)
+      try scratch.write(jpeg, to: "\(Self.token).jpg")
+      let capture = try scratch.open()
+      #expect(color(capture) == "\(Self.token).\(file)")
+      #expect(warnings(capture)["multiple-streams"] == 1)
+    }
+  }
+
+  @Test("What the file is decides, not its name")
+  func sniffed() throws {
+    let scratch = try scratch("", type: "image")
+    try scratch.rename("\(Self.token).mov", to: "\(Self.token).jpg")
+    let capture = try scratch.open()
+    #expect(capture.color.value?.description.encoding == "h264")
+    #expect(capture.frames.count == 12)
+  }
+
+  @Test(
+    "Media of no bytes or of junk fail the color alone",
+    arguments: [[], [1, 2, 3, 4]] as [[UInt8]])
+  func junk(bytes: [UInt8]) throws {
+    let scratch = try scratch("")
+    try scratch.write(bytes, to: "\(Self.token).mov")
+    let capture = try scratch.open()
+    #expect(capture.color.error?.file.string.hasSuffix(".mov") == true)
+    #expect(capture.geo.value != nil)
+    #expect(capture.frames.isEmpty)
+    #expect(capture.recordedAt == nil)
+    #expect(!capture.completeness.isWhole)
+  }
+
+  @Test("Geo data that cannot be read fail the geo table alone", arguments: ["", "{\"points\":3}"])
+  func junkGeo(text: String) throws {
+    let scratch = try scratch("")
+    try scratch.write(text, to: "\(Self.token).json")
+    let capture = try scratch.open()
+    #expect(capture.geo.error?.file.string.hasSuffix(".json") == true)
+    #expect(capture.color.value != nil)
+    #expect(capture.warningCounts.isEmpty)
+  }
+}

@@ -1,0 +1,143 @@
+import Geometry
+import SystemPackage
+import Testing
+
+@testable import Captures
+
+@Suite("Strabo: geo data")
+struct StraboGeoLogTests {
+  /// Reads points of a capture whose movie lasts two seconds.
+  private func read(
+    _ text: String, mediaNanoseconds: Int64? = 2_000_000_000
+  ) throws -> (log: StraboGeoLog, warnings: [String: Int]) {
+    let scratch = try StraboScratch()
+    try scratch.write(text, to: "geo.json")
+    let warnings = WarningCollector()
+    let log = try StraboGeoLog(
+      scratch.folder.appending("geo.json"), mediaNanoseconds: mediaNanoseconds, warnings: warnings)
+    return (
+      log, warnings.warnings.reduce(into: [:]) { $0[$1.code.rawValue, default: 0] += $1.count }
+    )
+  }
+
+  private func points(_ points: String...) -> String {
+    "{\"points\":[\(points.joined(separator: ","))]}"
+  }
+
+  private func point(_ time: String, _ more: String = "") -> String {
+    "{\"timestamp\":\(time),\"accuracy\":5,\"coords\":[1.5,2.5],\"heading\":10\(more)}"
+  }
+
+  @Test(
+    "Times are exact decimals, also as text",
+    arguments: [
+      ("0.060824018067527644", 60_824_018), ("1234567.0000000005", 1_234_567_000_000_001),
+      ("\"1.5\"", 1_500_000_000), ("1e-9", 1), ("2", 2_000_000_000), ("-0.25", -250_000_000),
+      ("0.1234567890123456789012345678901234567890123", 123_456_789), ("5e-324", 0),
+    ] as [(String, Int64)])
+  func times(text: String, nanoseconds: Int64) throws {
+    let (log, _) = try read(points(point(text)))
+    #expect(log.times.map(\.nanoseconds) == [nanoseconds])
+  }
+
+  @Test(
+    "A point without usable time or coordinates is dropped and counted",
+    arguments: [
+      "{}", "7", "null", "\"x\"", "[]", "{\"timestamp\":1}", "{\"coords\":[1,2]}",
+      "{\"timestamp\":null,\"coords\":[1,2]}", "{\"timestamp\":true,\"coords\":[1,2]}",
+      "{\"timestamp\":\"soon\",\"coords\":[1,2]}", "{\"timestamp\":1e300,\"coords\":[1,2]}",
+      "{\"timestamp\":1,\"coords\":[1]}", "{\"timestamp\":1,\"coords\":[null,2]}",
+      "{\"timestamp\":1,\"coords\":{}}", "{\"timestamp\":1,\"coords\":[90.1,2]}",
+      "{\"timestamp\":1,\"coords\":[1,-180.5]}", "{\"timestamp\":1,\"coords\":[\"a\",2]}",
+    ])
+  func corrupt(bad: String) throws {
+    let (log, warnings) = try read(points(point("0"), bad, point("1")))
+    #expect(warnings == ["corrupt-record": 1])
+    #expect(log.times.count == 2)
+    #expect(log.track.positions.count == 2)
+  }
+
+  @Test(
+    "A position without fix or with negative accuracy is none; its heading counts all the same",
+    arguments: [
+      "{\"timestamp\":1,\"accuracy\":0,\"coords\":[0,0],\"heading\":20}",
+      "{\"timestamp\":1,\"accuracy\":-1,\"coords\":[3,4],\"heading\":20}",
+      "{\"timestamp\":1,\"accuracy\":\"0\",\"coords\":[\"0\",\"0.0\"],\"heading\":\"20\"}",
+    ])
+  func noFix(point written: String) throws {
+    let (log, warnings) = try read(points(point("0"), written))
+    #expect(warnings == ["geo-no-fix": 1])
+    #expect(log.track.positions.count == 1)
+    #expect(log.track.headings.map(\.degrees) == [10, 20])
+  }
+
+  @Test(
+    "Headings below 0 and above 360 are none, 360 is 0, null is not 0",
+    arguments: [
+      ("0", 0), ("359.9", 359.9), ("360", 0), ("-1", nil), ("360.1", nil), ("null", nil),
+      ("\"12.5\"", 12.5), ("\"north\"", nil), ("false", nil),
+    ] as [(String, Double?)])
+  func headings(text: String, degrees: Double?) throws {
+    let (log, warnings) = try read(
+      points("{\"timestamp\":0,\"accuracy\":5,\"coords\":[1,2],\"heading\":\(text)}"))
+    #expect(log.track.headings.map(\.degrees) == [degrees].compactMap { $0 })
+    #expect(warnings.isEmpty)
+  }
+
+  @Test("An unknown accuracy stays unknown")
+  func accuracy() throws {
+    let (log, warnings) = try read(
+      points(
+        "{\"timestamp\":0,\"accuracy\":null,\"coords\":[0,0]}",
+        "{\"timestamp\":1,\"coords\":[90,-180]}"))
+    #expect(log.track.positions.map(\.accuracy) == [nil, nil])
+    #expect(log.track.headings.isEmpty)
+    #expect(warnings.isEmpty)
+  }
+
+  @Test("Points left over from an earlier recording are dropped, points past the end are not")
+  func stale() throws {
+    let text = points(
+      point("3.0"), point("3.000000001"), point("900"), point("0"), point("1"), point("500"))
+    let (log, warnings) = try read(text)
+    #expect(log.times.map(\.nanoseconds) == [0, 1_000_000_000, 3_000_000_000, 500_000_000_000])
+    #expect(warnings == ["geo-unordered": 1])
+    let (kept, _) = try read(text, mediaNanoseconds: nil)
+    #expect(kept.times.count == 6)
+    let (noZero, _) = try read(points(point("900"), point("0.1")))
+    #expect(noZero.times.count == 2)
+  }
+
+  @Test("Steps back and equal times are counted")
+  func order() throws {
+    let (log, warnings) = try read(
+      points(point("0"), point("2"), point("1"), point("1"), point("2"), point("0.5")))
+    #expect(warnings == ["geo-unordered": 2, "timestamps-duplicate": 2])
+    #expect(log.track.positions.count == 6)
+  }
+
+  @Test("No points at all is one thing missing")
+  func empty() throws {
+    #expect(try read(points()).warnings == ["geo-no-fix": 1])
+    #expect(try read(points("7")).warnings == ["geo-no-fix": 1, "corrupt-record": 1])
+    #expect(
+      try read(points(point("900"), "{\"timestamp\":0,\"coords\":[99,0]}")).warnings
+        == ["corrupt-record": 1])
+  }
+
+  @Test(
+    "What is no JSON object with a list of points cannot be read",
+    arguments: [
+      "", "{", "[]", "{}", "{\"points\":7}", "{\"points\":null}", "{\"points\":{}}", "\0\0",
+    ])
+  func unreadable(text: String) throws {
+    #expect(throws: CaptureError.self) { try read(text) }
+  }
+
+  @Test("Merged objects of the server are read by their points")
+  func merged() throws {
+    let (log, _) = try read(
+      "{\"title\":\"x\",\"token\":\"y\",\"points\":[\(point("0", ",\"altitude\":7"))]}")
+    #expect(log.times.count == 1)
+  }
+}

@@ -1,0 +1,115 @@
+import Codecs
+import FoundationEssentials
+import Geometry
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Programs of the system that tests compare with.
+enum PeerProgram: String {
+  case ffmpeg
+  case pngcheck
+
+  /// Whether it is found in `PATH`; says so once when it is not.
+  var isInstalled: Bool {
+    let found = Self.searchPath.contains { access("\($0)/\(rawValue)", X_OK) == 0 }
+    if !found { print("note: \(rawValue) is not installed: comparisons with it are skipped") }
+    return found
+  }
+
+  private static var searchPath: [String] {
+    guard let path = getenv("PATH") else { return [] }
+    return String(cString: path).split(separator: ":").map(String.init)
+  }
+
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// Runs the program and waits for it. Its texts go nowhere.
+  @discardableResult
+  func run(_ arguments: [String]) throws -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var words = ([rawValue] + arguments).map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    var child = pid_t()
+    let status = posix_spawnp(&child, rawValue, &actions, nil, &words, environ)
+    guard status == 0 else {
+      throw Failure(description: "\(rawValue) cannot be started: \(status)")
+    }
+    var result: Int32 = 0
+    while waitpid(child, &result, 0) < 0 {
+      guard errno == EINTR else { throw Failure(description: "\(rawValue) was lost") }
+    }
+    return result >> 8
+  }
+}
+
+/// The ffmpeg program as the judge of what a video's pictures are.
+enum FFmpegPeer {
+  static var isInstalled: Bool { PeerProgram.ffmpeg.isInstalled }
+
+  /// All pictures that the program writes for the first video track of `file`. `threads` 0 leaves it to the
+  /// program.
+  static func pictures(of file: FilePath, threads: Int = 0) throws -> [ColorImage] {
+    let folder = try TemporaryFolder()
+    try PeerProgram.ffmpeg.run([
+      "-nostdin", "-v", "error", "-threads", "\(threads)", "-i", "file:\(file)", "-map", "0:v:0",
+      "-fps_mode", "passthrough", "-start_number", "0", "-compression_level", "1",
+      "\(folder.path)/%06d.png",
+    ])
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path.string).sorted().map {
+      try PNGReader.color(at: folder.path.appending($0))
+    }
+  }
+
+  /// Makes a video of test pictures with noise; `options` are those of the encoder.
+  static func makeVideo(
+    _ file: FilePath, size: String = "160x120", pictures: Int = 40, filter: String = "null",
+    _ options: [String]
+  ) throws {
+    let status = try PeerProgram.ffmpeg.run(
+      [
+        "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
+        "testsrc2=s=\(size):rate=30,noise=alls=12:allf=t:all_seed=7,\(filter)", "-frames:v",
+        "\(pictures)", "-fps_mode", "passthrough",
+      ] + options + ["file:\(file)"])
+    guard status == 0 else {
+      throw PeerProgram.Failure(description: "ffmpeg cannot make \(file): \(options)")
+    }
+  }
+}
+
+/// All pictures of a video as our decoder gives them.
+func decodedPictures(
+  of file: FilePath, threads: Int = 1, conversion: ColorConversion = .ffmpeg
+) throws -> (pictures: [ColorImage], ticks: [Int64], counts: VideoDecoder.Counts) {
+  let decoder = try VideoDecoder(file, threads: threads)
+  var converter = ColorConverter(conversion: conversion)
+  var pictures: [ColorImage] = []
+  var ticks: [Int64] = []
+  var rgb: [UInt8] = []
+  while let picture = try decoder.next() {
+    #expect(picture.ordinal == pictures.count)
+    try picture.rgb(into: &rgb, converter: &converter)
+    pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
+    if let time = picture.presentationTicks { ticks.append(time) }
+  }
+  return (pictures, ticks, decoder.counts)
+}
+
+/// Expects the same pictures, and says where they first differ without printing them.
+func expectSame(
+  _ pictures: [ColorImage], _ expected: [ColorImage], _ comment: Comment,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(pictures.count == expected.count, comment, sourceLocation: sourceLocation)
+  let different = zip(pictures, expected).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
+  #expect(different.isEmpty, comment, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,53 @@
+import Codecs
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Fixtures of all families through the built binary", .enabled(if: Fixtures.arePresent))
+struct FixtureTests {
+  static let all = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+    .flatMap { family in Fixtures.cases(of: family) }
+
+  @Test("Every case comes out as its truth says", arguments: all)
+  func everyCase(_ fixture: FixtureCase) throws {
+    let expected = try Expectation(fixture)
+    let output = try TemporaryFolder()
+    let arguments = ["run", fixture.input.string, "--output", output.path.string]
+    let result = try Program.run(arguments + ["--json"])
+    #expect(result.status == expected.exitCode, "\(result.errors)")
+    let capture = try expected.onlyCapture(of: result.json())
+    let folder = output.path.appending(try #require(capture["id"] as? String))
+    try expected.checkFailures(in: capture)
+    try expected.checkWarnings(in: capture)
+    try expected.checkPictures("depth", in: folder)
+    try expected.checkPictures("confidence", in: folder)
+    try expected.checkFrameTimes(in: folder)
+    try expected.checkColorCount(in: folder)
+    try expected.checkIMU(in: folder)
+    try expected.checkThumbnail(in: folder)
+
+    let inspection = try Program.run(["inspect", fixture.input.string, "--json"]).json()
+    try expected.checkWarnings(in: inspection)
+    let document = try JSONSerialization.jsonObject(
+      with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
+    #expect(
+      NSDictionary(dictionary: inspection).isEqual(document), "capture.json is the inspection")
+
+    if expected.exitCode == 0 {
+      let again = try Program.run(arguments)
+      #expect(again.status == 0)
+      #expect(again.errors.contains("nothing to do"))
+    }
+  }
+}
+
+extension FixtureCase {
+  /// The capture's folder, under whatever name the case keeps it.
+  var input: FilePath {
+    if FileSystem.isFolder(capture) { return capture }
+    let names = (try? FileSystem.names(in: folder)) ?? []
+    return names.map { folder.appending($0) }.first(where: FileSystem.isFolder) ?? folder
+  }
+}

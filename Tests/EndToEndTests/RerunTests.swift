@@ -1,0 +1,144 @@
+import Codecs
+import Foundation
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Runs, reruns and kills")
+struct RerunTests {
+  private let folder: TemporaryFolder
+  private var input: String { folder.path.appending("in").string }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let made = try Program.run([
+      "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "20",
+      "--seed", "5", "--width", "324", "--height", "242", "--id", "scan",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
+  private func run(_ output: String, _ more: [String] = []) throws -> Program.Result {
+    try Program.run(["run", input, "--output", folder.path.appending(output).string] + more)
+  }
+
+  /// Output digest of every stage.
+  private func digests(_ output: String) throws -> [String: String] {
+    let place = folder.path.appending(output).appending("scan")
+    var digests: [String: String] = [:]
+    for name in try FileSystem.names(in: place) where !name.hasPrefix(".") {
+      let file = place.appending(name).appending("artifact.json")
+      guard FileSystem.exists(file) else { continue }
+      let record = try JSONSerialization.jsonObject(
+        with: Data(contentsOf: URL(filePath: file.string)))
+      digests[name] = (record as? [String: Any])?["outputDigest"] as? String
+    }
+    return digests
+  }
+
+  /// Action or outcome by stage.
+  private func stages(_ result: Program.Result, _ key: String) throws -> [String: String] {
+    let captures = try #require(result.json()["captures"] as? [[String: Any]])
+    let stages = try #require(captures.first?["stages"] as? [[String: Any]])
+    return Dictionary(
+      uniqueKeysWithValues: stages.map {
+        ($0["stage"] as? String ?? "?", $0[key] as? String ?? "")
+      })
+  }
+
+  @Test("Artifacts are the same with one core and with four")
+  func jobs() throws {
+    #expect(try run("one", ["-j", "1"]).status == 0)
+    #expect(try run("four", ["-j", "4"]).status == 0)
+    let one = try digests("one")
+    #expect(Set(one.keys) == ["color", "depth", "aligned", "imu", "tables"])
+    #expect(try digests("four") == one)
+  }
+
+  @Test("A changed parameter reruns the stage that has it, with old and new value as the reason")
+  func parameter() throws {
+    #expect(try run("out").status == 0)
+    let plan = try run("out", ["--set", "imu.window=20ms", "-n", "--json"])
+    let actions = try stages(plan, "action")
+    #expect(actions["imu"] == "run")
+    #expect(actions.filter { $0.value == "run" }.count == 1)
+    #expect(try stages(plan, "reason")["imu"] == "parameters")
+    #expect(try stages(plan, "details")["imu"] == "window: 50ms -> 20ms")
+    #expect(
+      try stages(run("out", ["--set", "imu.window=20ms", "--json"]), "outcome")["imu"] == "ran")
+  }
+
+  @Test("A depth filter reruns depth and aligned and removes the intermediate again")
+  func filter() throws {
+    #expect(try run("out").status == 0)
+    let before = try digests("out")
+    let outcomes = try stages(
+      run("out", ["--set", "depth.range=1.5m..2.5m", "--json"]), "outcome")
+    #expect(outcomes["depth"] == "ran" && outcomes["aligned"] == "ran")
+    #expect(outcomes["color"] == "up-to-date")
+    let after = try digests("out")
+    #expect(after["depth"] != before["depth"] && after["aligned"] != before["aligned"])
+    #expect(after["depth-frames"] == nil)
+    let picture = try PNGReader.depth(
+      at: folder.path.appending("out/scan/depth/000003.png"))
+    #expect(picture.millimeters.allSatisfy { $0 == 0 || (1500...2500).contains($0) })
+    #expect(picture.millimeters.contains { $0 != 0 })
+  }
+
+  @Test("A forced stage with the same output leaves its dependents alone")
+  func cutOff() throws {
+    #expect(try run("out").status == 0)
+    let outcomes = try stages(run("out", ["-R", "depth", "--json"]), "outcome")
+    #expect(outcomes["depth"] == "ran")
+    #expect(outcomes["tables"] == "up-to-date")
+  }
+
+  @Test("A killed run loses nothing that was published, and the next one finishes the rest")
+  func kill() throws {
+    #expect(try run("whole").status == 0)
+    let whole = try digests("whole")
+    for milliseconds in stride(from: 5, through: 245, by: 20) {
+      let output = "killed"
+      let running = try Program.start([
+        "run", input, "--output", folder.path.appending(output).string, "-j", "1",
+      ])
+      usleep(UInt32(milliseconds * 1000))
+      Foundation.kill(running.process.processIdentifier, SIGKILL)
+      _ = try running.finish()
+      // Whatever is in place is complete and right.
+      if FileSystem.isFolder(folder.path.appending(output).appending("scan")) {
+        for (stage, digest) in try digests(output)
+        where stage != "depth-frames" && stage != "tables" {
+          #expect(digest == whole[stage])
+        }
+      }
+    }
+    #expect(try run("killed").status == 0)
+    #expect(try digests("killed") == whole)
+    #expect(!FileSystem.exists(folder.path.appending("killed/scan/.staging")))
+    #expect(try run("killed").errors.contains("nothing to do"))
+  }
+
+  @Test("Color pictures are those of the ffmpeg command line, pixel for pixel")
+  func ffmpeg() throws {
+    #expect(try run("out").status == 0)
+    let peer = folder.path.appending("peer")
+    try FileSystem.makeFolder(peer)
+    let ffmpeg = try Running(
+      "/usr/bin/ffmpeg",
+      [
+        "-loglevel", "error", "-i", folder.path.appending("in/scan/scan.h264").string, "-fps_mode",
+        "passthrough", "-start_number", "0", peer.appending("%06d.png").string,
+      ], in: nil
+    ).finish()
+    #expect(ffmpeg.status == 0)
+    let names = try FileSystem.names(in: peer)
+    #expect(names.count == 20)
+    for name in names {
+      let ours = try PNGReader.color(at: folder.path.appending("out/scan/color").appending(name))
+      #expect(ours == (try PNGReader.color(at: peer.appending(name))), "\(name)")
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import Captures
+import Pipeline
+import Reports
+import Synchronization
+import Testing
+
+@Suite("The progress display")
+struct ProgressDisplayTests {
+  /// What happens, at which second.
+  struct Step {
+    var second: Double
+    var event: RunEvent
+  }
+
+  static func event(
+    _ second: Double, _ kind: RunEvent.Kind, _ stage: String? = nil,
+    _ change: (inout RunEvent) -> Void = { _ in }
+  ) -> Step {
+    var event = RunEvent(kind, time: "", capture: "scan", stage: stage)
+    change(&event)
+    return Step(second: second, event: event)
+  }
+
+  static func progress(_ second: Double, _ stage: String, _ frames: Int, of total: Int?) -> Step {
+    event(second, .progress, stage) {
+      $0.frames = frames
+      $0.totalFrames = total
+    }
+  }
+
+  static func end(
+    _ second: Double, _ stage: String, _ outcome: JobOutcome,
+    _ change: (inout RunEvent) -> Void = { _ in }
+  ) -> Step {
+    event(second, outcome == .blocked ? .blocked : .finished, stage) {
+      $0.outcome = outcome
+      change(&$0)
+    }
+  }
+
+  /// A night in a few events.
+  static let steps = [
+    event(0, .runStarted), event(0, .captureStarted),
+    event(0, .waiting) { $0.message = "locked by scanmill run 7" },
+    event(0, .planned, "color"), event(0, .started, "color"), event(0, .started, "depth"),
+    end(0, "frames", .upToDate), end(0, "geo", .notApplicable) { $0.message = "no positions" },
+    progress(1, "color", 50, of: 1912), progress(3, "color", 150, of: 1912),
+    progress(3.25, "depth", 10, of: nil), progress(9, "color", 450, of: 1912),
+    end(10, "depth", .ran) {
+      $0.frames = 400
+      $0.seconds = 10
+      $0.reason = .neverBuilt
+    },
+    progress(14, "color", 700, of: 1912),
+    event(15, .retried, "color") { $0.message = "x.h264: read: I/O error" },
+    event(15, .started, "color"), progress(16, "color", 60, of: 1912),
+    progress(20, "color", 300, of: 1912),
+    end(21, "color", .failed) { $0.message = "x.h264: read: I/O error" },
+    end(21, "aligned", .blocked) { $0.message = "its input 'color' failed" },
+    event(21, .captureFinished) {
+      $0.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms")]
+    },
+    event(21, .runFinished),
+  ]
+
+  /// All that is written; escapes made visible.
+  static func output(
+    _ style: ProgressDisplay.Style, isVerbose: Bool = false, _ steps: [Step] = steps
+  ) -> String {
+    let now = Mutex(0.0)
+    let text = Mutex("")
+    let display = ProgressDisplay(
+      style: style, isVerbose: isVerbose, nowSeconds: { now.withLock { $0 } },
+      write: { piece in text.withLock { $0 += piece } })
+    for step in steps {
+      now.withLock { $0 = step.second }
+      display.send(step.event)
+    }
+    return text.withLock { $0 }
+      .split(separator: "\u{1B}[K", omittingEmptySubsequences: false).joined(separator: "<clear>")
+      .split(separator: "\r", omittingEmptySubsequences: false).joined(separator: "<back>")
+  }
+
+  @Test("Plain: a line every ten seconds, and one per end")
+  func plain() {
+    #expect(
+      Self.output(.plain) == """
+        scan
+          waiting: locked by scanmill run 7
+          color 150/1912 frames, 50.0 frames/s, 36 s left
+          depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
+          color 700/1912 frames, 50.0 frames/s, 25 s left
+          color: again, after: x.h264: read: I/O error
+          color: failed: x.h264: read: I/O error
+          aligned: blocked: its input 'color' failed
+          warning: frame-gap ×3 (depth): 3 gaps above 100 ms
+
+        """)
+  }
+
+  @Test("On a terminal: one line that is drawn again, and lines that stay")
+  func terminal() {
+    #expect(
+      Self.output(.terminal(columns: 60)) == """
+        scan
+          waiting: locked by scanmill run 7
+        <back><clear>  color 150/1912 frames, 50.0 frames/s, 36 s left\
+        <back><clear>  color 150/1912 frames, 50.0 frames/s, 36 s left · depth 1\
+        <back><clear>  color 450/1912 frames, 50.0 frames/s, 30 s left · depth 1\
+        <back><clear>  depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
+        <back><clear>  color 700/1912 frames, 50.0 frames/s, 25 s left\
+        <back><clear>  color: again, after: x.h264: read: I/O error
+        <back><clear>  color 300/1912 frames, 60.0 frames/s, 27 s left\
+        <back><clear>  color: failed: x.h264: read: I/O error
+          aligned: blocked: its input 'color' failed
+          warning: frame-gap ×3 (depth): 3 gaps above 100 ms
+
+        """)
+  }
+
+  @Test("Verbose also tells of stages that do nothing")
+  func verbose() {
+    let lines = Self.output(.plain, isVerbose: true).split(separator: "\n")
+    #expect(lines.contains("  frames: up to date"))
+    #expect(lines.contains("  geo: not applicable: no positions"))
+    #expect(lines.count == Self.output(.plain).split(separator: "\n").count + 2)
+  }
+
+  @Test("Work of under two seconds shows only how it ended")
+  func quick() {
+    let steps = [
+      Self.event(0, .captureStarted), Self.event(0, .started, "color"),
+      Self.progress(0.5, "color", 10, of: 20), Self.progress(1.9, "color", 19, of: 20),
+      Self.end(2, "color", .ran) {
+        $0.frames = 20; $0.seconds = 2
+      },
+    ]
+    #expect(
+      Self.output(.terminal(columns: 80), steps)
+        == "scan\n  color: 20 frames in 2.0 s, 10.0 frames/s\n")
+  }
+
+  @Test("A line that was being drawn is gone at the end")
+  func openLine() {
+    let steps = [
+      Self.event(0, .started, "color"), Self.progress(3, "color", 10, of: 20),
+      Self.end(4, "color", .upToDate), Self.event(4, .runFinished),
+    ]
+    #expect(Self.output(.terminal(columns: 80), steps).hasSuffix("left<back><clear>"))
+  }
+}

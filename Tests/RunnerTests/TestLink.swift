@@ -1,0 +1,12 @@
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+enum TestLink {
+  /// A symbolic link at `path`.
+  static func make(_ path: FilePath, to target: FilePath) -> Bool {
+    symlink(target.string, path.string) == 0
+  }
+}

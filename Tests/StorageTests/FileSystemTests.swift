@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+import Testing
+
+@Suite("File system steps")
+struct FileSystemTests {
+  @Test("Removing never follows a link")
+  func remove() throws {
+    let folder = try TestFolder()
+    try FileSystem.makeFolder(folder.path.appending("keep"))
+    try FileSystem.makeFolder(folder.path.appending("go/deep/er"))
+    try folder.write([1], to: "keep/file")
+    try folder.write([1], to: "go/deep/file")
+    try folder.link("go/link", to: "../keep")
+    try folder.link("go/dangling", to: "nowhere")
+    try FileSystem.remove(folder.path.appending("go"))
+    #expect(try FileSystem.names(in: folder.path) == ["keep"])
+    #expect(try FileSystem.names(in: folder.path.appending("keep")) == ["file"])
+    try FileSystem.remove(folder.path.appending("absent"))
+    try FileSystem.remove(folder.path.appending("keep/file"))
+    #expect(try FileSystem.names(in: folder.path.appending("keep")) == [])
+  }
+
+  @Test("A folder is made with all above it, through links too; a file in the way is an error")
+  func makeFolder() throws {
+    let folder = try TestFolder()
+    try FileSystem.makeFolder(folder.path.appending("a/b/c"))
+    try FileSystem.makeFolder(folder.path.appending("a/b/c"))
+    try folder.link("link", to: "a")
+    try FileSystem.makeFolder(folder.path.appending("link/d"))
+    #expect(FileSystem.isFolder(folder.path.appending("a/d")))
+    try folder.write([], to: "file")
+    #expect(throws: FileError.self) { try FileSystem.makeFolder(folder.path.appending("file")) }
+    #expect(throws: FileError.self) { try FileSystem.makeFolder(folder.path.appending("file/x")) }
+  }
+
+  @Test("Exchanging swaps two paths, also a folder with a link")
+  func exchange() throws {
+    let folder = try TestFolder()
+    try FileSystem.makeFolder(folder.path.appending("a"))
+    try folder.write([1], to: "a/one")
+    try folder.link("b", to: "elsewhere")
+    guard try FileSystem.exchange(folder.path.appending("a"), folder.path.appending("b")) else {
+      print("note: this file system cannot exchange two paths")
+      return
+    }
+    #expect(FileSystem.isLink(folder.path.appending("a")))
+    #expect(try FileSystem.names(in: folder.path.appending("b")) == ["one"])
+    #expect(throws: FileError.self) {
+      try FileSystem.exchange(folder.path.appending("a"), folder.path.appending("absent"))
+    }
+  }
+
+  @Test("A rename to a name that is taken is refused, not carried out")
+  func renameNew() throws {
+    let folder = try TestFolder()
+    try folder.write([1], to: "a")
+    try folder.write([2], to: "b")
+    #expect(throws: FileError.self) {
+      try FileSystem.renameNew(folder.path.appending("a"), to: folder.path.appending("b"))
+    }
+    #expect(try folder.bytes(of: "b") == [2])
+    try FileSystem.renameNew(folder.path.appending("a"), to: folder.path.appending("c"))
+    #expect(try folder.bytes(of: "c") == [1])
+  }
+
+  @Test("A file is replaced in one step; nothing is left beside it, also after a failure")
+  func replace() throws {
+    let folder = try TestFolder()
+    let path = folder.path.appending("file")
+    try OutputFile.replace(path, with: [1, 2, 3])
+    try OutputFile.replace(path, with: [4])
+    #expect(try folder.bytes(of: "file") == [4])
+    try FileSystem.makeFolder(folder.path.appending("folder"))
+    #expect(throws: FileError.self) {
+      try OutputFile.replace(folder.path.appending("folder"), with: [1])
+    }
+    #expect(try FileSystem.names(in: folder.path) == ["file", "folder"])
+  }
+
+  @Test("Writing cuts what was there")
+  func write() throws {
+    let folder = try TestFolder()
+    let path = try folder.write([1, 2, 3, 4], to: "file")
+    try OutputFile.write([9], to: path, durably: true)
+    #expect(try folder.bytes(of: "file") == [9])
+    let error = #expect(throws: FileError.self) {
+      try OutputFile.write([1], to: folder.path.appending("no/such/folder"))
+    }
+    #expect(error?.kind == .notFound)
+  }
+
+  @Test("Flushing and free space work on a folder that is there")
+  func flush() throws {
+    let folder = try TestFolder()
+    try FileSystem.syncFolder(folder.path)
+    try FileSystem.syncFileSystem(of: folder.path)
+    #expect(throws: FileError.self) { try FileSystem.syncFolder(folder.path.appending("absent")) }
+    #expect((FileSystem.freeBytes(at: folder.path) ?? 0) > 0)
+    #expect(FileSystem.freeBytes(at: folder.path.appending("absent")) == nil)
+  }
+
+  @Test("Identity tells files apart and shows a change of size; folders have none")
+  func identity() throws {
+    let folder = try TestFolder()
+    let path = try folder.write([1], to: "a")
+    let before = try FileIdentity(of: path)
+    #expect(try FileIdentity(of: path) == before)
+    try folder.link("link", to: "a")
+    #expect(try FileIdentity(of: folder.path.appending("link")) == before)
+    #expect(try FileIdentity(of: try folder.write([1], to: "b")) != before)
+    try folder.write([1, 2], to: "a")
+    #expect(try FileIdentity(of: path) != before)
+    #expect(throws: FileError.self) { try FileIdentity(of: folder.path) }
+  }
+
+  @Test(
+    "System errors have a kind, and the remedy where there is one",
+    arguments: [
+      (.noSuchFileOrDirectory, .notFound, false), (.notDirectory, .notFound, false),
+      (.permissionDenied, .permission, true), (.notPermitted, .permission, true),
+      (.noSpace, .noSpace, true), (.diskQuotaExceeded, .noSpace, true),
+      (.readOnlyFileSystem, .readOnly, true), (.ioError, .temporary, false),
+      (.staleNFSFileHandle, .temporary, false), (.tooManyOpenFiles, .temporary, false),
+      (.isDirectory, .other, false), (.invalidArgument, .other, false),
+    ] as [(Errno, FileError.Kind, Bool)])
+  func kinds(errno: Errno, kind: FileError.Kind, isAboutOutput: Bool) {
+    let error = FileError(errno, path: "/x", operation: "write")
+    #expect(error.kind == kind)
+    #expect(error.isAboutOutput == isAboutOutput)
+    #expect(error.description.hasPrefix("/x: write: "))
+    #expect((error.remedy != nil) == isAboutOutput)
+  }
+}
