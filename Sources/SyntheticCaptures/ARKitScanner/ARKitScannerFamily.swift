@@ -9,14 +9,15 @@ enum ARKitScannerFamily: SyntheticFamily {
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(ScannerGeneration.init) ?? .g6
+    let generation = options.generation.flatMap(ScannerGeneration.init(rawValue:)) ?? .g6
     let faults = try FaultSelection.choose(
       options.faults, from: ScannerFault.all, describedBy: \.description, family: name)
     var plan = ScannerPlan(generation: generation, frames: options.frames ?? 60)
     for fault in faults {
       guard fault.applies(generation) else {
         throw SynthesisError(
-          "the generation '\(generation)' cannot have the fault '\(fault.description.name)'")
+          "the generation '\(generation.rawValue)' cannot have the fault '\(fault.description.name)'"
+        )
       }
       guard plan.frames >= ScannerFault.leastFrames else {
         throw SynthesisError("faults need \(ScannerFault.leastFrames) frames or more")

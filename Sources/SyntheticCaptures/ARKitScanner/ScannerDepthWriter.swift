@@ -63,7 +63,7 @@ struct ScannerDepthWriter {
     if edit == .absent { return }
     var millimeters = Self.millimeters(meters)
     if frame == 0, plan.looksLikeDeflate { try makeLookalike(&millimeters) }
-    let record = try record(meters: meters, millimeters: millimeters, edit: edit)
+    let record = try self.record(meters: meters, millimeters: millimeters, edit: edit)
     try file.append(Int32(record.count))
     if isCut {
       try file.append(record.prefix(record.count / 2))

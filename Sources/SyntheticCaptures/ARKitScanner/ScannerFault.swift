@@ -9,12 +9,20 @@ struct ScannerFault {
 
   private init(
     _ name: String, _ subject: String, _ summary: String,
-    in applies: @escaping @Sendable (ScannerGeneration) -> Bool = { _ in true },
+    in applies: @escaping @Sendable (ScannerGeneration) -> Bool,
     _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
   ) {
     description = SyntheticFault(name, subject, summary)
     self.applies = applies
     self.edit = edit
+  }
+
+  /// A fault that all can have.
+  private init(
+    _ name: String, _ subject: String, _ summary: String,
+    _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
+  ) {
+    self.init(name, subject, summary, in: { _ in true }, edit)
   }
 
   static let all: [ScannerFault] = records + depthFile + streams + sides

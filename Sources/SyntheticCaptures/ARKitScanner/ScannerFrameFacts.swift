@@ -55,6 +55,6 @@ struct ScannerFrameFacts {
     let q = pose.orientation
     return .array(
       [JSONTree(frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { .number($0) })
+        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
   }
 }

@@ -52,7 +52,7 @@ enum ScannerRelease {
     let q = pose.orientation
     return .array(
       [JSONTree(facts.frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { .number($0) })
+        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
   }
 
   private static func rows(_ m: [Double]) -> JSONTree {

@@ -54,7 +54,7 @@ struct ScannerReport {
         known.map {
           .array(
             [JSONTree($0.frame), JSONTree(rig.color.width), JSONTree(rig.color.height)]
-              + $0.storedIntrinsics.map { .number($0) })
+              + $0.storedIntrinsics.map { JSONTree.number($0) })
         }),
       "imu": plan.isKilled ? nil : motionRows.json,
       "cameraSettings": .array(known.map(settingsRow)),

@@ -58,7 +58,7 @@ struct ScannerSideFiles {
   private func writeObject(_ name: String, _ value: (ScannerFrameFacts) -> String) throws {
     var file = try JSONObjectFile(folder.appending(name))
     for frame in order {
-      let facts = facts(frame)
+      let facts = self.facts(frame)
       try file.append(facts.key, value(facts))
     }
     try file.finish()
@@ -67,7 +67,7 @@ struct ScannerSideFiles {
   /// One file per frame and kind of value, named by its time.
   private func writePropertyLists() throws {
     for frame in 0..<plan.frames {
-      let facts = facts(frame)
+      let facts = self.facts(frame)
       let numbers = facts.transformTexts.map { Double($0) ?? .nan }
       try OutputFile.write(
         PropertyList.bytes(numbers), to: folder.appending("\(facts.key)_trans.xml"))
@@ -78,7 +78,7 @@ struct ScannerSideFiles {
       try OutputFile.write(
         PropertyList.bytes(Self.numbers(sample)), to: folder.appending("\(key)_imu.xml"))
     }
-    let last = facts(plan.frames - 1)
+    let last = self.facts(plan.frames - 1)
     try OutputFile.write(
       PropertyList.bytes(last.intrinsicTexts.map { Double($0) ?? 0 }),
       to: folder.appending("intri.xml"))
@@ -89,7 +89,7 @@ struct ScannerSideFiles {
     var file = try JSONObjectFile(
       folder.appending("exif.json"), opening: "{\n", separator: ",\n")
     for frame in 0..<plan.frames {
-      let facts = facts(frame)
+      let facts = self.facts(frame)
       let tags: JSONTree =
         plan.emptyExif.contains(frame)
         ? [:]
@@ -112,7 +112,7 @@ struct ScannerSideFiles {
     var file = try JSONObjectFile(folder.appending("pose_intrinsic_imu.json"))
     let samples = Dictionary(motion.map { ($0.key, $0.sample) }) { first, _ in first }
     for frame in 0..<plan.frames {
-      let facts = facts(frame)
+      let facts = self.facts(frame)
       try file.append(
         facts.key,
         ScannerRelease.entry(
@@ -123,7 +123,7 @@ struct ScannerSideFiles {
   }
 
   private var metadata: JSONTree {
-    let last = facts(plan.frames - 1)
+    let last = self.facts(plan.frames - 1)
     let width = color.width * plan.declaredColorScale
     let height = color.height * plan.declaredColorScale
     let depth = plan.hasStrangeDepthSize ? "unknown" : "\(depthWidth)"

@@ -58,7 +58,7 @@ struct MultiScanCameraInfo {
     let q = pose.orientation
     return .array(
       [JSONTree(frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { .number($0) })
+        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
   }
 
   /// - Parameter size: of the decoded pictures, else of the metadata, else unknown.

@@ -8,7 +8,7 @@ enum MultiScanFamily: SyntheticFamily {
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(MultiScanGeneration.init) ?? .iosLidar
+    let generation = options.generation.flatMap(MultiScanGeneration.init(rawValue:)) ?? .iosLidar
     let faults = try FaultSelection.choose(
       options.faults, from: MultiScanFault.all, describedBy: \.description, family: name)
     let frames = options.frames ?? 60

@@ -1,3 +1,5 @@
+import Codecs
+
 /// A fault of a MultiScan capture.
 struct MultiScanFault {
   let description: SyntheticFault

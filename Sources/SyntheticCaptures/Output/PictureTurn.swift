@@ -15,12 +15,17 @@ enum PictureTurn {
 
   /// A JPEG file with an EXIF segment that holds nothing but the orientation.
   static func tag(_ jpeg: [UInt8], orientation: Int) -> [UInt8] {
-    var segment = Array("Exif\0\0".utf8) + Array("II".utf8) + Bytes.of(UInt16(42))
+    var segment = Array("Exif\0\0II".utf8)
+    segment += Bytes.of(UInt16(42))
     segment += Bytes.of(UInt32(8)) + Bytes.of(UInt16(1))
     // Tag 0x0112, one 16-bit number.
     segment += Bytes.of(UInt16(0x0112)) + Bytes.of(UInt16(3)) + Bytes.of(UInt32(1))
     segment += Bytes.of(UInt32(orientation)) + Bytes.of(UInt32(0))
-    let length = Bytes.bigEndian(UInt16(segment.count + 2))
-    return jpeg.prefix(2) + [0xff, 0xe1] + length + segment + jpeg.dropFirst(2)
+    var file = Array(jpeg.prefix(2))
+    file += [0xff, 0xe1]
+    file += Bytes.bigEndian(UInt16(segment.count + 2))
+    file += segment
+    file += jpeg.dropFirst(2)
+    return file
   }
 }

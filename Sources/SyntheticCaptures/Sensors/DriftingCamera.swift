@@ -2,19 +2,18 @@ import Geometry
 
 /// A color camera whose autofocus changes the focal length a little from frame to frame.
 struct DriftingCamera: Sendable {
-  /// At rest.
-  let camera: PinholeCamera
+  private let atRest: PinholeCamera
   private let phase: Double
 
   init(_ camera: PinholeCamera, seed: UInt64) {
-    self.camera = camera
+    atRest = camera
     var random = SeededRandom(seed: seed, "autofocus")
     phase = random.uniform(0...(2 * Trigonometry.pi))
   }
 
   /// The parameters of a frame, each a value of single precision, as the apps store them.
   func camera(_ frame: Int) -> PinholeCamera {
-    var camera = camera
+    var camera = atRest
     let turn = Trigonometry.sine(Double(frame) * 0.11 + phase)
     let focal = Double(Float(camera.fx * (1 + 0.0006 * turn)))
     camera.fx = focal

@@ -8,7 +8,7 @@ enum StraboFamily: SyntheticFamily {
   static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let form = options.generation.flatMap(TrackForm.init) ?? .v1
+    let form = options.generation.flatMap(TrackForm.init(rawValue:)) ?? .v1
     let faults = try FaultSelection.choose(
       options.faults, from: TrackFault.all, describedBy: \.description, family: name)
     var plan = TrackPlan(form: form, frames: options.frames ?? 90)

@@ -6,12 +6,20 @@ struct TrackFault {
 
   private init(
     _ name: String, _ subject: String, _ summary: String,
-    in applies: @escaping @Sendable (TrackForm) -> Bool = { _ in true },
+    in applies: @escaping @Sendable (TrackForm) -> Bool,
     _ edit: @escaping @Sendable (inout TrackPlan) -> Void
   ) {
     description = SyntheticFault(name, subject, summary)
     self.applies = applies
     self.edit = edit
+  }
+
+  /// A fault that all can have.
+  private init(
+    _ name: String, _ subject: String, _ summary: String,
+    _ edit: @escaping @Sendable (inout TrackPlan) -> Void
+  ) {
+    self.init(name, subject, summary, in: { _ in true }, edit)
   }
 
   static let all: [TrackFault] = points + files + info

@@ -28,8 +28,8 @@ enum TrackWalk {
   static func points(plan: TrackPlan, duration: Double, seed: UInt64) -> [TrackPoint] {
     if plan.hasNoPoints { return [] }
     var random = SeededRandom(seed: seed, "walk")
-    let start =
-      plan.crossesNorth ? (latitude: -16.5, longitude: 179.99999) : (12.3456, -34.5678)
+    let start: (latitude: Double, longitude: Double) =
+      plan.crossesNorth ? (-16.5, 179.99999) : (12.3456, -34.5678)
     let firstHeading = plan.crossesNorth ? 2.0 : 99.4
     var points: [TrackPoint] = []
     var place = start

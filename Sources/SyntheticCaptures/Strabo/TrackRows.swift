@@ -37,10 +37,10 @@ struct TrackRows {
           accuracy: point.accuracy, heading: point.heading == 360 ? 0 : point.heading)
       )
     }
-    positions = Self.knots(sorted.filter { $0.0.hasFix }.map(\.1)) {
+    positions = Self.knots(sorted.filter { $0.0.hasFix }.map { $0.1 }) {
       $0.latitude == $1.latitude && $0.longitude == $1.longitude && $0.accuracy == $1.accuracy
     }
-    headings = Self.knots(sorted.filter { $0.0.hasHeading }.map(\.1)) {
+    headings = Self.knots(sorted.filter { $0.0.hasHeading }.map { $0.1 }) {
       $0.heading == $1.heading
     }
   }

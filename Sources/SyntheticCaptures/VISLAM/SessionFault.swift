@@ -7,13 +7,21 @@ struct SessionFault {
 
   private init(
     _ name: String, _ subject: String, leastFrames: Int = 8, _ summary: String,
-    in applies: @escaping @Sendable (SessionForm) -> Bool = { _ in true },
+    in applies: @escaping @Sendable (SessionForm) -> Bool,
     _ edit: @escaping @Sendable (inout SessionPlan) -> Void
   ) {
     description = SyntheticFault(name, subject, summary)
     self.leastFrames = leastFrames
     self.applies = applies
     self.edit = edit
+  }
+
+  /// A fault that all can have.
+  private init(
+    _ name: String, _ subject: String, leastFrames: Int = 8, _ summary: String,
+    _ edit: @escaping @Sendable (inout SessionPlan) -> Void
+  ) {
+    self.init(name, subject, leastFrames: leastFrames, summary, in: { _ in true }, edit)
   }
 
   static let all: [SessionFault] = pictures + files + samples + text

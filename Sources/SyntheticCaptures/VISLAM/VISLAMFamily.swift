@@ -11,7 +11,7 @@ enum VISLAMFamily: SyntheticFamily {
   static let about = "1280x720 color, 90 frames at 30 per second, sensors at 100 Hz"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let form = options.generation.flatMap(SessionForm.init) ?? .v1
+    let form = options.generation.flatMap(SessionForm.init(rawValue:)) ?? .v1
     let faults = try FaultSelection.choose(
       options.faults, from: SessionFault.all, describedBy: \.description, family: name)
     var plan = SessionPlan(form: form, frames: options.frames ?? 90)
