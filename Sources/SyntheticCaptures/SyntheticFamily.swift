@@ -14,7 +14,10 @@ protocol SyntheticFamily: Sendable {
 
 /// All families, and captures by the name of one.
 public enum SyntheticFamilies {
-  static let all: [any SyntheticFamily.Type] = [ScanNetFamily.self]
+  static let all: [any SyntheticFamily.Type] = [
+    ScanNetFamily.self, ARKitScannerFamily.self, MultiScanFamily.self, VISLAMFamily.self,
+    StraboFamily.self,
+  ]
 
   /// What the families are called, in the order in which help lists them.
   public static var names: [String] { all.map { $0.name } }

@@ -64,9 +64,9 @@ extension JSONTree: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   init(_ value: Int) { self = .integer(Int64(value)) }
   init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
   init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
-  init(_ value: Double?) { self = value.map { .number($0) } ?? .null }
+  init(_ value: Double?) { self = value.map { JSONTree.number($0) } ?? .null }
   init(_ value: String?) { self = value.map { .text($0) } ?? .null }
-  init(_ values: [Double]) { self = .array(values.map { .number($0) }) }
+  init(_ values: [Double]) { self = .array(values.map { JSONTree.number($0) }) }
   init(_ values: [Int64?]) { self = .array(values.map { JSONTree($0) }) }
   init(_ values: [Int]) { self = .array(values.map { JSONTree($0) }) }
   init(_ values: [String?]) { self = .array(values.map { JSONTree($0) }) }

@@ -5,7 +5,8 @@ import Parallel
 /// 1296x968).
 struct ColorRenderer {
   let room: Room
-  let camera: PinholeCamera
+  /// Parameters may change from picture to picture, the size may not.
+  var camera: PinholeCamera
   let settings: PictureSettings
   private let noiseKey: UInt64
   private var sharp: [SIMD4<Float>]

@@ -4,7 +4,8 @@ import Parallel
 /// Renders exact depth: distances along the optical axis in meters, row by row.
 struct DepthRenderer {
   let room: Room
-  let camera: PinholeCamera
+  /// Parameters may change from picture to picture, the size may not.
+  var camera: PinholeCamera
   private(set) var meters: [Double]
   private static let bands = 16
 

@@ -62,7 +62,7 @@ struct ScanNetExpectation {
     warnings.add(
       "timestamps-missing",
       (0..<frames).count { depthTimes[$0] == nil || colorTimes[$0] == nil })
-    let steps = TimeStepCount(known, gapFactor: 1.5)
+    let steps = TimeStepCount(depthTimes, gapFactor: 1.5)
     warnings.add("frame-gap", steps.gaps)
     warnings.add("timestamps-duplicate", steps.repeated)
     warnings.add("timestamps-unordered", steps.backward)

@@ -45,15 +45,19 @@ struct TruthWriter {
     if colorPoses.pendingByteCount > 1 << 16 { try colorPosesFile.append(colorPoses.drain()) }
   }
 
-  /// `exact` holds the depth that was rendered for the frame.
+  /// - Parameters:
+  ///   - exact: the depth that was rendered for the frame.
+  ///   - color: the color camera of the frame, where it is not always the rig's.
   mutating func recordDepth(
-    frame: Int, nanoseconds: Int64, state: MotionState, exact: DepthRenderer
+    frame: Int, nanoseconds: Int64, state: MotionState, exact: DepthRenderer,
+    color: PinholeCamera? = nil
   ) throws {
     Self.append(frame, nanoseconds, state, to: &depthPoses)
     if depthPoses.pendingByteCount > 1 << 16 { try depthPosesFile.append(depthPoses.drain()) }
     guard pictured.contains(frame) else { return }
     try write(exact.millimeters, as: "depth", frame: frame)
     var renderer = alignedRenderer ?? DepthRenderer(room: rig.room, camera: rig.color)
+    renderer.camera = color ?? rig.color
     renderer.render(state.viewpoint())
     try write(renderer.millimeters, as: "aligned", frame: frame)
     alignedRenderer = renderer

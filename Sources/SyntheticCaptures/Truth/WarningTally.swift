@@ -23,8 +23,12 @@ struct TimeStepCount {
   private(set) var repeated = 0
   private(set) var backward = 0
 
-  init(_ times: [Int64], gapFactor: Double) {
-    let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+  /// Steps are those between neighbors that both have a time.
+  init(_ times: [Int64?], gapFactor: Double) {
+    let steps = zip(times.dropFirst(), times).compactMap { later, earlier -> Int64? in
+      guard let later, let earlier else { return nil }
+      return later - earlier
+    }
     guard !steps.isEmpty else { return }
     let sorted = steps.sorted()
     let middle = Double(sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2

@@ -1,0 +1,50 @@
+import Geometry
+
+/// Captures as the ARKit-Scanner app writes them in all its generations, and the released ScanNet++
+/// folder.
+enum ARKitScannerFamily: SyntheticFamily {
+  static let name = "arkit-scanner"
+  static let generations = ScannerGeneration.allCases.map(\.rawValue)
+  static let faults = ScannerFault.all.map(\.description)
+  static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
+
+  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
+    let generation = options.generation.flatMap(ScannerGeneration.init(rawValue:)) ?? .g6
+    let faults = try FaultSelection.choose(
+      options.faults, from: ScannerFault.all, describedBy: \.description, family: name)
+    var plan = ScannerPlan(generation: generation, frames: options.frames ?? 60)
+    for fault in faults {
+      guard fault.applies(generation) else {
+        throw SynthesisError(
+          "the generation '\(generation.rawValue)' cannot have the fault '\(fault.description.name)'"
+        )
+      }
+      guard plan.frames >= ScannerFault.leastFrames else {
+        throw SynthesisError("faults need \(ScannerFault.leastFrames) frames or more")
+      }
+      fault.edit(&plan)
+    }
+    guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
+      throw SynthesisError("depth of this family is always 256x192")
+    }
+    let color = PinholeCamera(
+      width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84
+    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
+    let rig = Rig(
+      seed: options.seed, color: color, depth: color.scaled(toWidth: 256, height: 192))
+    let moment = SeededNames.moment(seed: options.seed)
+    let id = options.id ?? "lab 101 \(moment.date()) \(moment.time())"
+    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
+    do {
+      let writer = ScannerWriter(plan: plan, options: options, folder: folder, rig: rig)
+      let warnings = try writer.write(id: id, faults: faults.map(\.description))
+      let places = try folder.publish()
+      return SyntheticCapture(
+        id: id, family: name, generation: generation.rawValue, folder: places.capture,
+        truth: places.truth, frames: plan.canonicalFrames, warnings: warnings)
+    } catch {
+      folder.discard()
+      throw error
+    }
+  }
+}

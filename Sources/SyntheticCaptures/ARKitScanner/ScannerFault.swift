@@ -1,0 +1,134 @@
+/// A fault of an ARKit-Scanner capture.
+struct ScannerFault {
+  let description: SyntheticFault
+  /// Which generations can have it.
+  let applies: @Sendable (ScannerGeneration) -> Bool
+  let edit: @Sendable (inout ScannerPlan) -> Void
+  /// All faults need at least so many frames.
+  static let leastFrames = 10
+
+  private init(
+    _ name: String, _ subject: String, _ summary: String,
+    in applies: @escaping @Sendable (ScannerGeneration) -> Bool,
+    _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
+  ) {
+    description = SyntheticFault(name, subject, summary)
+    self.applies = applies
+    self.edit = edit
+  }
+
+  /// A fault that all can have.
+  private init(
+    _ name: String, _ subject: String, _ summary: String,
+    _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
+  ) {
+    self.init(name, subject, summary, in: { _ in true }, edit)
+  }
+
+  static let all: [ScannerFault] = records + depthFile + streams + sides
+
+  private static let records = [
+    ScannerFault("empty-record", "records", "depth record 3 has length 0", in: \.isFramed) {
+      $0.recordEdits[3] = .empty
+    },
+    ScannerFault("corrupt-record", "records", "depth record 6 is noise", in: \.isFramed) {
+      $0.recordEdits[6] = .noise
+    },
+    ScannerFault(
+      "short-record", "records", "depth record 8 decodes to too few pixels", in: \.isFramed
+    ) {
+      $0.recordEdits[8] = .short
+    },
+    ScannerFault(
+      "bv41-record", "records", "depth record 5 has Apple's other LZ4 framing",
+      in: { $0.depthLayout == .lz4 }
+    ) {
+      $0.recordEdits[5] = .otherFraming
+    },
+    ScannerFault(
+      "mixed-encodings", "records", "depth record 4 holds float meters among millimeters",
+      in: { $0.depthLayout == .lz4 }
+    ) {
+      $0.recordEdits[4] = .otherEncoding
+    },
+    ScannerFault(
+      "missing-record", "records", "depth record 4 was never written; later ones moved up",
+      in: \.isFramed
+    ) {
+      $0.recordEdits[4] = .absent
+    },
+  ]
+
+  private static let depthFile = [
+    ScannerFault("cut-depth", "depth end", "the depth file breaks off in its last frame") {
+      $0.endsInRecord = true
+    },
+    ScannerFault(
+      "trailing-bytes", "depth end", "3 bytes follow the last depth frame",
+      in: { $0.isFramed || $0 == .g1 }
+    ) {
+      $0.trailingBytes = 3
+    },
+    ScannerFault(
+      "deflate-lookalike", "depth start",
+      "the first record's length makes the file begin like an empty DEFLATE stream; no warning",
+      in: { $0.depthLayout == .lz4 }
+    ) {
+      $0.looksLikeDeflate = true
+    },
+    ScannerFault(
+      "nan-depth", "depth values", "depth frame 2 holds NaN, infinities, negative and huge values",
+      in: \.storesMeters
+    ) {
+      $0.nonFiniteFrame = 2
+    },
+  ]
+
+  private static let streams = [
+    ScannerFault("surplus-picture", "video", "one picture more than entries") {
+      $0.surplusPictures = 1
+    },
+    ScannerFault("missing-video", "video", "no video file") { $0.hasVideo = false },
+    ScannerFault(
+      "killed-app", "depth end", "depth cut, exif.json open, video without index, nothing else",
+      in: { $0 == .g6 }
+    ) {
+      $0.isKilled = true
+      $0.endsInRecord = true
+    },
+    ScannerFault(
+      "gap", "times", "three camera frames are dropped in the middle", in: \.hasTimes
+    ) {
+      $0.gap = (afterFrame: $0.frames / 2, frames: 3)
+    },
+  ]
+
+  private static let sides = [
+    ScannerFault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
+      $0.poseJumpFrame = $0.frames / 2
+    },
+    ScannerFault("nan-pose", "poses", "a number of pose 5 is nan", in: \.hasJSONSides) {
+      $0.nanPoseFrame = 5
+    },
+    ScannerFault("imu-empty", "imu", "no motion samples were recorded", in: \.hasJSONSides) {
+      $0.hasMotion = false
+    },
+    ScannerFault(
+      "exif-holes", "exif", "two frames have an empty exif entry; no warning", in: \.hasExif
+    ) {
+      $0.emptyExif = [2, 7]
+    },
+    ScannerFault(
+      "wrong-color-size", "metadata", "the metadata claim pictures of twice the size",
+      in: \.hasJSONSides
+    ) {
+      $0.declaredColorScale = 2
+    },
+    ScannerFault(
+      "strange-depth-size", "metadata", "the metadata's depth size is no number",
+      in: \.hasJSONSides
+    ) {
+      $0.hasStrangeDepthSize = true
+    },
+  ]
+}

@@ -1,0 +1,99 @@
+/// What a reader must find in a MultiScan capture, worked out from the plan by the rules of the format.
+struct MultiScanExpectation {
+  let plan: MultiScanPlan
+  private(set) var frameTimes: [Int64?] = []
+  private(set) var colorTimes: [Int64?] = []
+  private(set) var depthTimes: [Int64?] = []
+  private(set) var warnings = WarningTally()
+
+  init(plan: MultiScanPlan, times: MultiScanTimes, motionStart: Int64?) {
+    self.plan = plan
+    let depth =
+      plan.hasDepthFile && plan.generation.hasDepth
+      ? plan.lateDepth..<max(plan.lateDepth, plan.lateDepth + plan.depthFrames - filler) : 0..<0
+    for frame in 0..<plan.canonicalFrames {
+      let time = times.recorded(frame, motionStart: motionStart)
+      frameTimes.append(time)
+      colorTimes.append(frame < plan.readablePictures ? time : nil)
+      depthTimes.append(depth.contains(frame) ? time : nil)
+    }
+    countTimes()
+    countStreams()
+    countLengths()
+    countFiles()
+    countMotion()
+  }
+
+  /// ARCore appends copies of the last line, depth and confidence until depth is as long as the video.
+  private var filler: Int { plan.lateDepth }
+
+  private mutating func countTimes() {
+    let steps = TimeStepCount(frameTimes, gapFactor: 1.5)
+    warnings.add("frame-gap", steps.gaps)
+    warnings.add("timestamps-duplicate", steps.repeated)
+    warnings.add("timestamps-unordered", steps.backward)
+    if plan.poseJumpFrame != nil { warnings.add("pose-jump") }
+    if !plan.generation.hasCameraInfo || plan.generation == .androidARCore {
+      warnings.add("pairing-approximate", plan.readablePictures)
+    }
+  }
+
+  private mutating func countStreams() {
+    if plan.generation == .androidARCore { warnings.add("trailing-data", filler) }
+    if plan.hasDepthFile {
+      if plan.endsInDepthFrame { warnings.add("truncated-stream") }
+      if plan.depthTailBytes > 0 { warnings.add("trailing-data") }
+      if plan.nonFiniteFrame != nil { warnings.add("non-finite-value") }
+    }
+    if plan.hasEmptyConfidence { warnings.add("truncated-stream") }
+    if plan.splitsConfidence { warnings.add("multiple-streams") }
+    if plan.generation == .iosDual { warnings.add("multiple-streams") }
+    if plan.generation.hasCameraInfo {
+      warnings.add("corrupt-record", (0..<plan.frames).count { !plan.hasLine($0) })
+    }
+  }
+
+  /// - Note: The stereo defect is counted by whoever knows the size of a frame.
+  mutating func addStereoDefects(_ frames: Int) { warnings.add("corrupt-record", frames) }
+
+  private mutating func countLengths() {
+    // Without camera info nothing but the metadata says how long a stream should be; ARCore's claims
+    // are not compared, and its video is whole.
+    let isCompared = plan.hasMetadata || plan.generation.hasCameraInfo
+    guard isCompared, plan.generation != .androidARCore else { return }
+    let hasColor = plan.hasVideo && plan.hasVideoIndex
+    let hasDepth = plan.generation.hasDepth && plan.hasDepthFile
+    if hasColor { warnings.add("frame-count-mismatch", abs(plan.pictures - plan.frames)) }
+    if hasDepth { warnings.add("frame-count-mismatch", abs(plan.depthFrames - plan.frames)) }
+    if plan.generation.hasConfidence, plan.hasConfidenceFile {
+      let counted = plan.hasEmptyConfidence ? 0 : plan.confidenceFrames
+      warnings.add("frame-count-mismatch", abs(counted - plan.frames))
+    }
+    if hasColor, hasDepth {
+      warnings.add("color-shorter-than-depth", plan.depthFrames - plan.pictures)
+      warnings.add("depth-shorter-than-color", plan.pictures - plan.depthFrames)
+    }
+  }
+
+  private mutating func countFiles() {
+    if !plan.hasMetadata { warnings.add("missing-file") }
+    let needsMetadata = !plan.generation.hasCameraInfo
+    if plan.generation == .androidPlain || (!plan.hasMetadata && needsMetadata) {
+      warnings.add("calibration-missing")
+    }
+    if !plan.hasVideo { warnings.add("missing-file") }
+    if !plan.hasDepthFile { warnings.add("missing-file") }
+    if !plan.hasConfidenceFile { warnings.add("missing-file") }
+  }
+
+  private mutating func countMotion() {
+    guard plan.generation.hasMotion else { return }
+    let files = MultiScanMotion.files.count { !plan.missingMotion.contains($0.fileExtension) }
+    if !plan.hasMotionHeaders { warnings.add("truncated-stream", files) }
+    if plan.motionPartialBytes > 0 { warnings.add("imu-partial-record") }
+    if plan.motionClaimSurplus != 0, plan.hasMotionHeaders {
+      warnings.add("frame-count-mismatch", abs(plan.motionClaimSurplus))
+    }
+    warnings.add("missing-file", plan.missingMotion.count)
+  }
+}

@@ -1,0 +1,104 @@
+import SystemPackage
+
+/// The five motion files: what each holds and how it is called.
+struct MultiScanMotion {
+  struct File {
+    let fileExtension: String
+    /// In the header.
+    let iosElement: String
+    let androidElement: String
+    let iosColumns: [String]
+    /// What the file holds.
+    let stored: @Sendable (InertialSample, _ isAndroid: Bool) -> Vector3
+    /// Sensor type and value of a reader's row.
+    let read: @Sendable (Vector3, _ isAndroid: Bool) -> (String, Vector3)
+  }
+
+  static let files = [
+    File(
+      fileExtension: "rot", iosElement: "rot", androidElement: "rotation",
+      iosColumns: ["x", "y", "z"],
+      stored: { sample, isAndroid in isAndroid ? sample.gyroscope : sample.rotationRate },
+      read: { value, isAndroid in (isAndroid ? "gyroscope" : "rotationRate", value) }),
+    File(
+      fileExtension: "acce", iosElement: "acce", androidElement: "accelerometer",
+      iosColumns: ["x", "y", "z"],
+      stored: { sample, isAndroid in
+        // Android reports the specific force, gravity included.
+        isAndroid
+          ? sample.acceleration * -InertialSensors.standardGravity : sample.userAcceleration
+      },
+      read: { value, isAndroid in
+        isAndroid
+          ? ("accelerometer", value)
+          : ("userAcceleration", value * InertialSensors.standardGravity)
+      }),
+    File(
+      fileExtension: "mag", iosElement: "mag", androidElement: "magnet",
+      iosColumns: ["x", "y", "z"], stored: { sample, _ in sample.magneticField },
+      read: { value, _ in ("magnetometer", value) }),
+    File(
+      fileExtension: "atti", iosElement: "atti", androidElement: "attitude",
+      iosColumns: ["roll", "pitch", "yaw"],
+      stored: { sample, isAndroid in
+        let a = sample.attitude
+        return isAndroid ? Vector3(a.z, a.y, a.x) * (180 / Trigonometry.pi) : a
+      },
+      read: { value, isAndroid in
+        let radians = Trigonometry.pi / 180
+        return (
+          "attitude", isAndroid ? Vector3(value.z, value.y, value.x) * radians : value
+        )
+      }),
+    File(
+      fileExtension: "grav", iosElement: "grav", androidElement: "gravity",
+      iosColumns: ["x", "y", "z"],
+      stored: { sample, isAndroid in
+        isAndroid ? sample.gravity * -InertialSensors.standardGravity : sample.gravity
+      },
+      read: { value, isAndroid in
+        ("gravity", isAndroid ? value : value * InertialSensors.standardGravity)
+      }),
+  ]
+
+  let plan: MultiScanPlan
+
+  private var isAndroid: Bool { plan.generation.isAndroid }
+
+  /// Writes a file with `samples` in the order of time.
+  func write(
+    _ file: File, to path: FilePath, samples: [(nanoseconds: Int64, value: Vector3)]
+  ) throws {
+    let output = try GrowingFile(path)
+    if plan.hasMotionHeaders {
+      let surplus = file.fileExtension == "acce" ? plan.motionClaimSurplus : 0
+      try output.append(header(file, claim: samples.count + surplus))
+    }
+    for (nanoseconds, value) in samples {
+      let numbers = value.array.map(\.bitPattern)
+      if isAndroid {
+        try output.append(Bytes.bigEndian(nanoseconds))
+        for number in numbers { try output.append(Bytes.bigEndian(number)) }
+      } else {
+        try output.append(nanoseconds)
+        for number in numbers { try output.append(number) }
+      }
+    }
+    if file.fileExtension == "mag" {
+      try output.append([UInt8](repeating: 0x33, count: plan.motionPartialBytes))
+    }
+    try output.close()
+  }
+
+  private func header(_ file: File, claim: Int) -> String {
+    let columns = isAndroid ? ["x", "y", "z"] : file.iosColumns
+    let lines =
+      [
+        "ply", "format binary_\(isAndroid ? "big" : "little")_endian 1.0",
+        "element \(isAndroid ? file.androidElement : file.iosElement) \(claim)",
+        isAndroid ? "comment imu sensor data with timestamp" : "comment ",
+        "property \(isAndroid ? "uint64" : "int64") timestamp",
+      ] + columns.map { "property double \($0)" } + ["end_header"]
+    return lines.map { $0 + "\n" }.joined()
+  }
+}

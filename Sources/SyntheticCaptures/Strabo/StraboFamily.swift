@@ -1,0 +1,49 @@
+import Geometry
+
+/// Strabo captures: a movie or a still with a log of position and heading.
+enum StraboFamily: SyntheticFamily {
+  static let name = "strabo"
+  static let generations = TrackForm.allCases.map(\.rawValue)
+  static let faults = TrackFault.all.map(\.description)
+  static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
+
+  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
+    let form = options.generation.flatMap(TrackForm.init(rawValue:)) ?? .v1
+    let faults = try FaultSelection.choose(
+      options.faults, from: TrackFault.all, describedBy: \.description, family: name)
+    var plan = TrackPlan(form: form, frames: options.frames ?? 90)
+    for fault in faults {
+      guard fault.applies(form) else {
+        throw SynthesisError(
+          "the generation '\(form.rawValue)' cannot have the fault '\(fault.description.name)'")
+      }
+      fault.edit(&plan)
+    }
+    let stored = PinholeCamera(
+      width: 640, height: 480, fx: 590.3, fy: 590.3, cx: 320.8, cy: 238.6
+    ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
+    let color = stored.turnedClockwise(quarterTurns: plan.clockwiseQuarterTurns)
+    let rig = Rig(
+      seed: options.seed, color: color,
+      depth: color.scaled(toWidth: color.width / 2, height: color.height / 2))
+    let token = SeededNames.hex(
+      seed: options.seed, "token", count: form == .v0 ? 32 : 64)
+    let id = options.id ?? token
+    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
+    do {
+      let writer = TrackWriter(
+        plan: plan, token: token, options: options, folder: folder, rig: rig)
+      // August 2012, when the app was in use.
+      let createdAt = 1_344_352_260 + Int(options.seed % 86_400)
+      let warnings = try writer.write(
+        id: id, createdAt: createdAt, faults: faults.map(\.description))
+      let places = try folder.publish()
+      return SyntheticCapture(
+        id: id, family: name, generation: form.rawValue, folder: places.capture,
+        truth: places.truth, frames: plan.pictures, warnings: warnings)
+    } catch {
+      folder.discard()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/// One row of a session's IMU table.
+struct SessionSample: Sendable {
+  var nanoseconds: Int64
+  /// Index into `SessionSamples.types`.
+  var type: Int
+  var value: Vector3
+}
+
+/// The samples of a session in the order of time.
+struct SessionSamples {
+  /// In the order in which rows of one time sort.
+  static let types = [
+    "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
+  ]
+  let rows: [SessionSample]
+  /// Types that the form records.
+  let present: [Int]
+
+  init(plan: SessionPlan, times: SessionTimes, rig: Rig, options: SynthesisOptions) {
+    let first = times.frame(0) - Int64(plan.inertialLead * 1e9)
+    let end = times.frame(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
+    let middle = (first + end) / 2
+    let gap = middle..<(middle + Int64(plan.inertialGapSeconds * 1e9))
+    present =
+      switch plan.form {
+      case .v1: [0, 1, 3, 4, 5]
+      case .android: [0, 1, 2]
+      case .androidWide: [0, 1]
+      }
+    // Phones deliver 99.92 Hz whatever was asked for; the accelerometer comes 1.25 ms after the
+    // gyroscope, the fused values in one callback of their own.
+    let lag: [Int: Int64] = [
+      0: 1_250_000, 1: 0, 2: 2_300_000, 3: 3_100_000, 4: 3_100_000, 5: 3_100_000,
+    ]
+    var rows: [SessionSample] = []
+    for type in present {
+      let isWide = plan.form == .androidWide
+      let clock = SampleClock(
+        startNanoseconds: first + (isWide ? 0 : lag[type] ?? 0), rate: 99.92,
+        jitterSeconds: 0.000_002, seed: options.seed, type > 2 || isWide ? "fused" : "raw \(type)")
+      var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+      var index = 0
+      while clock.nanoseconds(of: index) <= end {
+        let time = clock.nanoseconds(of: index)
+        index += 1
+        let sample = sensors.sample(at: times.worldSeconds(time))
+        guard !gap.contains(time) else { continue }
+        rows.append(
+          SessionSample(
+            nanoseconds: time, type: type,
+            value: Self.value(of: type, sample, isAndroid: plan.form.isAndroid)))
+      }
+    }
+    rows.sort { ($0.nanoseconds, $0.type) < ($1.nanoseconds, $1.type) }
+    self.rows = rows
+  }
+
+  /// m/s², rad/s, µT. iOS apps of this family take 9.81 for a g and keep CoreMotion's signs; Android
+  /// reports the specific force.
+  private static func value(of type: Int, _ sample: InertialSample, isAndroid: Bool) -> Vector3 {
+    switch type {
+    case 0: sample.acceleration * (isAndroid ? -InertialSensors.standardGravity : 9.81)
+    case 1: sample.gyroscope
+    case 2: sample.magneticField
+    case 3: sample.userAcceleration * 9.81
+    case 4: sample.rotationRate
+    default: sample.gravity * 9.81
+    }
+  }
+}
