@@ -7,7 +7,7 @@ import Synchronization
 /// Writes a picture stream as a frame store, chunk by chunk on all cores.
 ///
 /// A chunk is decoded, digested and written by one worker; of a stream that must be read in
-/// order, decoding is the part that workers do in turn. Memory: one chunk (about 8 MiB) per core.
+/// order, decoding is the part that workers do in turn. Memory: one chunk (about 4 MiB) per core.
 struct FrameStoreWriter: Sendable {
   /// Where in the staging folder: empty, or a name with `/` at its end.
   let folder: String

@@ -55,9 +55,9 @@ public struct FrameStore: Hashable, Sendable, Codable {
       && holes.allSatisfy { (0..<frameCount).contains($0) }
   }
 
-  /// How many frames of `frameBytes` go into a chunk: about 8 MiB, at least one frame.
+  /// How many frames of `frameBytes` go into a chunk: about 4 MiB, at least one frame.
   public static func usualFramesPerChunk(frameBytes: Int) -> Int {
-    max(1, min(64, (8 << 20) / max(frameBytes, 1)))
+    max(1, min(64, (4 << 20) / max(frameBytes, 1)))
   }
 }
 
@@ -106,6 +106,8 @@ public final class FrameStoreReader: Sendable {
   ) rethrows -> Result {
     let chunk = index / store.framesPerChunk
     let start = (index % store.framesPerChunk) * store.frameBytes
+    // What was read must not count as memory in use for the rest of the run.
+    defer { chunks[chunk].didRead(bytes: store.frameBytes) }
     return try chunks[chunk].withBytes(in: start..<(start + store.frameBytes)) { bytes in
       try bytes.withUnsafeBytes { try body(Span(_unsafeBytes: $0)) }
     }

@@ -70,13 +70,13 @@ public final class MappedFile: Sendable {
 
   /// Says that `bytes` bytes were read somewhere in the file and are not needed any more.
   ///
-  /// After every 16 MiB all pages leave the process (not the page cache; what another thread is reading
+  /// After every 4 MiB, or once the whole file, all pages leave the process (not the page cache; what another thread is reading
   /// comes back at once), so that a long read does not count as memory in use. Giving back just what was
   /// read would not do: Linux maps whole large folios around a page that is touched.
   public func didRead(bytes: Int) {
     guard let start else { return }
     let total = readSinceGivenBack.wrappingAdd(bytes, ordering: .relaxed).newValue
-    guard total >= 1 << 24 else { return }
+    guard total >= min(1 << 22, count) else { return }
     readSinceGivenBack.store(0, ordering: .relaxed)
     madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_DONTNEED)
   }

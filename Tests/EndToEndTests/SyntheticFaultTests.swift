@@ -7,35 +7,66 @@ import Testing
 
 @Suite("Captures made with known truth come out as it says")
 struct SyntheticFaultTests {
-  static let faults = (SyntheticFamilies.faults(of: "scannet") ?? []).map(\.name)
+  /// A capture to be made: a generation without fault, or a fault in the first generation that has it.
+  struct Situation: Sendable, CustomTestStringConvertible {
+    var family: String
+    var generation: String
+    var fault: String?
+    var testDescription: String { "\(family) \(generation) \(fault ?? "healthy")" }
+  }
+
+  static let all: [Situation] = SyntheticFamilies.names.flatMap { family in
+    let generations = SyntheticFamilies.generations(of: family) ?? []
+    let faults = (SyntheticFamilies.faults(of: family) ?? []).map { fault in
+      Situation(
+        family: family, generation: special[fault.name] ?? generations.first ?? "",
+        fault: fault.name)
+    }
+    return generations.map { Situation(family: family, generation: $0) } + faults
+  }
+
+  /// Faults that the first generation of their family cannot have.
+  private static let special = [
+    "motion-partial": "ios-single", "motion-claim": "ios-single",
+    "missing-grav": "ios-single",
+  ]
 
   @Test(
-    "Every fault of a ScanNet capture gives its warnings and loses no readable frame",
-    arguments: [nil] + faults)
-  func fault(_ fault: String?) throws {
-    // The IMU must end more than a second before the last frame.
-    let frames = fault == "imu-short" ? 60 : 12
+    "Every generation and every fault gives its warnings and loses no readable frame",
+    arguments: all)
+  func situation(_ situation: Situation) throws {
     let folder = try TemporaryFolder()
-    let made = try Program.run(
-      [
-        "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames",
-        "\(frames)",
-        "--seed", "3", "--width", "324", "--height", "242", "--id", "scan",
-      ] + (fault.map { ["--fault", $0] } ?? []))
+    let input = folder.path.appending("in")
+    let made = try Program.run(Self.command(for: situation, output: input))
     #expect(made.status == 0, "\(made.errors)")
     let expected = try Expectation(
-      file: folder.path.appending("in").appending("scan.truth").appending("expected.json"))
+      file: input.appending("scan.truth").appending("expected.json"))
     let result = try Program.run([
-      "run", folder.path.appending("in").appending("scan").string, "--output",
-      folder.path.appending("out").string, "--json",
+      "run", input.string, "--output", folder.path.appending("out").string, "--json",
     ])
     #expect(result.status == expected.exitCode, "\(result.errors)")
     let capture = try expected.onlyCapture(of: result.json())
+    try expected.checkFailures(in: capture)
     try expected.checkWarnings(in: capture)
-    let place = folder.path.appending("out").appending("scan")
+    let place = folder.path.appending("out").appending(try #require(capture["id"] as? String))
     try expected.checkPictures("depth", in: place)
+    try expected.checkPictures("confidence", in: place)
     try expected.checkFrameTimes(in: place)
     try expected.checkColorCount(in: place)
     try expected.checkIMU(in: place)
+  }
+
+  private static func command(for situation: Situation, output: FilePath) -> [String] {
+    var generation = situation.generation
+    if situation.family == "arkit-scanner", situation.fault == "nan-depth" { generation = "g4" }
+    // The IMU must end more than a second before the last frame.
+    let frames = situation.fault == "imu-short" ? 60 : 24
+    var words = [
+      "synthesize", situation.family, "--output", output.string, "--frames", "\(frames)", "--seed",
+      "3", "--id", "scan", "--generation", generation,
+    ]
+    if situation.family != "strabo" { words += ["--width", "320", "--height", "240"] }
+    if let fault = situation.fault { words += ["--fault", fault] }
+    return words
   }
 }

@@ -34,6 +34,8 @@ struct ScanNetDepth {
       let layout = file.withBytes { [declared] bytes in
         ScanNetDepthLayout(bytes, pixelCount: pixelCount, declaredTimes: declared)
       }
+      // The walk touched a page of every record.
+      file.didRead(bytes: file.count)
       self.file = file
       self.layout = layout
       report(layout, into: warnings)

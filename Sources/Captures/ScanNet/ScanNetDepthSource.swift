@@ -17,6 +17,7 @@ struct ScanNetDepthSource: IndexedFrameSource {
       return .hole(.corruptRecord, "\(file.path): there is no record \(index)")
     }
     let record = records[index]
+    defer { file.didRead(bytes: record.end - record.payloadOffset) }
     if pixels.count != pixelCount { pixels = Array(repeating: 0, count: pixelCount) }
     let outcome = file.withBytes(in: record.payloadOffset..<record.end) { payload in
       var span = pixels.mutableSpan
