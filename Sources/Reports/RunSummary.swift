@@ -9,12 +9,16 @@ public enum RunSummary {
   }
 
   /// What a person at a terminal reads at the end.
-  public static func closing(_ report: RunReport, seconds: Double) -> String {
+  ///
+  /// Without `captureLines` for whoever has read those already.
+  public static func closing(
+    _ report: RunReport, seconds: Double, captureLines: Bool = true
+  ) -> String {
     var lines: [String] = []
     for capture in report.captures {
       var text = line(capture)
       if let message = capture.message { text += ": \(message)" }
-      lines.append(text)
+      if captureLines || capture.message != nil { lines.append(text) }
       for stage in capture.stages where [.failed, .blocked, .cancelled].contains(stage.outcome) {
         lines.append("  \(stage.stage) \(stage.outcome.rawValue): \(stage.message ?? "")")
       }

@@ -100,12 +100,13 @@ struct RunCommand: ParsableCommand {
       if let bytes = try? JSONText.pretty(report) { Console.print(json: bytes) }
       return
     }
-    let closing = RunSummary.closing(report, seconds: seconds)
     if Console.isOutputTerminal {
-      Console.print(closing)
+      Console.print(RunSummary.closing(report, seconds: seconds))
     } else {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
-      if !quiet { Console.error(closing) }
+      if !quiet {
+        Console.error(RunSummary.closing(report, seconds: seconds, captureLines: false))
+      }
     }
   }
 }
