@@ -32,9 +32,11 @@ struct ScanNetDepth {
       let file = try MappedFile(path)
       let pixelCount = width * height
       let layout = file.withBytes { [declared] bytes in
-        ScanNetDepthLayout(bytes, pixelCount: pixelCount, declaredTimes: declared)
+        // The walk touches a page of every record; none is needed again soon.
+        ScanNetDepthLayout(
+          bytes, pixelCount: pixelCount, declaredTimes: declared,
+          didPass: { file.didRead(bytes: $0) })
       }
-      // The walk touched a page of every record.
       file.didRead(bytes: file.count)
       self.file = file
       self.layout = layout

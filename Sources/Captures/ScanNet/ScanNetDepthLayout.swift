@@ -35,12 +35,15 @@ struct ScanNetDepthLayout: Sendable {
   /// - Parameters:
   ///   - pixelCount: of one frame.
   ///   - declaredTimes: how long the app says the time blocks are (T), if it says so.
+  ///   - didPass: hears how many bytes were left behind, so that a map can give them back.
   ///
   /// Cost: one step per record; a frame is decoded only where a length is damaged.
-  init(_ bytes: RawSpan, pixelCount: Int, declaredTimes: Int?) {
+  init(
+    _ bytes: RawSpan, pixelCount: Int, declaredTimes: Int?, didPass: (Int) -> Void = { _ in }
+  ) {
     var walk = ScanNetDepthWalk(pixelCount: pixelCount)
     repeat {
-      walk.stepOverRecords(of: bytes)
+      walk.stepOverRecords(of: bytes, didPass: didPass)
       if let end = ScanNetDepthEnd.best(
         cuts: walk.cuts, byteCount: bytes.byteCount, declaredTimes: declaredTimes),
         !(end.frames == walk.records.count && walk.isCutRecord(bytes, at: walk.end))

@@ -34,8 +34,12 @@ struct ScanNetDepthWalk {
   }
 
   /// Goes on from the last record as long as lengths are possible and payloads fit.
-  mutating func stepOverRecords(of bytes: RawSpan) {
-    while let record = wholeRecord(of: bytes, at: end) { append(record) }
+  /// `didPass` hears how many bytes each step left behind.
+  mutating func stepOverRecords(of bytes: RawSpan, didPass: (Int) -> Void) {
+    while let record = wholeRecord(of: bytes, at: end) {
+      append(record)
+      didPass(record.payloadBytes)
+    }
   }
 
   /// The record at `offset` by its stored length.
