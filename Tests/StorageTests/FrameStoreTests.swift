@@ -47,7 +47,7 @@ struct FrameStoreTests {
     #expect(FrameStore.chunkName(0) == "chunk-0000.raw")
     #expect(FrameStore.chunkName(12_345) == "chunk-12345.raw")
     #expect(FrameStore.usualFramesPerChunk(frameBytes: 0) == 64)
-    #expect(FrameStore.usualFramesPerChunk(frameBytes: 640 * 480 * 2) == 13)
+    #expect(FrameStore.usualFramesPerChunk(frameBytes: 640 * 480 * 2) == 6)
     #expect(FrameStore.usualFramesPerChunk(frameBytes: 1 << 40) == 1)
   }
 
