@@ -57,6 +57,7 @@ let package = Package(
     room("Geometry", []),
     room("Parallel", []),
     room("Storage", ["CPlatform", systemPackage, crypto]),
+    room("Processes", ["CPlatform", "Storage", systemPackage]),
     room(
       "Codecs",
       [
@@ -98,6 +99,7 @@ let package = Package(
     tests("Geometry", ["Geometry"]),
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),
+    tests("Processes", ["Processes", "Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
       "Captures",
