@@ -101,3 +101,5 @@ int scanmill_wait(pid_t process, scanmill_end *end) {
   end->peak_memory_bytes = (int64_t)usage.ru_maxrss * 1024;
   return 0;
 }
+
+int scanmill_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }

@@ -2,7 +2,7 @@ import Storage
 import SystemPackage
 
 /// Where everything of one capture lies in the output folder.
-public struct OutputLayout: Hashable, Sendable {
+public struct OutputLayout: Hashable, Sendable, Codable {
   /// The `--output` folder.
   public var root: FilePath
   /// The capture's folder name.

@@ -13,13 +13,16 @@ enum ExternalProgram {
   /// How long a program may take to end after SIGTERM.
   private static let patienceSeconds = 2.0
 
+  /// What the line of the log that shows the command begins with.
+  static let prompt = "$ "
+
   static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
     try context.cancellation.check()
     var order = order
     order.hasOwnGroup = true
     order.diesWithStarter = true
     let log = context.log
-    log.write("$ " + ([order.program] + order.arguments).joined(separator: " "))
+    log.write(prompt + ([order.program] + order.arguments).joined(separator: " "))
     // This thread stays until the program has ended, so that it dies with us and not before.
     let child = try log.withDescriptor { file in
       order.output = .descriptor(file)

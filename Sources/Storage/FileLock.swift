@@ -68,6 +68,15 @@ public final class FileLock: Sendable {
     close(descriptor)
   }
 
+  /// Whether somebody holds the lock at `path` now. Makes no file; by the time it is asked again, the
+  /// answer may be another.
+  public static func isHeld(at path: FilePath) -> Bool {
+    let opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
+    guard opened >= 0 else { return false }
+    defer { close(opened) }
+    return flock(opened, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+  }
+
   /// What the holder of the lock at `path` wrote about itself; `nil` when it is unknown.
   public static func holder(of path: FilePath) -> String? {
     guard let file = try? MappedFile(path), file.count > 0 else { return nil }

@@ -32,3 +32,6 @@ typedef struct {
 
 /* Waits for a child. 0 or errno. */
 int scanmill_wait(pid_t process, scanmill_end *end);
+
+/* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
+int scanmill_pipe(int ends[2]);

@@ -4,14 +4,6 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// A job on its thread.
-private struct RunningJob {
-  let progress = StageProgress()
-  let cancellation: Cancellation
-  /// On the monotonic clock.
-  let deadline: Double?
-}
-
 /// Carries out the plan of one capture: ready stages side by side, each on a thread of its own, all
 /// drawing on one core budget.
 ///
@@ -25,7 +17,7 @@ final class CaptureRun {
   private let budget: CoreBudget
   private let clock: RunClock
   private let events: any EventSink
-  private let cancellation: Cancellation
+  private let interruption: Interruption
   private let mailbox = Mailbox<JobMessage>()
 
   private var scheduler: Scheduler
@@ -44,7 +36,7 @@ final class CaptureRun {
 
   init(
     _ session: CaptureSession, pipeline: PipelineDefinition, options: RunOptions, run: String,
-    budget: CoreBudget, clock: RunClock, events: any EventSink, cancellation: Cancellation
+    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
   ) {
     self.session = session
     self.options = options
@@ -52,7 +44,7 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.events = events
-    self.cancellation = cancellation
+    self.interruption = interruption
     planner = Planner(pipeline, selection: options.selection)
     let facts = session.collector.facts(of: pipeline)
     inapplicable = Set(
@@ -69,8 +61,9 @@ final class CaptureRun {
   func execute() -> CaptureReport {
     for stage in stages { announce(stage) }
     while !scheduler.isDone {
-      if cancellation.isCancelled {
+      if interruption.isRequested {
         for name in scheduler.cancelWaiting() { end(name, .cancelled, "not started") }
+        interruptRunning()
       }
       for name in scheduler.start() { start(name) }
       if running.isEmpty { continue }
@@ -133,8 +126,9 @@ final class CaptureRun {
     case .upToDate: return finish(name, upToDate(stage))
     case .run: break
     }
-    let deadline = stage.timeoutNanoseconds.map { clock.monotonicSeconds() + Double($0) / 1e9 }
-    let own = RunningJob(cancellation: Cancellation(parent: cancellation), deadline: deadline)
+    let own = RunningJob(
+      startedSeconds: clock.monotonicSeconds(),
+      timeoutSeconds: stage.timeoutNanoseconds.map { Double($0) / 1e9 }, abort: interruption.abort)
     running[name] = own
     events.send(event(.started, stage))
     let unusable = stage.inputs.map(\.stage).filter { input in
@@ -156,7 +150,7 @@ final class CaptureRun {
   }
 
   private func shouldRetry(_ name: String, _ result: JobResult) -> Bool {
-    guard result.report.outcome == .failed, result.isTransient, !cancellation.isCancelled else {
+    guard result.report.outcome == .failed, result.isTransient, !interruption.isRequested else {
       return false
     }
     let stage = stages.first { $0.name == name }
@@ -246,10 +240,20 @@ final class CaptureRun {
     }
   }
 
+  /// Stops what will not be done within the grace of an interrupt.
+  private func interruptRunning() {
+    guard let left = interruption.secondsLeft(clock) else { return }
+    let now = clock.monotonicSeconds()
+    for job in running.values {
+      if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
+      job.interrupt.cancel("interrupted")
+    }
+  }
+
   private func stopOverdue() {
     let now = clock.monotonicSeconds()
     for (name, job) in running {
-      guard let deadline = job.deadline, now > deadline else { continue }
+      guard let deadline = job.deadlineSeconds, now > deadline else { continue }
       let limit = stages.first { $0.name == name }?.timeoutNanoseconds ?? 0
       job.cancellation.cancel(
         "took longer than its timeout of \(DurationText.text(nanoseconds: limit))")
