@@ -27,6 +27,8 @@ final class CaptureRun {
   private var results: [String: JobResult] = [:]
   private var running: [String: RunningJob] = [:]
   private var demanded: Set<String> = []
+  /// Of jobs that had work to do.
+  private var logs: [String: LogFile] = [:]
   /// Attempts that failed, by stage.
   private var failures: [String: Int] = [:]
   /// Stages that have nothing to do for this capture, selected or not.
@@ -115,7 +117,7 @@ final class CaptureRun {
     event.action = job.action
     event.reason = job.reason
     event.message = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
-    events.send(event)
+    send(event)
   }
 
   private func start(_ name: String) {
@@ -130,7 +132,10 @@ final class CaptureRun {
       startedSeconds: clock.monotonicSeconds(),
       timeoutSeconds: stage.timeoutNanoseconds.map { Double($0) / 1e9 }, abort: interruption.abort)
     running[name] = own
-    events.send(event(.started, stage))
+    let log = log(of: name)
+    var started = event(.started, stage)
+    started.reason = job.reason
+    send(started)
     let unusable = stage.inputs.map(\.stage).filter { input in
       scheduler.outcome(of: input).map { !$0.isUsable } ?? inapplicable.contains(input)
     }
@@ -139,14 +144,26 @@ final class CaptureRun {
       layout: session.layout, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
-      log: log(of: name))
+      log: log)
     JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
+  }
+
+  /// To all who listen; what is about a job that was started, to its log as well.
+  private func send(_ event: RunEvent) {
+    events.send(event)
+    guard let stage = event.stage, let log = logs[stage] else { return }
+    // Often, and said by the next one.
+    if event.kind != .progress { log.write(LogLine.text(event)) }
   }
 
   /// The log of a job: one per stage and run.
   private func log(of stage: String) -> LogFile {
-    LogFile(
-      OutputLayout.log(of: stage, capture: session.layout.name, run: run, in: session.layout.root))
+    if let log = logs[stage] { return log }
+    let log = LogFile(
+      OutputLayout.log(
+        of: stage, capture: session.layout.name, run: run, in: session.layout.root))
+    logs[stage] = log
+    return log
   }
 
   private func shouldRetry(_ name: String, _ result: JobResult) -> Bool {
@@ -159,7 +176,7 @@ final class CaptureRun {
     guard failures[name, default: 0] <= allowed, let stage else { return false }
     var event = self.event(.retried, stage)
     event.message = result.report.message
-    events.send(event)
+    send(event)
     return true
   }
 
@@ -179,7 +196,7 @@ final class CaptureRun {
     event.seconds = result.report.seconds
     event.frames = result.report.frames
     event.warnings = result.warnings.isEmpty ? nil : result.warnings
-    events.send(event)
+    send(event)
   }
 
   /// Takes note of jobs that the scheduler ended, in pipeline order: what stopped one is known by then.
@@ -266,7 +283,7 @@ final class CaptureRun {
       var event = self.event(.progress, stage)
       event.frames = progress.done
       event.totalFrames = progress.total > 0 ? progress.total : nil
-      events.send(event)
+      send(event)
     }
   }
 

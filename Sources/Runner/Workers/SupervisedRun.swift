@@ -162,11 +162,14 @@ final class SupervisedRun {
       of: "worker", capture: targets[index].layout.name, run: run, in: targets[index].layout.root)
   }
 
+  /// A worker that printed nothing leaves no log, and a capture without logs no folder for them.
   private func removeIfEmpty(_ log: FilePath) {
-    if let identity = try? FileIdentity(of: log), identity.bytes == 0 {
-      try? FileSystem.remove(log)
-      let folder = log.removingLastComponent()
-      if (try? FileSystem.names(in: folder)) == [] { try? FileSystem.remove(folder) }
+    guard let identity = try? FileIdentity(of: log), identity.bytes == 0 else { return }
+    try? FileSystem.remove(log)
+    var folder = log.removingLastComponent()
+    for _ in 0..<2 where (try? FileSystem.names(in: folder)) == [] {
+      try? FileSystem.remove(folder)
+      folder.removeLastComponent()
     }
   }
 
