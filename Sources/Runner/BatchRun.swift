@@ -39,21 +39,6 @@ public struct BatchRun: Sendable {
       }
   }
 
-  /// What would be done, without touching or creating anything.
-  public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
-    targets.map { target in
-      do throws(CaptureError) {
-        let session = try CaptureSession(
-          target.recognition, registry: registry, layout: target.layout, verify: options.verify)
-        let planner = Planner(pipeline, selection: options.selection)
-        return CapturePlan(
-          id: target.layout.name, jobs: planner.plan(session.collector.facts(of: pipeline)))
-      } catch {
-        return CapturePlan(id: target.layout.name, jobs: [], error: error.description)
-      }
-    }
-  }
-
   /// Runs everything, one capture after the other; `journal` and other sinks hear what happens.
   ///
   /// Never throws: every capture ends in the report. `declined` are paths that led to no capture.
@@ -126,8 +111,11 @@ public struct BatchRun: Sendable {
       defer { withExtendedLifetime(lock) {} }
       try Publication.sweep(target.layout)
       let session = try CaptureSession(
-        target.recognition, registry: registry, layout: target.layout, verify: options.verify)
+        target.recognition, registry: registry, layout: target.layout, verify: options.verify,
+        clock: clock)
+      try session.removeInapplicable(for: pipeline)
       try session.writeDocument(for: pipeline)
+      try session.remember(options.pipelineSource)
       let captureRun = CaptureRun(
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, cancellation: cancellation)
@@ -135,6 +123,7 @@ public struct BatchRun: Sendable {
       Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
+      session.writeIndex(for: pipeline)
       return (report, captureRun.hadOutputFailure, false)
     } catch {
       // Whatever a file under the output folder did not let us do: results cannot be written there.
@@ -153,19 +142,5 @@ public struct CaptureTarget: Sendable {
     CaptureReport(
       id: layout.name, path: recognition.folder.string, family: recognition.family.rawValue,
       outcome: outcome, message: message)
-  }
-}
-
-/// The jobs of one capture, before anything is done.
-public struct CapturePlan: Sendable {
-  public var id: String
-  public var jobs: [PlannedJob]
-  /// Why the capture cannot be opened.
-  public var error: String?
-
-  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
-    self.id = id
-    self.jobs = jobs
-    self.error = error
   }
 }

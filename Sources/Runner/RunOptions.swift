@@ -18,6 +18,8 @@ public struct RunOptions: Sendable {
   /// Attempts beyond the first, for failures that a retry can cure; a stage's own number counts if
   /// it is larger.
   public var retries = 0
+  /// The pipeline as it was given: noted beside the results for `status` and `explain`.
+  public var pipelineSource: PipelineSource?
 
   public init(output: FilePath, cores: Int) {
     self.output = output

@@ -88,10 +88,8 @@ struct RunArguments: ParsableArguments {
     }
   }
 
-  func pipelineDefinition() throws -> PipelineDefinition {
-    try set.compactMap(ParameterSetting.init).reduce(PipelineFinder.load(pipeline)) {
-      try $0.setting($1)
-    }
+  func pipelineSource() throws -> PipelineSource {
+    try PipelineFinder.source(pipeline, settings: set)
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
