@@ -110,7 +110,7 @@ struct FingerprintTests {
   func recorded() throws {
     let record = try Self.record()
     #expect(record.recorded == ["scale": .number(2)])
-    #expect(record.parameters == (try Self.ingredients().parameters))
+    #expect(record.parameters == Self.ingredients().parameters)
     #expect(record.fingerprint == (try Self.ingredients().fingerprint()))
     #expect(record.isSound == true)
     // Readers of the file find all of it in one place.
