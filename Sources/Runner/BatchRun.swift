@@ -39,21 +39,6 @@ public struct BatchRun: Sendable {
       }
   }
 
-  /// What would be done, without touching or creating anything.
-  public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
-    targets.map { target in
-      do throws(CaptureError) {
-        let session = try CaptureSession(
-          target.recognition, registry: registry, layout: target.layout, verify: options.verify)
-        let planner = Planner(pipeline, selection: options.selection)
-        return CapturePlan(
-          id: target.layout.name, jobs: planner.plan(session.collector.facts(of: pipeline)))
-      } catch {
-        return CapturePlan(id: target.layout.name, jobs: [], error: error.description)
-      }
-    }
-  }
-
   /// Runs everything inline, one capture after the other: what a crash would cost is the whole run.
   /// Users get `Supervisor`; tests and debuggers this.
   ///
@@ -90,19 +75,5 @@ public struct CaptureTarget: Sendable, Codable {
     CaptureReport(
       id: layout.name, path: recognition.folder.string, family: recognition.family.rawValue,
       outcome: outcome, message: message)
-  }
-}
-
-/// The jobs of one capture, before anything is done.
-public struct CapturePlan: Sendable {
-  public var id: String
-  public var jobs: [PlannedJob]
-  /// Why the capture cannot be opened.
-  public var error: String?
-
-  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
-    self.id = id
-    self.jobs = jobs
-    self.error = error
   }
 }

@@ -53,15 +53,13 @@ struct RunCommand: ParsableCommand {
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    let plans = batch.plan(targets)
-    let text = PlanText(plans)
-    if json { Console.print(json: try JSONText.pretty(text)) } else { Console.print(text.text) }
-    let unreadable = plans.count { $0.error != nil }
-    if unreadable == plans.count { throw Exit(code: ExitStatus.noCapture) }
-    let isBad =
-      unreadable > 0 || !declined.isEmpty
-      || plans.contains { $0.jobs.contains { $0.action == .blocked } }
-    if isBad { throw Exit(code: ExitStatus.jobFailed) }
+    var printer = PlanPrinter(json: json, write: Console.print(bytes:))
+    try batch.plan(targets, printer.render) { try printer.print($0) }
+    try printer.finish()
+    if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
+    if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0 {
+      throw Exit(code: ExitStatus.jobFailed)
+    }
   }
 
   private func process(

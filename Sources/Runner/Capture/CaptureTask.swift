@@ -31,8 +31,11 @@ struct CaptureTask: Sendable {
       defer { withExtendedLifetime(lock) {} }
       try Publication.sweep(target.layout)
       let session = try CaptureSession(
-        target.recognition, registry: registry, layout: target.layout, verify: options.verify)
+        target.recognition, registry: registry, layout: target.layout, verify: options.verify,
+        clock: clock)
+      try session.removeInapplicable(for: pipeline)
       try session.writeDocument(for: pipeline)
+      try session.remember(options.pipelineSource)
       let captureRun = CaptureRun(
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, interruption: interruption)
@@ -41,6 +44,7 @@ struct CaptureTask: Sendable {
       Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
+      session.writeIndex(for: pipeline)
       return outcome
     } catch {
       var outcome = CaptureOutcome(target.report(.failed, "\(error)"))

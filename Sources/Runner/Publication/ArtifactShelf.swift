@@ -6,34 +6,43 @@ import SystemPackage
 /// The published artifacts of one capture.
 public struct ArtifactShelf: Sendable {
   public let layout: OutputLayout
+  /// Copies of records, by stage; each counts only while its file has not changed.
+  private let index: RecordIndex?
+  /// The folder of the capture, held open for planning: thousands of looks without walking its path.
+  private let folder: OpenFolder?
 
   public init(_ layout: OutputLayout) {
+    self.init(layout, index: nil)
+  }
+
+  init(_ layout: OutputLayout, index: RecordIndex?) {
     self.layout = layout
+    self.index = index
+    folder = index == nil ? nil : OpenFolder(layout.folder.string)
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
   public func record(_ stage: String) -> ArtifactRecord? {
-    Self.read(ArtifactRecord.self, layout.record(stage))
-      ?? Self.read(ArtifactRecord.self, layout.removedRecord(stage))
+    entry(stage)?.record
   }
 
   /// What is published of `stage`: its record and whether every listed output is there with its
   /// recorded size (and digest, if `verify`). `nil` when there is no complete artifact.
   public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
-    if let record = Self.read(ArtifactRecord.self, layout.record(stage)) {
-      return PublishedArtifact(
-        record: record, state: Self.state(of: record, in: layout.artifact(stage), verify: verify))
-    }
-    if let record = Self.read(ArtifactRecord.self, layout.removedRecord(stage)) {
-      return PublishedArtifact(record: record, state: .removed)
-    }
-    return nil
+    guard let entry = entry(stage) else { return nil }
+    let state =
+      entry.isRemoved
+      ? PublishedArtifact.State.removed : state(of: entry.record, verify: verify)
+    return PublishedArtifact(
+      record: entry.record, state: state, isKnownSound: entry.isKnownSound)
   }
 
   /// The artifact as an input of another stage; `nil` unless it is complete on disk.
   public func input(_ stage: String) -> InputArtifact? {
-    Self.read(ArtifactRecord.self, layout.record(stage)).map {
-      InputArtifact(stage: stage, folder: layout.artifact(stage), record: $0)
+    entry(stage).flatMap { entry in
+      entry.isRemoved
+        ? nil
+        : InputArtifact(stage: stage, folder: layout.artifact(stage), record: entry.record)
     }
   }
 
@@ -47,19 +56,45 @@ public struct ArtifactShelf: Sendable {
     try FileSystem.remove(layout.artifact(stage))
   }
 
-  private static func state(
-    of record: ArtifactRecord, in folder: FilePath, verify: Bool
-  ) -> PublishedArtifact.State {
+  private struct Found {
+    var record: ArtifactRecord
+    var isRemoved: Bool
+    var isKnownSound = false
+  }
+
+  private func entry(_ stage: String) -> Found? {
+    if let folder, let known = index?.records[stage] {
+      let published = folder.stamp(of: "\(stage)/\(ArtifactRecord.fileName)")
+      if published == known.stamp {
+        return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
+      }
+      if published == nil, FileStamp(of: layout.removedRecord(stage)) == known.stamp {
+        return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
+      }
+    }
+    if let record = Self.read(ArtifactRecord.self, layout.record(stage)) {
+      return Found(record: record, isRemoved: false)
+    }
+    return Self.read(ArtifactRecord.self, layout.removedRecord(stage)).map {
+      Found(record: $0, isRemoved: true)
+    }
+  }
+
+  private func state(of record: ArtifactRecord, verify: Bool) -> PublishedArtifact.State {
+    let place = layout.artifact(record.stage)
+    let open =
+      folder.map { OpenFolder(record.stage, in: $0) } ?? OpenFolder(place.string)
     var missing: [String] = []
     var altered: [String] = []
     for output in record.outputs {
-      let path = folder.appending(FilePath(output.path).components)
-      guard let identity = try? FileIdentity(of: path) else {
+      guard let stamp = open?.stamp(of: output.path) else {
         missing.append(output.path)
         continue
       }
-      if identity.bytes != output.bytes
-        || (verify && (try? Digest(ofFileAt: path)) != output.sha256)
+      if stamp.bytes != output.bytes
+        || (verify
+          && (try? Digest(ofFileAt: place.appending(FilePath(output.path).components)))
+            != output.sha256)
       {
         altered.append(output.path)
       }

@@ -70,10 +70,13 @@ final class SupervisedRun {
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
     while let index = waiting.first, admission.canAdmit(memoryBytes: needed) {
       waiting.removeFirst()
-      if !waiting.isEmpty, !postponed.contains(index),
-        FileLock.isHeld(at: targets[index].layout.lock)
-      {
-        postponed.insert(index)
+      let isLocked = FileLock.isHeld(at: targets[index].layout.lock)
+      if !isLocked, let report = supervisor.batch.settled(targets[index]) {
+        ledger.start(index)
+        ledger.finish(index, CaptureOutcome(report))
+        continue
+      }
+      if isLocked, !waiting.isEmpty, postponed.insert(index).inserted {
         waiting.append(index)
         continue
       }
