@@ -11,6 +11,6 @@ enum Toolbox {
 
   static let stages = StageRegistry([
     DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
-    ExportTables.self, Preview.self, MakeThumbnail.self,
+    ExportTables.self, Preview.self, MakeThumbnail.self, AlignColor.self, PointCloudExport.self,
   ])
 }
