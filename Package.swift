@@ -117,7 +117,7 @@ let package = Package(
     tests(
       "Stages",
       [
-        "Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage",
+        "Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel", "Storage",
         "SyntheticCaptures", systemPackage,
       ]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),

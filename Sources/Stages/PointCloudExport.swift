@@ -87,6 +87,12 @@ public enum PointCloudExport: Stage {
     {
       return .unreadable(why)
     }
+    // Intrinsics of single frames matter unless a file takes their place.
+    if CalibrationChoice.file(parameters, deviceID: capture.deviceID) == nil,
+      case .unreadable(let why) = capture.state(of: .intrinsics)
+    {
+      return .unreadable(why)
+    }
     guard needsConfidence(parameters) else { return .applies }
     return Applicability(capture.state(of: .confidence))
   }

@@ -19,6 +19,8 @@ struct StageBench {
 
   /// What a stage published and said.
   struct Output {
+    /// Stays as long as somebody may look into it.
+    let folder: TemporaryFolder
     var artifact: InputArtifact
     var result: StageResult
 
@@ -45,7 +47,7 @@ struct StageBench {
       budget: CoreBudget(cores: cores), warnings: WarningCollector(), progress: StageProgress(),
       cancellation: Cancellation(), log: LogFile(folder.path.appending("\(name).log")))
     let result = try kind.run(context)
-    return Output(artifact: try artifact(name, staging), result: result)
+    return Output(folder: folder, artifact: try artifact(name, staging), result: result)
   }
 
   /// A frame store; `nil` is a hole.

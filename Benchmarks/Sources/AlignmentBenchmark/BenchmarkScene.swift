@@ -24,7 +24,7 @@ enum BenchmarkScene {
         ? LensDistortion(openCVOrder: [0.0712, -0.153, 0.0011, -0.0008, 0.0561]) : .none)
   }
 
-  /// Depth in the steps of a structured-light sensor (z² / 300,000 mm), with holes.
+  /// Depth in the steps of a structured-light sensor (z² / 300,000 mm), with its noise and holes.
   static func frame(seed: UInt64) -> DepthImage {
     var random = Numbers(state: seed &+ 1)
     var image = DepthImage(width: depthCamera.width, height: depthCamera.height)
@@ -38,6 +38,7 @@ enum BenchmarkScene {
         slant: Double.random(in: -1.5...1.5, using: &random)
       )
     }
+    var noise = 0.0
     for j in 0..<image.height {
       for i in 0..<image.width {
         // A wall that recedes to the right, a floor from below the middle on.
@@ -48,8 +49,10 @@ enum BenchmarkScene {
         where (board.left..<(board.left + board.width)).contains(i)
           && (board.top..<(board.top + board.height)).contains(j)
         { z = min(z, board.z + board.slant * Double(i - board.left)) }
+        // Noise of about a step, smooth over three pixels as sensors that match patterns have it.
         let step = max(1, z * z / 300_000)
-        z = (z / step).rounded() * step
+        noise = 0.7 * noise + Double.random(in: -0.5...0.5, using: &random)
+        z = (z / step + noise).rounded() * step
         let isHole = UInt8.random(in: 0...255, using: &random) == 0
         image.millimeters[j * image.width + i] = isHole || z > 6000 ? 0 : UInt16(z)
       }

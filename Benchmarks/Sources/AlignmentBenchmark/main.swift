@@ -2,8 +2,6 @@ import Codecs
 import Geometry
 import Glibc
 import Processing
-import Storage
-import SystemPackage
 
 /// CPU milliseconds of this process's thread so far.
 func cpuMilliseconds() -> Double {
@@ -17,8 +15,9 @@ if arguments.first == "--pictures", arguments.count == 2 {
   // For encoders of other programs: the same aligned pictures.
   for (index, image) in try AlignedFrames.all().enumerated() {
     var writer = PNGWriter()
-    try OutputFile.write(
-      writer.encode(image), to: FilePath(arguments[1]).appending("aligned-\(index).png"))
+    let file = try writer.encode(image)
+    guard let output = fopen(arguments[1] + "/aligned-\(index).png", "wb") else { exit(73) }
+    guard fwrite(file, 1, file.count, output) == file.count, fclose(output) == 0 else { exit(73) }
   }
   exit(0)
 }

@@ -5,9 +5,9 @@
 public struct AlignmentScratch: Sendable {
   /// The vertex rows that are worked on.
   var vertices: [Float] = []
-  /// 1/Z per output pixel; all zero between frames.
+  /// 1/Z per output pixel.
   var inverseDepth: [Float] = []
-  /// All of these for each row band; the 1/Z in it is cleared before use.
+  /// All of these for each row band.
   var bands: [Float] = []
   /// The depth frame, where several threads read it.
   var frame: [UInt16] = []

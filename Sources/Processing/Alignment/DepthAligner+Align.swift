@@ -68,7 +68,8 @@ extension DepthAligner {
             storage: inverseDepth, width: width,
             rows: first..<min(first + bandRows, unturnedSize.height))
           drawRows(depth, vertices, records, into: target)
-          target.resolve(into: output + first * width)
+          InverseDepthTarget.convert(
+            inverseDepth, width: width, rows: target.rows.count, into: output + first * width)
         }
       }
     }
@@ -88,11 +89,13 @@ extension DepthAligner {
       let rayRow = 3 * projector.stride
       var row = vertices
       var previous = vertices + vertexRowLength
+      var cleared = 0
       for j in 0..<depthSize.height {
         let depth = depth + j * depthSize.width
-        projector.project(depth: depth, rays: rays + j * rayRow, into: row)
+        let lowest = projector.project(depth: depth, rays: rays + j * rayRow, into: row)
+        target.clear(downTo: lowest, &cleared)
         switch method {
-        case .copy: return
+        case .copy: break
         case .mesh(let kernel):
           if j > 0, touches(target, row, previous) {
             kernel.draw(top: previous, bottom: row, into: target, records: records)
@@ -104,13 +107,16 @@ extension DepthAligner {
           corners.values.withUnsafeBufferPointer { corners in
             guard let corners = corners.baseAddress else { return }
             let opposite = vertices + 2 * vertexRowLength
-            projector.project(depth: depth, rays: corners + j * rayRow, into: previous)
-            projector.project(depth: depth, rays: corners + (j + 1) * rayRow + 1, into: opposite)
+            let a = projector.project(depth: depth, rays: corners + j * rayRow, into: previous)
+            let b = projector.project(
+              depth: depth, rays: corners + (j + 1) * rayRow + 1, into: opposite)
+            target.clear(downTo: max(a, b), &cleared)
             kernel.drawRectangles(
               centers: row, corners: previous, oppositeCorners: opposite, into: target)
           }
         }
       }
+      target.clear(downTo: .infinity, &cleared)
     }
   }
 

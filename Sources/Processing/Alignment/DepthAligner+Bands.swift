@@ -51,7 +51,6 @@ extension DepthAligner {
       frame.withUnsafeBufferPointer { frame in
         guard let memory = memory.baseAddress, let frame = frame.baseAddress else { return }
         let storage = memory + layout.targetOffset
-        storage.update(repeating: 0, count: layout.target)
         drawRows(
           frame, memory, memory + layout.recordsOffset,
           into: InverseDepthTarget(storage: storage, width: unturnedSize.width, rows: rows))

@@ -1,4 +1,5 @@
-/// Where surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest value stays.
+/// Where surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest value stays. What the
+/// storage holds at first does not matter: rows are cleared before they are drawn on.
 ///
 /// Rows and columns are padded by two on every side, so that a box of three by three pixels that
 /// touches the picture can be written without clipping. What lands in the padding is never read.
@@ -38,13 +39,16 @@ struct InverseDepthTarget {
   @inline(__always)
   func row(_ y: Int) -> UnsafeMutablePointer<Float> { origin + (y &- rows.lowerBound) &* stride }
 
-  /// Writes millimeters of all rows to `output` (`width` values a row, the first row is
-  /// `rows.lowerBound`) and clears the target for the next frame.
-  func resolve(into output: UnsafeMutablePointer<UInt16>) {
-    for y in 0..<rows.count {
-      let source = origin + y &* stride
-      Self.convert(row: source, width: width, into: output + y &* width)
-      source.update(repeating: 0, count: width)
+  /// Makes the rows up to the one that holds `v`, and one more, 0 where that has not been done yet.
+  ///
+  /// A target is cleared as drawing comes down to it, not as a whole: what was just cleared is in the
+  /// nearest cache when it is drawn on. `cleared` counts the rows that are done.
+  @inline(__always)
+  func clear(downTo v: Float, _ cleared: inout Int) {
+    let end = v < Float(rows.upperBound) ? Int(v) &+ 2 &- rows.lowerBound : rows.count
+    while cleared < min(end, rows.count) {
+      (origin + cleared &* stride).update(repeating: 0, count: width)
+      cleared &+= 1
     }
   }
 

@@ -34,10 +34,12 @@ struct VertexProjector: Sendable {
     self.snaps = snaps
   }
 
-  /// Fills one vertex row from `width` depths and the row's rays.
+  /// Fills one vertex row from `width` depths and the row's rays. Returns the largest v of its vertices;
+  /// without any, or with none below the picture's upper edge, 0.
+  @discardableResult
   func project(
     depth: UnsafePointer<UInt16>, rays: UnsafePointer<Float>, into row: UnsafeMutablePointer<Float>
-  ) {
+  ) -> Float {
     let z = row + 3 * stride
     var i = 0
     while i < width {
@@ -48,7 +50,7 @@ struct VertexProjector: Sendable {
       z[i] = 0
       i &+= 1
     }
-    if distortion.isNone {
+    return if distortion.isNone {
       project(PinholeTerms(distortion), rays: rays, row: row)
     } else if distortion.k4 == 0, distortion.k5 == 0, distortion.k6 == 0 {
       project(PolynomialTerms(distortion), rays: rays, row: row)
@@ -60,7 +62,7 @@ struct VertexProjector: Sendable {
   @inline(__always)
   private func project(
     _ lens: some LensTerms, rays: UnsafePointer<Float>, row: UnsafeMutablePointer<Float>
-  ) {
+  ) -> Float {
     let tx = Four(repeating: translation[0])
     let ty = Four(repeating: translation[1])
     let tz = Four(repeating: translation[2])
@@ -74,6 +76,7 @@ struct VertexProjector: Sendable {
     // In the binade of 1.5 · 2¹⁴ neighboring floats are 1/512 apart: adding it rounds |u| < 8192 to
     // that raster. On it the edge functions of small quads are exact, so that no crack can open.
     let snap = Four(repeating: 24_576)
+    var lowest = zero
     var i = 0
     while i < stride {
       let z = row.four(3 &* stride &+ i)
@@ -94,11 +97,14 @@ struct VertexProjector: Sendable {
         bits(z .> zero) & bits(qz .>= nearest) & bits(s .< limit)
         & bits(magnitude(u) .< Self.farthest) & bits(magnitude(v) .< Self.farthest)
       row.storeFour(keep(u, where: isVertex), i)
-      row.storeFour(keep(v, where: isVertex), stride &+ i)
+      let shown = keep(v, where: isVertex)
+      lowest = greater(lowest, shown)
+      row.storeFour(shown, stride &+ i)
       row.storeFour(keep(w, where: isVertex), 2 &* stride &+ i)
       row.storeFour(select(isVertex, z, else: Four(repeating: .infinity)), 3 &* stride &+ i)
       i &+= 4
     }
+    return lowest.max()
   }
 
   /// The smallest and largest v of a row's vertices; an empty range the wrong way round without any.

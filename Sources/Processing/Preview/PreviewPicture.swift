@@ -28,7 +28,7 @@ public enum PreviewPicture {
   }
 
   /// Both pictures have the same size; each half is reduced by a whole number to at most
-  /// `halfWidth` pixels.
+  /// `halfWidth` pixels. The scale stands below, so that it hides nothing.
   public static func compose(
     color: ColorImage, aligned: DepthImage, colors: FalseColor, halfWidth: Int = 800
   ) -> ColorImage {
@@ -36,7 +36,8 @@ public enum PreviewPicture {
     let (width, height) = (color.width / step, color.height / step)
     let gap = 8
     let edges = DepthEdges.find(in: aligned)
-    var picture = ColorImage(width: width * 2 + gap, height: height)
+    var picture = ColorImage(
+      width: width * 2 + gap, height: height + Self.scaleHeight(width: width))
     for y in 0..<height {
       for x in 0..<width {
         let left = (y * picture.width + x) * 3
@@ -54,18 +55,23 @@ public enum PreviewPicture {
     return picture
   }
 
+  /// How much larger than its smallest size everything about the scale is.
+  private static func scaleFactor(width: Int) -> Int { max(1, width / 320) }
+
+  /// A margin, digits, a gap, the bar, a margin.
+  private static func scaleHeight(width: Int) -> Int {
+    (8 + DigitFont.height + 3 + 8 + 8) * scaleFactor(width: width)
+  }
+
   private static func drawScale(
     _ colors: FalseColor, into picture: inout ColorImage, left: Int, width: Int
   ) {
-    let scale = max(1, width / 320)
+    let scale = scaleFactor(width: width)
     let barHeight = 8 * scale
     let margin = 8 * scale
     let top = picture.height - margin - barHeight
     let barWidth = width - 2 * margin
-    guard barWidth > 0, top > 0 else { return }
-    picture.fill(
-      x: left, y: top - (DigitFont.height + 6) * scale, width: width,
-      height: picture.height, (0, 0, 0))
+    guard barWidth > 0 else { return }
     let span = colors.farMillimeters - colors.nearMillimeters
     for x in 0..<barWidth {
       let depth = colors.nearMillimeters + span * Double(x) / Double(max(1, barWidth - 1))

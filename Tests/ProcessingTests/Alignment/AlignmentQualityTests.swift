@@ -3,6 +3,10 @@ import Processing
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// The measured quality of every surface on every case, as a table on standard output; what is required
 /// of the mesh and what sets it apart from the other surfaces is asserted.
 @Suite("Quality of aligned depth", .enabled(if: Fixtures.arePresent, "no ../shared/fixtures"))
@@ -11,6 +15,7 @@ struct AlignmentQualityTests {
     var name: String
     var surface: AlignmentParameters.Surface
     var quality: TruthComparison
+    var require: AlignmentFixture.Description.Require
     var milliseconds: Double
   }
 
@@ -24,10 +29,12 @@ struct AlignmentQualityTests {
     }
     Self.print(rows)
     for row in rows where row.surface == .mesh {
-      #expect(row.quality.within1mm >= 0.997, "\(row.name)")
-      #expect(row.quality.within5mm >= 0.997, "\(row.name)")
-      #expect(row.quality.coverage >= 0.997, "\(row.name)")
-      #expect(row.quality.through <= 0.0001, "\(row.name)")
+      let (quality, require) = (row.quality, row.require)
+      #expect(quality.within1mm >= require.interiorWithin1mm ?? 0.999, "\(row.name)")
+      #expect(quality.within5mm >= require.interiorWithin5mm ?? 0.999, "\(row.name)")
+      #expect(quality.coverage >= require.interiorCoverage ?? 0.999, "\(row.name)")
+      #expect(quality.through <= require.throughMax ?? 0.0001, "\(row.name)")
+      #expect(quality.leak <= require.leakMax ?? 0.001, "\(row.name)")
       let others = rows.filter { $0.name == row.name && $0.surface != .mesh }
       for other in others {
         // A plane facing both cameras is exact by any method.
@@ -35,6 +42,21 @@ struct AlignmentQualityTests {
           row.quality.within1mm >= other.quality.within1mm - 0.001,
           "\(row.name) against \(other.surface)")
       }
+    }
+  }
+
+  @Test("A real frame against its vendor's library, all surfaces")
+  func realFrame() throws {
+    let folder = try #require(Fixtures.cases(of: "alignment").first { $0.name == "azure-kinect" })
+    let fixture = try AlignmentFixture(folder)
+    let reference = try fixture.picture("reference")
+    for surface in AlignmentParameters.Surface.allCases {
+      let result = PictureComparison(try fixture.aligned(surface), reference)
+      let shares = [result.within1mm, result.within5mm, result.within10mm]
+        .map { "\(($0 * 100_000).rounded() / 1000)" }.joined(separator: " ")
+      Swift.print(
+        "azure-kinect \(surface.rawValue): within 1, 5, 10 mm of the vendor's: \(shares) %")
+      if surface == .mesh { #expect(result.within10mm >= 0.999) }
     }
   }
 
@@ -47,14 +69,12 @@ struct AlignmentQualityTests {
     let aligner = try DepthAligner(calibration: fixture.calibration, parameters: parameters)
     var scratch = AlignmentScratch()
     var output: [UInt16] = []
-    // For the eye only: the best of some runs on whatever the machine is doing.
-    let clock = ContinuousClock()
-    var best = Duration.seconds(60)
+    // For the eye only: the best of some runs, in time of this thread, whatever else the machine does.
+    var best = Double.infinity
     for _ in 0..<5 {
-      let spent = try clock.measure {
-        try aligner.align(fixture.depth.millimeters, scratch: &scratch, into: &output)
-      }
-      best = min(best, spent)
+      let start = Self.threadMilliseconds()
+      try aligner.align(fixture.depth.millimeters, scratch: &scratch, into: &output)
+      best = min(best, Self.threadMilliseconds() - start)
     }
     let grid = aligner.outputIntrinsics
     return Row(
@@ -63,7 +83,13 @@ struct AlignmentQualityTests {
         DepthImage(width: grid.width, height: grid.height, millimeters: output),
         truth: try fixture.picture("truth"), mask: try fixture.mask(),
         step: fixture.quantizationStep),
-      milliseconds: best / .milliseconds(1))
+      require: fixture.description.require, milliseconds: best)
+  }
+
+  private static func threadMilliseconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
   }
 
   private static func print(_ rows: [Row]) {
