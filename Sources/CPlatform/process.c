@@ -58,9 +58,12 @@ static void pass_on(int number) {
 /* Starts the program as a group of its own and stays until it has ended. */
 static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
   struct sigaction ending = {.sa_handler = end_all}, passing = {.sa_handler = pass_on};
-  sigset_t held, before;
+  sigset_t held;
   sigfillset(&held);
-  sigprocmask(SIG_SETMASK, &held, &before);
+  sigprocmask(SIG_SETMASK, &held, NULL);
+  for (int number = 1; number < NSIG; number++) {
+    if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+  }
   sigaction(SIGUSR1, &ending, NULL);
   sigaction(SIGTERM, &passing, NULL);
   signal(SIGINT, SIG_IGN);
@@ -79,7 +82,10 @@ static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
     (void)!write(report, &code, sizeof code);
     _exit(127);
   }
-  close(report);
+  /* Nothing of the process that started us stays open here: pipes and locks of its end with it. */
+  if (close_range(3, ~0U, 0) != 0) {
+    for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
+  }
   setpgid(program, program); /* whoever comes first */
   guarded_program = program;
   sigset_t none;

@@ -55,6 +55,11 @@ struct WorkerProcess: Sendable {
     // A terminal's signals are for the supervisor, which passes on what they mean.
     process.hasOwnGroup = true
     process.diesWithStarter = true
+    // The runtime's own crash handler keeps a crashed process waiting; what there is to know of a crash,
+    // its signal and message, comes without it.
+    process.environment = ProcessOrder.currentEnvironment.merging(
+      ["SWIFT_BACKTRACE": "enable=no"]
+    ) { given, _ in given }
     process.dataLimitBytes = order.memoryLimitBytes.map(Self.dataLimit)
     defer {
       try? input.reading.close()

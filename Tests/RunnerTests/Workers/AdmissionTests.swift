@@ -1,5 +1,6 @@
 import Pipeline
 import Runner
+import SystemPackage
 import Testing
 
 @Suite("Which workers may run at a time")

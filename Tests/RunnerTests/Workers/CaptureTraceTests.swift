@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Storage
+import SystemPackage
 import Testing
 
 @testable import Runner
@@ -9,7 +10,7 @@ import Testing
 struct CaptureTraceTests {
   private static let target = CaptureTarget(
     recognition: Recognition(
-      family: .scanNet, certainty: .certain, folder: "/in/scan", id: "scan", reason: ""),
+      family: .scannet, certainty: .certain, folder: "/in/scan", id: "scan", reason: ""),
     layout: OutputLayout(root: "/out", name: "scan"))
 
   private static func event(
