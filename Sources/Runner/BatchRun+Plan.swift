@@ -19,6 +19,16 @@ public struct CapturePlan: Sendable {
 }
 
 extension BatchRun {
+  /// Finds captures without recognizing those that an earlier run into the same output knows and that
+  /// have not changed.
+  public func finder() -> CaptureFinder {
+    // Folders are compared as they are found: without links.
+    let signature = registry.signature
+    return CaptureFinder(registry) { [root = options.output] folder in
+      KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
+    }
+  }
+
   /// What would be done, without touching or creating anything.
   public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
     var plans: [CapturePlan] = []

@@ -16,6 +16,7 @@ extension RecordIndex {
     }
     writer.put(core.document != nil)
     if let document = core.document { writer.put(document) }
+    writer.put(core.onlyCaptureBy)
   }
 
   static func core(_ reader: inout NoteReader) throws -> Core {
@@ -30,7 +31,8 @@ extension RecordIndex {
     return Core(
       summary: summary, warnings: warnings,
       inputs: InputListing(folder: folder, stem: stem, entries: entries, isSettled: isSettled),
-      document: try reader.bool() ? try reader.stamp() : nil)
+      document: try reader.bool() ? try reader.stamp() : nil,
+      onlyCaptureBy: try reader.optionalText())
   }
 
   private static func put(_ summary: CaptureSummary, _ writer: inout NoteWriter) {

@@ -79,6 +79,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       stages: Self.states(
         jobs, of: capture.pipeline,
         published: Set(capture.facts.filter { $0.value.published != nil }.keys),
+        removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
   }
 
@@ -88,7 +89,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// blocked.
   static func states(
     _ jobs: [PlannedJob], of pipeline: PipelineDefinition, published: Set<String>,
-    failures: [String: String]
+    removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
     return jobs.map { job in
@@ -98,6 +99,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       let details = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
       switch job.action {
       case .upToDate: break
+      // Removed after use and wanted again: that is no lack.
+      case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked: (status.state, status.details) = (.blocked, details)
       case .run:
