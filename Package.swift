@@ -57,6 +57,7 @@ let package = Package(
     room("Geometry", []),
     room("Parallel", []),
     room("Storage", ["CPlatform", systemPackage, crypto]),
+    room("Processes", ["CPlatform", "Storage", systemPackage]),
     room(
       "Codecs",
       [
@@ -70,25 +71,30 @@ let package = Package(
     room(
       "Stages",
       [
-        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage",
-        systemPackage,
+        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processes", "Processing",
+        "Storage", systemPackage,
       ]),
     room(
       "Runner",
-      ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+      [
+        "Captures", "CPlatform", "Parallel", "Pipeline", "Processes", "Storage", logging,
+        systemPackage,
+      ]),
     room(
       "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Captures", "Parallel", "Pipeline", "Reports", "Runner", "Stages", "Storage",
+        "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner", "Stages", "Storage",
         "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
       resources: [
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
+        .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
+        .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/benchmark.yaml"),
       ],
       swiftSettings: house),
 
@@ -98,6 +104,7 @@ let package = Package(
     tests("Geometry", ["Geometry"]),
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),
+    tests("Processes", ["Processes", "Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
       "Captures",
@@ -108,9 +115,15 @@ let package = Package(
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
     tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
     tests(
-      "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
+      "Stages",
+      [
+        "Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage",
+        "SyntheticCaptures", systemPackage,
+      ]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("Reports", ["Reports", "Runner", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests(
+      "Reports",
+      ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),

@@ -14,13 +14,13 @@ public enum CleaningText {
     var total = FolderSize()
     for item in items {
       total += item.size
-      table.add([SizeWords.text(item.size.bytes), relative(item.path, root), item.kind.words])
+      table.add([ByteCount.text(item.size.bytes), relative(item.path, root), item.kind.words])
     }
     var lines = items.isEmpty ? [] : [table.text]
     for (capture, holder) in locked.sorted(by: { $0.key < $1.key }) {
       lines.append("\(capture): left alone, locked by \(holder)")
     }
-    let sum = "\(SizeWords.text(total.bytes)) in \(total.files) files"
+    let sum = "\(ByteCount.text(total.bytes)) in \(total.files) files"
     if items.isEmpty {
       lines.append("nothing to remove")
     } else {

@@ -1,5 +1,6 @@
 import Pipeline
 import Runner
+import Storage
 
 /// An explanation in words. What has changed is marked with `*`.
 public enum ExplanationText {
@@ -87,7 +88,7 @@ public enum ExplanationText {
 
   private static func outputs(_ explanation: StageExplanation) -> [String] {
     guard let outputs = explanation.outputs else { return ["  nothing is published"] }
-    var text = "  \(outputs.count) files, \(SizeWords.text(outputs.bytes))"
+    var text = "  \(outputs.count) files, \(ByteCount.text(outputs.bytes))"
     if outputs.removed { text += ", removed after use" }
     for (names, word) in [(outputs.missing, "missing"), (outputs.altered, "altered")]
     where !names.isEmpty {

@@ -88,7 +88,10 @@ extension BatchRun {
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
   public func settled(_ target: CaptureTarget) -> CaptureReport? {
     guard let known = KnownCapture.ifCurrent(target, registry: registry),
-      let document = known.document, FileStamp(of: target.layout.captureDocument) == document
+      let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
+      // Else the memo is to be written anew.
+      options.pipelineSource == nil
+        || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
     else { return nil }
     let facts = known.collector(verify: options.verify).facts(of: pipeline)
     let jobs = Planner(pipeline, selection: options.selection).plan(facts)

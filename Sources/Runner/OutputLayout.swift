@@ -2,7 +2,7 @@ import Storage
 import SystemPackage
 
 /// Where everything of one capture lies in the output folder.
-public struct OutputLayout: Hashable, Sendable {
+public struct OutputLayout: Hashable, Sendable, Codable {
   /// The `--output` folder.
   public var root: FilePath
   /// The capture's folder name.
@@ -60,6 +60,18 @@ public struct OutputLayout: Hashable, Sendable {
   /// The folder of a run's journal.
   public static func run(_ id: String, in root: FilePath) -> FilePath {
     root.appending("runs").appending(id)
+  }
+
+  /// The folder of a run's logs about one capture.
+  public static func logs(of capture: String, run: String, in root: FilePath) -> FilePath {
+    Self.run(run, in: root).appending("logs").appending(capture)
+  }
+
+  /// The log of one stage of one capture in one run.
+  public static func log(
+    of stage: String, capture: String, run: String, in root: FilePath
+  ) -> FilePath {
+    logs(of: capture, run: run, in: root).appending("\(stage).log")
   }
 
   /// Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.

@@ -105,6 +105,16 @@ public enum FileSystem {
     try withOpen(folder) { descriptor in fsync(descriptor) == 0 ? 0 : errno }
   }
 
+  /// `path` from the root, links in it left as they are. Needs no file to be there.
+  public static func absolute(_ path: FilePath) throws(FileError) -> FilePath {
+    if path.isAbsolute { return path }
+    guard let here = getcwd(nil, 0) else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "find the current folder for")
+    }
+    defer { free(here) }
+    return FilePath(platformString: here).pushing(path).lexicallyNormalized()
+  }
+
   /// Bytes that this user may still write on the file system of `path`; `nil` when it cannot be told.
   public static func freeBytes(at path: FilePath) -> Int64? {
     var status = statvfs()
@@ -113,6 +123,24 @@ public enum FileSystem {
       clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
         by: UInt64(status.f_frsize)
       ).partialValue)
+  }
+
+  /// Throws when fewer than `needed` bytes may be written at `path`, keeping back a hundredth of the
+  /// file system, at most 64 MiB. Where the space cannot be told, nothing happens.
+  public static func checkSpace(for needed: Int64, at path: FilePath) throws(FileError) {
+    var status = statvfs()
+    guard path.withPlatformString({ statvfs($0, &status) }) == 0, let free = freeBytes(at: path)
+    else { return }
+    let (total, overflow) = UInt64(status.f_blocks).multipliedReportingOverflow(
+      by: UInt64(status.f_frsize))
+    let reserve = overflow ? 64 << 20 : Int64(min(total / 100, 64 << 20))
+    guard free - reserve < needed else { return }
+    throw FileError(
+      kind: .noSpace, path: path, operation: "write",
+      reason: needed > 0
+        ? "no space left: about \(ByteCount.text(needed)) are needed, \(ByteCount.text(free)) are free"
+        : "no space left: \(ByteCount.text(free)) are free",
+      remedy: FileError.spaceRemedy)
   }
 
   private static func withOpen(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Captures
 import Pipeline
+import Processes
 import Reports
 import Runner
 import Storage
@@ -27,13 +28,16 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .short, help: "Also tell of stages that have nothing to do.")
   var verbose = false
 
+  @Flag(help: .hidden)
+  var inline = false
+
   func run() throws {
     let source = try options.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
     var runOptions = try options.runOptions(pipeline)
     runOptions.pipelineSource = source
     let batch = BatchRun(registry: Toolbox.captures, pipeline: pipeline, options: runOptions)
-    let finder = CaptureFinder(Toolbox.captures)
+    let finder = batch.finder()
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
     let declined = findings.filter { $0.captures.isEmpty }
@@ -42,7 +46,7 @@ struct RunCommand: ParsableCommand {
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      try process(batch, targets, declined)
+      try process(batch, source, targets, declined)
     }
   }
 
@@ -59,23 +63,41 @@ struct RunCommand: ParsableCommand {
   }
 
   private func process(
-    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
+    _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
+    _ declined: [CaptureFinder.Finding]
   ) throws {
     let clock = RunClock.system
     let start = clock.monotonicSeconds()
     let journal = try Self.journal(in: FilePath(options.output), clock)
-    let cancellation = Cancellation()
-    let signals = Signals(cancelling: cancellation, graceSeconds: try options.graceSeconds())
-    let report = batch.run(
-      targets, declined: declined, run: journal.id,
-      events: EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock)),
-      cancellation: cancellation)
+    let interruption = Interruption()
+    let signals = Signals(interruption, graceSeconds: try options.graceSeconds(), clock)
+    let events = EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock))
+    let report =
+      if inline {
+        batch.run(
+          targets, declined: declined, run: journal.id, events: events,
+          cancellation: interruption.abort, interruption: interruption)
+      } else {
+        try supervisor(batch, source).run(
+          targets, declined: declined, run: journal.id, events: events, interruption: interruption)
+      }
     var final = report
     final.exit =
       signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
     try journal.finish(final)
     announce(final, seconds: clock.monotonicSeconds() - start)
     if final.exit != 0 { throw Exit(code: final.exit) }
+  }
+
+  /// Workers are this very program.
+  private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
+    guard let program = ProgramPath.ofThisProgram else {
+      throw Failure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file to start workers (is /proc mounted?)")
+    }
+    return Supervisor(
+      batch, source: source, program: program, arguments: [WorkerCommand.name])
   }
 
   /// Whatever keeps the run's own folder from being made keeps results from being written.

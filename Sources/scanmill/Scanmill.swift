@@ -14,6 +14,7 @@ struct Scanmill: ParsableCommand {
     subcommands: [
       RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
       StagesCommand.self, GraphCommand.self, CleanCommand.self, SynthesizeCommand.self,
+      WorkerCommand.self,
     ])
 }
 

@@ -23,7 +23,8 @@ extension CaptureSession {
       core: RecordIndex.Core(
         summary: collector.summary, warnings: capture.warnings, inputs: inputs,
         document: FileStamp(of: layout.captureDocument),
-        onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil),
+        onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
+        pipeline: CaptureMemo.digest(of: CaptureMemo(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(memo: memo),
       OpenFolder(layout.notes.string)?.contents(of: layout.indexName)?.bytes != bytes

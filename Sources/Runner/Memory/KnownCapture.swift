@@ -12,6 +12,8 @@ public struct KnownCapture: Sendable {
   let digests: DigestCache
   /// `capture.json` as the last run left it.
   let document: FileStamp?
+  /// Of the pipeline that is noted.
+  let pipeline: Digest?
 
   /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
   /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
@@ -48,7 +50,7 @@ public struct KnownCapture: Sendable {
       summary: core.summary, warnings: core.warnings, shelf: ArtifactShelf(layout, index: index),
       digests: DigestCache(
         layout.digestCache, known: index?.digests ?? [:], unchanged: core.inputs.stamps),
-      document: core.document)
+      document: core.document, pipeline: core.pipeline)
   }
 
   /// The capture in `folder`, when its output in `root` tells that it is the only one there and nothing

@@ -20,6 +20,8 @@ struct RecordIndex: Sendable {
     /// The registry by which the folder was found to hold this capture and no other; `nil`: not found
     /// so.
     var onlyCaptureBy: String?
+    /// Of the noted pipeline; `nil`: none is noted.
+    var pipeline: Digest?
   }
 
   struct Entry: Sendable {

@@ -53,6 +53,7 @@ struct JobRunner: Sendable {
   let unusableInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
+  let log: LogFile
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -93,6 +94,8 @@ struct JobRunner: Sendable {
       if let error = error as? FileError {
         result.isOutputFailure = error.isAboutOutput && error.path.starts(with: layout.root)
         result.isTransient = error.kind == .temporary
+      } else if let failure = error as? StageFailure {
+        result.isTransient = failure.isTemporary
       }
     }
     return .ended(stage.name, result)
@@ -106,6 +109,8 @@ struct JobRunner: Sendable {
   /// Says under `.failed/` why, with what the attempt had written; a success removes it.
   private func leaveNote(_ error: any Error) {
     let staging = layout.staging(stage.name, run: run)
+    // On a full disk what it came to write is of less use than the space.
+    if (error as? FileError)?.kind == .noSpace { try? FileSystem.remove(staging) }
     FailureNote(message: "\(error)", time: clock.wallText()).leave(
       for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
   }
@@ -140,28 +145,56 @@ struct JobRunner: Sendable {
     return decision
   }
 
+  /// With how much space the job needs in all, when it ran out of it.
+  private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
+    guard var error = error as? FileError, error.kind == .noSpace else { return error }
+    let written = staging.bytesWritten
+    let (done, total) = (progress.done, progress.total)
+    let projected = done > 0 && total > done ? Double(written) / Double(done) * Double(total) : nil
+    let expected = stage.kind.expectedBytes(stage.parameters, capture).map(Double.init)
+    guard let needed = [projected, expected].compactMap({ $0 }).max(), needed < 9e18 else {
+      error.reason += "; \(ByteCount.text(written)) were written by then"
+      return error
+    }
+    error.reason +=
+      "; about \(ByteCount.text(max(Int64(needed), written))) are needed in all, "
+      + "\(ByteCount.text(written)) were written by then"
+    return error
+  }
+
   private func work(
     _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try FileSystem.remove(layout.failed(stage.name))
+    if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
+      try FileSystem.checkSpace(for: needed, at: layout.folder)
+    }
     let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
     let stageBudget = budget.view()
     let warnings = WarningCollector()
     let started = clock.wallText()
     let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)
-    let result = try stage.kind.run(
-      StageContext(
-        capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
-        externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
-        progress: progress, cancellation: cancellation))
+    let result: StageResult
+    do {
+      result = try stage.kind.run(
+        StageContext(
+          capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
+          externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
+          progress: progress, cancellation: cancellation, log: log,
+          memoryBytes: stage.memoryBytes))
+    } catch {
+      throw explained(error, staging)
+    }
     try cancellation.check()
     try checkInputsUnchanged(ingredients, externalFiles)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
       outputs: staging.outputs, started: started, finished: clock.wallText(),
-      seconds: clock.monotonicSeconds() - start, cpuSeconds: stageBudget.cpuSeconds,
-      peakMemoryBytes: ProcessUsage.peakMemoryBytes, frames: result.frames,
+      seconds: clock.monotonicSeconds() - start,
+      cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
+      peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
+      frames: result.frames,
       warnings: warnings.warnings)
     var publication = Publication(staging.path, record, layout: layout, run: run)
     try publication.perform()
@@ -189,10 +222,4 @@ struct JobRunner: Sendable {
       throw changed(path)
     }
   }
-}
-
-/// A stage that cannot do its work, with the text for people.
-struct StageFailure: Error, CustomStringConvertible {
-  var description: String
-  init(_ description: String) { self.description = description }
 }

@@ -1,5 +1,5 @@
 /// Sizes as people say them.
-public enum SizeWords {
+public enum ByteCount {
   /// Powers of 1000, three digits: `0 bytes`, `17 bytes`, `1.20 MB`, `35.0 GB`.
   public static func text(_ bytes: Int64) -> String {
     var value = Double(bytes)

@@ -1,0 +1,37 @@
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A program to start. */
+typedef struct {
+  const char *executable;
+  char *const *arguments;   /* argv, ends with NULL */
+  char *const *environment; /* ends with NULL; NULL = that of this process */
+  const char *folder;       /* working folder; NULL = that of this process */
+  int input, output, error; /* descriptors for 0, 1 and 2; -1 = /dev/null */
+  int own_group;            /* whether it leads a process group of its own */
+  int death_signal;         /* sent to it when the starting thread ends; 0 = none */
+  uint64_t data_limit;      /* RLIMIT_DATA in bytes; 0 = as it is */
+} scanmill_program;
+
+/*
+ * Starts a program with default signal handling. Nothing between fork and exec allocates or locks, so
+ * that other threads do not matter. 0 and the process number, or the errno of what failed, in the child
+ * (executable not found, folder not there) as well.
+ */
+int scanmill_start(const scanmill_program *program, pid_t *process);
+
+/* How a process ended and what it and the processes it waited for have used. */
+typedef struct {
+  int exit_code;    /* -1 when a signal ended it */
+  int signal;       /* 0 when it exited */
+  double user_seconds;
+  double system_seconds;
+  int64_t peak_memory_bytes; /* of the largest of them */
+} scanmill_end;
+
+/* Waits for a child. 0 or errno. */
+int scanmill_wait(pid_t process, scanmill_end *end);
+
+/* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
+int scanmill_pipe(int ends[2]);

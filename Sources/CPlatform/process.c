@@ -1,0 +1,105 @@
+#define _GNU_SOURCE
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Everything from here to exec is async-signal-safe. */
+static void become(const scanmill_program *p, pid_t parent) {
+  for (int number = 1; number < NSIG; number++) {
+    if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  if (p->own_group && setpgid(0, 0) != 0) return;
+  if (p->death_signal != 0) {
+    if (prctl(PR_SET_PDEATHSIG, p->death_signal) != 0) return;
+    if (getppid() != parent) _exit(127); /* it ended before we asked */
+  }
+  if (p->data_limit != 0) {
+    struct rlimit limit = {p->data_limit, p->data_limit};
+    if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
+  }
+  if (p->folder != NULL && chdir(p->folder) != 0) return;
+  int given[3] = {p->input, p->output, p->error};
+  int moved[3];
+  /* First out of the way of 0, 1 and 2, then into place: the given ones may be these themselves. */
+  for (int i = 0; i < 3; i++) {
+    int from = given[i] >= 0 ? given[i] : open("/dev/null", i == 0 ? O_RDONLY : O_WRONLY);
+    if (from < 0 || (moved[i] = fcntl(from, F_DUPFD_CLOEXEC, 3)) < 0) return;
+  }
+  for (int i = 0; i < 3; i++) {
+    if (dup2(moved[i], i) < 0) return;
+  }
+  execve(p->executable, p->arguments, p->environment != NULL ? p->environment : environ);
+}
+
+int scanmill_start(const scanmill_program *program, pid_t *process) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return errno;
+  /* Out of the way of the standard descriptors, which the child replaces. */
+  if (report[1] < 3) {
+    int moved = fcntl(report[1], F_DUPFD_CLOEXEC, 3);
+    if (moved < 0) {
+      int code = errno;
+      close(report[0]);
+      close(report[1]);
+      return code;
+    }
+    close(report[1]);
+    report[1] = moved;
+  }
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child < 0) {
+    int code = errno;
+    close(report[0]);
+    close(report[1]);
+    return code;
+  }
+  if (child == 0) {
+    become(program, parent);
+    int code = errno;
+    (void)!write(report[1], &code, sizeof code);
+    _exit(127);
+  }
+  close(report[1]);
+  int code = 0;
+  ssize_t count;
+  do {
+    count = read(report[0], &code, sizeof code);
+  } while (count < 0 && errno == EINTR);
+  close(report[0]);
+  if (count == (ssize_t)sizeof code) {
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return code;
+  }
+  *process = child;
+  return 0;
+}
+
+int scanmill_wait(pid_t process, scanmill_end *end) {
+  int status;
+  struct rusage usage;
+  while (wait4(process, &status, 0, &usage) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  end->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end->user_seconds = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+  end->system_seconds = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+  end->peak_memory_bytes = (int64_t)usage.ru_maxrss * 1024;
+  return 0;
+}
+
+int scanmill_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }

@@ -1,0 +1,108 @@
+import CPlatform
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A program that this process has started.
+public struct ChildProcess: Sendable {
+  /// The process number.
+  public let id: pid_t
+
+  /// Starts the program. Throws when it cannot even be started: not found, not executable, working
+  /// folder absent. Cost: a `fork`, proportional to the memory of this process.
+  public init(_ order: ProcessOrder) throws(FileError) {
+    let executable = try ProgramPath.find(order.program)
+    let arguments = CStrings([order.program] + order.arguments)
+    let environment = order.environment.map { CStrings($0.map { "\($0.key)=\($0.value)" }) }
+    var id = pid_t()
+    let code = executable.withPlatformString { executable in
+      withOptionalPlatformString(order.workingFolder) { folder in
+        var program = scanmill_program()
+        program.executable = executable
+        program.arguments = UnsafePointer(arguments.pointer)
+        program.environment = environment.map { UnsafePointer($0.pointer) }
+        program.folder = folder
+        program.input = order.input.number
+        program.output = order.output.number
+        program.error = order.error.number
+        program.own_group = order.hasOwnGroup ? 1 : 0
+        program.death_signal = order.diesWithStarter ? SIGKILL : 0
+        program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
+        return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }
+      }
+    }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: executable, operation: "start")
+    }
+    self.id = id
+  }
+
+  /// Waits until it has ended. Call once.
+  public func wait() -> ProcessEnd {
+    var end = scanmill_end()
+    guard scanmill_wait(id, &end) == 0 else {
+      return ProcessEnd(way: .exited(127), cpuSeconds: 0, peakMemoryBytes: 0)
+    }
+    return ProcessEnd(
+      way: end.signal == 0 ? .exited(end.exit_code) : .killed(signal: end.signal),
+      cpuSeconds: end.user_seconds + end.system_seconds, peakMemoryBytes: end.peak_memory_bytes)
+  }
+
+  /// Sends a signal to it. Not after `wait`.
+  public func signal(_ number: Int32) { kill(id, number) }
+
+  /// Sends a signal to it and all that it has started, if it has its own group. Not after `wait`.
+  public func signalGroup(_ number: Int32) { kill(-id, number) }
+}
+
+/// How a program ended and what it used, together with the processes that it waited for.
+public struct ProcessEnd: Hashable, Sendable {
+  public enum Way: Hashable, Sendable {
+    case exited(Int32)
+    case killed(signal: Int32)
+  }
+
+  public var way: Way
+  /// User and system.
+  public var cpuSeconds: Double
+  /// Peak resident memory of the largest process.
+  public var peakMemoryBytes: Int64
+
+  public var isSuccess: Bool { way == .exited(0) }
+
+  /// As a sentence about the program goes on: "exited with code 3", "was ended by SIGSEGV".
+  public var phrase: String {
+    switch way {
+    case .exited(let code): "exited with code \(code)"
+    case .killed(let number): "was ended by \(SignalName.text(number))"
+    }
+  }
+}
+
+private func withOptionalPlatformString<Result>(
+  _ path: FilePath?, _ body: (UnsafePointer<CChar>?) -> Result
+) -> Result {
+  guard let path else { return body(nil) }
+  return path.withPlatformString { body($0) }
+}
+
+/// A NULL-terminated list of C strings for the time of a call.
+private final class CStrings {
+  let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    pointer = .allocate(capacity: count + 1)
+    for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
+    (pointer + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { free(pointer[index]) }
+    pointer.deallocate()
+  }
+}

@@ -1,0 +1,16 @@
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Names of signals, for messages.
+public enum SignalName {
+  private static let names: [Int32: String] = [
+    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
+    SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL",
+    SIGSEGV: "SIGSEGV", SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM",
+    SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS",
+  ]
+
+  /// `SIGSEGV`, or `signal 42`.
+  public static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
+}

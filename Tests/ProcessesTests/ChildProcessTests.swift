@@ -1,0 +1,71 @@
+import Processes
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Programs that we start")
+struct ChildProcessTests {
+  @Test(
+    "How a program ended is told as it was",
+    arguments: [
+      ("exit 0", ProcessEnd.Way.exited(0), "exited with code 0"),
+      ("exit 3", .exited(3), "exited with code 3"),
+      ("kill -SEGV $$", .killed(signal: 11), "was ended by SIGSEGV"),
+      ("kill -KILL $$", .killed(signal: 9), "was ended by SIGKILL"),
+    ])
+  func ends(script: String, way: ProcessEnd.Way, phrase: String) throws {
+    let end = try ChildProcess(ProcessOrder("sh", ["-c", script])).wait()
+    #expect(end.way == way)
+    #expect(end.phrase == phrase)
+    #expect(end.isSuccess == (way == .exited(0)))
+    #expect(end.peakMemoryBytes > 0)
+  }
+
+  @Test("Output, errors, environment and working folder go where they were sent")
+  func streams() throws {
+    let folder = try TemporaryFolder()
+    let output = folder.path.appending("out")
+    let file = try FileDescriptor.open(
+      output, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+    var order = ProcessOrder("/bin/sh", ["-c", "pwd; echo \"$COLOR\" >&2"])
+    order.environment = ["COLOR": "blue"]
+    order.workingFolder = folder.path
+    order.output = .descriptor(file)
+    order.error = .descriptor(file)
+    #expect(try ChildProcess(order).wait().isSuccess)
+    try file.close()
+    let text = try MappedFile(output).withBytes { bytes in
+      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    #expect(text == "\(folder.path)\nblue\n")
+  }
+
+  @Test("A program that cannot be started is an error that names it")
+  func notThere() throws {
+    let folder = try TemporaryFolder()
+    let absent = folder.path.appending("absent")
+    #expect(throws: FileError.self) { try ChildProcess(ProcessOrder("no-such-program-9", [])) }
+    #expect(throws: FileError.self) { try ChildProcess(ProcessOrder(absent.string, [])) }
+    var order = ProcessOrder("true", [])
+    order.workingFolder = absent
+    #expect(throws: FileError.self) { try ChildProcess(order) }
+  }
+
+  @Test("A program that wants more memory than its limit does not get it")
+  func memoryLimit() throws {
+    // `tail` keeps the last line, which has no end.
+    var order = ProcessOrder("tail", ["-n", "1", "/dev/zero"])
+    order.dataLimitBytes = 64 << 20
+    #expect(try ChildProcess(order).wait().isSuccess == false)
+  }
+
+  @Test("A signal to the group reaches what the program started")
+  func group() throws {
+    var order = ProcessOrder("sh", ["-c", "sleep 1000; sleep 1000"])
+    order.hasOwnGroup = true
+    let child = try ChildProcess(order)
+    child.signalGroup(9)
+    #expect(child.wait().way == .killed(signal: 9))
+  }
+}
