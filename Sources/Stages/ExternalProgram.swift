@@ -3,10 +3,6 @@ import Pipeline
 import Processes
 import Storage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Runs a program for a stage: its output goes to the job's log, a cancellation ends it and all that it
 /// has started.
 enum ExternalProgram {
@@ -19,7 +15,7 @@ enum ExternalProgram {
   static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
     try context.cancellation.check()
     var order = order
-    order.hasOwnGroup = true
+    order.isGuarded = true
     order.diesWithStarter = true
     let log = context.log
     log.write(prompt + ([order.program] + order.arguments).joined(separator: " "))
@@ -38,9 +34,9 @@ enum ExternalProgram {
         return end
       }
       guard context.cancellation.isCancelled else { continue }
-      if waitedSeconds == nil { child.signalGroup(SIGTERM) }
+      if waitedSeconds == nil { child.terminate() }
       waitedSeconds = (waitedSeconds ?? 0) + 0.05
-      if let waited = waitedSeconds, waited > patienceSeconds { child.signalGroup(SIGKILL) }
+      if let waited = waitedSeconds, waited > patienceSeconds { child.kill() }
     }
   }
 }

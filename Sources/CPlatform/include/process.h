@@ -12,6 +12,8 @@ typedef struct {
   int own_group;            /* whether it leads a process group of its own */
   int death_signal;         /* sent to it when the starting thread ends; 0 = none */
   uint64_t data_limit;      /* RLIMIT_DATA in bytes; 0 = as it is */
+  int guarded; /* whether a process in between ends all that it has started when it ends, when the
+                  starting thread ends and on SIGUSR1; SIGTERM goes on to all of them */
 } scanmill_program;
 
 /*

@@ -230,6 +230,6 @@ final class SupervisedRun {
   private func kill(_ index: Int, _ why: String) {
     guard let child = running[index]?.child, running[index]?.killReason == nil else { return }
     running[index]?.killReason = why
-    child.signalGroup(SIGKILL)
+    child.kill()
   }
 }
