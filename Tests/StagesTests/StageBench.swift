@@ -43,7 +43,7 @@ struct StageBench {
       capture: capture, stage: name, parameters: parameters, inputs: inputs,
       externalFiles: kind.externalFiles(parameters, summary), staging: staging,
       budget: CoreBudget(cores: cores), warnings: WarningCollector(), progress: StageProgress(),
-      cancellation: Cancellation())
+      cancellation: Cancellation(), log: LogFile(folder.path.appending("\(name).log")))
     let result = try kind.run(context)
     return Output(artifact: try artifact(name, staging), result: result)
   }
