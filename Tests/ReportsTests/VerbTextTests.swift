@@ -100,15 +100,4 @@ struct VerbTextTests {
       PlanText(Self.plans).text.hasSuffix(
         "2 captures: 1 run, 1 up-to-date, 0 blocked, 0 not-applicable\nreasons: 1 forced"))
   }
-
-  @Test(
-    "Sizes in words",
-    arguments: [
-      (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.00 kB"), (1234, "1.23 kB"),
-      (99_949, "99.9 kB"), (99_950, "100 kB"), (999_499, "999 kB"), (999_500, "1.00 MB"),
-      (35_040_000_000, "35.0 GB"),
-    ] as [(Int64, String)])
-  func sizes(_ bytes: Int64, _ text: String) {
-    #expect(SizeWords.text(bytes) == text)
-  }
 }

@@ -21,7 +21,7 @@ struct CleaningTests {
   static func names(_ items: [Removable], _ workshop: Workshop) -> [String] {
     items.map { item in
       var path = item.path
-      path.removePrefix(workshop.layout().folder)
+      _ = path.removePrefix(workshop.layout().folder)
       return "\(item.kind.rawValue) \(path)"
     }
   }
