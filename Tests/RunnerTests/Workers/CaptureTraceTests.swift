@@ -9,7 +9,7 @@ import Testing
 struct CaptureTraceTests {
   private static let target = CaptureTarget(
     recognition: Recognition(
-      family: .scanNet, certainty: .certain, folder: "/in/scan", id: "scan", reason: ""),
+      family: .scannet, certainty: .certain, folder: "/in/scan", id: "scan", reason: ""),
     layout: OutputLayout(root: "/out", name: "scan"))
 
   private static func event(
