@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Storage
+import SystemPackage
 import Testing
 
 @testable import Runner
