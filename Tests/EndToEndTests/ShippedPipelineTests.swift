@@ -1,4 +1,5 @@
 import Storage
+import SystemPackage
 import TestSupport
 import Testing
 
