@@ -10,7 +10,17 @@ public enum ExplanationText {
       section("parameters", explanation.parameters.map { comparison($0, explanation) }),
       section("versions", explanation.versions.map { comparison($0, explanation) }),
       section("inputs", explanation.inputs.map { input($0, explanation) }),
-      section("fingerprint", [comparison(explanation.fingerprint, explanation)]),
+      section(
+        "fingerprint",
+        [
+          [
+            "\(mark(explanation.fingerprint.changed)) SHA-256",
+            change(
+              explanation.fingerprint.recorded, explanation.fingerprint.planned,
+              explanation.fingerprint.changed, explanation,
+              unknown: "known once its inputs are built"),
+          ]
+        ]),
       section("outputs", [outputs(explanation)]),
     ].compactMap { $0 }
     if let failure = explanation.failure {
@@ -63,7 +73,7 @@ public enum ExplanationText {
       "\(mark(item.changed)) \(item.kind.rawValue)", item.name, item.source,
       change(
         item.recorded.map(short), item.planned.map(short), item.changed, explanation,
-        unknown: item.kind == .artifact ? "known once it is built" : "none"),
+        unknown: item.isRebuilt ? "known once it is built" : "none"),
     ]
   }
 

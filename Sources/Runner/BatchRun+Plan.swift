@@ -19,6 +19,16 @@ public struct CapturePlan: Sendable {
 }
 
 extension BatchRun {
+  /// Finds captures without recognizing those that an earlier run into the same output knows and that
+  /// have not changed.
+  public func finder() -> CaptureFinder {
+    // Folders are compared as they are found: without links.
+    let signature = registry.signature
+    return CaptureFinder(registry) { [root = options.output] folder in
+      KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
+    }
+  }
+
   /// What would be done, without touching or creating anything.
   public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
     var plans: [CapturePlan] = []
@@ -78,7 +88,10 @@ extension BatchRun {
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
   public func settled(_ target: CaptureTarget) -> CaptureReport? {
     guard let known = KnownCapture.ifCurrent(target, registry: registry),
-      let document = known.document, FileStamp(of: target.layout.captureDocument) == document
+      let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
+      // Else the memo is to be written anew.
+      options.pipelineSource == nil
+        || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
     else { return nil }
     let facts = known.collector(verify: options.verify).facts(of: pipeline)
     let jobs = Planner(pipeline, selection: options.selection).plan(facts)

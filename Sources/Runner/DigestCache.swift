@@ -27,15 +27,18 @@ public final class DigestCache: Sendable {
   private let file: FilePath
   private let state: Mutex<State>
   private let nowNanoseconds: @Sendable () -> Int64
+  /// Stamps that files were found to have a moment ago.
+  private let unchanged: [String: FileStamp]
 
   /// What is remembered in `file`; an absent or damaged file is an empty cache. It is read when first
-  /// something is asked that `known` does not tell.
+  /// something is asked that `known` does not tell. Files among `unchanged` are not looked at again.
   init(
-    _ file: FilePath, known: [String: Entry] = [:],
+    _ file: FilePath, known: [String: Entry] = [:], unchanged: [String: FileStamp] = [:],
     nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
   ) {
     self.file = file
     self.nowNanoseconds = nowNanoseconds
+    self.unchanged = unchanged
     state = Mutex(State(entries: known))
   }
 
@@ -45,6 +48,7 @@ public final class DigestCache: Sendable {
   }
 
   func digest(of path: String) throws(FileError) -> Digest {
+    if let stamp = unchanged[path], let known = entry(path, stamp) { return known.sha256 }
     guard let stamp = FileStamp(of: path) else {
       let path = FilePath(path)
       _ = try FileIdentity(of: path)  // Says why.

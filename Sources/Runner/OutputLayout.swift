@@ -74,12 +74,13 @@ public struct OutputLayout: Hashable, Sendable, Codable {
     logs(of: capture, run: run, in: root).appending("\(stage).log")
   }
 
+  /// Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.
+  private static let allowed = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-".unicodeScalars)
+
   /// A capture id as a folder name: what is outside `[A-Za-z0-9._+@-]` becomes `-`; names that would
   /// hide or collide with our own folders get a leading `-`.
   public static func folderName(forID id: String) -> String {
-    // Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.
-    let allowed = Set(
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-".unicodeScalars)
     let name = String(
       id.map { character in
         character.unicodeScalars.allSatisfy { allowed.contains($0) } ? character : "-"

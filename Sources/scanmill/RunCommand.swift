@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
     var runOptions = try options.runOptions(pipeline)
     runOptions.pipelineSource = source
     let batch = BatchRun(registry: Toolbox.captures, pipeline: pipeline, options: runOptions)
-    let finder = CaptureFinder(Toolbox.captures)
+    let finder = batch.finder()
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
     let declined = findings.filter { $0.captures.isEmpty }

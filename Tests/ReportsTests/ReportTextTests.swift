@@ -107,6 +107,7 @@ struct ReportTextTests {
         b
           cannot be read: b.txt: no such file
         2 captures: 1 run, 1 up-to-date, 1 blocked, 1 not-applicable
+        reasons: 1 parameters
         """)
   }
 

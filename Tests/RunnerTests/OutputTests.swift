@@ -106,7 +106,7 @@ struct OutputTests {
     #expect(record.outputDigest == record.outputs.digest)
     #expect(record.parameters["suffix"] == .string(""))
     #expect(record.parameters["letters"] == .null)
-    #expect(record.parameters["length"] == .integer(13))
+    #expect(record.recorded == ["length": .integer(13)])
     #expect(record.inputs.capture == nil)
     #expect(record.inputs.artifacts.keys.sorted() == ["frames"])
     #expect(record.frames == 13 && record.warnings.isEmpty && record.seconds >= 0)

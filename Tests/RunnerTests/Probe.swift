@@ -13,6 +13,7 @@ final class Probe: Sendable {
 
   private static let all = Mutex<[String: Probe]>([:])
   private let ran = Mutex<[String]>([])
+  private let opened = Mutex(0)
   private let hooks = Mutex<(enter: [String: Hook], leave: [String: Hook])>(([:], [:]))
 
   /// The one of the capture in `folder`.
@@ -42,6 +43,16 @@ final class Probe: Sendable {
       return ran.sorted()
     }
   }
+
+  /// How often the capture was opened since the last call.
+  func takeOpened() -> Int {
+    opened.withLock { opened in
+      defer { opened = 0 }
+      return opened
+    }
+  }
+
+  func open() { opened.withLock { $0 += 1 } }
 
   func enter(_ context: StageContext) throws {
     ran.withLock { $0.append(context.stage) }

@@ -212,8 +212,9 @@ struct RerunTests {
     #expect(workshop.run(.only("tables")).stages() == ["tables ran input-rebuilt"])
     #expect(workshop.published("tables") == "[aligned [frames deep]][depth [frames deep]]")
     #expect(workshop.run().busy() == ["color not-applicable"])
+    #expect(workshop.record("color") == nil)
     try workshop.write("red", to: "color.bin")
-    #expect(workshop.run().busy() == ["tables ran input-rebuilt"])
+    #expect(workshop.run().busy() == ["color ran never-built", "tables ran input-rebuilt"])
   }
 
   @Test("Nothing but the stages that apply is made, and that is done")

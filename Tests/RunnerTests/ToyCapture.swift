@@ -21,6 +21,7 @@ enum ToyReader: CaptureReader {
 
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
+    Probe.of(folder).open()
     guard recognition.id != "unopenable" else {
       throw CaptureError(file: folder.appending("toy.txt"), byteOffset: 0, problem: "no toy")
     }

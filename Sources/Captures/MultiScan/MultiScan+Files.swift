@@ -65,7 +65,7 @@ extension MultiScan.Files {
   }
 
   /// Endings in the order in which they are tried: `-primary.mp4` before `.mp4`.
-  private static var endings: [(String, WritableKeyPath<MultiScan.Files, String?>)] {
+  private static let endings: [(String, any WritableKeyPath<MultiScan.Files, String?> & Sendable)] =
     [
       (".depth.zlib", \.depth), (".confidence.zlib", \.confidence), (".jsonl", \.cameraInfo),
       (".json", \.json), (".txt", \.text), ("-primary.mp4", \.primaryVideo),
@@ -73,5 +73,4 @@ extension MultiScan.Files {
       (".acce", \.motion[.acce]), (".mag", \.motion[.mag]), (".atti", \.motion[.atti]),
       (".grav", \.motion[.grav]),
     ]
-  }
 }

@@ -14,9 +14,16 @@ public struct CaptureFinder: Sendable {
   }
 
   private let registry: CaptureRegistry
+  private let remembered: @Sendable (FilePath) -> Recognition?
 
-  public init(_ registry: CaptureRegistry) {
+  /// - Parameter remembered: the only capture of a folder, from somebody who knows that nothing in the
+  ///   folder has changed since it was recognized.
+  public init(
+    _ registry: CaptureRegistry,
+    remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil }
+  ) {
     self.registry = registry
+    self.remembered = remembered
   }
 
   /// A folder that holds captures, a folder of such folders (one level), or one file of a capture
@@ -34,7 +41,8 @@ public struct CaptureFinder: Sendable {
     if !captures.contains(where: { $0.stem == nil }) {
       captures += inside(listing.subfolders.filter { !$0.hasPrefix(".") }, of: path)
     }
-    captures.sort { ($0.folder.string, $0.id) < ($1.folder.string, $1.id) }
+    captures = captures.map { (folder: $0.folder.string, capture: $0) }
+      .sorted { ($0.folder, $0.capture.id) < ($1.folder, $1.capture.id) }.map(\.capture)
     return Finding(
       path: path, captures: captures, declined: captures.isEmpty ? Self.why(listing) : nil)
   }
@@ -44,7 +52,9 @@ public struct CaptureFinder: Sendable {
     let share = 32
     let found = try? concurrentMap(count: (names.count + share - 1) / share) { index in
       names[(index * share)..<min(names.count, (index + 1) * share)].flatMap { name in
-        (try? FolderListing(of: path.appending(name))).map(registry.recognize) ?? []
+        let folder = path.appending(name)
+        if let known = remembered(folder) { return [known] }
+        return (try? FolderListing(of: folder)).map(registry.recognize) ?? []
       }
     }
     return found?.flatMap { $0 } ?? []

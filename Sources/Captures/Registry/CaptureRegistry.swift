@@ -13,6 +13,11 @@ public struct CaptureRegistry: Sendable {
     readers.first { $0.family == family }
   }
 
+  /// All readers with their versions: what recognition depends on beside the files.
+  public var signature: String {
+    readers.map { "\($0.family.rawValue) \($0.readerVersion)" }.joined(separator: ", ")
+  }
+
   public func readerVersion(of family: CaptureFamily) -> Int {
     reader(of: family)?.readerVersion ?? 0
   }

@@ -44,7 +44,7 @@ struct CaptureTask: Sendable {
       Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
-      session.writeIndex(for: pipeline)
+      session.writeIndex(for: pipeline, registry: registry)
       return outcome
     } catch {
       var outcome = CaptureOutcome(target.report(.failed, "\(error)"))

@@ -56,6 +56,11 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
     family == recognition.family && folder == recognition.folder.string && stem == recognition.stem
   }
 
+  /// Tells noted pipelines apart.
+  static func digest(of pipeline: PipelineSource?) -> Digest? {
+    pipeline.flatMap { try? JSONText.canonical($0) }.map { Digest(of: $0) }
+  }
+
   /// Writes it down unless it stands there already.
   func write(to layout: OutputLayout) throws {
     let bytes = try JSONText.pretty(self)

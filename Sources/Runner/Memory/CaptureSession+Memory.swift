@@ -17,17 +17,28 @@ extension CaptureSession {
 
   /// Writes the index that planning reads. Only for the holder of the lock, after the last stage and
   /// `capture.json`. Failing to is no harm and not reported.
-  func writeIndex(for pipeline: PipelineDefinition) {
+  func writeIndex(for pipeline: PipelineDefinition, registry: CaptureRegistry) {
     guard let inputs, let memo = FileStamp(of: layout.memo) else { return }
     let index = RecordIndex(
       core: RecordIndex.Core(
         summary: collector.summary, warnings: capture.warnings, inputs: inputs,
-        document: FileStamp(of: layout.captureDocument)),
+        document: FileStamp(of: layout.captureDocument),
+        onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
+        pipeline: CaptureMemo.digest(of: CaptureMemo(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(memo: memo),
       OpenFolder(layout.notes.string)?.contents(of: layout.indexName)?.bytes != bytes
     else { return }
     try? OutputFile.replace(layout.index, with: bytes, durably: false)
+  }
+
+  /// Whether the folder holds this capture and no other, so that it need not be recognized again.
+  private func isOnlyCapture(_ registry: CaptureRegistry) -> Bool {
+    guard recognition.stem == nil, recognition.id == collector.summary.id,
+      let listing = try? FolderListing(of: recognition.folder)
+    else { return false }
+    let found = registry.recognize(listing)
+    return found.count == 1 && found[0] == recognition
   }
 
   /// The records of all stages with the stamps of their files, taken before they are read.

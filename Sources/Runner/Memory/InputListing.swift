@@ -70,6 +70,13 @@ public struct InputListing: Hashable, Sendable, Codable {
     entries += others.sorted { $0.key < $1.key }.map { Entry(name: $0.key, stamp: $0.value) }
   }
 
+  /// Stamps by whole path.
+  var stamps: [String: FileStamp] {
+    Dictionary(
+      entries.map { ($0.name.hasPrefix("/") ? $0.name : "\(folder)/\($0.name)", $0.stamp) }
+    ) { first, _ in first }
+  }
+
   /// Whether everything is still the same. Cost: one system call per file.
   func isCurrent() -> Bool {
     guard isSettled,

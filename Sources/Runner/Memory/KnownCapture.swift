@@ -12,6 +12,8 @@ public struct KnownCapture: Sendable {
   let digests: DigestCache
   /// `capture.json` as the last run left it.
   let document: FileStamp?
+  /// Of the pipeline that is noted.
+  let pipeline: Digest?
 
   /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
   /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
@@ -46,8 +48,27 @@ public struct KnownCapture: Sendable {
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, shelf: ArtifactShelf(layout, index: index),
-      digests: DigestCache(layout.digestCache, known: index?.digests ?? [:]),
-      document: core.document)
+      digests: DigestCache(
+        layout.digestCache, known: index?.digests ?? [:], unchanged: core.inputs.stamps),
+      document: core.document, pipeline: core.pipeline)
+  }
+
+  /// The capture in `folder`, when its output in `root` tells that it is the only one there and nothing
+  /// has changed since it was recognized by the same readers.
+  static func onlyCapture(
+    of folder: FilePath, in root: FilePath, signature: String
+  ) -> Recognition? {
+    guard let name = folder.lastComponent?.string else { return nil }
+    let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
+    guard let notes = OpenFolder(layout.notes.string),
+      let memo = notes.stamp(of: layout.memoName),
+      let core = RecordIndex.core(in: notes, layout, memo: memo),
+      core.onlyCaptureBy == signature, core.inputs.folder == folder.string, core.inputs.stem == nil,
+      core.summary.id == name, core.inputs.isCurrent()
+    else { return nil }
+    return Recognition(
+      family: core.summary.family, certainty: .certain, folder: folder, id: core.summary.id,
+      reason: "known from an earlier run")
   }
 
   func collector(verify: Bool) -> FactsCollector {

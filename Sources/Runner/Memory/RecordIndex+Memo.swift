@@ -1,6 +1,7 @@
 import Captures
 import FoundationEssentials
 import Pipeline
+import Storage
 
 /// The part of an index that comes from the memo.
 extension RecordIndex {
@@ -16,6 +17,8 @@ extension RecordIndex {
     }
     writer.put(core.document != nil)
     if let document = core.document { writer.put(document) }
+    writer.put(core.onlyCaptureBy)
+    writer.put(core.pipeline?.hex)
   }
 
   static func core(_ reader: inout NoteReader) throws -> Core {
@@ -30,7 +33,9 @@ extension RecordIndex {
     return Core(
       summary: summary, warnings: warnings,
       inputs: InputListing(folder: folder, stem: stem, entries: entries, isSettled: isSettled),
-      document: try reader.bool() ? try reader.stamp() : nil)
+      document: try reader.bool() ? try reader.stamp() : nil,
+      onlyCaptureBy: try reader.optionalText(),
+      pipeline: try reader.optionalText().map(Digest.init(hex:)))
   }
 
   private static func put(_ summary: CaptureSummary, _ writer: inout NoteWriter) {

@@ -17,6 +17,11 @@ struct RecordIndex: Sendable {
     var inputs: InputListing
     /// `capture.json` as it was.
     var document: FileStamp?
+    /// The registry by which the folder was found to hold this capture and no other; `nil`: not found
+    /// so.
+    var onlyCaptureBy: String?
+    /// Of the noted pipeline; `nil`: none is noted.
+    var pipeline: Digest?
   }
 
   struct Entry: Sendable {
@@ -48,7 +53,7 @@ struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x1_5343_4D49
+  private static let format: Int64 = 0x2_5343_4D49
 
   /// A file of these values with a digest at its end.
   func encoded(memo: FileStamp) throws -> [UInt8] {
@@ -70,15 +75,27 @@ extension RecordIndex {
     return writer.bytes + Array(Digest(of: writer.bytes).hex.utf8)
   }
 
-  init(_ bytes: [UInt8], memo: FileStamp, pool: ParameterPool) throws {
+  /// What comes from the memo, without the rest.
+  static func core(in notes: OpenFolder, _ layout: OutputLayout, memo: FileStamp) -> Core? {
+    guard let bytes = notes.contents(of: layout.indexName)?.bytes,
+      var reader = try? reader(bytes, memo: memo)
+    else { return nil }
+    return try? core(&reader)
+  }
+
+  /// Behind the stamp of the memo.
+  private static func reader(_ bytes: [UInt8], memo: FileStamp) throws -> NoteReader {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()
     }
     var reader = NoteReader(bytes, in: 0..<count)
-    guard try reader.integer() == Self.format, try reader.stamp() == memo else {
-      throw DamagedNote()
-    }
+    guard try reader.integer() == format, try reader.stamp() == memo else { throw DamagedNote() }
+    return reader
+  }
+
+  init(_ bytes: [UInt8], memo: FileStamp, pool: ParameterPool) throws {
+    var reader = try Self.reader(bytes, memo: memo)
     core = try Self.core(&reader)
     digests = [:]
     for (path, entry) in try reader.list({ reader in

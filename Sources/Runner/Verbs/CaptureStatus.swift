@@ -78,7 +78,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       lockedBy: capture.lockedBy, notes: capture.notes,
       stages: Self.states(
         jobs, of: capture.pipeline,
-        published: Set(capture.facts.filter { $0.value.published != nil }.keys),
+        published: capture.facts.compactMapValues { $0.published?.record },
+        removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
   }
 
@@ -87,8 +88,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// A failure counts until what failed is up to date; what needs a failed stage and would run is
   /// blocked.
   static func states(
-    _ jobs: [PlannedJob], of pipeline: PipelineDefinition, published: Set<String>,
-    failures: [String: String]
+    _ jobs: [PlannedJob], of pipeline: PipelineDefinition, published: [String: ArtifactRecord],
+    removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
     return jobs.map { job in
@@ -98,6 +99,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       let details = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
       switch job.action {
       case .upToDate: break
+      // Removed after use and wanted again: that is no lack.
+      case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked: (status.state, status.details) = (.blocked, details)
       case .run:
@@ -107,8 +110,16 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
           status.state = .blocked
           status.details = "its input '\(stopper)' \(states[stopper]?.rawValue ?? "")"
         } else {
-          let isThere = published.contains(job.stage)
-          (status.state, status.reason) = (isThere ? .stale : .missing, job.reason)
+          let record = published[job.stage]
+          if let record, job.reason == .inputRebuilt {
+            // Made without inputs that failed then and would be tried again now: all that can be.
+            let lacking = pipeline[job.stage]?.inputs.count { input in
+              (states[input.stage] == .failed || states[input.stage] == .blocked)
+                && record.inputs.artifacts[input.port] == nil
+            }
+            if lacking == job.details.count { break }
+          }
+          (status.state, status.reason) = (record == nil ? .missing : .stale, job.reason)
           status.details = details
         }
       }

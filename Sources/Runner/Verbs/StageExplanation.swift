@@ -34,6 +34,8 @@ public struct StageExplanation: Sendable, Encodable {
     public var recorded: String?
     public var planned: String?
     public var changed: Bool
+    /// An artifact that will be made anew first.
+    public var isRebuilt = false
   }
 
   public struct Outputs: Sendable, Encodable, Hashable {
@@ -182,10 +184,11 @@ extension StageExplanation {
       }
     }
     for binding in stage.inputs {
-      found.append(
-        input(
-          .artifact, binding.port, binding.stage, record?.inputs.artifacts[binding.port]?.hex,
-          upstream[binding.port]??.hex))
+      var item = input(
+        .artifact, binding.port, binding.stage, record?.inputs.artifacts[binding.port]?.hex,
+        upstream[binding.port]??.hex)
+      item.isRebuilt = upstream[binding.port] == .some(.none)
+      found.append(item)
     }
     let files =
       capture.collector.map { stage.kind.externalFiles(stage.parameters, $0.summary) } ?? [:]
