@@ -8,6 +8,9 @@ enum PipelineFinder {
   /// Names that come with the program.
   static let builtIn = ["default", "preview"]
 
+  /// What `bench` measures unless told otherwise.
+  static let benchmark = "default"
+
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     if builtIn.contains(nameOrFile) {
       return try read(text(ofBuiltIn: nameOrFile), file: "\(nameOrFile).yaml")

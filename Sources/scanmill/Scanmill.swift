@@ -13,7 +13,7 @@ struct Scanmill: ParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, InspectCommand.self, StagesCommand.self, GraphCommand.self,
-      SynthesizeCommand.self,
+      BenchCommand.self, SynthesizeCommand.self,
     ])
 }
 
