@@ -78,12 +78,15 @@ let package = Package(
     room(
       "Stages",
       [
-        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage",
-        systemPackage,
+        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processes", "Processing",
+        "Storage", systemPackage,
       ]),
     room(
       "Runner",
-      ["Captures", "CPlatform", "Parallel", "Pipeline", "Storage", logging, systemPackage]),
+      [
+        "Captures", "CPlatform", "Parallel", "Pipeline", "Processes", "Storage", logging,
+        systemPackage,
+      ]),
     room(
       "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
     room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
@@ -97,6 +100,8 @@ let package = Package(
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
       resources: [
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
+        .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
+        .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/benchmark.yaml"),
       ],
       swiftSettings: house),
 

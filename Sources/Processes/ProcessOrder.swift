@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SystemPackage
 
 /// A program to start.
@@ -40,4 +41,7 @@ public struct ProcessOrder: Sendable {
     self.program = program
     self.arguments = arguments
   }
+
+  /// The variables that this process runs with.
+  public static var currentEnvironment: [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -144,8 +144,15 @@ final class CaptureRun {
       capture: session.capture, stage: stage, planner: planner, collector: session.collector,
       layout: session.layout, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
-      unusableInputs: Set(unusable), isDemanded: demanded.contains(name))
+      unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
+      log: log(of: name))
     JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
+  }
+
+  /// The log of a job: one per stage and run.
+  private func log(of stage: String) -> LogFile {
+    LogFile(
+      OutputLayout.log(of: stage, capture: session.layout.name, run: run, in: session.layout.root))
   }
 
   private func shouldRetry(_ name: String, _ result: JobResult) -> Bool {

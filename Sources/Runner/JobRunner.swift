@@ -53,6 +53,7 @@ struct JobRunner: Sendable {
   let unusableInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
+  let log: LogFile
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -93,6 +94,8 @@ struct JobRunner: Sendable {
       if let error = error as? FileError {
         result.isOutputFailure = error.isAboutOutput && error.path.starts(with: layout.root)
         result.isTransient = error.kind == .temporary
+      } else if let failure = error as? StageFailure {
+        result.isTransient = failure.isTemporary
       }
     }
     return .ended(stage.name, result)
@@ -154,14 +157,17 @@ struct JobRunner: Sendable {
       StageContext(
         capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
         externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
-        progress: progress, cancellation: cancellation))
+        progress: progress, cancellation: cancellation, log: log,
+        memoryBytes: stage.memoryBytes))
     try cancellation.check()
     try checkInputsUnchanged(ingredients, externalFiles)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
       outputs: staging.outputs, started: started, finished: clock.wallText(),
-      seconds: clock.monotonicSeconds() - start, cpuSeconds: stageBudget.cpuSeconds,
-      peakMemoryBytes: ProcessUsage.peakMemoryBytes, frames: result.frames,
+      seconds: clock.monotonicSeconds() - start,
+      cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
+      peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
+      frames: result.frames,
       warnings: warnings.warnings)
     var publication = Publication(staging.path, record, layout: layout, run: run)
     try publication.perform()
@@ -189,10 +195,4 @@ struct JobRunner: Sendable {
       throw changed(path)
     }
   }
-}
-
-/// A stage that cannot do its work, with the text for people.
-struct StageFailure: Error, CustomStringConvertible {
-  var description: String
-  init(_ description: String) { self.description = description }
 }

@@ -57,6 +57,18 @@ public struct OutputLayout: Hashable, Sendable {
     root.appending("runs").appending(id)
   }
 
+  /// The folder of a run's logs about one capture.
+  public static func logs(of capture: String, run: String, in root: FilePath) -> FilePath {
+    Self.run(run, in: root).appending("logs").appending(capture)
+  }
+
+  /// The log of one stage of one capture in one run.
+  public static func log(
+    of stage: String, capture: String, run: String, in root: FilePath
+  ) -> FilePath {
+    logs(of: capture, run: run, in: root).appending("\(stage).log")
+  }
+
   /// A capture id as a folder name: what is outside `[A-Za-z0-9._+@-]` becomes `-`; names that would
   /// hide or collide with our own folders get a leading `-`.
   public static func folderName(forID id: String) -> String {

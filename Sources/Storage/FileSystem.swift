@@ -105,6 +105,16 @@ public enum FileSystem {
     try withOpen(folder) { descriptor in fsync(descriptor) == 0 ? 0 : errno }
   }
 
+  /// `path` from the root, links in it left as they are. Needs no file to be there.
+  public static func absolute(_ path: FilePath) throws(FileError) -> FilePath {
+    if path.isAbsolute { return path }
+    guard let here = getcwd(nil, 0) else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "find the current folder for")
+    }
+    defer { free(here) }
+    return FilePath(platformString: here).pushing(path).lexicallyNormalized()
+  }
+
   /// Bytes that this user may still write on the file system of `path`; `nil` when it cannot be told.
   public static func freeBytes(at path: FilePath) -> Int64? {
     var status = statvfs()

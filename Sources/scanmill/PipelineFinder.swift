@@ -6,10 +6,12 @@ import SystemPackage
 /// Finds the pipeline that a user names: a file, or one of those that come with the program.
 enum PipelineFinder {
   /// Names that come with the program.
-  static let builtIn = ["default", "preview"]
+  static let builtIn = [
+    "default", "depth-only", "color-only", "vi-slam", "preview", "benchmark",
+  ]
 
   /// What `bench` measures unless told otherwise.
-  static let benchmark = "default"
+  static let benchmark = "benchmark"
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     if builtIn.contains(nameOrFile) {
@@ -36,7 +38,11 @@ enum PipelineFinder {
   private static func text(ofBuiltIn name: String) -> String {
     let bytes: [UInt8]
     switch name {
+    case "depth-only": bytes = PackageResources.depth_only_yaml
+    case "color-only": bytes = PackageResources.color_only_yaml
+    case "vi-slam": bytes = PackageResources.vi_slam_yaml
     case "preview": bytes = PackageResources.preview_yaml
+    case "benchmark": bytes = PackageResources.benchmark_yaml
     default: bytes = PackageResources.default_yaml
     }
     return String(decoding: bytes, as: UTF8.self)

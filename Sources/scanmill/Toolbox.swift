@@ -12,5 +12,6 @@ enum Toolbox {
   static let stages = StageRegistry([
     DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
     ExportTables.self, Preview.self, MakeThumbnail.self,
+    ExternalCommand.self,
   ])
 }

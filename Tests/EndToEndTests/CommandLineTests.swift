@@ -53,7 +53,10 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Every pipeline that comes with the program can be drawn", arguments: ["default", "preview"])
+    "Every pipeline that comes with the program can be drawn",
+    arguments: [
+      "default", "depth-only", "color-only", "vi-slam", "preview", "benchmark",
+    ])
   func pipelines(_ name: String) throws {
     for format in ["text", "dot", "mermaid"] {
       let result = try Program.run(["graph", name, "--format", format])

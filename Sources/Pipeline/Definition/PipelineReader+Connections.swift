@@ -1,3 +1,5 @@
+import Yams
+
 /// Which stage feeds which input.
 extension PipelineReader {
   /// One stage named under `needs` or `optional`.
@@ -40,7 +42,10 @@ extension PipelineReader {
           port: port.name, stage: upstream.name, isOptional: connection.isOptional))
     }
     stage.inputs = Self.inPortOrder(stage.inputs, stage.kind.ports)
-    if areAllBound { checkRequired(entry, stage) }
+    if areAllBound {
+      checkRequired(entry, stage)
+      checkProblems(entry, stage)
+    }
     stages[entry.name.value] = stage
   }
 
@@ -50,6 +55,7 @@ extension PipelineReader {
   ) -> Port? {
     let content = upstream.kind.content(upstream.parameters)
     let bound = Set(stage.inputs.map(\.port))
+    if stage.kind.takesAnyArtifact { return anyPort(connection, upstream, of: stage) }
     let fitting = stage.kind.ports.filter { $0.accepts == content }
     func wrong(_ place: PipelineFile.Text, _ message: String) -> Port? {
       diagnostics.add(place.mark, message)
@@ -85,6 +91,28 @@ extension PipelineReader {
     return free.first
   }
 
+  /// A port under the name that the pipeline gives it, else the name of the stage it comes from.
+  private mutating func anyPort(
+    _ connection: Connection, _ upstream: StageDefinition, of stage: StageDefinition
+  ) -> Port? {
+    let name = connection.port ?? connection.source
+    guard !stage.inputs.contains(where: { $0.port == name.value }) else {
+      diagnostics.add(name.mark, "input '\(name.value)' is connected twice")
+      return nil
+    }
+    return Port(
+      name.value, upstream.kind.content(upstream.parameters), isRequired: !connection.isOptional,
+      "what '\(upstream.name)' makes")
+  }
+
+  /// What the kind of stage itself finds wrong, at the parameter it is about.
+  mutating func checkProblems(_ entry: PipelineFile.StageEntry, _ stage: StageDefinition) {
+    for problem in stage.kind.problems(stage) {
+      let parameter = entry.with.first { $0.name.value == problem.parameter }
+      diagnostics.add(parameter?.value.mark ?? entry.name.mark, problem.message)
+    }
+  }
+
   private mutating func checkRequired(
     _ entry: PipelineFile.StageEntry, _ stage: StageDefinition
   ) {
@@ -98,5 +126,6 @@ extension PipelineReader {
 
   private static func inPortOrder(_ inputs: [PortBinding], _ ports: [Port]) -> [PortBinding] {
     ports.flatMap { port in inputs.filter { $0.port == port.name } }
+      + inputs.filter { input in !ports.contains { $0.name == input.port } }
   }
 }

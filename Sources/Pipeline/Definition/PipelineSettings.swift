@@ -57,6 +57,10 @@ extension PipelineDefinition {
   /// A parameter may decide what a stage makes; those who read it must still be able to.
   private func checkConnections(after setting: ParameterSetting) throws(SettingError) {
     for stage in stages {
+      if let problem = stage.kind.problems(stage).first {
+        throw SettingError(
+          description: "\(setting.stage).\(setting.parameter)=\(setting.value): \(problem.message)")
+      }
       for input in stage.inputs {
         guard let upstream = self[input.stage],
           let port = stage.kind.ports.first(where: { $0.name == input.port })

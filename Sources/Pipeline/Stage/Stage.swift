@@ -14,6 +14,9 @@ public protocol Stage: Sendable {
   static var sentence: String { get }
   static var ports: [Port] { get }
   static var parameters: [ParameterDescription] { get }
+  /// Whether, besides `ports`, any artifact may be connected: at a port that the pipeline names, or that
+  /// has the name of the stage it comes from.
+  static var takesAnyArtifact: Bool { get }
 
   /// What kind of artifact it publishes, for matching the ports of other stages.
   static func content(_ parameters: ParameterValues) -> ArtifactContent
@@ -26,6 +29,8 @@ public protocol Stage: Sendable {
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
+  /// What is wrong with a stage of this kind as a pipeline defines it, beyond single parameters.
+  static func problems(_ stage: StageDefinition) -> [StageProblem]
   /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
   static func run(_ context: StageContext) throws -> StageResult
 }
@@ -34,6 +39,32 @@ extension Stage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { [:] }
+  public static var takesAnyArtifact: Bool { false }
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] { [] }
+}
+
+/// Something that a pipeline cannot ask of a stage.
+public struct StageProblem: Hashable, Sendable {
+  /// Where it stands; `nil`: the stage as a whole.
+  public var parameter: String?
+  public var message: String
+
+  public init(parameter: String? = nil, _ message: String) {
+    self.parameter = parameter
+    self.message = message
+  }
+}
+
+/// A stage that cannot do its work, with the text for people.
+public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  public var description: String
+  /// Whether another attempt may succeed.
+  public var isTemporary: Bool
+
+  public init(_ description: String, isTemporary: Bool = false) {
+    self.description = description
+    self.isTemporary = isTemporary
+  }
 }
 
 /// Whether a stage has anything to do for a capture.

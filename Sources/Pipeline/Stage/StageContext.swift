@@ -20,11 +20,16 @@ public struct StageContext: Sendable {
   public var warnings: WarningCollector
   public var progress: StageProgress
   public var cancellation: Cancellation
+  /// The log of this job, for the output of external programs and remarks for people.
+  public var log: LogFile
+  /// The most private memory that an external program may allocate.
+  public var memoryBytes: Int64?
 
   public init(
     capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
     externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
-    warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation
+    warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation,
+    log: LogFile, memoryBytes: Int64? = nil
   ) {
     self.capture = capture
     self.stage = stage
@@ -36,6 +41,8 @@ public struct StageContext: Sendable {
     self.warnings = warnings
     self.progress = progress
     self.cancellation = cancellation
+    self.log = log
+    self.memoryBytes = memoryBytes
   }
 
   /// How many frames a stage keeps in flight: one per core.
@@ -61,6 +68,10 @@ public struct StageResult: Sendable {
   public var frames: Int
   /// Values the stage worked out that readers of the artifact need; recorded beside the parameters.
   public var recorded: [String: JSONValue]
+  /// CPU time of external programs.
+  public var externalCPUSeconds = 0.0
+  /// Peak memory of external programs.
+  public var externalPeakMemoryBytes: Int64 = 0
 
   public init(frames: Int, recorded: [String: JSONValue] = [:]) {
     self.frames = frames

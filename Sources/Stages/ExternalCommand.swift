@@ -1,0 +1,158 @@
+import Captures
+import Parallel
+import Pipeline
+import Processes
+import Storage
+import SystemPackage
+
+/// An external program as a stage: published, fingerprinted, logged and stopped as our own.
+public enum ExternalCommand: Stage {
+  public static let name = "command"
+  public static let version = 1
+  public static let sentence =
+    "Runs an external program without a shell; what it writes into {output} is published."
+  public static let ports: [Port] = []
+  public static let takesAnyArtifact = true
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "command", .list,
+      "The program and its arguments; {output}, {capture}, {input:NAME}, {id} and {cores} are replaced."
+    ),
+    ParameterDescription(
+      "files", .list,
+      "Scripts and other files whose content counts: a change runs the stage again."),
+    ParameterDescription(
+      "programVersion", .text,
+      "Any text that stands for the program's version: another one runs the stage again."),
+    ParameterDescription(
+      "environment", .list, "NAME=VALUE, in addition to the variables that scanmill runs with."),
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+
+  /// Everything, once the program is shown the capture's folder.
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    texts(parameters).contains { $0.pieces.contains(.capture) } ? Set(CapturePart.allCases) : []
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    Dictionary(parameters.list("files").map { ($0, FilePath($0)) }) { first, _ in first }
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability { .applies }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    let command = stage.parameters.list("command")
+    guard let program = command.first, !program.isEmpty else {
+      return [
+        StageProblem("stage '\(stage.name)' has no 'command': [program, argument, …]")
+      ]
+    }
+    var problems: [StageProblem] = []
+    if command.count == 1, program.contains(" ") {
+      problems.append(
+        StageProblem(
+          parameter: "command",
+          "'\(program)' is one argument; no shell splits it: write [program, argument, …]"))
+    }
+    for text in command {
+      do throws(CommandText.Problem) {
+        for case .input(let name) in try CommandText(text).pieces
+        where !stage.inputs.contains(where: { $0.port == name }) {
+          problems.append(
+            StageProblem(
+              parameter: "command",
+              "'\(text)': no input '\(name)'"
+                + NearestName.suggestion(name, among: stage.inputs.map(\.port))))
+        }
+      } catch {
+        problems.append(StageProblem(parameter: "command", error.message))
+      }
+    }
+    for text in stage.parameters.list("environment") where !text.dropFirst().contains("=") {
+      problems.append(
+        StageProblem(parameter: "environment", "'\(text)' is not NAME=VALUE"))
+    }
+    return problems
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let arguments = try texts(context.parameters).map { text in
+      try text.pieces.map { try replacement(of: $0, context) }.joined()
+    }
+    guard let program = arguments.first else { throw StageFailure("there is no command") }
+    var order = ProcessOrder(program, Array(arguments.dropFirst()))
+    order.environment = environment(context.parameters)
+    order.dataLimitBytes = context.memoryBytes
+    let end = try context.budget.withCore { try ExternalProgram.run(order, context) }
+    guard end.isSuccess else {
+      let lines = LogFile.tail(of: context.log.path, lines: 10)
+      throw StageFailure(
+        "\(program) \(end.phrase)"
+          + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),
+        // sysexits.h: the program asks to be run again later.
+        isTemporary: end.way == .exited(75))
+    }
+    try adoptFiles(in: context.staging)
+    var result = StageResult(frames: 0)
+    result.externalCPUSeconds = end.cpuSeconds
+    result.externalPeakMemoryBytes = end.peakMemoryBytes
+    return result
+  }
+
+  private static func texts(_ parameters: ParameterValues) -> [CommandText] {
+    parameters.list("command").compactMap { try? CommandText($0) }
+  }
+
+  private static func replacement(
+    of piece: CommandText.Piece, _ context: StageContext
+  ) throws -> String {
+    switch piece {
+    case .text(let text): return text
+    case .output: return try FileSystem.absolute(context.staging.path).string
+    case .capture: return try FileSystem.absolute(context.capture.folder).string
+    case .id: return context.capture.id
+    case .cores: return "\(context.budget.cores)"
+    case .input(let name):
+      guard let input = context.inputs[name] else {
+        throw StageFailure("its input '\(name)' is not there")
+      }
+      return try FileSystem.absolute(input.folder).string
+    }
+  }
+
+  private static func environment(_ parameters: ParameterValues) -> [String: String]? {
+    let added = parameters.list("environment")
+    guard !added.isEmpty else { return nil }
+    var all = ProcessOrder.currentEnvironment
+    for text in added {
+      guard let equals = text.firstIndex(of: "=") else { continue }
+      all[String(text[..<equals])] = String(text[text.index(after: equals)...])
+    }
+    return all
+  }
+
+  /// Everything the program left becomes part of the artifact.
+  private static func adoptFiles(in staging: StagingFolder) throws {
+    func walk(_ folder: FilePath, _ prefix: String) throws {
+      for name in try FileSystem.names(in: folder) {
+        let path = folder.appending(name)
+        if FileSystem.isFolder(path), !FileSystem.isLink(path) {
+          try walk(path, prefix + name + "/")
+        } else {
+          try staging.adopt(prefix + name)
+        }
+      }
+    }
+    try walk(staging.path, "")
+    if staging.outputs.isEmpty {
+      throw StageFailure("the program wrote nothing into {output}")
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A text file that only grows, written by several threads and by other programs.
+///
+/// Made when the first line comes. Writing never throws: a log that cannot be written must not stop the
+/// work that it is about.
+public final class LogFile: Sendable {
+  public let path: FilePath
+  private let file = Mutex<FileDescriptor?>(nil)
+
+  public init(_ path: FilePath) {
+    self.path = path
+  }
+
+  deinit {
+    file.withLock { try? $0?.close() }
+  }
+
+  /// Appends a line.
+  public func write(_ line: String) {
+    _ = try? withDescriptor { try $0.writeAll(Array((line + "\n").utf8)) }
+  }
+
+  /// Lends the open file, in append mode, for another program to write to.
+  public func withDescriptor<Result>(_ body: (FileDescriptor) throws -> Result) throws -> Result {
+    try file.withLock { file in
+      if let file { return try body(file) }
+      try FileSystem.makeFolder(path.removingLastComponent())
+      let opened: FileDescriptor
+      do {
+        opened = try FileDescriptor.open(
+          path, .writeOnly, options: [.create, .append, .closeOnExec],
+          permissions: [.ownerReadWrite, .groupRead, .otherRead])
+      } catch {
+        throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+      }
+      file = opened
+      return try body(opened)
+    }
+  }
+
+  /// The last lines of a file, at most `count` and about 8 KB; none if it cannot be read.
+  public static func tail(of path: FilePath, lines count: Int) -> [String] {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
+      return []
+    }
+    defer { try? file.close() }
+    let most: Int64 = 8192
+    guard let size = try? file.seek(offset: 0, from: .end),
+      let start = try? file.seek(offset: max(0, size - most), from: .start)
+    else { return [] }
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(most)) { buffer, count in
+      count = (try? file.read(into: UnsafeMutableRawBufferPointer(buffer))) ?? 0
+    }
+    var lines = String(decoding: bytes, as: UTF8.self)
+      .split(omittingEmptySubsequences: true) { $0 == "\n" || $0 == "\r" }
+    // What the window cut in two.
+    if start > 0, lines.count > 1 { lines.removeFirst() }
+    return lines.suffix(count).map(String.init)
+  }
+}
