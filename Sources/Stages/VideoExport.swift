@@ -20,7 +20,8 @@ struct VideoExport: Sendable {
     self.color = color
     self.file = file
     let isBare = color.description.encoding == "h264-annexb"
-    decoder = try VideoDecoder(file, container: isBare ? .annexB : .any, track: track)
+    decoder = try VideoDecoder(
+      file, container: isBare ? .annexB : .any, track: track, threads: context.workers)
     selection = FrameSelection(
       every: context.parameters.integer("every") ?? 1,
       first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
