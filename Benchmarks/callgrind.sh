@@ -23,7 +23,8 @@ done
   convert-accurate structure-decode inflate align
 
 command -v valgrind >/dev/null || { echo "error: valgrind is not installed" >&2; exit 69; }
-swift build --package-path "$here" -c release --product KernelBenchmark >&2
+# Without debug information, which some versions of valgrind do not understand.
+swift build --package-path "$here" -c release -Xlinker --strip-debug --product KernelBenchmark >&2
 program=$(swift build --package-path "$here" -c release --show-bin-path)/KernelBenchmark
 compiler=$(swift --version 2>/dev/null | head -n 1)
 work=$(mktemp -d)
