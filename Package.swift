@@ -123,9 +123,15 @@ let package = Package(
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
     tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
     tests(
-      "Stages", ["Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Storage", systemPackage]),
+      "Stages",
+      [
+        "Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage",
+        "SyntheticCaptures", systemPackage,
+      ]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
-    tests("Reports", ["Reports", "Runner", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests(
+      "Reports",
+      ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),

@@ -10,14 +10,27 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// The rooms of the program.
-let rooms: Target.Dependency = .product(name: "Rooms", package: "scanmill")
+/// A program that uses the rooms of the project.
+func benchmark(_ name: String, exclude: [String] = []) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: [
+      .product(name: "Rooms", package: "scanmill"),
+      .product(name: "SystemPackage", package: "swift-system"),
+    ],
+    exclude: exclude, swiftSettings: house)
+}
 
 let package = Package(
   name: "scanmill-benchmarks",
-  dependencies: [.package(name: "scanmill", path: "..")],
+  dependencies: [
+    .package(name: "scanmill", path: ".."),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+  ],
   targets: [
-    .executableTarget(name: "KernelBenchmark", dependencies: [rooms], swiftSettings: house)
+    benchmark("KernelBenchmark"),
+    benchmark("AlignmentBenchmark", exclude: ["README.md"]),
+    benchmark("PlanningBenchmark"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,8 +20,8 @@ static void become(const scanmill_program *p, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  if (p->own_group && setpgid(0, 0) != 0) return;
-  if (p->death_signal != 0) {
+  if ((p->own_group || p->guarded) && setpgid(0, 0) != 0) return;
+  if (p->death_signal != 0 && !p->guarded) {
     if (prctl(PR_SET_PDEATHSIG, p->death_signal) != 0) return;
     if (getppid() != parent) _exit(127); /* it ended before we asked */
   }
@@ -41,6 +41,61 @@ static void become(const scanmill_program *p, pid_t parent) {
     if (dup2(moved[i], i) < 0) return;
   }
   execve(p->executable, p->arguments, p->environment != NULL ? p->environment : environ);
+}
+
+/* The process in between, of which there is one per fork: plain statics will do. */
+static volatile pid_t guarded_program;
+
+static void end_all(int number) {
+  (void)number;
+  if (guarded_program > 0) kill(-guarded_program, SIGKILL);
+}
+
+static void pass_on(int number) {
+  if (guarded_program > 0) kill(-guarded_program, number);
+}
+
+/* Starts the program as a group of its own and stays until it has ended. */
+static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
+  struct sigaction ending = {.sa_handler = end_all}, passing = {.sa_handler = pass_on};
+  sigset_t held, before;
+  sigfillset(&held);
+  sigprocmask(SIG_SETMASK, &held, &before);
+  sigaction(SIGUSR1, &ending, NULL);
+  sigaction(SIGTERM, &passing, NULL);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  if (setpgid(0, 0) != 0) return;
+  if (p->death_signal != 0) {
+    if (prctl(PR_SET_PDEATHSIG, SIGUSR1) != 0) return;
+    if (getppid() != parent) _exit(127);
+  }
+  /* Not fork: its handlers are not for a child of many threads. */
+  pid_t program = _Fork();
+  if (program < 0) return;
+  if (program == 0) {
+    become(p, getppid());
+    int code = errno;
+    (void)!write(report, &code, sizeof code);
+    _exit(127);
+  }
+  close(report);
+  setpgid(program, program); /* whoever comes first */
+  guarded_program = program;
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  int status;
+  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  kill(-program, SIGKILL); /* what it has left behind */
+  if (WIFSIGNALED(status)) {
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(status), SIG_DFL);
+    kill(getpid(), WTERMSIG(status));
+  }
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
 }
 
 int scanmill_start(const scanmill_program *program, pid_t *process) {
@@ -67,7 +122,11 @@ int scanmill_start(const scanmill_program *program, pid_t *process) {
     return code;
   }
   if (child == 0) {
-    become(program, parent);
+    if (program->guarded) {
+      stand_guard(program, parent, report[1]);
+    } else {
+      become(program, parent);
+    }
     int code = errno;
     (void)!write(report[1], &code, sizeof code);
     _exit(127);
@@ -101,3 +160,5 @@ int scanmill_wait(pid_t process, scanmill_end *end) {
   end->peak_memory_bytes = (int64_t)usage.ru_maxrss * 1024;
   return 0;
 }
+
+int scanmill_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }

@@ -32,4 +32,9 @@ public struct Pose: Hashable, Sendable {
     guard orientation.w.isFinite else { return nil }
     self.init(position: position, orientation: orientation)
   }
+
+  /// Camera coordinates to world coordinates.
+  public var worldFromCamera: RigidTransform {
+    RigidTransform(rotation: orientation.rotation, translation: position)
+  }
 }

@@ -11,20 +11,18 @@ import Synchronization
 /// side by side never use more than `cores` threads of work, whatever number of threads exists. Each
 /// stage has a view of its own, which adds up the CPU time of its frames.
 public final class CoreBudget: Sendable {
+  /// The most cores that it may ever have; stages start as many workers.
   public let cores: Int
-  private let tokens: DispatchSemaphore
+  private let tokens: CoreTokens
   private let cpu = Atomic<Int64>(0)
 
-  /// `cores` below 1 counts as 1.
-  public convenience init(cores: Int) {
+  /// `cores` below 1 counts as 1. With `share` it starts with fewer tokens.
+  public convenience init(cores: Int, share: Int? = nil) {
     let cores = max(1, cores)
-    // Raised from 0: a semaphore that dies below its first value traps.
-    let tokens = DispatchSemaphore(value: 0)
-    for _ in 0..<cores { tokens.signal() }
-    self.init(cores: cores, tokens: tokens)
+    self.init(cores: cores, tokens: CoreTokens(min(max(1, share ?? cores), cores)))
   }
 
-  private init(cores: Int, tokens: DispatchSemaphore) {
+  private init(cores: Int, tokens: CoreTokens) {
     self.cores = cores
     self.tokens = tokens
   }
@@ -32,13 +30,17 @@ public final class CoreBudget: Sendable {
   /// The same tokens with a CPU account of its own.
   public func view() -> CoreBudget { CoreBudget(cores: cores, tokens: tokens) }
 
+  /// Changes how many cores may be busy from now on, 1 to `cores`; work that holds a token keeps it to
+  /// its end.
+  public func resize(to share: Int) { tokens.resize(to: min(max(1, share), cores)) }
+
   /// Runs `body` while holding one token; waits for one if all are out. Never nest.
   public func withCore<Result>(_ body: () throws -> Result) rethrows -> Result {
-    tokens.wait()
+    tokens.take()
     let start = Self.threadCPUNanoseconds()
     defer {
       cpu.add(Self.threadCPUNanoseconds() - start, ordering: .relaxed)
-      tokens.signal()
+      tokens.giveBack()
     }
     return try body()
   }
@@ -50,5 +52,42 @@ public final class CoreBudget: Sendable {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// Tokens of which there may come to be fewer than are out.
+private final class CoreTokens: Sendable {
+  // Raised from 0: a semaphore that dies below its first value traps.
+  private let free = DispatchSemaphore(value: 0)
+  /// `owed`: tokens that are swallowed when they come back.
+  private let state: Mutex<(count: Int, owed: Int)>
+
+  init(_ count: Int) {
+    state = Mutex((count, 0))
+    for _ in 0..<count { free.signal() }
+  }
+
+  func take() { free.wait() }
+
+  func giveBack() {
+    let isSwallowed = state.withLock { state in
+      guard state.owed > 0 else { return false }
+      state.owed -= 1
+      return true
+    }
+    if !isSwallowed { free.signal() }
+  }
+
+  func resize(to count: Int) {
+    state.withLock { state in
+      while state.count < count {
+        state.count += 1
+        if state.owed > 0 { state.owed -= 1 } else { free.signal() }
+      }
+      while state.count > count {
+        state.count -= 1
+        if free.wait(timeout: .now()) != .success { state.owed += 1 }
+      }
+    }
   }
 }

@@ -10,6 +10,7 @@ import SystemPackage
 public struct ChildProcess: Sendable {
   /// The process number.
   public let id: pid_t
+  private let isGuarded: Bool
 
   /// Starts the program. Throws when it cannot even be started: not found, not executable, working
   /// folder absent. Cost: a `fork`, proportional to the memory of this process.
@@ -30,6 +31,7 @@ public struct ChildProcess: Sendable {
         program.error = order.error.number
         program.own_group = order.hasOwnGroup ? 1 : 0
         program.death_signal = order.diesWithStarter ? SIGKILL : 0
+        program.guarded = order.isGuarded ? 1 : 0
         program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
         return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }
       }
@@ -38,6 +40,7 @@ public struct ChildProcess: Sendable {
       throw FileError(Errno(rawValue: code), path: executable, operation: "start")
     }
     self.id = id
+    isGuarded = order.isGuarded
   }
 
   /// Waits until it has ended. Call once.
@@ -51,11 +54,11 @@ public struct ChildProcess: Sendable {
       cpuSeconds: end.user_seconds + end.system_seconds, peakMemoryBytes: end.peak_memory_bytes)
   }
 
-  /// Sends a signal to it. Not after `wait`.
-  public func signal(_ number: Int32) { kill(id, number) }
+  /// Asks it to end (SIGTERM), with what it has started if it is guarded. Not after `wait`.
+  public func terminate() { Glibc.kill(id, SIGTERM) }
 
-  /// Sends a signal to it and all that it has started, if it has its own group. Not after `wait`.
-  public func signalGroup(_ number: Int32) { kill(-id, number) }
+  /// Ends it, with what it has started if it is guarded. Not after `wait`.
+  public func kill() { Glibc.kill(id, isGuarded ? SIGUSR1 : SIGKILL) }
 }
 
 /// How a program ended and what it used, together with the processes that it waited for.

@@ -28,9 +28,11 @@ public struct ProcessOrder: Sendable {
   public var input = Stream.nothing
   public var output = Stream.nothing
   public var error = Stream.nothing
-  /// Whether it leads a process group of its own: then signals of a terminal do not reach it, and
-  /// `ChildProcess.signalGroup` reaches all that it starts.
+  /// Whether it leads a process group of its own: then signals of a terminal do not reach it.
   public var hasOwnGroup = false
+  /// Whether what it starts ends with it, however it ends; it has its own group then. For programs of
+  /// others, which do not know of us. What leaves the group (a daemon) escapes.
+  public var isGuarded = false
   /// The kernel kills it when the thread that starts it ends, whatever ends that. Start it from a
   /// thread that stays.
   public var diesWithStarter = false

@@ -1,16 +1,115 @@
 import Captures
 import Geometry
+import SystemPackage
 
-/// Which calibration is in force for a capture, in words.
-public enum CalibrationSummary {
-  public static func text(_ capture: Capture) -> String {
-    guard let calibration = capture.alignment else { return "none: no depth to align" }
-    if calibration.registered { return "the capture's own: depth and color share one camera" }
+/// Which calibration is in force for a capture, and what it says.
+public struct CalibrationSummary: Sendable {
+  public let source: CalibrationSource
+  /// As a stage would use it; `nil` where there is no depth to align, or no way to do it.
+  public let calibration: DepthCalibration?
+  private let capture: Capture
+  private let folder: FilePath?
+
+  /// The capture's own calibration, or what `file` or the device's file in `folder` says in its place.
+  ///
+  /// Throws when the file that is in force cannot be used.
+  public init(
+    _ capture: Capture, file: FilePath? = nil, folder: FilePath? = nil
+  ) throws(CalibrationError) {
+    self.capture = capture
+    self.folder = folder
+    source = CalibrationSource(file: file, folder: folder, deviceID: capture.device.id)
+    if let path = source.path {
+      calibration = try CalibrationFile.read(
+        path, depthSize: Self.depthSize(capture), colorSize: Self.colorSize(capture))
+    } else {
+      calibration = capture.alignment
+    }
+  }
+
+  /// The source first, then what it says, a line each.
+  public var lines: [String] {
+    guard let calibration else { return ["none: no depth to align"] }
+    var lines = [sourceText]
+    let missing = Self.missing(in: calibration)
+    if !missing.isEmpty { lines[0] += "; incomplete: no " + missing.joined(separator: ", no ") }
+    if calibration.registered {
+      lines.append("depth and color share one camera")
+    } else if let transform = calibration.colorFromDepth {
+      let millimeters = transform.translation.map { Self.short($0 * 1000, decimals: 1) }
+      lines.append("depth to color: translation \(millimeters.joined(separator: " ")) mm")
+    }
+    if let color = calibration.colorIntrinsics {
+      lines.append(
+        "color " + Self.text(color, calibration.colorDistortion, Self.colorSize(capture)))
+    }
+    if let depth = calibration.depthIntrinsics {
+      lines.append(
+        "depth " + Self.text(depth, calibration.depthDistortion, Self.depthSize(capture)))
+    }
+    return lines
+  }
+
+  private var sourceText: String {
+    switch source {
+    case .file(let path): return "\(path), in place of the capture's own"
+    case .deviceFile(let path, let deviceID):
+      return "\(path), chosen by device \(deviceID), in place of the capture's own"
+    case .capture:
+      guard let folder else { return "the capture's own, nominal" }
+      let device = capture.device.id.map { "device \($0)" } ?? "a capture without device id"
+      return "the capture's own, nominal (\(folder) has no file for \(device))"
+    }
+  }
+
+  private static func missing(in calibration: DepthCalibration) -> [String] {
     var missing: [String] = []
     if calibration.colorIntrinsics == nil { missing.append("color intrinsics") }
-    if calibration.depthIntrinsics == nil { missing.append("depth intrinsics") }
-    if calibration.colorFromDepth == nil { missing.append("extrinsics") }
-    return missing.isEmpty
-      ? "the capture's own, nominal" : "incomplete: no " + missing.joined(separator: ", no ")
+    if calibration.depthIntrinsics == nil, !calibration.registered {
+      missing.append("depth intrinsics")
+    }
+    if calibration.colorFromDepth == nil, !calibration.registered { missing.append("extrinsics") }
+    return missing
+  }
+
+  private static func text(
+    _ camera: PinholeCamera, _ lens: LensDistortion, _ size: (width: Int, height: Int)?
+  ) -> String {
+    var parts = ["\(camera.width)×\(camera.height)"]
+    if let size, size != (camera.width, camera.height) {
+      let isSameShape = camera.fitted(toWidth: size.width, height: size.height) != nil
+      parts.append(
+        isSameShape
+          ? "rescaled to \(size.width)×\(size.height)"
+          : "size-mismatch: the capture's pictures are \(size.width)×\(size.height)")
+    }
+    parts += [("fx", camera.fx), ("fy", camera.fy), ("cx", camera.cx), ("cy", camera.cy)]
+      .map { "\($0) \(short($1, decimals: 3))" }
+    if lens.isNone {
+      parts.append("no lens distortion")
+    } else {
+      let names = ["k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"]
+      let terms = zip(names, lens.openCVOrder).filter { $0.1 != 0 }.map { "\($0) \($1)" }
+      parts.append("lens " + terms.joined(separator: " "))
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  private static func depthSize(_ capture: Capture) -> (width: Int, height: Int)? {
+    capture.depth.value.map { ($0.width, $0.height) }
+  }
+
+  /// Before the turn that makes pictures upright.
+  private static func colorSize(_ capture: Capture) -> (width: Int, height: Int)? {
+    guard let color = capture.color.value, let width = color.description.width,
+      let height = color.description.height
+    else { return nil }
+    return color.clockwiseQuarterTurns % 2 == 0 ? (width, height) : (height, width)
+  }
+
+  /// With at most some decimals, for reading.
+  private static func short(_ value: Double, decimals: Int) -> String {
+    let scale = decimals == 1 ? 10.0 : 1000
+    return "\((value * scale).rounded() / scale)"
   }
 }

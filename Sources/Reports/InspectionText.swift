@@ -5,7 +5,7 @@ import Geometry
 public enum InspectionText {
   public static func text(
     _ capture: Capture, found: [CaptureWarning], encodings: [String: String],
-    calibration: String
+    calibration: [String]
   ) -> String {
     var lines = [
       "\(capture.id)",
@@ -15,7 +15,9 @@ public enum InspectionText {
     ]
     if let date = capture.recordedAt { lines.append("  recorded    \(date)") }
     lines += streamLines(capture, encodings)
-    lines.append("  calibration \(calibration)")
+    for (index, line) in calibration.enumerated() {
+      lines.append((index == 0 ? "  calibration " : "              ") + line)
+    }
     if capture.completeness.isWhole {
       lines.append("  upload      whole")
     } else {

@@ -3,6 +3,27 @@ import Runner
 
 /// What a dry run prints, in text and as JSON.
 public struct PlanText: Encodable, Sendable {
+  var schema = 1
+  var captures: [PlannedCapture]
+  private let counts: PlanCounts
+
+  private enum CodingKeys: CodingKey {
+    case schema, captures
+  }
+
+  public init(_ plans: [CapturePlan]) {
+    captures = plans.map(PlannedCapture.init)
+    counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
+  }
+
+  /// One line per job, and counts at the end.
+  public var text: String {
+    (captures.map(\.text) + [counts.text]).joined(separator: "\n")
+  }
+}
+
+/// The plan of one capture as it is printed.
+public struct PlannedCapture: Encodable, Sendable {
   struct Stage: Encodable {
     var stage: String
     var uses: String
@@ -11,45 +32,66 @@ public struct PlanText: Encodable, Sendable {
     var details: String?
   }
 
-  struct Capture: Encodable {
-    var id: String
-    var stages: [Stage]
-    var error: String?
-  }
+  var id: String
+  var stages: [Stage]
+  var error: String?
 
-  var schema = 1
-  var captures: [Capture]
-
-  public init(_ plans: [CapturePlan]) {
-    captures = plans.map { plan in
-      Capture(
-        id: plan.id,
-        stages: plan.jobs.map { job in
-          Stage(
-            stage: job.stage, uses: job.uses, action: job.action, reason: job.reason,
-            details: job.details.isEmpty ? nil : job.details.joined(separator: "; "))
-        }, error: plan.error)
+  public init(_ plan: CapturePlan) {
+    id = plan.id
+    stages = plan.jobs.map { job in
+      Stage(
+        stage: job.stage, uses: job.uses, action: job.action, reason: job.reason,
+        details: job.details.isEmpty ? nil : job.details.joined(separator: "; "))
     }
+    error = plan.error
   }
 
-  /// One line per job that would run, and counts at the end.
+  /// The capture's name, then one line per job, no line end.
   public var text: String {
-    var lines: [String] = []
-    for capture in captures {
-      lines.append(capture.id)
-      if let error = capture.error { lines.append("  cannot be read: \(error)") }
-      for stage in capture.stages {
-        var text = "  \(stage.stage): \(stage.action.rawValue)"
-        if let reason = stage.reason { text += ", \(reason.rawValue)" }
-        if let details = stage.details { text += " (\(details))" }
-        lines.append(text)
-      }
+    var text = id
+    if let error { text += "\n  cannot be read: \(error)" }
+    for stage in stages {
+      text += "\n  \(stage.stage): \(stage.action.rawValue)"
+      if let reason = stage.reason { text += ", \(reason.rawValue)" }
+      if let details = stage.details { text += " (\(details))" }
     }
-    let all = captures.flatMap(\.stages)
+    return text
+  }
+}
+
+/// How many captures and jobs a plan has, by action and reason.
+public struct PlanCounts: Hashable, Sendable {
+  private var captures = 0
+  private var actions: [PlannedJob.Action: Int] = [:]
+  private var reasons: [Reason: Int] = [:]
+
+  public init() {}
+
+  public init(_ plan: CapturePlan) {
+    captures = 1
+    for job in plan.jobs {
+      actions[job.action, default: 0] += 1
+      if let reason = job.reason { reasons[reason, default: 0] += 1 }
+    }
+  }
+
+  public mutating func add(_ other: PlanCounts) {
+    captures += other.captures
+    actions.merge(other.actions, uniquingKeysWith: +)
+    reasons.merge(other.reasons, uniquingKeysWith: +)
+  }
+
+  public var blocked: Int { actions[.blocked] ?? 0 }
+
+  /// A line of captures and actions, and one of reasons where something is to run.
+  public var text: String {
     let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
-      "\(all.count { $0.action == action }) \(action.rawValue)"
+      "\(actions[action] ?? 0) \(action.rawValue)"
     }
-    lines.append("\(captures.count) captures: " + counts.joined(separator: ", "))
-    return lines.joined(separator: "\n")
+    let line = "\(captures) captures: " + counts.joined(separator: ", ")
+    let why = Reason.allCases.compactMap { reason in
+      reasons[reason].map { "\($0) \(reason.rawValue)" }
+    }
+    return why.isEmpty ? line : line + "\nreasons: " + why.joined(separator: ", ")
   }
 }

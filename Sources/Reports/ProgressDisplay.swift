@@ -2,8 +2,11 @@ import Captures
 import Pipeline
 import Synchronization
 
-/// Shows the events of a run as they come: on a terminal one line that is drawn again and again, else a
-/// plain line now and then. Work of under two seconds shows only how it ended.
+/// Shows the events of a run as they come: on a terminal a line per capture at work that is drawn again
+/// and again, else plain lines now and then; lines that stay for what has ended. Work of under two
+/// seconds shows only how it ended.
+///
+/// A run over several captures also gets a line for all of them, and every line names its capture.
 public final class ProgressDisplay: EventSink {
   public enum Style: Sendable {
     case terminal(columns: Int)
@@ -11,16 +14,17 @@ public final class ProgressDisplay: EventSink {
   }
 
   private struct State {
-    var stages: [String: RateEstimate] = [:]
+    var board: ProgressBoard
     var lastPlainSeconds = -1e9
-    var hasOpenLine = false
+    /// Lines that are being drawn and must be taken away first.
+    var openLines = 0
   }
 
   private let style: Style
   private let isVerbose: Bool
   private let write: @Sendable (String) -> Void
   private let nowSeconds: @Sendable () -> Double
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - isVerbose: also tell of stages that do nothing.
@@ -33,49 +37,57 @@ public final class ProgressDisplay: EventSink {
     self.isVerbose = isVerbose
     self.nowSeconds = nowSeconds
     self.write = write
+    state = Mutex(State(board: ProgressBoard(startSeconds: nowSeconds())))
   }
 
   public func send(_ event: RunEvent) {
     state.withLock { state in
+      let now = nowSeconds()
+      state.board.hear(event, atSeconds: now)
+      for text in lines(about: event, state.board) { line(text, &state) }
       switch event.kind {
-      case .captureStarted: line("\(event.capture ?? "")", &state)
-      case .waiting: line("  waiting: \(event.message ?? "")", &state)
-      case .started:
-        if let stage = event.stage {
-          state.stages[stage] = RateEstimate(startSeconds: nowSeconds())
-        }
-      case .progress: progress(event, &state)
-      case .retried: line("  \(event.stage ?? ""): again, after: \(event.message ?? "")", &state)
-      case .finished, .blocked:
-        if let stage = event.stage { state.stages[stage] = nil }
-        if let text = Self.ended(event, isVerbose: isVerbose) { line("  " + text, &state) }
-      case .captureFinished:
-        for warning in event.warnings ?? [] {
-          line(
-            "  warning: \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)",
-            &state)
-        }
+      case .progress: draw(&state, now)
       case .runFinished: clear(&state)
-      case .runStarted, .planned: break
+      default: break
       }
     }
   }
 
-  private func progress(_ event: RunEvent, _ state: inout State) {
-    guard let stage = event.stage, let frames = event.frames else { return }
-    let now = nowSeconds()
-    state.stages[stage]?.update(done: frames, total: event.totalFrames, atSeconds: now)
-    let slow = state.stages.filter { $0.value.elapsedSeconds > 2 }.sorted { $0.key < $1.key }
-    guard !slow.isEmpty else { return }
-    let text = slow.map { "\($0.key) \($0.value.text)" }.joined(separator: " · ")
+  /// Lines that stay.
+  private func lines(about event: RunEvent, _ board: ProgressBoard) -> [String] {
+    let capture = event.capture ?? ""
+    let prefix = board.hasSeveral ? capture + " " : "  "
+    let stage = event.stage ?? ""
+    switch event.kind {
+    case .captureStarted: return board.hasSeveral ? [] : [capture]
+    case .waiting: return [prefix + "waiting: \(event.message ?? "")"]
+    case .retried: return [prefix + "\(stage): again, after: \(event.message ?? "")"]
+    case .finished, .blocked:
+      return Self.ended(event, isVerbose: isVerbose).map { [prefix + $0] } ?? []
+    case .captureFinished:
+      let warnings = (event.warnings ?? []).map {
+        prefix
+          + "warning: \($0.code.rawValue) ×\($0.count) (\($0.subject)): \($0.message)"
+      }
+      return warnings
+        + (board.hasSeveral
+          ? ["[\(board.ended)/\(board.total)] \(capture) \(event.message ?? "")"] : [])
+    case .runStarted, .planned, .started, .progress, .runFinished: return []
+    }
+  }
+
+  private func draw(_ state: inout State, _ now: Double) {
+    let lines = state.board.lines(atSeconds: now)
+    guard !lines.isEmpty else { return }
     switch style {
     case .terminal(let columns):
-      write("\r\u{1B}[K" + String(("  " + text).prefix(max(columns - 1, 20))))
-      state.hasOpenLine = true
+      clear(&state)
+      write(lines.map { String($0.prefix(max(columns - 1, 20))) }.joined(separator: "\n"))
+      state.openLines = lines.count
     case .plain:
       guard now - state.lastPlainSeconds >= 10 else { return }
       state.lastPlainSeconds = now
-      write("  " + text + "\n")
+      write(lines.joined(separator: "\n") + "\n")
     }
   }
 
@@ -84,10 +96,12 @@ public final class ProgressDisplay: EventSink {
     write(text + "\n")
   }
 
-  /// Takes the line that is being drawn away again.
+  /// Takes the lines that are being drawn away again.
   private func clear(_ state: inout State) {
-    if state.hasOpenLine { write("\r\u{1B}[K") }
-    state.hasOpenLine = false
+    guard state.openLines > 0 else { return }
+    write("\r\u{1B}[K")
+    for _ in 1..<state.openLines { write("\u{1B}[A\u{1B}[K") }
+    state.openLines = 0
   }
 
   private static func ended(_ event: RunEvent, isVerbose: Bool) -> String? {

@@ -39,113 +39,35 @@ public struct BatchRun: Sendable {
       }
   }
 
-  /// What would be done, without touching or creating anything.
-  public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
-    targets.map { target in
-      do throws(CaptureError) {
-        let session = try CaptureSession(
-          target.recognition, registry: registry, layout: target.layout, verify: options.verify)
-        let planner = Planner(pipeline, selection: options.selection)
-        return CapturePlan(
-          id: target.layout.name, jobs: planner.plan(session.collector.facts(of: pipeline)))
-      } catch {
-        return CapturePlan(id: target.layout.name, jobs: [], error: error.description)
-      }
-    }
-  }
-
-  /// Runs everything, one capture after the other; `journal` and other sinks hear what happens.
+  /// Runs everything inline, one capture after the other: what a crash would cost is the whole run.
+  /// Users get `Supervisor`; tests and debuggers this.
   ///
   /// Never throws: every capture ends in the report. `declined` are paths that led to no capture.
   public func run(
     _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String,
-    events: any EventSink, cancellation: Cancellation
+    events: any EventSink, cancellation: Cancellation, interruption: Interruption? = nil
   ) -> RunReport {
-    var report = RunReport(run: run)
-    var hadOutputFailure = false
-    var wasLocked = false
-    let budget = CoreBudget(cores: options.cores)
-    events.send(RunEvent(.runStarted, time: clock.wallText()))
-    for finding in declined {
-      report.captures.append(
-        CaptureReport(
-          id: finding.path.lastComponent?.string ?? "", path: finding.path.string, family: nil,
-          outcome: .failed, message: finding.declined))
-    }
-    for target in targets {
-      let hasFailed = report.captures.contains { $0.outcome == .failed }
-      if cancellation.isCancelled || (options.failFast && hasFailed) {
-        report.captures.append(
-          target.report(.skipped, cancellation.isCancelled ? "interrupted" : "--fail-fast"))
-        continue
+    let interruption = interruption ?? Interruption(abort: cancellation)
+    var ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
+    let task = CaptureTask(
+      registry: registry, pipeline: pipeline, options: options, clock: clock, run: run,
+      budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)
+    for (index, target) in targets.enumerated() {
+      if interruption.isRequested {
+        ledger.skip(index, "interrupted")
+      } else if options.failFast, ledger.hasFailed {
+        ledger.skip(index, "--fail-fast")
+      } else {
+        ledger.start(index)
+        ledger.finish(index, task.execute(target))
       }
-      var started = RunEvent(.captureStarted, time: clock.wallText(), capture: target.layout.name)
-      started.message = target.recognition.folder.string
-      events.send(started)
-      let result = runOne(target, run, budget, events, cancellation)
-      hadOutputFailure = hadOutputFailure || result.hadOutputFailure
-      wasLocked = wasLocked || result.wasLocked
-      report.captures.append(result.report)
-      var finished = RunEvent(.captureFinished, time: clock.wallText(), capture: target.layout.name)
-      finished.message = result.report.outcome.rawValue
-      finished.warnings = result.report.warnings.isEmpty ? nil : result.report.warnings
-      events.send(finished)
     }
-    report.exit = ExitStatus.of(
-      report, hadOutputFailure: hadOutputFailure, wasLocked: wasLocked)
-    var end = RunEvent(.runFinished, time: clock.wallText())
-    end.exit = report.exit
-    events.send(end)
-    return report
-  }
-
-  private func runOne(
-    _ target: CaptureTarget, _ run: String, _ budget: CoreBudget, _ events: any EventSink,
-    _ cancellation: Cancellation
-  ) -> (report: CaptureReport, hadOutputFailure: Bool, wasLocked: Bool) {
-    do {
-      var isAnnounced = false
-      var who = "another run"
-      let lock = try FileLock(at: target.layout.lock, holder: "scanmill run \(run)") { holder in
-        who = holder ?? who
-        guard options.waitsForLocks, !cancellation.isCancelled else { return false }
-        if !isAnnounced {
-          var event = RunEvent(.waiting, time: clock.wallText(), capture: target.layout.name)
-          event.message = "locked by \(who)"
-          events.send(event)
-        }
-        isAnnounced = true
-        return true
-      }
-      guard let lock else {
-        if cancellation.isCancelled {
-          return (target.report(.skipped, "interrupted"), false, false)
-        }
-        return (target.report(.skipped, "locked by \(who)"), false, true)
-      }
-      defer { withExtendedLifetime(lock) {} }
-      try Publication.sweep(target.layout)
-      let session = try CaptureSession(
-        target.recognition, registry: registry, layout: target.layout, verify: options.verify)
-      try session.writeDocument(for: pipeline)
-      let captureRun = CaptureRun(
-        session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
-        events: events, cancellation: cancellation)
-      let report = captureRun.execute()
-      Publication.tidy(target.layout)
-      session.digests.save()
-      try session.writeDocument(for: pipeline)
-      return (report, captureRun.hadOutputFailure, false)
-    } catch {
-      // Whatever a file under the output folder did not let us do: results cannot be written there.
-      let isOutput = (error as? FileError).map { $0.path.starts(with: target.layout.root) } ?? false
-      return (target.report(.failed, "\(error)"), isOutput, false)
-    }
+    return ledger.close()
   }
 }
 
 /// A capture and where its results go.
-public struct CaptureTarget: Sendable {
+public struct CaptureTarget: Sendable, Codable {
   public var recognition: Recognition
   public var layout: OutputLayout
 
@@ -153,19 +75,5 @@ public struct CaptureTarget: Sendable {
     CaptureReport(
       id: layout.name, path: recognition.folder.string, family: recognition.family.rawValue,
       outcome: outcome, message: message)
-  }
-}
-
-/// The jobs of one capture, before anything is done.
-public struct CapturePlan: Sendable {
-  public var id: String
-  public var jobs: [PlannedJob]
-  /// Why the capture cannot be opened.
-  public var error: String?
-
-  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
-    self.id = id
-    self.jobs = jobs
-    self.error = error
   }
 }

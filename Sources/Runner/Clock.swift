@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Storage
 
 #if canImport(Glibc)
   import Glibc
@@ -10,12 +11,16 @@ public struct RunClock: Sendable {
   public var wallText: @Sendable () -> String
   /// Seconds that only go forward.
   public var monotonicSeconds: @Sendable () -> Double
+  /// Nanoseconds since 1970, to tell files that have only just changed.
+  public var fileNanoseconds: @Sendable () -> Int64
 
   public init(
-    wallText: @escaping @Sendable () -> String, monotonicSeconds: @escaping @Sendable () -> Double
+    wallText: @escaping @Sendable () -> String, monotonicSeconds: @escaping @Sendable () -> Double,
+    fileNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
   ) {
     self.wallText = wallText
     self.monotonicSeconds = monotonicSeconds
+    self.fileNanoseconds = fileNanoseconds
   }
 
   public static let system = RunClock(

@@ -4,23 +4,21 @@ import Storage
 import Synchronization
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// SHA-256 of input files, remembered by (path, size, modification time, inode): a file is read for its
-/// digest once and not again until it changes.
+/// SHA-256 of input files, remembered by path and stamp (size, times of modification and change,
+/// inode, device): a file is read for its digest once and not again until it changes.
 ///
-/// A file that was modified within the last two seconds before it was digested is not remembered beyond
-/// this object: another write may fall on the same tick of the file system's clock and not show.
+/// A file that changed within the last two seconds before it was digested is not remembered beyond this
+/// object: another write may fall on the same tick of the file system's clock and not show.
 public final class DigestCache: Sendable {
-  private struct Entry: Codable {
-    var identity: FileIdentity
+  struct Entry: Codable, Hashable {
+    var stamp: FileStamp
     var sha256: Digest
   }
 
   private struct State {
     var entries: [String: Entry]
+    /// Whether the file has been read.
+    var isLoaded = false
     /// Paths of entries that are too fresh to be saved.
     var fresh: Set<String> = []
     var isChanged = false
@@ -28,49 +26,73 @@ public final class DigestCache: Sendable {
 
   private let file: FilePath
   private let state: Mutex<State>
+  private let nowNanoseconds: @Sendable () -> Int64
 
-  /// Loads what is remembered in `file`; an absent or damaged file is an empty cache.
-  public init(_ file: FilePath) {
+  /// What is remembered in `file`; an absent or damaged file is an empty cache. It is read when first
+  /// something is asked that `known` does not tell.
+  init(
+    _ file: FilePath, known: [String: Entry] = [:],
+    nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
+  ) {
     self.file = file
-    let known = (try? MappedFile(file)).flatMap { mapped in
-      mapped.withBytes { bytes in
-        bytes.withUnsafeBytes { try? JSONDecoder().decode([String: Entry].self, from: Data($0)) }
-      }
-    }
-    state = Mutex(State(entries: known ?? [:]))
+    self.nowNanoseconds = nowNanoseconds
+    state = Mutex(State(entries: known))
   }
 
   /// The digest of the file as it is now.
   public func digest(of path: FilePath) throws(FileError) -> Digest {
-    let identity = try FileIdentity(of: path)
-    if let known = state.withLock({ $0.entries[path.string] }), known.identity == identity {
-      return known.sha256
+    try digest(of: path.string)
+  }
+
+  func digest(of path: String) throws(FileError) -> Digest {
+    guard let stamp = FileStamp(of: path) else {
+      let path = FilePath(path)
+      _ = try FileIdentity(of: path)  // Says why.
+      throw FileError(kind: .notFound, path: path, operation: "look at", reason: "no such file")
     }
-    let isSettled = Self.isSettled(identity)
-    let digest = try Digest(ofFileAt: path)
+    if let known = entry(path, stamp) { return known.sha256 }
+    let isSettled = stamp.isSettled(nowNanoseconds: nowNanoseconds())
+    let digest = try Digest(ofFileAt: FilePath(path))
     state.withLock {
-      $0.entries[path.string] = Entry(identity: identity, sha256: digest)
-      if isSettled { $0.fresh.remove(path.string) } else { $0.fresh.insert(path.string) }
+      $0.entries[path] = Entry(stamp: stamp, sha256: digest)
+      if isSettled { $0.fresh.remove(path) } else { $0.fresh.insert(path) }
       $0.isChanged = true
     }
     return digest
   }
 
-  private static func isSettled(_ identity: FileIdentity) -> Bool {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    let (age, overflow) = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
-      .subtractingReportingOverflow(identity.modifiedNanoseconds)
-    return !overflow && age > 2_000_000_000
+  private func entry(_ path: String, _ stamp: FileStamp) -> Entry? {
+    state.withLock { state in
+      if let known = state.entries[path], known.stamp == stamp { return known }
+      if !state.isLoaded {
+        state.isLoaded = true
+        for (path, entry) in Self.load(file) where state.entries[path] == nil {
+          state.entries[path] = entry
+        }
+      }
+      return state.entries[path].flatMap { $0.stamp == stamp ? $0 : nil }
+    }
   }
 
-  /// Writes the cache back if it learned anything. Failing to is no harm and not reported.
+  /// What is remembered now and may be remembered on.
+  var remembered: [String: Entry] {
+    state.withLock { state in state.entries.filter { !state.fresh.contains($0.key) } }
+  }
+
+  private static func load(_ file: FilePath) -> [String: Entry] {
+    ArtifactShelf.read([String: Entry].self, file) ?? [:]
+  }
+
+  /// Writes the cache back if it learned anything, without files that are gone. Failing to is no harm
+  /// and not reported.
   public func save() {
     let changed = state.withLock { state in
       defer { state.isChanged = false }
       return state.isChanged ? state.entries.filter { !state.fresh.contains($0.key) } : nil
     }
-    guard let changed, let bytes = try? JSONText.canonical(changed) else { return }
+    guard let changed = changed?.filter({ FileStamp(of: $0.key) != nil }),
+      let bytes = try? JSONText.canonical(changed)
+    else { return }
     try? OutputFile.replace(file, with: bytes)
   }
 }

@@ -2,7 +2,7 @@ import Storage
 import SystemPackage
 
 /// Where everything of one capture lies in the output folder.
-public struct OutputLayout: Hashable, Sendable {
+public struct OutputLayout: Hashable, Sendable, Codable {
   /// The `--output` folder.
   public var root: FilePath
   /// The capture's folder name.
@@ -24,7 +24,12 @@ public struct OutputLayout: Hashable, Sendable {
   public var notes: FilePath { folder.appending(".scanmill") }
   public var lock: FilePath { notes.appending("lock") }
   public var digestCache: FilePath { notes.appending("digests.json") }
-  public var summary: FilePath { notes.appending("summary.json") }
+  /// What is known of the capture without opening it.
+  public var memo: FilePath { notes.appending(memoName) }
+  var memoName: String { "memo.json" }
+  /// A copy of memo and records that is quick to read.
+  var index: FilePath { notes.appending(indexName) }
+  var indexName: String { "index" }
   /// Records of intermediates that were removed after use.
   public var removedRecords: FilePath { notes.appending("removed") }
   public func removedRecord(_ stage: String) -> FilePath {

@@ -2,7 +2,7 @@ import Pipeline
 import SystemPackage
 
 /// How a run is carried out. Nothing in here changes the bytes of an artifact.
-public struct RunOptions: Sendable {
+public struct RunOptions: Sendable, Codable {
   public var output: FilePath
   public var selection = Selection()
   /// Cores that may be busy at a time.
@@ -18,6 +18,10 @@ public struct RunOptions: Sendable {
   /// Attempts beyond the first, for failures that a retry can cure; a stage's own number counts if
   /// it is larger.
   public var retries = 0
+  /// The pipeline as it was given: noted beside the results for `status` and `explain`.
+  public var pipelineSource: PipelineSource?
+  /// The most memory that all workers together may use; `nil` = what the machine has to give.
+  public var memoryBytes: Int64?
 
   public init(output: FilePath, cores: Int) {
     self.output = output

@@ -18,33 +18,29 @@ public enum AlignDepth: Stage {
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth")
   ]
   private static let standard = AlignmentParameters()
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
-      default: .text(standard.surface.rawValue),
-      "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
-    ),
-    ParameterDescription(
-      "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
-      default: .text(standard.grid.rawValue),
-      "The output grid, intrinsics scaled so that the outer borders stay in place."),
-    ParameterDescription(
-      "discontinuityAbsolute", .length(0...65.535),
-      default: .length(meters: standard.discontinuityAbsolute),
-      "Neighbors that differ more than this plus the relative part are not joined."),
-    ParameterDescription(
-      "discontinuityRelative", .number(0...1000), default: .number(standard.discontinuityRelative),
-      "Fraction of the nearer depth, see discontinuityAbsolute."),
-    ParameterDescription(
-      "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-      "Points nearer to the color camera are not used."),
-    ParameterDescription(
-      "calibration", .file, "A calibration file in place of the capture's own values."),
-    ParameterDescription(
-      "calibrationFolder", .folder,
-      "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
-    CommonParameters.compression,
-  ]
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
+        default: .text(standard.surface.rawValue),
+        "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
+      ),
+      ParameterDescription(
+        "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
+        default: .text(standard.grid.rawValue),
+        "The output grid, intrinsics scaled so that the outer borders stay in place."),
+      ParameterDescription(
+        "discontinuityAbsolute", .length(0...65.535),
+        default: .length(meters: standard.discontinuityAbsolute),
+        "Neighbors that differ more than this plus the relative part are not joined."),
+      ParameterDescription(
+        "discontinuityRelative", .number(0...1000),
+        default: .number(standard.discontinuityRelative),
+        "Fraction of the nearer depth, see discontinuityAbsolute."),
+      ParameterDescription(
+        "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
+        "Points nearer to the color camera are not used."),
+    ] + CalibrationChoice.parameters + [CommonParameters.compression]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
@@ -54,21 +50,12 @@ public enum AlignDepth: Stage {
 
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] {
-    CalibrationChoice.file(parameters, deviceID: capture.deviceID)
-      .map { ["calibration": $0] } ?? [:]
-  }
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    let depth = Applicability(capture.state(of: .depth))
-    guard case .applies = depth else { return depth }
-    let missing = capture.missingCalibration
-    if missing.isEmpty || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil {
-      return .applies
-    }
-    return .notApplicable("the calibration is incomplete: no " + missing.joined(separator: ", no "))
+    CalibrationChoice.applicability(parameters, capture)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -80,7 +67,10 @@ public enum AlignDepth: Stage {
     let compression = CommonParameters.compression(context.parameters)
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
-    context.progress.expect(store.frameCount - store.holes.count)
+    let frames = store.frameCount - store.holes.count
+    // Side by side frames use the cores best; a few frames are split. The bytes are the same.
+    let bands = max(1, context.workers / max(1, frames))
+    context.progress.expect(frames)
     try pullFrames(
       workers: context.workers, budget: context.budget,
       makeScratch: { Scratch(aligner, compression) },
@@ -92,7 +82,8 @@ public enum AlignDepth: Stage {
       work: { (frame: Int, scratch: inout Scratch) throws -> Void in
         guard reader.hasPicture(frame) else { return }
         try reader.withFrame(frame, as: UInt16.self) { depth in
-          try aligner.align(depth, scratch: &scratch.alignment, into: &scratch.aligned)
+          try aligner.align(
+            depth, bands: bands, scratch: &scratch.alignment, into: &scratch.aligned)
         }
         try scratch.writer.encode(
           gray16: scratch.aligned, width: grid.width, height: grid.height, into: &scratch.file)
@@ -119,23 +110,11 @@ public enum AlignDepth: Stage {
   private static func aligner(
     _ context: StageContext, _ store: FrameStore
   ) throws -> DepthAligner {
-    let depthSize = PictureSize(width: store.width, height: store.height)
-    let turns = context.capture.color.value?.clockwiseQuarterTurns ?? 0
-    let colorSize = storedColorSize(context.capture)
-    let calibration = try CalibrationChoice.calibration(
-      context, depthSize: depthSize, colorSize: colorSize)
+    let cameras = try CalibrationChoice.cameras(context, store)
     return try DepthAligner(
-      calibration: calibration, parameters: parameters(context.parameters), depthSize: depthSize,
-      colorSize: colorSize, clockwiseQuarterTurns: turns)
-  }
-
-  /// The size of the color pictures before the turn that makes them upright.
-  private static func storedColorSize(_ capture: Capture) -> PictureSize? {
-    guard let color = capture.color.value, let width = color.description.width,
-      let height = color.description.height
-    else { return nil }
-    return color.clockwiseQuarterTurns % 2 == 0
-      ? PictureSize(width: width, height: height) : PictureSize(width: height, height: width)
+      calibration: cameras.calibration, parameters: parameters(context.parameters),
+      depthSize: cameras.depthSize, colorSize: cameras.colorSize,
+      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
   }
 
   static func parameters(_ values: ParameterValues) -> AlignmentParameters {
@@ -159,8 +138,7 @@ public enum AlignDepth: Stage {
       ])
     ]
     if !aligner.rescaledCameras.isEmpty {
-      recorded["rescaledIntrinsics"] = .array(
-        aligner.rescaledCameras.map { .string("\($0.camera): \($0.from) -> \($0.to)") })
+      recorded["rescaledIntrinsics"] = aligner.rescaledCameras.recorded
     }
     return recorded
   }

@@ -93,6 +93,7 @@ public enum ExternalCommand: Stage {
     let end = try context.budget.withCore { try ExternalProgram.run(order, context) }
     guard end.isSuccess else {
       let lines = LogFile.tail(of: context.log.path, lines: 10)
+        .filter { !$0.hasPrefix(ExternalProgram.prompt) }
       throw StageFailure(
         "\(program) \(end.phrase)"
           + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),

@@ -14,7 +14,7 @@ public enum Preview: Stage {
   public static let sentence =
     "For some evenly spaced frames: color with the outlines of depth, beside depth in false color."
   public static let ports = [
-    Port("color", .colorImages, isRequired: true, "color pictures (PNG)"),
+    Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
     Port("aligned", .alignedImages, isRequired: true, "depth on the color grid"),
   ]
   public static let parameters: [ParameterDescription] = [
@@ -40,41 +40,31 @@ public enum Preview: Stage {
     guard let color = context.inputs["color"], let aligned = context.inputs["aligned"] else {
       return StageResult(frames: 0)
     }
-    let common = pictures(of: color).keys.filter { pictures(of: aligned)[$0] != nil }.sorted()
+    let (colors, depths) = (PictureFiles(color), PictureFiles(aligned))
+    let common = colors.frames.filter { depths[$0] != nil }
     let chosen = evenlySpaced(common, count: context.parameters.integer("frames") ?? 8)
     context.progress.expect(chosen.count)
-    let depths = pictures(of: aligned)
     // One range for all pictures, so that they can be compared; from a few of them, to bound memory.
     let samples = try evenlySpaced(chosen, count: 4).compactMap { frame in
       try depths[frame].map(PNGReader.depth)
     }
-    let colors = PreviewPicture.range(of: samples)
+    let shades = PreviewPicture.range(of: samples)
     _ = try concurrentMap(count: chosen.count, budget: context.budget) { index in
       try context.cancellation.check()
       let frame = chosen[index]
-      guard let colorFile = pictures(of: color)[frame], let depthFile = depths[frame] else {
-        return
-      }
-      let picture = try PNGReader.color(at: colorFile)
+      guard let colorFile = colors[frame], let depthFile = depths[frame],
+        let picture = try colors.color(frame)
+      else { return }
       let depth = try PNGReader.depth(at: depthFile)
       guard (picture.width, picture.height) == (depth.width, depth.height) else {
         throw PreviewSizeError(color: colorFile, aligned: depthFile)
       }
-      let preview = PreviewPicture.compose(color: picture, aligned: depth, colors: colors)
+      let preview = PreviewPicture.compose(color: picture, aligned: depth, colors: shades)
       var writer = PNGWriter(compression: .compact)
       try context.staging.write(writer.encode(preview), as: FrameFileName.name(frame))
       context.progress.advance()
     }
     return StageResult(frames: chosen.count)
-  }
-
-  private static func pictures(of input: InputArtifact) -> [Int: FilePath] {
-    input.record.outputs.reduce(into: [:]) { files, output in
-      guard output.path.hasSuffix(".png"), let frame = FrameFileName.frame(output.path) else {
-        return
-      }
-      files[frame] = input.folder.appending(output.path)
-    }
   }
 
   /// First and last included.

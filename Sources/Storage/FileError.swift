@@ -31,6 +31,9 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
+  static let spaceRemedy =
+    "free some space and run the same command again: finished work is kept"
+
   /// From the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
     switch errno {
@@ -47,7 +50,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case .noSpace, .diskQuotaExceeded:
       self.init(
         kind: .noSpace, path: path, operation: operation, reason: "no space left",
-        remedy: "free some space and run the same command again: finished work is kept")
+        remedy: Self.spaceRemedy)
     case .readOnlyFileSystem:
       self.init(
         kind: .readOnly, path: path, operation: operation, reason: "read-only file system",

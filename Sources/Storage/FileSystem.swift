@@ -125,6 +125,24 @@ public enum FileSystem {
       ).partialValue)
   }
 
+  /// Throws when fewer than `needed` bytes may be written at `path`, keeping back a hundredth of the
+  /// file system, at most 64 MiB. Where the space cannot be told, nothing happens.
+  public static func checkSpace(for needed: Int64, at path: FilePath) throws(FileError) {
+    var status = statvfs()
+    guard path.withPlatformString({ statvfs($0, &status) }) == 0, let free = freeBytes(at: path)
+    else { return }
+    let (total, overflow) = UInt64(status.f_blocks).multipliedReportingOverflow(
+      by: UInt64(status.f_frsize))
+    let reserve = overflow ? 64 << 20 : Int64(min(total / 100, 64 << 20))
+    guard free - reserve < needed else { return }
+    throw FileError(
+      kind: .noSpace, path: path, operation: "write",
+      reason: needed > 0
+        ? "no space left: about \(ByteCount.text(needed)) are needed, \(ByteCount.text(free)) are free"
+        : "no space left: \(ByteCount.text(free)) are free",
+      remedy: FileError.spaceRemedy)
+  }
+
   private static func withOpen(
     _ folder: FilePath, _ body: (Int32) -> Int32
   ) throws(FileError) {

@@ -30,12 +30,15 @@ public enum OutputFile {
     }
   }
 
-  /// Replaces a small file in one step: written beside it, flushed, renamed over it.
-  public static func replace(_ path: FilePath, with bytes: [UInt8]) throws(FileError) {
+  /// Replaces a small file in one step: written beside it, flushed, renamed over it. What can be told
+  /// from damage and made again need not be flushed (`durably: false`).
+  public static func replace(
+    _ path: FilePath, with bytes: [UInt8], durably: Bool = true
+  ) throws(FileError) {
     let name = path.lastComponent?.string ?? "file"
     let beside = path.removingLastComponent().appending(".\(name).\(getpid()).new")
     do {
-      try write(bytes, to: beside, durably: true)
+      try write(bytes, to: beside, durably: durably)
       try FileSystem.rename(beside, to: path)
     } catch {
       try? FileSystem.remove(beside)

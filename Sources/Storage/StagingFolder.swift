@@ -27,7 +27,12 @@ public final class StagingFolder: Sendable {
     /// Names that were given out, finished or not.
     var names: Set<String> = []
     var bytes: Int64 = 0
+    /// When the free space was last looked at.
+    var checkedBytes: Int64 = 0
   }
+
+  /// The free space is looked at each time this much has been written.
+  private static let bytesBetweenChecks: Int64 = 32 << 20
 
   /// The one name that a stage may not use: the engine's own record, written last.
   public static let reservedName = "artifact.json"
@@ -43,6 +48,7 @@ public final class StagingFolder: Sendable {
   /// are made.
   public func write(_ bytes: [UInt8], as name: String) throws(FileError) {
     let name = try claim(name)
+    try checkSpace()
     try OutputFile.write(bytes, to: try place(for: name))
     record(name, bytes: Int64(bytes.count), digest: Digest(of: bytes))
   }
@@ -50,6 +56,7 @@ public final class StagingFolder: Sendable {
   /// Starts a file that is written piece by piece.
   public func create(_ name: String) throws(FileError) -> StagedFile {
     let name = try claim(name)
+    try checkSpace()
     return try StagedFile(name: name, path: place(for: name), folder: self)
   }
 
@@ -77,6 +84,17 @@ public final class StagingFolder: Sendable {
 
   /// Bytes written so far.
   public var bytesWritten: Int64 { contents.withLock { $0.bytes } }
+
+  /// Stops short of a full disk, so that what is published, the journal and everybody else still find
+  /// some room.
+  private func checkSpace() throws(FileError) {
+    let isDue = contents.withLock { contents in
+      guard contents.bytes - contents.checkedBytes >= Self.bytesBetweenChecks else { return false }
+      contents.checkedBytes = contents.bytes
+      return true
+    }
+    if isDue { try FileSystem.checkSpace(for: 0, at: path) }
+  }
 
   func record(_ name: String, bytes: Int64, digest: Digest) {
     contents.withLock {

@@ -22,6 +22,11 @@ enum Console {
     write(String(decoding: bytes, as: UTF8.self), to: STDOUT_FILENO)
   }
 
+  /// As they are.
+  static func print(bytes: [UInt8]) {
+    write(bytes[...], to: STDOUT_FILENO)
+  }
+
   static func error(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
   }
@@ -32,7 +37,11 @@ enum Console {
   }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    var rest = Array(text.utf8)[...]
+    write(Array(text.utf8)[...], to: descriptor)
+  }
+
+  private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+    var rest = bytes
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count <= 0 {

@@ -21,6 +21,16 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Do not decode depth and confidence: faster, and blind for damage inside records.")
   var quick = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Say what this calibration file would do in place of the capture's own.", valueName: "file"))
+  var calibration: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Say which calibration a folder of DEVICE-ID files would put in place.", valueName: "dir"))
+  var calibrationFolder: String?
+
   func run() throws {
     let finder = CaptureFinder(Toolbox.captures)
     let findings = captures.map { finder.find(FilePath($0)) }
@@ -28,7 +38,7 @@ struct InspectCommand: ParsableCommand {
       Console.error("error: \(finding.declined ?? "no capture")")
     }
     let recognitions = findings.flatMap(\.captures)
-    var documents: [CaptureDocument] = []
+    var documents: [InspectionDocument] = []
     var texts: [String] = []
     var hasFailed = false
     let budget = CoreBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
@@ -36,12 +46,16 @@ struct InspectCommand: ParsableCommand {
       do {
         let capture = try Toolbox.captures.open(recognition)
         let scan = quick ? StreamScan() : try StreamScan(capture, budget: budget)
+        let summary = summary(of: capture)
+        if summary == nil { hasFailed = true }
         documents.append(
-          CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings))
+          InspectionDocument(
+            CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings),
+            asked: asksForCalibration ? summary : nil))
         texts.append(
           InspectionText.text(
             capture, found: scan.warnings, encodings: scan.encodings,
-            calibration: CalibrationSummary.text(capture)))
+            calibration: summary?.lines ?? ["the file asked for cannot be used"]))
       } catch let error as CaptureError {
         Console.error("error: \(error)")
         hasFailed = true
@@ -60,9 +74,23 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
+  private var asksForCalibration: Bool { calibration != nil || calibrationFolder != nil }
+
+  /// `nil`, and a line on standard error, when the file in force cannot be used.
+  private func summary(of capture: Capture) -> CalibrationSummary? {
+    do throws(CalibrationError) {
+      return try CalibrationSummary(
+        capture, file: calibration.map { FilePath($0) },
+        folder: calibrationFolder.map { FilePath($0) })
+    } catch {
+      Console.error("error: \(error)")
+      return nil
+    }
+  }
+
   private struct Several: Encodable {
     var schema = 1
-    var captures: [CaptureDocument]
-    init(_ captures: [CaptureDocument]) { self.captures = captures }
+    var captures: [InspectionDocument]
+    init(_ captures: [InspectionDocument]) { self.captures = captures }
   }
 }

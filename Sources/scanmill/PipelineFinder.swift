@@ -14,11 +14,18 @@ enum PipelineFinder {
   static let benchmark = "benchmark"
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
+    try source(nameOrFile).definition(Toolbox.stages)
+  }
+
+  /// The text of the pipeline that a user names, with settings of the command line (`STAGE.PARAM=VALUE`;
+  /// what has not that form is left out: options check it).
+  static func source(_ nameOrFile: String, settings: [String] = []) throws -> PipelineSource {
+    let settings = settings.compactMap(ParameterSetting.init)
     if builtIn.contains(nameOrFile) {
-      return try read(text(ofBuiltIn: nameOrFile), file: "\(nameOrFile).yaml")
+      return PipelineSource(
+        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings)
     }
-    let path = FilePath(nameOrFile)
-    guard let file = try? MappedFile(path) else {
+    guard let file = try? MappedFile(FilePath(nameOrFile)) else {
       throw Failure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a file nor one of "
@@ -28,11 +35,7 @@ enum PipelineFinder {
     let text = file.withBytes { bytes in
       bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
-    return try read(text, file: nameOrFile)
-  }
-
-  private static func read(_ text: String, file: String) throws -> PipelineDefinition {
-    try PipelineReader.read(text, file: file, registry: Toolbox.stages)
+    return PipelineSource(name: nameOrFile, text: text, settings: settings)
   }
 
   private static func text(ofBuiltIn name: String) -> String {

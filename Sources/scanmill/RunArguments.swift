@@ -19,6 +19,12 @@ struct RunArguments: ParsableArguments {
     name: [.customShort("j"), .customLong("jobs")], help: "Cores to keep busy; 0 = all.")
   var jobs = 0
 
+  @Option(
+    help: ArgumentHelp(
+      "Memory for all captures at work together, such as 8GB; default: what is free.",
+      valueName: "size"))
+  var memory: String?
+
   @Option(help: ArgumentHelp("Exactly this stage.", valueName: "stage"))
   var only: String?
 
@@ -80,6 +86,9 @@ struct RunArguments: ParsableArguments {
   func validate() throws {
     guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
     guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
+    if let memory, SizeText.bytes(memory) == nil {
+      throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
+    }
     guard DurationText.nanoseconds(grace) != nil else {
       throw ValidationError("--grace is a duration with its unit, such as 30s")
     }
@@ -88,10 +97,8 @@ struct RunArguments: ParsableArguments {
     }
   }
 
-  func pipelineDefinition() throws -> PipelineDefinition {
-    try set.compactMap(ParameterSetting.init).reduce(PipelineFinder.load(pipeline)) {
-      try $0.setting($1)
-    }
+  func pipelineSource() throws -> PipelineSource {
+    try PipelineFinder.source(pipeline, settings: set)
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
@@ -110,6 +117,7 @@ struct RunArguments: ParsableArguments {
     options.waitsForLocks = !noWait
     options.failFast = failFast
     options.retries = retries
+    options.memoryBytes = memory.flatMap(SizeText.bytes)
     return options
   }
 

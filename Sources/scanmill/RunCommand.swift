@@ -1,6 +1,7 @@
 import ArgumentParser
 import Captures
 import Pipeline
+import Processes
 import Reports
 import Runner
 import Storage
@@ -27,10 +28,15 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .short, help: "Also tell of stages that have nothing to do.")
   var verbose = false
 
+  @Flag(help: .hidden)
+  var inline = false
+
   func run() throws {
-    let pipeline = try options.pipelineDefinition()
-    let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: try options.runOptions(pipeline))
+    let source = try options.pipelineSource()
+    let pipeline = try source.definition(Toolbox.stages)
+    var runOptions = try options.runOptions(pipeline)
+    runOptions.pipelineSource = source
+    let batch = BatchRun(registry: Toolbox.captures, pipeline: pipeline, options: runOptions)
     let finder = CaptureFinder(Toolbox.captures)
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
@@ -40,42 +46,58 @@ struct RunCommand: ParsableCommand {
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      try process(batch, targets, declined)
+      try process(batch, source, targets, declined)
     }
   }
 
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    let plans = batch.plan(targets)
-    let text = PlanText(plans)
-    if json { Console.print(json: try JSONText.pretty(text)) } else { Console.print(text.text) }
-    let unreadable = plans.count { $0.error != nil }
-    if unreadable == plans.count { throw Exit(code: ExitStatus.noCapture) }
-    let isBad =
-      unreadable > 0 || !declined.isEmpty
-      || plans.contains { $0.jobs.contains { $0.action == .blocked } }
-    if isBad { throw Exit(code: ExitStatus.jobFailed) }
+    var printer = PlanPrinter(json: json, write: Console.print(bytes:))
+    try batch.plan(targets, printer.render) { try printer.print($0) }
+    try printer.finish()
+    if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
+    if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0 {
+      throw Exit(code: ExitStatus.jobFailed)
+    }
   }
 
   private func process(
-    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
+    _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
+    _ declined: [CaptureFinder.Finding]
   ) throws {
     let clock = RunClock.system
     let start = clock.monotonicSeconds()
     let journal = try Self.journal(in: FilePath(options.output), clock)
-    let cancellation = Cancellation()
-    let signals = Signals(cancelling: cancellation, graceSeconds: try options.graceSeconds())
-    let report = batch.run(
-      targets, declined: declined, run: journal.id,
-      events: EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock)),
-      cancellation: cancellation)
+    let interruption = Interruption()
+    let signals = Signals(interruption, graceSeconds: try options.graceSeconds(), clock)
+    let events = EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock))
+    let report =
+      if inline {
+        batch.run(
+          targets, declined: declined, run: journal.id, events: events,
+          cancellation: interruption.abort, interruption: interruption)
+      } else {
+        try supervisor(batch, source).run(
+          targets, declined: declined, run: journal.id, events: events, interruption: interruption)
+      }
     var final = report
     final.exit =
       signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
     try journal.finish(final)
     announce(final, seconds: clock.monotonicSeconds() - start)
     if final.exit != 0 { throw Exit(code: final.exit) }
+  }
+
+  /// Workers are this very program.
+  private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
+    guard let program = ProgramPath.ofThisProgram else {
+      throw Failure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file to start workers (is /proc mounted?)")
+    }
+    return Supervisor(
+      batch, source: source, program: program, arguments: [WorkerCommand.name])
   }
 
   /// Whatever keeps the run's own folder from being made keeps results from being written.

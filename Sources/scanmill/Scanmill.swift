@@ -12,8 +12,9 @@ struct Scanmill: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      RunCommand.self, InspectCommand.self, StagesCommand.self, GraphCommand.self,
-      BenchCommand.self, SynthesizeCommand.self,
+      RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
+      StagesCommand.self, GraphCommand.self, CleanCommand.self, BenchCommand.self,
+      SynthesizeCommand.self, WorkerCommand.self,
     ])
 }
 

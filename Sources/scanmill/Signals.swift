@@ -7,14 +7,15 @@ import Synchronization
   import Glibc
 #endif
 
-/// The first SIGINT or SIGTERM stops starting work and lets what runs end; the second ends the process.
+/// The first SIGINT or SIGTERM lets the run come to an end within its grace, the second stops what runs,
+/// the third ends the process.
 final class Signals {
   private let handler: SignalHandler
   private let sources: [any DispatchSourceSignal]
 
   /// Listens until it is released.
-  init(cancelling cancellation: Cancellation, graceSeconds: Double) {
-    let heard = SignalHandler(cancellation, graceSeconds: graceSeconds)
+  init(_ interruption: Interruption, graceSeconds: Double, _ clock: RunClock) {
+    let heard = SignalHandler(interruption, graceSeconds: graceSeconds, clock)
     handler = heard
     sources = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
@@ -30,25 +31,40 @@ final class Signals {
 }
 
 private final class SignalHandler: Sendable {
-  private let first = Mutex<Int32?>(nil)
-  private let cancellation: Cancellation
+  private let heard = Mutex<[Int32]>([])
+  private let interruption: Interruption
   private let graceSeconds: Double
+  private let clock: RunClock
 
-  init(_ cancellation: Cancellation, graceSeconds: Double) {
-    self.cancellation = cancellation
+  /// How long after the grace the process itself may take to say how things stand.
+  private static let lastWordsSeconds = 5.0
+
+  init(_ interruption: Interruption, graceSeconds: Double, _ clock: RunClock) {
+    self.interruption = interruption
     self.graceSeconds = graceSeconds
+    self.clock = clock
   }
 
-  var exitCode: Int? { first.withLock { $0 }.map { 128 + Int($0) } }
+  var exitCode: Int? { heard.withLock { $0.first }.map { 128 + Int($0) } }
 
   func hear(_ number: Int32) {
-    let isSecond = first.withLock { first in
-      defer { first = first ?? number }
-      return first != nil
+    let count = heard.withLock { heard in
+      heard.append(number)
+      return heard.count
     }
-    if isSecond { _exit(128 + number) }
-    Console.error("stopping: waiting for running stages; once more to end at once")
-    cancellation.cancel("interrupted")
-    DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { _exit(128 + number) }
+    let code = exitCode ?? Int(number) + 128
+    switch count {
+    case 1:
+      Console.error("stopping: nothing more starts; once more to stop what runs")
+      interruption.request(graceSeconds: graceSeconds, clock: clock)
+      DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { [interruption] in
+        interruption.abort.cancel("interrupted")
+      }
+      DispatchQueue.global().asyncAfter(
+        deadline: .now() + graceSeconds + Self.lastWordsSeconds
+      ) { _exit(Int32(code)) }
+    case 2: interruption.abort.cancel("interrupted")
+    default: _exit(Int32(code))
+    }
   }
 }

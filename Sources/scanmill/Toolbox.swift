@@ -10,8 +10,8 @@ enum Toolbox {
   ])
 
   static let stages = StageRegistry([
-    DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
-    ExportTables.self, Preview.self, MakeThumbnail.self,
+    DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, AlignColor.self,
+    PointCloudExport.self, MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
     ExternalCommand.self,
   ])
 }

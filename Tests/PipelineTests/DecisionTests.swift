@@ -94,6 +94,25 @@ struct DecisionTests {
     #expect(try Self.decide(situation).details == ["frames: will be rebuilt first"])
   }
 
+  @Test("A record whose fingerprint is not that of what it lists is not believed")
+  func unsound() throws {
+    var situation = try Self.situation()
+    situation.facts["aligned"]?.published?.record.fingerprint = Digest(of: "something else")
+    let job = try Self.decide(situation)
+    #expect(job.reason == .outputsAltered && job.details == ["artifact.json"])
+  }
+
+  @Test(
+    "A parameter that the stage has no more is a change; in an earlier record, where it may be any value, the fingerprint tells"
+  )
+  func lostParameter() throws {
+    var situation = try Self.situation()
+    situation.facts["aligned"]?.published?.record.parameters["gone"] = .integer(1)
+    #expect(try Self.decide(situation).details == ["gone: 1 -> none"])
+    situation.facts["aligned"]?.published?.record.recorded = nil
+    #expect(try Self.decide(situation).action == .upToDate)
+  }
+
   @Test("A changed capture names reader, parts and digests")
   func captureDetails() throws {
     var situation = try Situation()

@@ -83,7 +83,8 @@ struct FingerprintTests {
     #expect(
       object.keys.sorted() == [
         "cpuSeconds", "fingerprint", "finished", "frames", "inputs", "outputDigest", "outputs",
-        "parameters", "peakMemoryBytes", "schema", "seconds", "stage", "started", "uses", "version",
+        "parameters", "peakMemoryBytes", "recorded", "schema", "seconds", "stage", "started",
+        "uses", "version",
         "warnings",
       ])
     #expect(object["schema"] == .integer(1))
@@ -108,8 +109,29 @@ struct FingerprintTests {
   @Test("What a stage worked out stands beside the parameters and never in their place")
   func recorded() throws {
     let record = try Self.record()
-    #expect(record.parameters["scale"] == .number(2))
-    #expect(record.parameters["depth"] == .number(0.01))
+    #expect(record.recorded == ["scale": .number(2)])
+    #expect(record.parameters == Self.ingredients().parameters)
     #expect(record.fingerprint == (try Self.ingredients().fingerprint()))
+    #expect(record.isSound == true)
+    // Readers of the file find all of it in one place.
+    let object = try JSONDecoder().decode(
+      [String: JSONValue].self, from: Data(try JSONText.canonical(record)))
+    guard case .object(let shown)? = object["parameters"] else {
+      Issue.record("no parameters")
+      return
+    }
+    #expect(shown["scale"] == .number(2) && shown["depth"] == .number(0.01))
+  }
+
+  @Test("A record of a build that kept everything among the parameters can be read")
+  func earlier() throws {
+    var object = try JSONDecoder().decode(
+      [String: JSONValue].self, from: Data(try JSONText.canonical(Self.record())))
+    object["recorded"] = nil
+    let record = try JSONDecoder().decode(
+      ArtifactRecord.self, from: Data(try JSONText.canonical(object)))
+    #expect(record.recorded == nil && record.isSound == nil)
+    #expect(record.workedOut("scale") == .number(2))
+    #expect(record.parameters["depth"] == .number(0.01))
   }
 }

@@ -4,6 +4,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 @Suite("Programs that we start")
 struct ChildProcessTests {
   @Test(
@@ -60,12 +64,41 @@ struct ChildProcessTests {
     #expect(try ChildProcess(order).wait().isSuccess == false)
   }
 
-  @Test("A signal to the group reaches what the program started")
-  func group() throws {
-    var order = ProcessOrder("sh", ["-c", "sleep 1000; sleep 1000"])
-    order.hasOwnGroup = true
+  @Test("A guarded program ends as it would alone, and is told the same way")
+  func guardedEnds() throws {
+    for (script, way) in [
+      ("exit 5", ProcessEnd.Way.exited(5)), ("kill -SEGV $$", .killed(signal: 11)),
+    ] {
+      var order = ProcessOrder("sh", ["-c", script])
+      order.isGuarded = true
+      #expect(try ChildProcess(order).wait().way == way)
+    }
+    var absent = ProcessOrder("/no/such/program", [])
+    absent.isGuarded = true
+    #expect(throws: FileError.self) { try ChildProcess(absent) }
+  }
+
+  @Test(
+    "What a guarded program has started ends with it",
+    arguments: ["terminate", "kill", "by itself"])
+  func guardedGroup(way: String) throws {
+    let folder = try TemporaryFolder()
+    let note = folder.path.appending("pid")
+    let rest = way == "by itself" ? "" : "wait"
+    var order = ProcessOrder(
+      "sh", ["-c", "sleep 1000 & echo $! > \(note).new; mv \(note).new \(note); \(rest)"])
+    order.isGuarded = true
     let child = try ChildProcess(order)
-    child.signalGroup(9)
-    #expect(child.wait().way == .killed(signal: 9))
+    if way != "by itself" {
+      while !FileSystem.exists(note) { usleep(1000) }
+      if way == "kill" { child.kill() } else { child.terminate() }
+    }
+    _ = child.wait()
+    let text = try MappedFile(note).withBytes { bytes in
+      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    let inner = try #require(Int32(text.filter(\.isNumber)))
+    for _ in 0..<500 where kill(inner, 0) == 0 { usleep(10_000) }
+    #expect(kill(inner, 0) != 0)
   }
 }

@@ -79,6 +79,7 @@ struct ProgressDisplayTests {
     return text.withLock { $0 }
       .split(separator: "\u{1B}[K", omittingEmptySubsequences: false).joined(separator: "<clear>")
       .split(separator: "\r", omittingEmptySubsequences: false).joined(separator: "<back>")
+      .split(separator: "\u{1B}[A", omittingEmptySubsequences: false).joined(separator: "<up>")
   }
 
   @Test("Plain: a line every ten seconds, and one per end")
@@ -104,17 +105,60 @@ struct ProgressDisplayTests {
       Self.output(.terminal(columns: 60)) == """
         scan
           waiting: locked by scanmill run 7
-        <back><clear>  color 150/1912 frames, 50.0 frames/s, 36 s left\
+          color 150/1912 frames, 50.0 frames/s, 36 s left\
         <back><clear>  color 150/1912 frames, 50.0 frames/s, 36 s left · depth 1\
         <back><clear>  color 450/1912 frames, 50.0 frames/s, 30 s left · depth 1\
         <back><clear>  depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
-        <back><clear>  color 700/1912 frames, 50.0 frames/s, 25 s left\
+          color 700/1912 frames, 50.0 frames/s, 25 s left\
         <back><clear>  color: again, after: x.h264: read: I/O error
-        <back><clear>  color 300/1912 frames, 60.0 frames/s, 27 s left\
+          color 300/1912 frames, 60.0 frames/s, 27 s left\
         <back><clear>  color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
 
+        """)
+  }
+
+  @Test(
+    "Of several captures: a line each, one for all, and every line that stays names its capture")
+  func several() {
+    func of(_ capture: String, _ step: Step) -> Step {
+      var step = step
+      step.event.capture = capture
+      return step
+    }
+    let steps = [
+      Self.event(0, .runStarted) { $0.total = 3 },
+      of("a", Self.event(0, .captureStarted)), of("a", Self.event(0, .started, "color")),
+      of("b", Self.event(0, .captureStarted)), of("b", Self.event(0, .started, "depth")),
+      of("a", Self.progress(3, "color", 30, of: 60)),
+      of("b", Self.progress(4, "depth", 10, of: 40)),
+      of(
+        "a",
+        Self.end(6, "color", .ran) {
+          $0.frames = 60
+          $0.seconds = 6
+        }),
+      of(
+        "a",
+        Self.event(6, .captureFinished) {
+          $0.message = "done"
+          $0.done = 1
+        }),
+      of("b", Self.progress(8, "depth", 20, of: 40)), Self.event(9, .runFinished),
+    ]
+    #expect(
+      Self.output(.terminal(columns: 80), steps) == """
+        a color 30/60 frames, 10.0 frames/s, 3 s left
+        [0/3] captures, 10.0 frames/s\
+        <back><clear><up><clear>a color 30/60 frames, 10.0 frames/s, 3 s left
+        b depth 10/40 frames, 2.5 frames/s, 12 s left
+        [0/3] captures, 10.0 frames/s\
+        <back><clear><up><clear><up><clear>a color: 60 frames in 6.0 s, 10.0 frames/s
+        [1/3] a done
+        b depth 20/40 frames, 2.5 frames/s, 8 s left
+        [1/3] captures, 10.0 frames/s, 16 s left\
+        <back><clear><up><clear>
         """)
   }
 

@@ -30,27 +30,53 @@ struct DigestCacheTests {
     return try JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8)).count
   }
 
-  @Test("A file is read once, and again when size, time or file changes")
+  /// A while from now: what was just written has settled.
+  static func later() -> Int64 { FileStamp.nowNanoseconds() + 10_000_000_000 }
+
+  @Test("A file is read once, and again when size, any time or the file itself changes")
   func once() throws {
     let folder = try TestFolder()
     let cache = folder.path.appending("notes/digests.json")
     try FileSystem.makeFolder(cache.removingLastComponent())
     let path = try Self.file(folder, "one", secondsAgo: 100)
-    let first = DigestCache(cache)
+    let first = DigestCache(cache, nowNanoseconds: Self.later)
     #expect(try first.digest(of: path) == Digest(of: "one"))
     first.save()
     #expect(try Self.remembered(cache) == 1)
-    // The same size, time and inode: known, whatever it holds.
+    // The file is not read again: what is remembered is believed.
+    let text = try #require(Text.read(cache))
+    let other = text.replacing(Digest(of: "one").hex, with: Digest(of: "other").hex)
+    try Text.write(other, to: cache)
+    #expect(try DigestCache(cache).digest(of: path) == Digest(of: "other"))
+    // The same size, modification time and inode: the time of change gives it away.
     var status = stat()
     #expect(stat(path.string, &status) == 0)
     try Text.overwrite("two", at: path)
     var times = [status.st_mtim, status.st_mtim]
     #expect(utimensat(AT_FDCWD, path.string, &times, 0) == 0)
-    #expect(try DigestCache(cache).digest(of: path) == Digest(of: "one"))
-    // Any of them differs: read again.
+    #expect(try DigestCache(cache).digest(of: path) == Digest(of: "two"))
     times[1].tv_nsec = (times[1].tv_nsec + 1) % 1_000_000_000
     #expect(utimensat(AT_FDCWD, path.string, &times, 0) == 0)
     #expect(try DigestCache(cache).digest(of: path) == Digest(of: "two"))
+  }
+
+  @Test("A file that is gone is forgotten")
+  func gone() throws {
+    let folder = try TestFolder()
+    let cache = folder.path.appending("digests.json")
+    let path = try Self.file(folder, "one", secondsAgo: 100)
+    let other = folder.path.appending("other")
+    try Text.write("two", to: other)
+    let first = DigestCache(cache, nowNanoseconds: Self.later)
+    for file in [path, other] { _ = try first.digest(of: file) }
+    first.save()
+    #expect(try Self.remembered(cache) == 2)
+    try FileSystem.remove(path)
+    try Text.overwrite("three", at: other)
+    let second = DigestCache(cache, nowNanoseconds: Self.later)
+    _ = try second.digest(of: other)
+    second.save()
+    #expect(try Self.remembered(cache) == 1)
   }
 
   @Test(

@@ -12,6 +12,8 @@ typedef struct {
   int own_group;            /* whether it leads a process group of its own */
   int death_signal;         /* sent to it when the starting thread ends; 0 = none */
   uint64_t data_limit;      /* RLIMIT_DATA in bytes; 0 = as it is */
+  int guarded; /* whether a process in between ends all that it has started when it ends, when the
+                  starting thread ends and on SIGUSR1; SIGTERM goes on to all of them */
 } scanmill_program;
 
 /*
@@ -32,3 +34,6 @@ typedef struct {
 
 /* Waits for a child. 0 or errno. */
 int scanmill_wait(pid_t process, scanmill_end *end);
+
+/* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
+int scanmill_pipe(int ends[2]);

@@ -1,8 +1,9 @@
 import Geometry
 import Yams
 
-/// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses, resolutions, and
-/// `T_cn_cnm1`, which maps coordinates of the camera before to those of this one, meters.
+/// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses (four coefficients,
+/// or up to eight in OpenCV's order), resolutions, and `T_cn_cnm1`, which maps coordinates of the camera
+/// before to those of this one, meters.
 ///
 /// Which camera is which is told by resolution alone; equal ones need the JSON form.
 struct KalibrChain {
@@ -95,6 +96,6 @@ struct KalibrChain {
   private static func lens(_ camera: KalibrNode) throws(CalibrationProblem) -> LensDistortion {
     let model = try camera.expect("distortion_model", oneOf: ["radtan", "none"])
     guard model == "radtan" else { return .none }
-    return LensDistortion(openCVOrder: try camera.numbers("distortion_coeffs", counts: 4...5))
+    return LensDistortion(openCVOrder: try camera.numbers("distortion_coeffs", counts: 4...8))
   }
 }

@@ -42,6 +42,23 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     missingCalibration = Self.missing(in: capture.alignment)
   }
 
+  /// A description as it was written down.
+  public init(
+    id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
+    parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
+    framesShareIMUClock: Bool, missingCalibration: [String]
+  ) {
+    self.id = id
+    self.family = family
+    self.readerVersion = readerVersion
+    self.deviceID = deviceID
+    self.parts = parts
+    self.files = files
+    self.frameCount = frameCount
+    self.framesShareIMUClock = framesShareIMUClock
+    self.missingCalibration = missingCalibration
+  }
+
   public func state(of part: CapturePart) -> PartState {
     parts[part] ?? .absent("the capture has no \(part.rawValue)")
   }

@@ -1,3 +1,4 @@
+import Parallel
 import Storage
 import SystemPackage
 
@@ -31,14 +32,22 @@ public struct CaptureFinder: Sendable {
     var captures = registry.recognize(listing)
     // A folder that is one capture as a whole owns its subfolders; a shelf of stems does not.
     if !captures.contains(where: { $0.stem == nil }) {
-      for name in listing.subfolders where !name.hasPrefix(".") {
-        guard let inner = try? FolderListing(of: path.appending(name)) else { continue }
-        captures += registry.recognize(inner)
-      }
+      captures += inside(listing.subfolders.filter { !$0.hasPrefix(".") }, of: path)
     }
     captures.sort { ($0.folder.string, $0.id) < ($1.folder.string, $1.id) }
     return Finding(
       path: path, captures: captures, declined: captures.isEmpty ? Self.why(listing) : nil)
+  }
+
+  /// The captures of subfolders. A staging folder may have ten thousand: on all cores.
+  private func inside(_ names: [String], of path: FilePath) -> [Recognition] {
+    let share = 32
+    let found = try? concurrentMap(count: (names.count + share - 1) / share) { index in
+      names[(index * share)..<min(names.count, (index + 1) * share)].flatMap { name in
+        (try? FolderListing(of: path.appending(name))).map(registry.recognize) ?? []
+      }
+    }
+    return found?.flatMap { $0 } ?? []
   }
 
   private func findAround(file: FilePath) -> Finding {

@@ -15,8 +15,8 @@ public protocol CaptureReader: Sendable {
 }
 
 /// A capture found in a folder, before it is opened.
-public struct Recognition: Hashable, Sendable {
-  public enum Certainty: Int, Comparable, Sendable {
+public struct Recognition: Hashable, Sendable, Codable {
+  public enum Certainty: Int, Comparable, Sendable, Codable {
     case possible, certain
     public static func < (a: Certainty, b: Certainty) -> Bool { a.rawValue < b.rawValue }
   }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Storage
 import SystemPackage
 
@@ -10,30 +9,32 @@ public struct FolderListing: Sendable {
   /// Names of subfolders, sorted by name.
   public var subfolders: [String]
 
-  /// Lists `folder`. Links that lead outside of it are left out. Cost: one directory read and one
-  /// look at each entry.
+  /// Lists `folder`. Links that lead outside of it are left out. Cost: one directory read, and a few
+  /// looks at each link.
   public init(of folder: FilePath) throws(FileError) {
     self.folder = folder
     files = []
     subfolders = []
-    let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: folder.string)
-    } catch {
+    guard let open = OpenFolder(folder.string) else {
       throw FileError(
         kind: .notFound, path: folder, operation: "list", reason: "not a readable folder")
     }
-    for name in names.sorted() {
-      let path = folder.appending(name)
-      if (try? FileIdentity(of: path)) != nil {
-        if PathSafety.resolves(path, inside: folder) { files.append(name) }
-      } else {
-        var isFolder = false
-        if FileManager.default.fileExists(atPath: path.string, isDirectory: &isFolder), isFolder {
+    for (name, kind) in open.entries() {
+      switch kind {
+      case .file: files.append(name)
+      case .folder: subfolders.append(name)
+      case .link:
+        let path = folder.appending(name)
+        if open.stamp(of: name) != nil {
+          if PathSafety.resolves(path, inside: folder) { files.append(name) }
+        } else if FileSystem.isFolder(path) {
           subfolders.append(name)
         }
+      case .other: continue
       }
     }
+    files.sort()
+    subfolders.sort()
   }
 
   public func contains(_ file: String) -> Bool { files.contains(file) }

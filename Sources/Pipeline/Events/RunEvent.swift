@@ -36,6 +36,9 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var totalFrames: Int?
   public var warnings: [CaptureWarning]?
   public var exit: Int?
+  /// Captures that have ended, and all captures of the run.
+  public var done: Int?
+  public var total: Int?
 
   public init(_ kind: Kind, time: String, capture: String? = nil, stage: String? = nil) {
     self.kind = kind

@@ -12,8 +12,11 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var uses: String
   public var version: Int
   public var fingerprint: Digest
-  /// Effective parameters, and what the stage worked out for readers of the artifact.
+  /// Effective parameters. The file shows `recorded` among them as well.
   public var parameters: [String: JSONValue]
+  /// What the stage worked out for readers of the artifact; never under the name of a parameter.
+  /// `nil` in records of builds that did not keep it apart: it is among `parameters` there.
+  public var recorded: [String: JSONValue]?
   public var inputs: Inputs
   public var outputs: [OutputEntry]
   public var outputDigest: Digest
@@ -36,10 +39,38 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     uses = ingredients.uses
     version = ingredients.version
     fingerprint = try ingredients.fingerprint()
-    parameters = ingredients.parameters.merging(recorded) { effective, _ in effective }
+    parameters = ingredients.parameters
+    self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
     inputs = ingredients.inputs
     self.outputs = outputs
     outputDigest = outputs.digest
+    self.started = started
+    self.finished = finished
+    self.seconds = seconds
+    self.cpuSeconds = cpuSeconds
+    self.peakMemoryBytes = peakMemoryBytes
+    self.frames = frames
+    self.warnings = warnings
+  }
+
+  /// A record as it was written down.
+  public init(
+    schema: Int, stage: String, uses: String, version: Int, fingerprint: Digest,
+    parameters: [String: JSONValue], recorded: [String: JSONValue]?, inputs: Inputs,
+    outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
+    seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
+    warnings: [CaptureWarning]
+  ) {
+    self.schema = schema
+    self.stage = stage
+    self.uses = uses
+    self.version = version
+    self.fingerprint = fingerprint
+    self.parameters = parameters
+    self.recorded = recorded
+    self.inputs = inputs
+    self.outputs = outputs
+    self.outputDigest = outputDigest
     self.started = started
     self.finished = finished
     self.seconds = seconds

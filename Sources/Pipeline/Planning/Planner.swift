@@ -54,10 +54,19 @@ public struct PlannedJob: Hashable, Sendable {
 public struct Planner: Sendable {
   public let pipeline: PipelineDefinition
   public let selection: Selection
+  /// Names of the selected stages.
+  private let selected: Set<String>
+  /// As they are recorded, by stage.
+  private let parameters: [String: [String: JSONValue]]
 
+  /// Made once, it plans any number of captures.
   public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
     self.pipeline = pipeline
     self.selection = selection
+    selected = selection.stages(of: pipeline)
+    parameters = Dictionary(
+      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
+    )
   }
 
   /// One job per selected stage, in pipeline order, and per removed intermediate that a job needs.
@@ -65,11 +74,9 @@ public struct Planner: Sendable {
   /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`; when its turn comes it
   /// is compared again and does nothing if the rebuilt input is the same as before.
   public func plan(_ facts: [String: StageFacts]) -> [PlannedJob] {
-    let selected = selection.stages(of: pipeline)
     var jobs: [String: PlannedJob] = [:]
     for stage in pipeline.stages {
-      jobs[stage.name] = job(
-        for: stage, facts, before: jobs, selected: selected)
+      jobs[stage.name] = job(for: stage, facts, before: jobs)
     }
     var needed: Set<String> = []
     for stage in pipeline.stages.reversed() {
@@ -90,8 +97,7 @@ public struct Planner: Sendable {
   }
 
   private func job(
-    for stage: StageDefinition, _ facts: [String: StageFacts], before jobs: [String: PlannedJob],
-    selected: Set<String>
+    for stage: StageDefinition, _ facts: [String: StageFacts], before jobs: [String: PlannedJob]
   ) -> PlannedJob {
     let isSelected = selected.contains(stage.name)
     func planned(
@@ -146,7 +152,8 @@ public struct Planner: Sendable {
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> Ingredients {
     Ingredients(
-      uses: stage.kind.name, version: stage.kind.version, parameters: stage.parameters.json,
+      uses: stage.kind.name, version: stage.kind.version,
+      parameters: parameters[stage.name] ?? stage.parameters.json,
       inputs: ArtifactRecord.Inputs(
         artifacts: artifacts, capture: facts.captureInputs, external: facts.external))
   }

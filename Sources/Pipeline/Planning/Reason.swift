@@ -39,10 +39,14 @@ public struct PublishedArtifact: Hashable, Sendable {
 
   public var record: ArtifactRecord
   public var state: State
+  /// Whether the record's fingerprint is known to be that of what it lists; without it the planner
+  /// computes it.
+  public var isKnownSound: Bool
 
-  public init(record: ArtifactRecord, state: State) {
+  public init(record: ArtifactRecord, state: State, isKnownSound: Bool = false) {
     self.record = record
     self.state = state
+    self.isKnownSound = isKnownSound
   }
 }
 
@@ -98,13 +102,32 @@ extension Decision {
       return
     }
     let rebuilt = Self.rebuiltInputs(record.inputs.artifacts, upstream)
-    self = rebuilt.isEmpty ? .upToDate : Decision(reason: .inputRebuilt, details: rebuilt)
+    if !rebuilt.isEmpty {
+      self.init(reason: .inputRebuilt, details: rebuilt)
+    } else if !published.isKnownSound, !Self.hasFingerprint(record, of: planned) {
+      // All it lists is as planned, but its fingerprint was made from something else: somebody has
+      // changed the record.
+      self.init(reason: .outputsAltered, details: [ArtifactRecord.fileName])
+    } else {
+      self = .upToDate
+    }
+  }
+
+  /// Whether `record` has the fingerprint of `planned`, read from the artifacts that it lists.
+  private static func hasFingerprint(_ record: ArtifactRecord, of planned: Ingredients) -> Bool {
+    var planned = planned
+    planned.inputs.artifacts = record.inputs.artifacts
+    return (try? planned.fingerprint()) == record.fingerprint
   }
 
   private static func changedParameters(
     _ record: ArtifactRecord, _ planned: Ingredients
   ) -> [String] {
-    planned.parameters.keys.sorted().compactMap { name in
+    if record.parameters == planned.parameters { return [] }
+    var names = Set(planned.parameters.keys)
+    // A record that keeps other values apart lists nothing but parameters.
+    if record.recorded != nil { names.formUnion(record.parameters.keys) }
+    return names.sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
       guard old != new else { return nil }
       return "\(name): \(old?.plainText ?? "none") -> \(new?.plainText ?? "none")"
@@ -114,6 +137,7 @@ extension Decision {
   private static func changedFiles(
     _ old: ArtifactRecord.Inputs, _ new: ArtifactRecord.Inputs
   ) -> [String] {
+    if old.capture == new.capture, old.external == new.external { return [] }
     var changes: [String] = []
     if old.capture?.family != new.capture?.family
       || old.capture?.readerVersion != new.capture?.readerVersion
@@ -138,8 +162,9 @@ extension Decision {
   private static func rebuiltInputs(
     _ old: [String: Digest], _ upstream: [String: PlannedInput]
   ) -> [String] {
+    if old.isEmpty, upstream.isEmpty { return [] }
     // Ports of then and now: an input that is no longer connected is a change too.
-    Set(old.keys).union(upstream.keys).sorted().compactMap { port in
+    return Set(old.keys).union(upstream.keys).sorted().compactMap { port in
       switch upstream[port] {
       case .artifact(let digest) where digest == old[port]: nil
       case .artifact(let digest): "\(port): \(short(old[port].map { [$0] })) -> \(short([digest]))"

@@ -29,6 +29,9 @@ public protocol Stage: Sendable {
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
+  /// About how many bytes it will write, rather too few than too many; `nil` when it cannot be told or
+  /// does not matter. A job that has not even these is not started.
+  static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
   /// What is wrong with a stage of this kind as a pipeline defines it, beyond single parameters.
   static func problems(_ stage: StageDefinition) -> [StageProblem]
   /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
@@ -40,6 +43,9 @@ extension Stage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { [:] }
   public static var takesAnyArtifact: Bool { false }
+  public static func expectedBytes(
+    _ parameters: ParameterValues, _ capture: Capture
+  ) -> Int64? { nil }
   public static func problems(_ stage: StageDefinition) -> [StageProblem] { [] }
 }
 

@@ -69,13 +69,11 @@ struct AlignmentCameras: Sendable {
   ) throws(AlignmentError) -> PinholeCamera {
     let own = PictureSize(camera)
     guard let size, size != own else { return camera }
-    let sx = Double(size.width) / Double(own.width)
-    let sy = Double(size.height) / Double(own.height)
-    guard abs(sx / sy - 1) <= 0.01 else {
+    guard let fitted = camera.fitted(toWidth: size.width, height: size.height) else {
       throw .sizeMismatch(camera: role, calibration: own, picture: size)
     }
     rescaled.append(CameraRescale(camera: role, from: own, to: size))
-    return camera.scaled(toWidth: size.width, height: size.height)
+    return fitted
   }
 }
 

@@ -13,6 +13,8 @@ public struct ColorSampler: Sendable {
   public var depthSize: PictureSize { aligner.depthSize }
   /// Of the color pictures, as they are stored (after a turn).
   public let colorSize: PictureSize
+  /// Cameras whose intrinsics were brought from the calibration's size to the capture's.
+  public var rescaledCameras: [CameraRescale] { aligner.rescaledCameras }
 
   private let aligner: DepthAligner
   private let rays: RayTable
@@ -45,12 +47,12 @@ public struct ColorSampler: Sendable {
   }
 
   /// Samples one frame: `picture` gets the depth camera's size, `mask` is 255 where a color was found
-  /// and 0 where `picture` is empty (black).
+  /// and 0 where `picture` is empty (black). Their memory is used again if it has the right size.
   ///
   /// Throws `frameSize` for a depth frame, `sizeMismatch` for a color picture of another size. Cost:
   /// that of alignment and some nanoseconds a depth pixel.
   public func sample(
-    _ color: ColorImage, for depth: [UInt16], scratch: inout ColorSamplerScratch,
+    _ color: ColorImage, for depth: Span<UInt16>, scratch: inout ColorSamplerScratch,
     into picture: inout ColorImage, mask: inout GrayImage
   ) throws(AlignmentError) {
     let size = PictureSize(width: color.width, height: color.height)
@@ -59,28 +61,22 @@ public struct ColorSampler: Sendable {
     }
     try aligner.align(depth, scratch: &scratch.alignment, into: &scratch.aligned)
     let (width, height) = (depthSize.width, depthSize.height)
-    picture = ColorImage(width: width, height: height)
-    mask = GrayImage(
-      width: width, height: height, values: Array(repeating: 0, count: width * height))
-    let n = projector.stride
-    AlignmentScratch.fit(&scratch.vertices, VertexProjector.streams * n)
+    if (picture.width, picture.height) != (width, height) {
+      picture = ColorImage(width: width, height: height)
+    }
+    if (mask.width, mask.height) != (width, height) {
+      mask = GrayImage(
+        width: width, height: height, values: Array(repeating: 0, count: width * height))
+    }
+    AlignmentScratch.fit(&scratch.vertices, VertexProjector.streams * projector.stride)
     for j in 0..<height {
       project(row: j, of: depth, &scratch.vertices)
-      for i in 0..<width {
-        let inverseDepth = scratch.vertices[2 * n + i]
-        let (u, v) = (scratch.vertices[i], scratch.vertices[n + i])
-        guard inverseDepth > 0, isVisible(u, v, 1 / inverseDepth, scratch.aligned) else { continue }
-        let at = j * width + i
-        let found = color.bilinear(turned(u, v))
-        picture.rgb[3 * at] = found.red
-        picture.rgb[3 * at + 1] = found.green
-        picture.rgb[3 * at + 2] = found.blue
-        mask.values[at] = 255
-      }
+      sample(
+        row: j, color, scratch.aligned, scratch.vertices, &picture.rgb, &mask.values)
     }
   }
 
-  private func project(row j: Int, of depth: [UInt16], _ vertices: inout [Float]) {
+  private func project(row j: Int, of depth: Span<UInt16>, _ vertices: inout [Float]) {
     depth.withUnsafeBufferPointer { depth in
       rays.values.withUnsafeBufferPointer { rays in
         vertices.withUnsafeMutableBufferPointer { vertices in
@@ -95,24 +91,97 @@ public struct ColorSampler: Sendable {
     }
   }
 
-  /// Whether a point is in the unturned color picture with nothing aligned before it.
-  private func isVisible(_ u: Float, _ v: Float, _ z: Float, _ aligned: [UInt16]) -> Bool {
-    let size = aligner.unturnedSize
-    let (x, y) = (u + 0.5, v + 0.5)
-    guard x >= 0, y >= 0, x < Float(size.width), y < Float(size.height) else { return false }
-    let before = Float(aligned[Int(y) * size.width + Int(x)])
-    let parameters = aligner.parameters
-    let tolerance =
-      Float(parameters.discontinuityAbsolute * 1000) + Float(parameters.discontinuityRelative)
-      * before
-    return before == 0 || z <= before + tolerance
+  /// One row of depth pixels: every place in it is written.
+  private func sample(
+    row j: Int, _ color: ColorImage, _ aligned: [UInt16], _ vertices: [Float],
+    _ rgb: inout [UInt8], _ mask: inout [UInt8]
+  ) {
+    let start = j * depthSize.width
+    color.rgb.withUnsafeBufferPointer { colors in
+      aligned.withUnsafeBufferPointer { aligned in
+        vertices.withUnsafeBufferPointer { vertices in
+          rgb.withUnsafeMutableBufferPointer { rgb in
+            mask.withUnsafeMutableBufferPointer { mask in
+              guard let colors = colors.baseAddress, let aligned = aligned.baseAddress,
+                let vertices = vertices.baseAddress, let rgb = rgb.baseAddress,
+                let mask = mask.baseAddress
+              else { return }
+              sample(
+                SourcePicture(colors, width: color.width, height: color.height), aligned, vertices,
+                into: rgb + 3 * start, mask + start)
+            }
+          }
+        }
+      }
+    }
   }
 
-  /// A position of the unturned color picture in the stored one.
-  private func turned(_ u: Float, _ v: Float) -> (x: Float, y: Float) {
-    let size = aligner.unturnedSize
-    let (right, bottom) = (Float(size.width - 1), Float(size.height - 1))
-    return switch clockwiseQuarterTurns {
+  private func sample(
+    _ source: SourcePicture, _ aligned: UnsafePointer<UInt16>, _ vertices: UnsafePointer<Float>,
+    into rgb: UnsafeMutablePointer<UInt8>, _ mask: UnsafeMutablePointer<UInt8>
+  ) {
+    let (n, width) = (projector.stride, depthSize.width)
+    let visibility = Visibility(aligner, aligned)
+    let turn = PositionTurn(aligner.unturnedSize, quarterTurns: clockwiseQuarterTurns)
+    var i = 0
+    while i < width {
+      let inverseDepth = vertices[2 &* n &+ i]
+      let (u, v) = (vertices[i], vertices[n &+ i])
+      var found: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0)
+      var isSeen: UInt8 = 0
+      if inverseDepth > 0, visibility.isVisible(u, v, 1 / inverseDepth) {
+        found = source.bilinear(turn(u, v))
+        isSeen = 255
+      }
+      rgb[3 &* i] = found.red
+      rgb[3 &* i &+ 1] = found.green
+      rgb[3 &* i &+ 2] = found.blue
+      mask[i] = isSeen
+      i &+= 1
+    }
+  }
+}
+
+/// Tells what the color camera sees by the aligned depth of the unturned picture.
+private struct Visibility {
+  let aligned: UnsafePointer<UInt16>
+  let width: Int
+  let right, bottom: Float
+  let absolute, relative: Float
+
+  init(_ aligner: DepthAligner, _ aligned: UnsafePointer<UInt16>) {
+    self.aligned = aligned
+    width = aligner.unturnedSize.width
+    right = Float(aligner.unturnedSize.width)
+    bottom = Float(aligner.unturnedSize.height)
+    absolute = Float(aligner.parameters.discontinuityAbsolute * 1000)
+    relative = Float(aligner.parameters.discontinuityRelative)
+  }
+
+  /// Whether a point is in the picture with nothing aligned before it.
+  @inline(__always)
+  func isVisible(_ u: Float, _ v: Float, _ z: Float) -> Bool {
+    let (x, y) = (u + 0.5, v + 0.5)
+    guard x >= 0, y >= 0, x < right, y < bottom else { return false }
+    let before = Float(aligned[Int(y) &* width &+ Int(x)])
+    return before == 0 || z <= before + absolute + relative * before
+  }
+}
+
+/// A position of the unturned color picture in the stored one.
+private struct PositionTurn {
+  let right, bottom: Float
+  let quarterTurns: Int
+
+  init(_ size: PictureSize, quarterTurns: Int) {
+    right = Float(size.width - 1)
+    bottom = Float(size.height - 1)
+    self.quarterTurns = quarterTurns
+  }
+
+  @inline(__always)
+  func callAsFunction(_ u: Float, _ v: Float) -> (x: Float, y: Float) {
+    switch quarterTurns {
     case 1: (bottom - v, u)
     case 2: (right - u, bottom - v)
     case 3: (v, right - u)

@@ -31,16 +31,21 @@ struct RandomScene {
       rotation: Self.rotation(within(-angle...angle), within(-angle...angle), roll),
       translation: [within(-0.1...0.1), within(-0.1...0.1), within(-0.3...0.1)])
     let hasLenses = seed % 3 == 0
+    // Every other of these the other way round: the rational lens on the depth camera.
+    let isDepthRational = seed >= 60 && seed % 6 == 0
+    func polynomial() -> LensDistortion {
+      LensDistortion(openCVOrder: [within(-0.1...0.1), within(-0.05...0.05), 1e-3, -1e-3, 0.01])
+    }
+    func rational() -> LensDistortion {
+      LensDistortion(openCVOrder: [
+        within(-0.2...0.2), 0.05, -2e-3, 1e-3, 0.01, within(-0.1...0.1), 0.02, 0.01,
+      ])
+    }
     calibration = DepthCalibration(
       registered: false, colorFromDepth: transform, depthIntrinsics: depthCamera,
       colorIntrinsics: colorCamera,
-      depthDistortion: hasLenses
-        ? LensDistortion(openCVOrder: [within(-0.1...0.1), within(-0.05...0.05), 1e-3, -1e-3, 0.01])
-        : .none,
-      colorDistortion: hasLenses
-        ? LensDistortion(openCVOrder: [
-          within(-0.2...0.2), 0.05, -2e-3, 1e-3, 0.01, within(-0.1...0.1), 0.02, 0.01,
-        ]) : .none)
+      depthDistortion: hasLenses ? (isDepthRational ? rational() : polynomial()) : .none,
+      colorDistortion: hasLenses ? (isDepthRational ? polynomial() : rational()) : .none)
     let grids = AlignmentParameters.Grid.allCases
     parameters = AlignmentParameters(
       surface: surface, grid: seed % 5 == 4 ? grids[Int(seed / 5) % grids.count] : .color,

@@ -43,7 +43,7 @@ struct ColorSamplerTests {
     var picture = ColorImage(width: 0, height: 0)
     var mask = GrayImage(width: 0, height: 0, values: [])
     try sampler.sample(
-      color, for: depth.millimeters, scratch: &scratch, into: &picture, mask: &mask)
+      color, for: depth.millimeters.span, scratch: &scratch, into: &picture, mask: &mask)
     return (picture, mask)
   }
 

@@ -109,6 +109,8 @@ struct JobRunner: Sendable {
   /// Says under `.failed/` why, with what the attempt had written; a success removes it.
   private func leaveNote(_ error: any Error) {
     let staging = layout.staging(stage.name, run: run)
+    // On a full disk what it came to write is of less use than the space.
+    if (error as? FileError)?.kind == .noSpace { try? FileSystem.remove(staging) }
     FailureNote(message: "\(error)", time: clock.wallText()).leave(
       for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
   }
@@ -143,22 +145,47 @@ struct JobRunner: Sendable {
     return decision
   }
 
+  /// With how much space the job needs in all, when it ran out of it.
+  private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
+    guard var error = error as? FileError, error.kind == .noSpace else { return error }
+    let written = staging.bytesWritten
+    let (done, total) = (progress.done, progress.total)
+    let projected = done > 0 && total > done ? Double(written) / Double(done) * Double(total) : nil
+    let expected = stage.kind.expectedBytes(stage.parameters, capture).map(Double.init)
+    guard let needed = [projected, expected].compactMap({ $0 }).max(), needed < 9e18 else {
+      error.reason += "; \(ByteCount.text(written)) were written by then"
+      return error
+    }
+    error.reason +=
+      "; about \(ByteCount.text(max(Int64(needed), written))) are needed in all, "
+      + "\(ByteCount.text(written)) were written by then"
+    return error
+  }
+
   private func work(
     _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try FileSystem.remove(layout.failed(stage.name))
+    if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
+      try FileSystem.checkSpace(for: needed, at: layout.folder)
+    }
     let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
     let stageBudget = budget.view()
     let warnings = WarningCollector()
     let started = clock.wallText()
     let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)
-    let result = try stage.kind.run(
-      StageContext(
-        capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
-        externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
-        progress: progress, cancellation: cancellation, log: log,
-        memoryBytes: stage.memoryBytes))
+    let result: StageResult
+    do {
+      result = try stage.kind.run(
+        StageContext(
+          capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
+          externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
+          progress: progress, cancellation: cancellation, log: log,
+          memoryBytes: stage.memoryBytes))
+    } catch {
+      throw explained(error, staging)
+    }
     try cancellation.check()
     try checkInputsUnchanged(ingredients, externalFiles)
     let record = try ArtifactRecord(

@@ -8,6 +8,11 @@ struct FailureNote: Codable, Sendable {
   var message: String
   var time: String
 
+  /// The note of the last attempt, if that failed.
+  static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
+    ArtifactShelf.read(FailureNote.self, layout.failureNote(stage))
+  }
+
   /// Leaves the note, and with it what the attempt had written, if it came that far. Failing to is no
   /// further failure.
   func leave(for stage: String, partial staging: FilePath?, layout: OutputLayout) {

@@ -4,14 +4,6 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// A job on its thread.
-private struct RunningJob {
-  let progress = StageProgress()
-  let cancellation: Cancellation
-  /// On the monotonic clock.
-  let deadline: Double?
-}
-
 /// Carries out the plan of one capture: ready stages side by side, each on a thread of its own, all
 /// drawing on one core budget.
 ///
@@ -25,7 +17,7 @@ final class CaptureRun {
   private let budget: CoreBudget
   private let clock: RunClock
   private let events: any EventSink
-  private let cancellation: Cancellation
+  private let interruption: Interruption
   private let mailbox = Mailbox<JobMessage>()
 
   private var scheduler: Scheduler
@@ -35,6 +27,8 @@ final class CaptureRun {
   private var results: [String: JobResult] = [:]
   private var running: [String: RunningJob] = [:]
   private var demanded: Set<String> = []
+  /// Of jobs that had work to do.
+  private var logs: [String: LogFile] = [:]
   /// Attempts that failed, by stage.
   private var failures: [String: Int] = [:]
   /// Stages that have nothing to do for this capture, selected or not.
@@ -44,7 +38,7 @@ final class CaptureRun {
 
   init(
     _ session: CaptureSession, pipeline: PipelineDefinition, options: RunOptions, run: String,
-    budget: CoreBudget, clock: RunClock, events: any EventSink, cancellation: Cancellation
+    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
   ) {
     self.session = session
     self.options = options
@@ -52,7 +46,7 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.events = events
-    self.cancellation = cancellation
+    self.interruption = interruption
     planner = Planner(pipeline, selection: options.selection)
     let facts = session.collector.facts(of: pipeline)
     inapplicable = Set(
@@ -69,8 +63,9 @@ final class CaptureRun {
   func execute() -> CaptureReport {
     for stage in stages { announce(stage) }
     while !scheduler.isDone {
-      if cancellation.isCancelled {
+      if interruption.isRequested {
         for name in scheduler.cancelWaiting() { end(name, .cancelled, "not started") }
+        interruptRunning()
       }
       for name in scheduler.start() { start(name) }
       if running.isEmpty { continue }
@@ -122,7 +117,7 @@ final class CaptureRun {
     event.action = job.action
     event.reason = job.reason
     event.message = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
-    events.send(event)
+    send(event)
   }
 
   private func start(_ name: String) {
@@ -133,10 +128,14 @@ final class CaptureRun {
     case .upToDate: return finish(name, upToDate(stage))
     case .run: break
     }
-    let deadline = stage.timeoutNanoseconds.map { clock.monotonicSeconds() + Double($0) / 1e9 }
-    let own = RunningJob(cancellation: Cancellation(parent: cancellation), deadline: deadline)
+    let own = RunningJob(
+      startedSeconds: clock.monotonicSeconds(),
+      timeoutSeconds: stage.timeoutNanoseconds.map { Double($0) / 1e9 }, abort: interruption.abort)
     running[name] = own
-    events.send(event(.started, stage))
+    let log = log(of: name)
+    var started = event(.started, stage)
+    started.reason = job.reason
+    send(started)
     let unusable = stage.inputs.map(\.stage).filter { input in
       scheduler.outcome(of: input).map { !$0.isUsable } ?? inapplicable.contains(input)
     }
@@ -145,18 +144,30 @@ final class CaptureRun {
       layout: session.layout, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
-      log: log(of: name))
+      log: log)
     JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
+  }
+
+  /// To all who listen; what is about a job that was started, to its log as well.
+  private func send(_ event: RunEvent) {
+    events.send(event)
+    guard let stage = event.stage, let log = logs[stage] else { return }
+    // Often, and said by the next one.
+    if event.kind != .progress { log.write(LogLine.text(event)) }
   }
 
   /// The log of a job: one per stage and run.
   private func log(of stage: String) -> LogFile {
-    LogFile(
-      OutputLayout.log(of: stage, capture: session.layout.name, run: run, in: session.layout.root))
+    if let log = logs[stage] { return log }
+    let log = LogFile(
+      OutputLayout.log(
+        of: stage, capture: session.layout.name, run: run, in: session.layout.root))
+    logs[stage] = log
+    return log
   }
 
   private func shouldRetry(_ name: String, _ result: JobResult) -> Bool {
-    guard result.report.outcome == .failed, result.isTransient, !cancellation.isCancelled else {
+    guard result.report.outcome == .failed, result.isTransient, !interruption.isRequested else {
       return false
     }
     let stage = stages.first { $0.name == name }
@@ -165,7 +176,7 @@ final class CaptureRun {
     guard failures[name, default: 0] <= allowed, let stage else { return false }
     var event = self.event(.retried, stage)
     event.message = result.report.message
-    events.send(event)
+    send(event)
     return true
   }
 
@@ -185,7 +196,7 @@ final class CaptureRun {
     event.seconds = result.report.seconds
     event.frames = result.report.frames
     event.warnings = result.warnings.isEmpty ? nil : result.warnings
-    events.send(event)
+    send(event)
   }
 
   /// Takes note of jobs that the scheduler ended, in pipeline order: what stopped one is known by then.
@@ -246,10 +257,20 @@ final class CaptureRun {
     }
   }
 
+  /// Stops what will not be done within the grace of an interrupt.
+  private func interruptRunning() {
+    guard let left = interruption.secondsLeft(clock) else { return }
+    let now = clock.monotonicSeconds()
+    for job in running.values {
+      if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
+      job.interrupt.cancel("interrupted")
+    }
+  }
+
   private func stopOverdue() {
     let now = clock.monotonicSeconds()
     for (name, job) in running {
-      guard let deadline = job.deadline, now > deadline else { continue }
+      guard let deadline = job.deadlineSeconds, now > deadline else { continue }
       let limit = stages.first { $0.name == name }?.timeoutNanoseconds ?? 0
       job.cancellation.cancel(
         "took longer than its timeout of \(DurationText.text(nanoseconds: limit))")
@@ -262,7 +283,7 @@ final class CaptureRun {
       var event = self.event(.progress, stage)
       event.frames = progress.done
       event.totalFrames = progress.total > 0 ? progress.total : nil
-      events.send(event)
+      send(event)
     }
   }
 

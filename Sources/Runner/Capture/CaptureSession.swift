@@ -7,23 +7,31 @@ import SystemPackage
 /// One capture opened for a run: the lock on its output, the description, what is published so far.
 struct CaptureSession {
   let capture: Capture
+  let recognition: Recognition
   let layout: OutputLayout
   let collector: FactsCollector
   let digests: DigestCache
   /// The input files as they were when the capture was opened.
   let identities: [String: FileIdentity]
+  /// The same for those who come later; `nil` for a capture with too many files.
+  let inputs: InputListing?
 
   /// Opens a capture for `layout`. Reads; writes nothing.
   init(
-    _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool
+    _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool,
+    clock: RunClock = .system
   ) throws(CaptureError) {
     // Identities first: a change while opening is then seen as a change too.
+    var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
     var identities = Self.identities(in: recognition.folder)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
     for file in capture.files.values.joined() where identities[file.string] == nil {
       identities[file.string] = try? FileIdentity(of: file)
     }
+    inputs?.add(capture.files.values.joined())
+    self.inputs = inputs
+    self.recognition = recognition
     self.identities = identities
     self.layout = layout
     digests = DigestCache(layout.digestCache)

@@ -1,0 +1,49 @@
+/// What a point of a binary PLY cloud consists of, and the text that says so.
+///
+/// `format binary_little_endian 1.0`; `x y z` as `float` or `double`, then, as far as the cloud has them,
+/// `uchar red green blue`, `uchar confidence` and `int frame`; records are packed without gaps.
+public struct PLYLayout: Hashable, Sendable {
+  /// For coordinates beyond a kilometer, where a `float` is coarser than a tenth of a millimeter.
+  public var hasDoubleCoordinates: Bool
+  public var hasColor: Bool
+  public var hasConfidence: Bool
+  public var hasFrame: Bool
+  /// A line each; line breaks in them become blanks.
+  public var comments: [String]
+
+  public init(
+    hasDoubleCoordinates: Bool = false, hasColor: Bool = false, hasConfidence: Bool = false,
+    hasFrame: Bool = false, comments: [String] = []
+  ) {
+    self.hasDoubleCoordinates = hasDoubleCoordinates
+    self.hasColor = hasColor
+    self.hasConfidence = hasConfidence
+    self.hasFrame = hasFrame
+    self.comments = comments
+  }
+
+  /// Of one point.
+  public var recordBytes: Int {
+    (hasDoubleCoordinates ? 24 : 12) + (hasColor ? 3 : 0) + (hasConfidence ? 1 : 0)
+      + (hasFrame ? 4 : 0)
+  }
+
+  /// The text before the records. It has the same length for every number of points, so that the number
+  /// can be put in when all points are written; a comment line makes up for its digits.
+  public func header(points: Int) -> [UInt8] {
+    let coordinate = hasDoubleCoordinates ? "double" : "float"
+    let digits = String(points)
+    let rule = String(repeating: "-", count: max(1, 20 - digits.count))
+    var lines = ["ply", "format binary_little_endian 1.0", "comment \(rule)"]
+    lines += comments.map { comment in
+      "comment " + String(comment.map { $0.isNewline ? " " : $0 })
+    }
+    lines.append("element vertex \(digits)")
+    lines += ["x", "y", "z"].map { "property \(coordinate) \($0)" }
+    if hasColor { lines += ["red", "green", "blue"].map { "property uchar \($0)" } }
+    if hasConfidence { lines.append("property uchar confidence") }
+    if hasFrame { lines.append("property int frame") }
+    lines.append("end_header")
+    return Array((lines.joined(separator: "\n") + "\n").utf8)
+  }
+}

@@ -1,0 +1,54 @@
+/// Packed points of a PLY cloud, in memory that is used again from frame to frame.
+public struct PLYPoints: Sendable {
+  public let layout: PLYLayout
+  /// Records one after the other, as they go into the file.
+  public private(set) var bytes: [UInt8] = []
+
+  public init(_ layout: PLYLayout) {
+    self.layout = layout
+  }
+
+  public var count: Int { bytes.count / layout.recordBytes }
+
+  /// Forgets the points, keeps the memory and makes room for `count` more.
+  public mutating func restart(reserving count: Int) {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.reserveCapacity(count * layout.recordBytes)
+  }
+
+  /// Appends a point; what the layout does not have is left out. Coordinates are rounded to the layout's
+  /// precision. Cost: some nanoseconds.
+  public mutating func append(
+    x: Double, y: Double, z: Double, color: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0),
+    confidence: UInt8 = 0, frame: Int = 0
+  ) {
+    let recordBytes = layout.recordBytes
+    bytes.append(addingCapacity: recordBytes) { output in
+      output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+        guard let start = buffer.baseAddress else { return }
+        var at = UnsafeMutableRawPointer(start + initializedCount)
+        initializedCount += recordBytes
+        func put<Value: BitwiseCopyable>(_ value: Value) {
+          at.storeBytes(of: value, as: Value.self)
+          at += MemoryLayout<Value>.size
+        }
+        if layout.hasDoubleCoordinates {
+          put(x.bitPattern.littleEndian)
+          put(y.bitPattern.littleEndian)
+          put(z.bitPattern.littleEndian)
+        } else {
+          put(Float(x).bitPattern.littleEndian)
+          put(Float(y).bitPattern.littleEndian)
+          put(Float(z).bitPattern.littleEndian)
+        }
+        if layout.hasColor {
+          put(color.red)
+          put(color.green)
+          put(color.blue)
+        }
+        if layout.hasConfidence { put(confidence) }
+        if layout.hasFrame { put(Int32(clamping: frame).littleEndian) }
+      }
+    }
+  }
+}

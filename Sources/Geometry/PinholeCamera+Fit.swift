@@ -1,0 +1,11 @@
+extension PinholeCamera {
+  /// This camera for pictures of `width` × `height`: as it is, or by the half-pixel rule when the two
+  /// aspects agree within 1 %. `nil` for pictures of another shape.
+  public func fitted(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera? {
+    if (newWidth, newHeight) == (width, height) { return self }
+    let sx = Double(newWidth) / Double(width)
+    let sy = Double(newHeight) / Double(height)
+    guard abs(sx / sy - 1) <= 0.01 else { return nil }
+    return scaled(toWidth: newWidth, height: newHeight)
+  }
+}

@@ -1,0 +1,68 @@
+import Captures
+import Storage
+
+extension ArtifactRecord {
+  private enum Key: String, CodingKey {
+    case schema, stage, uses, version, fingerprint, parameters, recorded, inputs, outputs
+    case outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames, warnings
+  }
+
+  /// `parameters` of the file also lists what was worked out, where readers of the artifact look for
+  /// it; `recorded` says which of them that is.
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    schema = try object.decode(Int.self, forKey: .schema)
+    stage = try object.decode(String.self, forKey: .stage)
+    uses = try object.decode(String.self, forKey: .uses)
+    version = try object.decode(Int.self, forKey: .version)
+    fingerprint = try object.decode(Digest.self, forKey: .fingerprint)
+    parameters = try object.decode([String: JSONValue].self, forKey: .parameters)
+    recorded = try object.decodeIfPresent([String: JSONValue].self, forKey: .recorded)
+    for name in recorded?.keys ?? [:].keys { parameters[name] = nil }
+    inputs = try object.decode(Inputs.self, forKey: .inputs)
+    outputs = try object.decode([OutputEntry].self, forKey: .outputs)
+    outputDigest = try object.decode(Digest.self, forKey: .outputDigest)
+    started = try object.decode(String.self, forKey: .started)
+    finished = try object.decode(String.self, forKey: .finished)
+    seconds = try object.decode(Double.self, forKey: .seconds)
+    cpuSeconds = try object.decode(Double.self, forKey: .cpuSeconds)
+    peakMemoryBytes = try object.decode(Int64.self, forKey: .peakMemoryBytes)
+    frames = try object.decode(Int.self, forKey: .frames)
+    warnings = try object.decode([CaptureWarning].self, forKey: .warnings)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(schema, forKey: .schema)
+    try object.encode(stage, forKey: .stage)
+    try object.encode(uses, forKey: .uses)
+    try object.encode(version, forKey: .version)
+    try object.encode(fingerprint, forKey: .fingerprint)
+    try object.encode(
+      parameters.merging(recorded ?? [:]) { effective, _ in effective }, forKey: .parameters)
+    try object.encodeIfPresent(recorded, forKey: .recorded)
+    try object.encode(inputs, forKey: .inputs)
+    try object.encode(outputs, forKey: .outputs)
+    try object.encode(outputDigest, forKey: .outputDigest)
+    try object.encode(started, forKey: .started)
+    try object.encode(finished, forKey: .finished)
+    try object.encode(seconds, forKey: .seconds)
+    try object.encode(cpuSeconds, forKey: .cpuSeconds)
+    try object.encode(peakMemoryBytes, forKey: .peakMemoryBytes)
+    try object.encode(frames, forKey: .frames)
+    try object.encode(warnings, forKey: .warnings)
+  }
+
+  /// A value that the stage worked out, also where an earlier build kept it.
+  public func workedOut(_ name: String) -> JSONValue? {
+    if let recorded { recorded[name] } else { parameters[name] }
+  }
+
+  /// Whether the fingerprint is that of what the record lists; `nil` where a record of an earlier build
+  /// does not tell parameters from other values. Cost: one canonical JSON and its SHA-256.
+  public var isSound: Bool? {
+    guard recorded != nil else { return nil }
+    let listed = Ingredients(uses: uses, version: version, parameters: parameters, inputs: inputs)
+    return (try? listed.fingerprint()) == fingerprint
+  }
+}

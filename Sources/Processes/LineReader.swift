@@ -1,0 +1,30 @@
+import SystemPackage
+
+/// Reads lines from a descriptor as they come.
+public struct LineReader: Sendable {
+  private let descriptor: FileDescriptor
+  private var buffer: [UInt8] = []
+  private var isAtEnd = false
+
+  public init(_ descriptor: FileDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  /// The next line without its end, waiting for it; `nil` at the end of the stream. A last line
+  /// without end is lost: its writer did not come to finish it.
+  public mutating func next() -> [UInt8]? {
+    var searched = 0
+    while true {
+      if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+        let line = Array(buffer[..<end])
+        buffer.removeFirst(end + 1)
+        return line
+      }
+      searched = buffer.count
+      guard !isAtEnd else { return nil }
+      var piece = [UInt8](repeating: 0, count: 65536)
+      let count = (try? piece.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
+      if count == 0 { isAtEnd = true } else { buffer += piece.prefix(count) }
+    }
+  }
+}

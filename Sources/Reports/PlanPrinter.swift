@@ -1,0 +1,69 @@
+import Pipeline
+import Runner
+
+/// Prints plans as they come: nothing is kept but counts, however many captures there are.
+public struct PlanPrinter {
+  /// A plan turned into what is printed of it.
+  public struct Page: Sendable {
+    var bytes: [UInt8]
+    var counts: PlanCounts
+    var isUnreadable: Bool
+  }
+
+  public private(set) var counts = PlanCounts()
+  /// Captures that cannot be opened.
+  public private(set) var unreadable = 0
+  private let json: Bool
+  private let write: ([UInt8]) -> Void
+  private var waiting: [UInt8] = []
+  private var isFirst = true
+
+  public init(json: Bool, write: @escaping ([UInt8]) -> Void) {
+    self.json = json
+    self.write = write
+  }
+
+  /// The costly part, for any thread.
+  public var render: @Sendable (CapturePlan) throws -> Page {
+    { [json] plan in
+      let capture = PlannedCapture(plan)
+      return Page(
+        bytes: json ? try JSONText.canonical(capture) : Array(capture.text.utf8),
+        counts: PlanCounts(plan), isUnreadable: plan.error != nil)
+    }
+  }
+
+  public mutating func print(_ page: Page) throws {
+    counts.add(page.counts)
+    if page.isUnreadable { unreadable += 1 }
+    if json { waiting += isFirst ? try Self.frame().head : [UInt8(ascii: ",")] }
+    if json || !isFirst { waiting.append(UInt8(ascii: "\n")) }
+    isFirst = false
+    waiting += page.bytes
+    if waiting.count > 1 << 16 { flush() }
+  }
+
+  /// The end of the object, or the counts.
+  public mutating func finish() throws {
+    if json {
+      let frame = try Self.frame()
+      waiting += (isFirst ? frame.head : []) + frame.tail
+    } else {
+      waiting += Array(((isFirst ? "" : "\n") + counts.text).utf8)
+    }
+    waiting.append(UInt8(ascii: "\n"))
+    flush()
+  }
+
+  private mutating func flush() {
+    write(waiting)
+    waiting.removeAll(keepingCapacity: true)
+  }
+
+  /// The object without captures, parted where they belong.
+  private static func frame() throws -> (head: [UInt8], tail: [UInt8]) {
+    let empty = try JSONText.canonical(PlanText([]))
+    let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex
+    return (Array(empty[..<end]), Array(empty[end...]))
+  }
+}

@@ -1,0 +1,28 @@
+/// Words in aligned columns.
+struct TextTable {
+  private var rows: [[String]] = []
+
+  mutating func add(_ cells: [String]) { rows.append(cells) }
+
+  /// Columns two blanks apart, no blanks at line ends, no line end after the last line.
+  var text: String {
+    var widths: [Int] = []
+    for row in rows {
+      for (column, cell) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], cell.count)
+      }
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        line += cell
+        if column + 1 < row.count {
+          line += String(repeating: " ", count: widths[column] + 2 - cell.count)
+        }
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,114 @@
+import Captures
+import Parallel
+import Pipeline
+import Storage
+import SystemPackage
+
+/// The jobs of one capture, before anything is done.
+public struct CapturePlan: Sendable {
+  public var id: String
+  public var jobs: [PlannedJob]
+  /// Why the capture cannot be opened.
+  public var error: String?
+
+  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
+    self.id = id
+    self.jobs = jobs
+    self.error = error
+  }
+}
+
+extension BatchRun {
+  /// What would be done, without touching or creating anything.
+  public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
+    var plans: [CapturePlan] = []
+    try? plan(targets, { $0 }, { plans.append($0) })
+    return plans
+  }
+
+  /// Plans block by block on all cores that the run may use, so that what is held in memory does not
+  /// grow with the number of captures: each plan becomes what `render` makes of it, on the core that
+  /// planned it, and is handed to `consume` on the caller's thread in the order of `targets`.
+  ///
+  /// A capture whose files are those of the last run is not opened.
+  public func plan<Rendered: Sendable>(
+    _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
+    _ consume: (Rendered) throws -> Void
+  ) throws {
+    let planner = Planner(pipeline, selection: options.selection)
+    let pool = ParameterPool()
+    let budget = CoreBudget(cores: options.cores)
+    let block = 256
+    for start in stride(from: 0, to: targets.count, by: block) {
+      let count = min(block, targets.count - start)
+      // Not one by one: taking a core's token costs as much as planning.
+      let share = 16
+      let shares = (count + share - 1) / share
+      let rendered = try concurrentMap(count: shares, budget: budget) { index in
+        try (start + index * share..<start + min(count, (index + 1) * share)).map {
+          try render(plan(targets[$0], planner, pool))
+        }
+      }
+      for item in rendered.joined() { try consume(item) }
+    }
+  }
+
+  private func plan(
+    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool
+  ) -> CapturePlan {
+    do throws(CaptureError) {
+      let collector: FactsCollector
+      if let known = KnownCapture.ifCurrent(
+        target.recognition, target.layout, registry: registry, pool: pool)
+      {
+        collector = known.collector(verify: options.verify)
+      } else {
+        collector = try CaptureSession(
+          target.recognition, registry: registry, layout: target.layout, verify: options.verify
+        ).collector
+      }
+      return CapturePlan(
+        id: target.layout.name, jobs: planner.plan(collector.facts(of: planner.pipeline)))
+    } catch {
+      return CapturePlan(id: target.layout.name, jobs: [], error: error.description)
+    }
+  }
+
+  /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
+  /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
+  public func settled(_ target: CaptureTarget) -> CaptureReport? {
+    guard let known = KnownCapture.ifCurrent(target, registry: registry),
+      let document = known.document, FileStamp(of: target.layout.captureDocument) == document
+    else { return nil }
+    let facts = known.collector(verify: options.verify).facts(of: pipeline)
+    let jobs = Planner(pipeline, selection: options.selection).plan(facts)
+    guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
+      // Something of a stage without anything to do is still to be removed.
+      !CaptureSession.inapplicable(pipeline, known.summary)
+        .contains(where: { known.shelf.record($0) != nil })
+    else { return nil }
+    var report = CaptureReport(
+      id: target.layout.name, path: target.recognition.folder.string,
+      family: known.summary.family.rawValue, outcome: .done)
+    var found: [CaptureWarning] = []
+    for job in jobs {
+      var result = JobResult(
+        report: StageReport(
+          stage: job.stage, uses: job.uses,
+          outcome: job.action == .upToDate ? .upToDate : .notApplicable))
+      if job.action == .upToDate {
+        if let record = facts[job.stage]?.published?.record { result.take(record) }
+        found = found.merged(with: result.warnings)
+      } else {
+        result.report.message = job.details.first
+      }
+      report.stages.append(result.report)
+    }
+    report.warnings = known.warnings.merged(with: found)
+    if options.strict, !report.warnings.isEmpty {
+      report.outcome = .failed
+      report.message = "--strict: \(report.warnings.count) kinds of warnings"
+    }
+    return report
+  }
+}

@@ -1,0 +1,88 @@
+import Captures
+import Parallel
+import Pipeline
+import Storage
+import SystemPackage
+
+/// All that a run does about one capture: lock, open, plan, process, describe. The same in a worker and
+/// inline.
+struct CaptureTask: Sendable {
+  let registry: CaptureRegistry
+  let pipeline: PipelineDefinition
+  let options: RunOptions
+  let clock: RunClock
+  let run: String
+  let budget: CoreBudget
+  let events: any EventSink
+  let interruption: Interruption
+
+  /// Never throws: what went wrong is in the outcome.
+  func execute(_ target: CaptureTarget) -> CaptureOutcome {
+    do {
+      var who = "another run"
+      guard let lock = try lock(target, &who) else {
+        if interruption.isRequested {
+          return CaptureOutcome(target.report(.skipped, "interrupted"))
+        }
+        var outcome = CaptureOutcome(target.report(.skipped, "locked by \(who)"))
+        outcome.wasLocked = true
+        return outcome
+      }
+      defer { withExtendedLifetime(lock) {} }
+      try Publication.sweep(target.layout)
+      let session = try CaptureSession(
+        target.recognition, registry: registry, layout: target.layout, verify: options.verify,
+        clock: clock)
+      try session.removeInapplicable(for: pipeline)
+      try session.writeDocument(for: pipeline)
+      try session.remember(options.pipelineSource)
+      let captureRun = CaptureRun(
+        session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
+        events: events, interruption: interruption)
+      var outcome = CaptureOutcome(captureRun.execute())
+      outcome.hadOutputFailure = captureRun.hadOutputFailure
+      Publication.tidy(target.layout)
+      session.digests.save()
+      try session.writeDocument(for: pipeline)
+      session.writeIndex(for: pipeline)
+      return outcome
+    } catch {
+      var outcome = CaptureOutcome(target.report(.failed, "\(error)"))
+      // Whatever a file under the output folder did not let us do: results cannot be written there.
+      outcome.hadOutputFailure =
+        (error as? FileError).map { $0.path.starts(with: target.layout.root) } ?? false
+      return outcome
+    }
+  }
+
+  private func lock(_ target: CaptureTarget, _ who: inout String) throws(FileError) -> FileLock? {
+    var isAnnounced = false
+    var holder = who
+    let lock = try FileLock(at: target.layout.lock, holder: "scanmill run \(run)") { name in
+      holder = name ?? holder
+      guard options.waitsForLocks, !interruption.isRequested else { return false }
+      if !isAnnounced {
+        var event = RunEvent(.waiting, time: clock.wallText(), capture: target.layout.name)
+        event.message = "locked by \(holder)"
+        events.send(event)
+      }
+      isAnnounced = true
+      return true
+    }
+    who = holder
+    return lock
+  }
+}
+
+/// How the work on one capture ended.
+public struct CaptureOutcome: Hashable, Sendable, Codable {
+  public var report: CaptureReport
+  /// Whether a result could not be written.
+  public var hadOutputFailure = false
+  /// Whether another run had it and we did not wait.
+  public var wasLocked = false
+
+  public init(_ report: CaptureReport) {
+    self.report = report
+  }
+}

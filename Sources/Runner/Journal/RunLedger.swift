@@ -1,0 +1,77 @@
+import Captures
+import Pipeline
+import SystemPackage
+
+/// What has become of the captures of a run so far: every one ends in exactly one entry, in the order in
+/// which they were given, whatever the order in which they end.
+struct RunLedger {
+  private let targets: [CaptureTarget]
+  private let clock: RunClock
+  private let events: any EventSink
+  private let run: String
+  private let declined: [CaptureReport]
+  private var reports: [Int: CaptureReport] = [:]
+  private var hadOutputFailure = false
+  private var wasLocked = false
+  private(set) var hasFailed: Bool
+
+  init(
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String, clock: RunClock,
+    events: any EventSink
+  ) {
+    self.targets = targets
+    self.run = run
+    self.clock = clock
+    self.events = events
+    self.declined = declined.map {
+      CaptureReport(
+        id: $0.path.lastComponent?.string ?? "", path: $0.path.string, family: nil,
+        outcome: .failed, message: $0.declined)
+    }
+    hasFailed = !declined.isEmpty
+    var event = RunEvent(.runStarted, time: clock.wallText())
+    event.total = targets.count
+    events.send(event)
+  }
+
+  /// How many captures have ended.
+  var ended: Int { reports.count }
+
+  func start(_ index: Int) {
+    var event = RunEvent(
+      .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = targets[index].recognition.folder.string
+    events.send(event)
+  }
+
+  mutating func skip(_ index: Int, _ why: String) {
+    reports[index] = targets[index].report(.skipped, why)
+  }
+
+  mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
+    hadOutputFailure = hadOutputFailure || outcome.hadOutputFailure
+    wasLocked = wasLocked || outcome.wasLocked
+    hasFailed = hasFailed || outcome.report.outcome == .failed
+    reports[index] = outcome.report
+    var event = RunEvent(
+      .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = outcome.report.outcome.rawValue
+    event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
+    event.done = ended
+    event.total = targets.count
+    events.send(event)
+  }
+
+  /// The report of the run, which is over now.
+  func close() -> RunReport {
+    var report = RunReport(run: run)
+    report.captures =
+      declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
+    report.exit = ExitStatus.of(
+      report, hadOutputFailure: hadOutputFailure, wasLocked: wasLocked)
+    var end = RunEvent(.runFinished, time: clock.wallText())
+    end.exit = report.exit
+    events.send(end)
+    return report
+  }
+}

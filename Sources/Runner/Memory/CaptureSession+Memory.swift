@@ -1,0 +1,80 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// What a run leaves for those who come after it.
+extension CaptureSession {
+  /// Writes the memo unless it says the same already. Only for the holder of the lock, before the first
+  /// stage: a killed run leaves a memo as well.
+  func remember(_ source: PipelineSource?) throws {
+    guard let inputs else { return }
+    try CaptureMemo(
+      capture, recognition, summary: collector.summary, inputs: inputs,
+      pipeline: source ?? CaptureMemo(of: layout)?.pipeline
+    ).write(to: layout)
+  }
+
+  /// Writes the index that planning reads. Only for the holder of the lock, after the last stage and
+  /// `capture.json`. Failing to is no harm and not reported.
+  func writeIndex(for pipeline: PipelineDefinition) {
+    guard let inputs, let memo = FileStamp(of: layout.memo) else { return }
+    let index = RecordIndex(
+      core: RecordIndex.Core(
+        summary: collector.summary, warnings: capture.warnings, inputs: inputs,
+        document: FileStamp(of: layout.captureDocument)),
+      digests: digests.remembered, records: records(of: pipeline))
+    guard let bytes = try? index.encoded(memo: memo),
+      OpenFolder(layout.notes.string)?.contents(of: layout.indexName)?.bytes != bytes
+    else { return }
+    try? OutputFile.replace(layout.index, with: bytes, durably: false)
+  }
+
+  /// The records of all stages with the stamps of their files, taken before they are read.
+  private func records(of pipeline: PipelineDefinition) -> [String: RecordIndex.Entry] {
+    var records: [String: RecordIndex.Entry] = [:]
+    for stage in pipeline.stages {
+      for file in [layout.record(stage.name), layout.removedRecord(stage.name)] {
+        guard let stamp = FileStamp(of: file),
+          let record = ArtifactShelf.read(ArtifactRecord.self, file)
+        else { continue }
+        records[stage.name] = RecordIndex.Entry(
+          stamp: stamp, isSound: record.isSound == true, record: record)
+        break
+      }
+    }
+    return records
+  }
+
+  /// Removes what earlier runs published of stages that have nothing to do for this capture any more:
+  /// folders of such stages are absent. Only for the holder of the lock.
+  func removeInapplicable(for pipeline: PipelineDefinition) throws(FileError) {
+    for stage in Self.inapplicable(pipeline, collector.summary) {
+      // Only what is ours: a folder with our record of this stage.
+      if let record = ArtifactShelf.read(ArtifactRecord.self, layout.record(stage)),
+        record.stage == stage, !FileSystem.isLink(layout.artifact(stage))
+      {
+        try FileSystem.remove(layout.record(stage))
+        try FileSystem.remove(layout.artifact(stage))
+      }
+      try FileSystem.remove(layout.removedRecord(stage))
+      try FileSystem.remove(layout.failed(stage))
+    }
+  }
+
+  /// Stages without anything to do, themselves or because a required input has nothing.
+  static func inapplicable(
+    _ pipeline: PipelineDefinition, _ summary: CaptureSummary
+  ) -> [String] {
+    var names: Set<String> = []
+    for stage in pipeline.stages {
+      let isBehind = stage.inputs.contains { !$0.isOptional && names.contains($0.stage) }
+      if case .notApplicable = stage.kind.applicability(stage.parameters, summary) {
+        names.insert(stage.name)
+      } else if isBehind {
+        names.insert(stage.name)
+      }
+    }
+    return pipeline.stages.map(\.name).filter(names.contains)
+  }
+}

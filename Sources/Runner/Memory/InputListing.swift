@@ -1,0 +1,88 @@
+import Captures
+import Storage
+import SystemPackage
+
+/// The files of a capture as they are at one time, without a look inside.
+///
+/// For a capture that is a folder everything below it (links to folders are not entered), for one that
+/// shares its folder with others all files whose names begin with its stem. An added, removed, renamed,
+/// changed or replaced file makes another listing.
+public struct InputListing: Hashable, Sendable, Codable {
+  public struct Entry: Hashable, Sendable, Codable {
+    /// Relative to the folder, or a whole path for a file that lies elsewhere.
+    public var name: String
+    public var stamp: FileStamp
+  }
+
+  public private(set) var folder: String
+  public private(set) var stem: String?
+  /// By name.
+  public private(set) var entries: [Entry]
+  /// Whether all files had been still for a while: a later change cannot bear the same times.
+  public private(set) var isSettled: Bool
+
+  /// Beyond this many files, or folders in folders, a capture is not remembered.
+  private static let mostEntries = 200_000
+  private static let mostLevels = 6
+
+  /// `nil` when the folder is absent or holds too much.
+  init?(_ recognition: Recognition, nowNanoseconds: Int64) {
+    self.init(
+      folder: recognition.folder.string, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
+  }
+
+  private init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+    self.folder = folder
+    self.stem = stem
+    entries = []
+    isSettled = true
+    guard let open = OpenFolder(folder), gather(open, prefix: "", level: 0) else { return nil }
+    entries.sort { $0.name < $1.name }
+    isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
+
+  private mutating func gather(_ open: OpenFolder, prefix: String, level: Int) -> Bool {
+    for (name, kind) in open.entries() {
+      if level == 0, let stem, !name.hasPrefix(stem) { continue }
+      switch kind {
+      case .folder:
+        guard level < Self.mostLevels else { return false }
+        // One that cannot be entered counts by its absence from the listing, then as now.
+        guard let inner = OpenFolder(name, in: open) else { continue }
+        guard gather(inner, prefix: prefix + name + "/", level: level + 1) else { return false }
+      case .file, .link:
+        guard let stamp = open.stamp(of: name) else { continue }
+        guard entries.count < Self.mostEntries else { return false }
+        entries.append(Entry(name: prefix + name, stamp: stamp))
+      case .other: continue
+      }
+    }
+    return true
+  }
+
+  /// Adds files that a reader named and that are not among the entries.
+  mutating func add(_ paths: some Sequence<FilePath>) {
+    let known = Set(entries.map { "\(folder)/\($0.name)" })
+    var others: [String: FileStamp] = [:]
+    for path in paths where !known.contains(path.string) {
+      others[path.string] = FileStamp(of: path)
+    }
+    entries += others.sorted { $0.key < $1.key }.map { Entry(name: $0.key, stamp: $0.value) }
+  }
+
+  /// Whether everything is still the same. Cost: one system call per file.
+  func isCurrent() -> Bool {
+    guard isSettled,
+      let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
+      entries.starts(with: now.entries)
+    else { return false }
+    return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
+  }
+
+  init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
+    self.folder = folder
+    self.stem = stem
+    self.entries = entries
+    self.isSettled = isSettled
+  }
+}

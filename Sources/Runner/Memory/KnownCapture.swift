@@ -1,0 +1,56 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// A capture that need not be opened to be planned: its files are those of the last time.
+public struct KnownCapture: Sendable {
+  public var summary: CaptureSummary
+  /// Those of opening.
+  public var warnings: [CaptureWarning]
+  let shelf: ArtifactShelf
+  let digests: DigestCache
+  /// `capture.json` as the last run left it.
+  let document: FileStamp?
+
+  /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
+  /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
+  ///
+  /// Cost: one system call per input file and a few more.
+  public static func ifCurrent(
+    _ target: CaptureTarget, registry: CaptureRegistry
+  ) -> KnownCapture? {
+    ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
+  }
+
+  static func ifCurrent(
+    _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
+    pool: ParameterPool
+  ) -> KnownCapture? {
+    guard let notes = OpenFolder(layout.notes.string),
+      let memoStamp = notes.stamp(of: layout.memoName)
+    else { return nil }
+    let index = RecordIndex(in: notes, layout, memo: memoStamp, pool: pool)
+    let core: RecordIndex.Core
+    if let index {
+      core = index.core
+    } else {
+      guard let memo = CaptureMemo(of: layout) else { return nil }
+      core = RecordIndex.Core(
+        summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
+    }
+    guard core.summary.family == recognition.family,
+      core.inputs.folder == recognition.folder.string, core.inputs.stem == recognition.stem,
+      core.summary.readerVersion == registry.readerVersion(of: recognition.family),
+      core.inputs.isCurrent()
+    else { return nil }
+    return KnownCapture(
+      summary: core.summary, warnings: core.warnings, shelf: ArtifactShelf(layout, index: index),
+      digests: DigestCache(layout.digestCache, known: index?.digests ?? [:]),
+      document: core.document)
+  }
+
+  func collector(verify: Bool) -> FactsCollector {
+    FactsCollector(summary: summary, shelf: shelf, digests: digests, verify: verify)
+  }
+}

@@ -1,0 +1,103 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+
+/// The part of an index that comes from the memo.
+extension RecordIndex {
+  static func put(_ core: Core, _ writer: inout NoteWriter) throws {
+    put(core.summary, &writer)
+    try putJSON(core.warnings, &writer)
+    writer.put(core.inputs.folder)
+    writer.put(core.inputs.stem)
+    writer.put(core.inputs.isSettled)
+    writer.list(core.inputs.entries) { writer, entry in
+      writer.put(entry.name)
+      writer.put(entry.stamp)
+    }
+    writer.put(core.document != nil)
+    if let document = core.document { writer.put(document) }
+  }
+
+  static func core(_ reader: inout NoteReader) throws -> Core {
+    let summary = try summary(&reader)
+    let warnings = try json([CaptureWarning].self, &reader) ?? []
+    let folder = try reader.text()
+    let stem = try reader.optionalText()
+    let isSettled = try reader.bool()
+    let entries = try reader.list { reader in
+      InputListing.Entry(name: try reader.text(), stamp: try reader.stamp())
+    }
+    return Core(
+      summary: summary, warnings: warnings,
+      inputs: InputListing(folder: folder, stem: stem, entries: entries, isSettled: isSettled),
+      document: try reader.bool() ? try reader.stamp() : nil)
+  }
+
+  private static func put(_ summary: CaptureSummary, _ writer: inout NoteWriter) {
+    writer.put(summary.id)
+    writer.put(summary.family.rawValue)
+    writer.put(summary.readerVersion)
+    writer.put(summary.deviceID)
+    writer.list(summary.parts.sorted { $0.key.rawValue < $1.key.rawValue }) { writer, part in
+      writer.put(part.key.rawValue)
+      switch part.value {
+      case .present: writer.put(0)
+      case .absent(let why):
+        writer.put(1)
+        writer.put(why)
+      case .unreadable(let why):
+        writer.put(2)
+        writer.put(why)
+      }
+    }
+    writer.list(summary.files.sorted { $0.key.rawValue < $1.key.rawValue }) { writer, part in
+      writer.put(part.key.rawValue)
+      writer.list(part.value) { $0.put($1) }
+    }
+    writer.put(summary.frameCount)
+    writer.put(summary.framesShareIMUClock)
+    writer.list(summary.missingCalibration) { $0.put($1) }
+  }
+
+  private static func summary(_ reader: inout NoteReader) throws -> CaptureSummary {
+    func part(_ reader: inout NoteReader) throws -> CapturePart {
+      guard let part = CapturePart(rawValue: try reader.text()) else { throw DamagedNote() }
+      return part
+    }
+    let id = try reader.text()
+    guard let family = CaptureFamily(rawValue: try reader.text()) else { throw DamagedNote() }
+    let version = try reader.int()
+    let device = try reader.optionalText()
+    let parts = try reader.list { reader in
+      let name = try part(&reader)
+      switch try reader.int() {
+      case 0: return (name, CaptureSummary.PartState.present)
+      case 1: return (name, .absent(try reader.text()))
+      case 2: return (name, .unreadable(try reader.text()))
+      default: throw DamagedNote()
+      }
+    }
+    let files = try reader.list { reader in
+      (try part(&reader), try reader.list { try $0.text() })
+    }
+    return CaptureSummary(
+      id: id, family: family, readerVersion: version, deviceID: device,
+      parts: Dictionary(parts) { first, _ in first },
+      files: Dictionary(files) { first, _ in first }, frameCount: try reader.int(),
+      framesShareIMUClock: try reader.bool(),
+      missingCalibration: try reader.list { try $0.text() })
+  }
+
+  /// Lists that are mostly empty, as JSON.
+  static func putJSON(_ values: some Encodable & Collection, _ writer: inout NoteWriter) throws {
+    writer.put(values.isEmpty ? [] : try JSONText.canonical(values))
+  }
+
+  /// `nil` for an empty list.
+  static func json<Value: Decodable>(
+    _ type: Value.Type, _ reader: inout NoteReader
+  ) throws -> Value? {
+    let bytes = try reader.raw()
+    return bytes.isEmpty ? nil : try JSONDecoder().decode(type, from: Data(bytes))
+  }
+}

@@ -1,0 +1,105 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// `.scanmill/index`: memo, digests of input files and records of artifacts in a form that is read in
+/// microseconds, so that tens of thousands of artifacts can be planned in seconds.
+///
+/// It is a copy and never believed beyond what it was copied from: the whole file has a digest, memo and
+/// every record count only while the file that they came from bears the stamp that it had, and the files
+/// of a capture are looked at anyway. Absent, damaged or old: everything is read from the JSON files.
+struct RecordIndex: Sendable {
+  /// What the memo says.
+  struct Core: Sendable {
+    var summary: CaptureSummary
+    var warnings: [CaptureWarning]
+    var inputs: InputListing
+    /// `capture.json` as it was.
+    var document: FileStamp?
+  }
+
+  struct Entry: Sendable {
+    /// Of `artifact.json`, or of the record of a removed intermediate.
+    var stamp: FileStamp
+    var isSound: Bool
+    var record: ArtifactRecord
+  }
+
+  var core: Core
+  var digests: [String: DigestCache.Entry]
+  /// By stage.
+  var records: [String: Entry]
+
+  init(core: Core, digests: [String: DigestCache.Entry], records: [String: Entry]) {
+    self.core = core
+    self.digests = digests
+    self.records = records
+  }
+
+  /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
+  init?(in notes: OpenFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool) {
+    guard let bytes = notes.contents(of: layout.indexName)?.bytes,
+      let index = try? RecordIndex(bytes, memo: memo, pool: pool)
+    else { return nil }
+    self = index
+  }
+}
+
+extension RecordIndex {
+  /// Raised when the order of values changes.
+  private static let format: Int64 = 0x1_5343_4D49
+
+  /// A file of these values with a digest at its end.
+  func encoded(memo: FileStamp) throws -> [UInt8] {
+    var writer = NoteWriter()
+    writer.put(Self.format)
+    writer.put(memo)
+    try Self.put(core, &writer)
+    writer.list(digests.sorted { $0.key < $1.key }) { writer, entry in
+      writer.put(entry.key)
+      writer.put(entry.value.stamp)
+      writer.put(entry.value.sha256)
+    }
+    try writer.list(records.sorted { $0.key < $1.key }) { writer, entry in
+      writer.put(entry.key)
+      writer.put(entry.value.stamp)
+      writer.put(entry.value.isSound)
+      try Self.put(entry.value.record, &writer)
+    }
+    return writer.bytes + Array(Digest(of: writer.bytes).hex.utf8)
+  }
+
+  init(_ bytes: [UInt8], memo: FileStamp, pool: ParameterPool) throws {
+    let count = bytes.count - 64
+    guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
+      throw DamagedNote()
+    }
+    var reader = NoteReader(bytes, in: 0..<count)
+    guard try reader.integer() == Self.format, try reader.stamp() == memo else {
+      throw DamagedNote()
+    }
+    core = try Self.core(&reader)
+    digests = [:]
+    for (path, entry) in try reader.list({ reader in
+      (
+        try reader.text(),
+        DigestCache.Entry(stamp: try reader.stamp(), sha256: try reader.digest())
+      )
+    }) {
+      digests[path] = entry
+    }
+    records = [:]
+    for (stage, entry) in try reader.list({ reader in
+      (
+        try reader.text(),
+        Entry(
+          stamp: try reader.stamp(), isSound: try reader.bool(),
+          record: try Self.record(&reader, pool))
+      )
+    }) {
+      records[stage] = entry
+    }
+    guard reader.isAtEnd else { throw DamagedNote() }
+  }
+}

@@ -1,0 +1,119 @@
+import Captures
+import Pipeline
+import SystemPackage
+
+/// How a stage of a capture stands.
+public enum StageState: String, Codable, Sendable, CaseIterable {
+  /// Published and up to date.
+  case done
+  /// Published, and the next run would make it anew.
+  case stale
+  /// The last attempt failed.
+  case failed
+  /// Something it needs failed.
+  case blocked
+  /// Not built yet.
+  case missing
+  case notApplicable = "not-applicable"
+}
+
+/// A stage of a capture, with the reason for what it is not.
+public struct StageStatus: Sendable, Encodable, Hashable {
+  public var stage: String
+  public var uses: String
+  public var state: StageState
+  /// Why the next run would run it.
+  public var reason: Reason?
+  /// Old and new values, the message of the failure, what blocks.
+  public var details: String?
+
+  public init(
+    stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
+  ) {
+    self.stage = stage
+    self.uses = uses
+    self.state = state
+    self.reason = reason
+    self.details = details
+  }
+}
+
+/// How all stages of a capture stand.
+public struct CaptureStatus: Sendable, Encodable, Hashable {
+  public var id: String
+  /// The input folder, as far as it is known.
+  public var path: String?
+  public var family: String?
+  public var pipeline: String
+  public var inputGone: Bool
+  public var lockedBy: String?
+  public var notes: [String]
+  public var stages: [StageStatus]
+
+  public init(
+    id: String, path: String?, family: String?, pipeline: String, inputGone: Bool = false,
+    lockedBy: String? = nil, notes: [String] = [], stages: [StageStatus]
+  ) {
+    self.id = id
+    self.path = path
+    self.family = family
+    self.pipeline = pipeline
+    self.inputGone = inputGone
+    self.lockedBy = lockedBy
+    self.notes = notes
+    self.stages = stages
+  }
+
+  /// From what was found; failures are read from their notes.
+  public init(_ capture: ExaminedCapture) {
+    let jobs = Planner(capture.pipeline).plan(capture.facts)
+    var failures: [String: String] = [:]
+    for job in jobs {
+      failures[job.stage] = FailureNote.read(job.stage, capture.layout)?.message
+    }
+    self.init(
+      id: capture.layout.name, path: capture.recognition?.folder.string ?? capture.memo?.folder,
+      family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
+      pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
+      lockedBy: capture.lockedBy, notes: capture.notes,
+      stages: Self.states(
+        jobs, of: capture.pipeline,
+        published: Set(capture.facts.filter { $0.value.published != nil }.keys),
+        failures: failures))
+  }
+
+  /// The states of planned jobs. Pure.
+  ///
+  /// A failure counts until what failed is up to date; what needs a failed stage and would run is
+  /// blocked.
+  static func states(
+    _ jobs: [PlannedJob], of pipeline: PipelineDefinition, published: Set<String>,
+    failures: [String: String]
+  ) -> [StageStatus] {
+    var states: [String: StageState] = [:]
+    return jobs.map { job in
+      var status = StageStatus(stage: job.stage, uses: job.uses, state: .done)
+      let needed = pipeline[job.stage]?.inputs.filter { !$0.isOptional }.map(\.stage) ?? []
+      let stopper = needed.first { states[$0] == .failed || states[$0] == .blocked }
+      let details = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
+      switch job.action {
+      case .upToDate: break
+      case .notApplicable: (status.state, status.details) = (.notApplicable, details)
+      case .blocked: (status.state, status.details) = (.blocked, details)
+      case .run:
+        if let message = failures[job.stage] {
+          (status.state, status.reason, status.details) = (.failed, job.reason, message)
+        } else if let stopper {
+          status.state = .blocked
+          status.details = "its input '\(stopper)' \(states[stopper]?.rawValue ?? "")"
+        } else {
+          let isThere = published.contains(job.stage)
+          (status.state, status.reason) = (isThere ? .stale : .missing, job.reason)
+          status.details = details
+        }
+      }
+      states[job.stage] = status.state
+      return status
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Looks at what is published of captures, without a lock and without writing: also while a run goes on.
+public final class OutputExaminer {
+  let captures: CaptureRegistry
+  private let stages: StageRegistry
+  /// In place of the pipelines that the captures were processed with.
+  private let chosen: PipelineDefinition?
+  /// For captures that have no memo.
+  private let standard: PipelineDefinition
+  /// On top of the pipelines that the captures were processed with.
+  private let settings: [ParameterSetting]
+  private let pool = ParameterPool()
+  /// Thousands of captures share a few.
+  private var read: [PipelineSource: PipelineDefinition] = [:]
+
+  /// - Parameters:
+  ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
+  ///     none is noted.
+  ///   - settings: further parameters.
+  public init(
+    captures: CaptureRegistry, stages: StageRegistry, chosen: PipelineDefinition?,
+    standard: PipelineDefinition, settings: [ParameterSetting] = []
+  ) {
+    self.captures = captures
+    self.stages = stages
+    self.chosen = chosen
+    self.standard = standard
+    self.settings = settings
+  }
+
+  /// The pipeline that `memo`'s capture is compared with, and a word about it where it is not the noted
+  /// one. Throws `SettingError` for a setting that the pipeline does not know.
+  public func pipeline(_ memo: CaptureMemo?) throws -> (PipelineDefinition, note: String?) {
+    func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
+      try settings.reduce(pipeline) { try $0.setting($1) }
+    }
+    if let chosen { return (try set(chosen), nil) }
+    guard let source = memo?.pipeline else {
+      return (try set(standard), "its pipeline is not noted; compared with \(standard.name)")
+    }
+    if let known = read[source] { return (known, nil) }
+    do {
+      let pipeline = try source.definition(stages)
+      let changed = try set(pipeline)
+      read[source] = changed
+      return (changed, nil)
+    } catch let error as PipelineError {
+      let first = error.diagnostics.first.map { ": \($0.message)" } ?? ""
+      return (
+        try set(standard),
+        "its pipeline \(source.name) cannot be read any more\(first); compared with "
+          + standard.name
+      )
+    }
+  }
+
+  /// Everything known of one capture.
+  ///
+  /// - Parameter place: where the input is, if that is known better than from the notes.
+  public func examine(
+    _ layout: OutputLayout, at place: Recognition? = nil
+  ) throws -> ExaminedCapture {
+    let memo = CaptureMemo(of: layout)
+    let (pipeline, note) = try pipeline(memo)
+    var examined = ExaminedCapture(layout: layout, memo: memo, pipeline: pipeline)
+    examined.notes = note.map { [$0] } ?? []
+    if FileLock.isHeld(at: layout.lock) {
+      examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
+    }
+    do throws(CaptureError) {
+      try fill(&examined, place)
+    } catch {
+      examined.notes.append("cannot be read: \(error)")
+      fillFromRecords(&examined)
+    }
+    return examined
+  }
+
+  private func fill(
+    _ examined: inout ExaminedCapture, _ place: Recognition?
+  ) throws(CaptureError) {
+    let layout = examined.layout
+    guard let recognition = place ?? recognition(layout, examined.memo) else {
+      examined.notes.append(
+        "its input is gone: \(path(layout, examined.memo) ?? "nobody noted where it was")")
+      fillFromRecords(&examined)
+      return
+    }
+    examined.recognition = recognition
+    if let known = KnownCapture.ifCurrent(recognition, layout, registry: captures, pool: pool) {
+      examined.collector = known.collector(verify: false)
+    } else {
+      examined.collector = try CaptureSession(
+        recognition, registry: captures, layout: layout, verify: false
+      ).collector
+    }
+    examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
+  }
+
+  /// Where the input is gone: as if it were what the artifacts were made from.
+  private func fillFromRecords(_ examined: inout ExaminedCapture) {
+    examined.isInputGone = true
+    let shelf = ArtifactShelf(examined.layout)
+    for stage in examined.pipeline.stages {
+      let published = shelf.published(stage.name, verify: false)
+      let applicability =
+        examined.memo.map { stage.kind.applicability(stage.parameters, $0.summary) }
+        ?? Applicability.applies
+      examined.facts[stage.name] = StageFacts(
+        applicability: applicability, captureInputs: published?.record.inputs.capture,
+        external: published?.record.inputs.external ?? [:], published: published)
+    }
+  }
+
+  /// The capture behind an output folder, if it is still there: as noted, else behind the path in
+  /// `capture.json`.
+  private func recognition(_ layout: OutputLayout, _ memo: CaptureMemo?) -> Recognition? {
+    if let memo {
+      guard let listing = try? FolderListing(of: FilePath(memo.folder)) else { return nil }
+      return captures.recognize(listing).first { memo.isAbout($0) }
+        // Damaged meanwhile beyond recognition, not gone.
+        ?? (listing.files.contains { memo.stem.map($0.hasPrefix) ?? true } ? memo.recognition : nil)
+    }
+    guard let document = Document(layout) else { return nil }
+    return CaptureFinder(captures).find(FilePath(document.path)).captures
+      .first { $0.id == document.id }
+  }
+
+  private func path(_ layout: OutputLayout, _ memo: CaptureMemo?) -> String? {
+    memo?.folder ?? Document(layout)?.path
+  }
+
+  /// What is read of `capture.json`.
+  struct Document: Decodable {
+    var id: String
+    var path: String
+
+    init?(_ layout: OutputLayout) {
+      guard let document = ArtifactShelf.read(Document.self, layout.captureDocument) else {
+        return nil
+      }
+      self = document
+    }
+  }
+}
+
+/// One capture as it stands in an output folder.
+public struct ExaminedCapture: Sendable {
+  public var layout: OutputLayout
+  public var memo: CaptureMemo?
+  public var pipeline: PipelineDefinition
+  /// `nil` when the input is gone.
+  public var recognition: Recognition?
+  public var isInputGone = false
+  /// Who works on it now.
+  public var lockedBy: String?
+  /// What a reader has to know of all this, one sentence each.
+  public var notes: [String] = []
+  var facts: [String: StageFacts] = [:]
+  /// `nil` when the input is gone.
+  var collector: FactsCollector?
+
+  init(layout: OutputLayout, memo: CaptureMemo?, pipeline: PipelineDefinition) {
+    self.layout = layout
+    self.memo = memo
+    self.pipeline = pipeline
+  }
+}

@@ -1,0 +1,215 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Why a stage of a capture would or would not run, with everything that was compared.
+public struct StageExplanation: Sendable, Encodable {
+  /// A value then and now; `nil`: there was none, there is none, or it is not known yet.
+  public struct Comparison: Sendable, Encodable, Hashable {
+    public var name: String
+    public var recorded: String?
+    public var planned: String?
+    public var changed: Bool
+
+    public init(_ name: String, _ recorded: String?, _ planned: String?, changed: Bool? = nil) {
+      self.name = name
+      self.recorded = recorded
+      self.planned = planned
+      self.changed = changed ?? (recorded != planned)
+    }
+  }
+
+  /// Something that the stage reads.
+  public struct Input: Sendable, Encodable, Hashable {
+    public enum Kind: String, Sendable, Encodable {
+      case capture, artifact, external
+    }
+
+    public var kind: Kind
+    /// Part of the capture, port, or parameter.
+    public var name: String
+    /// The file, or the stage whose artifact it is.
+    public var source: String
+    public var recorded: String?
+    public var planned: String?
+    public var changed: Bool
+  }
+
+  public struct Outputs: Sendable, Encodable, Hashable {
+    public var count: Int
+    public var bytes: Int64
+    public var missing: [String] = []
+    public var altered: [String] = []
+    /// Removed after use.
+    public var removed = false
+  }
+
+  public struct Failure: Sendable, Encodable, Hashable {
+    public var message: String
+    public var time: String
+  }
+
+  public var schema = 1
+  public var capture: String
+  public var stage: String
+  public var uses: String
+  public var pipeline: String
+  public var state: StageState
+  public var action: PlannedJob.Action
+  public var reason: Reason?
+  public var details: [String]
+  public var parameters: [Comparison]
+  public var versions: [Comparison]
+  public var inputs: [Input]
+  public var fingerprint: Comparison
+  /// `nil`: nothing is published.
+  public var outputs: Outputs?
+  public var failure: Failure?
+  public var notes: [String]
+}
+
+extension StageExplanation {
+  /// Compares one stage. Input files are digested, also where the plan needs no digest.
+  ///
+  /// `nil` when the pipeline has no such stage.
+  public init?(of name: String, in capture: ExaminedCapture) {
+    guard let stage = capture.pipeline[name] else { return nil }
+    let planner = Planner(capture.pipeline)
+    let jobs = planner.plan(capture.facts)
+    guard let job = jobs.first(where: { $0.stage == name }) else { return nil }
+    var notes = capture.notes
+    var facts = capture.facts[name] ?? StageFacts(applicability: .applies)
+    if let collector = capture.collector {
+      do {
+        facts = try collector.facts(of: stage, forPlan: false)
+      } catch {
+        notes.append("an input cannot be read: \(error)")
+      }
+    }
+    let record = facts.published?.record
+    self.capture = capture.layout.name
+    self.stage = name
+    uses = stage.kind.name
+    pipeline = capture.pipeline.name
+    action = job.action
+    reason = job.reason
+    details = job.details
+    let status = CaptureStatus(capture).stages.first { $0.stage == name }
+    state = status?.state ?? .missing
+    if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
+
+    let upstream = Self.upstream(stage, jobs, capture.facts)
+    let planned = planner.ingredients(
+      of: stage, facts, artifacts: upstream.compactMapValues(\.self))
+    parameters = Self.parameters(record, planned)
+    versions = [
+      Comparison(
+        "stage", record.map { "\($0.uses) \($0.version)" }, "\(planned.uses) \(planned.version)"),
+      Comparison(
+        "reader", Self.reader(record?.inputs.capture), Self.reader(planned.inputs.capture)),
+    ].filter { $0.recorded != nil || $0.planned != nil }
+    inputs = Self.inputs(stage, capture, record, planned, upstream)
+    // Known only when every input is what it will be.
+    let isKnown = upstream.values.allSatisfy { $0 != nil }
+    let fingerprint = isKnown ? try? planned.fingerprint().hex : nil
+    self.fingerprint = Comparison(
+      "fingerprint", record?.fingerprint.hex, fingerprint,
+      changed: record?.fingerprint.hex != fingerprint)
+    outputs = facts.published.map(Self.outputs)
+    failure = FailureNote.read(name, capture.layout).map {
+      Failure(message: $0.message, time: $0.time)
+    }
+    self.notes = notes
+  }
+
+  /// The digest that the stage would read at each port; `nil` where it will only be known then. Ports
+  /// without artifact are absent.
+  private static func upstream(
+    _ stage: StageDefinition, _ jobs: [PlannedJob], _ facts: [String: StageFacts]
+  ) -> [String: Digest?] {
+    var digests: [String: Digest?] = [:]
+    for input in stage.inputs {
+      switch jobs.first(where: { $0.stage == input.stage })?.action {
+      case .upToDate:
+        digests[input.port] = .some(facts[input.stage]?.published?.record.outputDigest)
+      case .run: digests[input.port] = .some(nil)
+      case .blocked, .notApplicable, nil: break
+      }
+    }
+    return digests
+  }
+
+  private static func parameters(_ record: ArtifactRecord?, _ planned: Ingredients) -> [Comparison]
+  {
+    var names = Set(planned.parameters.keys)
+    if let record, record.recorded != nil { names.formUnion(record.parameters.keys) }
+    return names.sorted().map { name in
+      let (old, new) = (record?.parameters[name], planned.parameters[name])
+      return Comparison(
+        name, old?.plainText, new?.plainText, changed: record != nil && old != new)
+    }
+  }
+
+  private static func reader(_ capture: CaptureInputs?) -> String? {
+    capture.map { "\($0.family.rawValue) \($0.readerVersion)" }
+  }
+
+  private static func inputs(
+    _ stage: StageDefinition, _ capture: ExaminedCapture, _ record: ArtifactRecord?,
+    _ planned: Ingredients, _ upstream: [String: Digest?]
+  ) -> [Input] {
+    func input(
+      _ kind: Input.Kind, _ name: String, _ source: String, _ old: String?, _ new: String?
+    ) -> Input {
+      Input(
+        kind: kind, name: name, source: source, recorded: old, planned: new,
+        changed: record != nil && old != new)
+    }
+    var found: [Input] = []
+    let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
+    let paths = capture.collector?.summary.files ?? capture.memo?.summary.files ?? [:]
+    let named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    for part in Set(old.keys).union(new.keys).sorted() {
+      let (before, now) = (old[part] ?? [], new[part] ?? [])
+      for index in 0..<max(before.count, now.count) {
+        let files = named[part] ?? []
+        found.append(
+          input(
+            .capture, part, files.indices.contains(index) ? files[index] : "?",
+            before.indices.contains(index) ? before[index].hex : nil,
+            now.indices.contains(index) ? now[index].hex : nil))
+      }
+    }
+    for binding in stage.inputs {
+      found.append(
+        input(
+          .artifact, binding.port, binding.stage, record?.inputs.artifacts[binding.port]?.hex,
+          upstream[binding.port]??.hex))
+    }
+    let files =
+      capture.collector.map { stage.kind.externalFiles(stage.parameters, $0.summary) } ?? [:]
+    for name in Set(record?.inputs.external.keys ?? [:].keys).union(planned.inputs.external.keys)
+      .sorted()
+    {
+      found.append(
+        input(
+          .external, name, files[name]?.string ?? "?", record?.inputs.external[name]?.hex,
+          planned.inputs.external[name]?.hex))
+    }
+    return found
+  }
+
+  private static func outputs(_ published: PublishedArtifact) -> Outputs {
+    var outputs = Outputs(
+      count: published.record.outputs.count,
+      bytes: published.record.outputs.reduce(0) { $0 &+ $1.bytes })
+    switch published.state {
+    case .intact: break
+    case .missing(let names): outputs.missing = names
+    case .altered(let names): outputs.altered = names
+    case .removed: outputs.removed = true
+    }
+    return outputs
+  }
+}

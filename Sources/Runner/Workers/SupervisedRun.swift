@@ -1,0 +1,235 @@
+import Captures
+import Parallel
+import Pipeline
+import Processes
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// One run of a supervisor.
+final class SupervisedRun {
+  private let supervisor: Supervisor
+  private let targets: [CaptureTarget]
+  private let run: String
+  private let events: any EventSink
+  private let interruption: Interruption
+  private let mailbox = Mailbox<(Int, WorkerReport)>()
+  private let clock: RunClock
+  private let options: RunOptions
+
+  private var ledger: RunLedger
+  private var admission: Admission
+  /// Indices of captures that have not been taken up.
+  private var waiting: [Int]
+  /// Captures that another run held when their turn came: taken up again at the end.
+  private var postponed: Set<Int> = []
+  private var running: [Int: RunningWorker] = [:]
+  private var hasPassedOnInterrupt = false
+
+  /// How long a worker may take to stop a stage that is overdue before it is killed.
+  static let patienceSeconds = 5.0
+
+  init(
+    _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
+    run: String, events: any EventSink, interruption: Interruption
+  ) {
+    self.supervisor = supervisor
+    self.targets = targets
+    self.run = run
+    self.events = events
+    self.interruption = interruption
+    clock = supervisor.batch.clock
+    options = supervisor.batch.options
+    ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
+    admission = Admission(
+      cores: options.cores,
+      memoryBytes: options.memoryBytes ?? MachineMemory.availableBytes / 10 * 9)
+    waiting = FinishedFirst.order(targets, supervisor.batch.pipeline)
+  }
+
+  func execute() -> RunReport {
+    // A worker that is gone must not take us with it when we write to it.
+    signal(SIGPIPE, SIG_IGN)
+    while !waiting.isEmpty || !running.isEmpty {
+      takeUp()
+      if let (index, report) = mailbox.take(withinSeconds: 0.25) { hear(index, report) }
+      passOnInterrupt()
+      killOverdue()
+    }
+    return ledger.close()
+  }
+
+  // MARK: Starting
+
+  private func takeUp() {
+    if interruption.isRequested { return skipWaiting("interrupted") }
+    if options.failFast, ledger.hasFailed { return skipWaiting("--fail-fast") }
+    let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
+    while let index = waiting.first, admission.canAdmit(memoryBytes: needed) {
+      waiting.removeFirst()
+      let isLocked = FileLock.isHeld(at: targets[index].layout.lock)
+      if !isLocked, let report = supervisor.batch.settled(targets[index]) {
+        ledger.start(index)
+        ledger.finish(index, CaptureOutcome(report))
+        continue
+      }
+      if isLocked, !waiting.isEmpty, postponed.insert(index).inserted {
+        waiting.append(index)
+        continue
+      }
+      admission.admit(index, memoryBytes: needed)
+      running[index] = RunningWorker(share: 1)
+      giveShares()
+      start(index)
+    }
+    giveShares()
+  }
+
+  private func start(_ index: Int) {
+    ledger.start(index)
+    let order = WorkerOrder(
+      target: targets[index], pipeline: supervisor.source, options: options, run: run,
+      share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes)
+    supervisor.workers.start(order, log: LogFile(log(of: index))) { [mailbox] report in
+      mailbox.put((index, report))
+    }
+  }
+
+  /// An equal part of what the user gives; without a word of the user, all that the machine has.
+  private var memoryLimitBytes: Int64 {
+    guard let given = options.memoryBytes else { return admission.memoryBytes }
+    let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
+    let atOnce = min(options.cores, targets.count, max(1, Int(clamping: given / max(1, needed))))
+    return given / Int64(max(1, atOnce))
+  }
+
+  private func skipWaiting(_ why: String) {
+    for index in waiting { ledger.skip(index, why) }
+    waiting = []
+  }
+
+  private func giveShares() {
+    for (index, cores) in admission.shares where running[index]?.share != cores {
+      running[index]?.share = cores
+      instruct(index, .share(cores))
+    }
+  }
+
+  // MARK: Listening
+
+  private func hear(_ index: Int, _ report: WorkerReport) {
+    switch report {
+    case .started(let child, let instructions):
+      running[index]?.child = child
+      running[index]?.instructions = instructions
+      // What had changed while it started.
+      instruct(index, .share(running[index]?.share ?? 1))
+      if hasPassedOnInterrupt { passOnInterrupt(to: index) }
+    case .said(.event(let event)):
+      running[index]?.trace.hear(event)
+      setDeadline(index, event)
+      events.send(event)
+    case .said(.exceededMemory(let used)):
+      running[index]?.killReason =
+        "the worker came to use \(used >> 20) MB of memory, its limit is "
+        + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
+    case .said(.ended(let outcome)): running[index]?.outcome = outcome
+    case .ended(let end): finish(index, end.phrase, isSIGBUS: end.way == .killed(signal: SIGBUS))
+    case .failed(let why): finish(index, "could not be started: \(why)", isSIGBUS: false)
+    }
+  }
+
+  private func finish(_ index: Int, _ phrase: String, isSIGBUS: Bool) {
+    guard let worker = running.removeValue(forKey: index) else { return }
+    worker.instructions?.close()
+    admission.release(index)
+    let log = log(of: index)
+    if let outcome = worker.outcome {
+      removeIfEmpty(log)
+      ledger.finish(index, outcome)
+    } else {
+      let failure = WorkerFailure(
+        target: targets[index], trace: worker.trace, run: run, clock: clock, log: log,
+        isInterrupted: worker.isInterrupted)
+      ledger.finish(
+        index, failure.outcome(phrase, killReason: worker.killReason, isSIGBUS: isSIGBUS))
+    }
+    giveShares()
+  }
+
+  private func log(of index: Int) -> FilePath {
+    OutputLayout.log(
+      of: "worker", capture: targets[index].layout.name, run: run, in: targets[index].layout.root)
+  }
+
+  /// A worker that printed nothing leaves no log, and a capture without logs no folder for them.
+  private func removeIfEmpty(_ log: FilePath) {
+    guard let identity = try? FileIdentity(of: log), identity.bytes == 0 else { return }
+    try? FileSystem.remove(log)
+    var folder = log.removingLastComponent()
+    for _ in 0..<2 where (try? FileSystem.names(in: folder)) == [] {
+      try? FileSystem.remove(folder)
+      folder.removeLastComponent()
+    }
+  }
+
+  // MARK: Stopping
+
+  private func instruct(_ index: Int, _ instruction: WorkerInstruction) {
+    guard let channel = running[index]?.instructions,
+      let line = try? JSONText.canonical(instruction)
+    else { return }
+    channel.write(line)
+  }
+
+  /// Tells every worker once; those that have not ended when the grace is over are killed.
+  private func passOnInterrupt() {
+    guard interruption.isRequested else { return }
+    if !hasPassedOnInterrupt {
+      hasPassedOnInterrupt = true
+      for index in running.keys { passOnInterrupt(to: index) }
+    }
+    guard let left = interruption.secondsLeft(clock), left <= 0 else { return }
+    for index in running.keys { kill(index, "the grace after the interrupt was over") }
+  }
+
+  private func passOnInterrupt(to index: Int) {
+    running[index]?.isInterrupted = true
+    // A little less than we wait ourselves, so that it can say how it ended.
+    let left = max(0, (interruption.secondsLeft(clock) ?? 0) - 1)
+    instruct(index, .stop(graceSeconds: left))
+  }
+
+  private func setDeadline(_ index: Int, _ event: RunEvent) {
+    guard let stage = event.stage else { return }
+    switch event.kind {
+    case .started:
+      running[index]?.deadlinesSeconds[stage] = supervisor.batch.pipeline[stage]?
+        .timeoutNanoseconds.map {
+          clock.monotonicSeconds() + Double($0) / 1e9 + Self.patienceSeconds
+        }
+    case .finished, .blocked: running[index]?.deadlinesSeconds[stage] = nil
+    default: break
+    }
+  }
+
+  /// A worker stops its overdue stages itself; one that cannot is stopped from here.
+  private func killOverdue() {
+    let now = clock.monotonicSeconds()
+    for (index, worker) in running {
+      guard let (stage, _) = worker.deadlinesSeconds.first(where: { now > $0.value }) else {
+        continue
+      }
+      kill(index, "'\(stage)' took longer than its timeout and did not stop when asked to")
+    }
+  }
+
+  private func kill(_ index: Int, _ why: String) {
+    guard let child = running[index]?.child, running[index]?.killReason == nil else { return }
+    running[index]?.killReason = why
+    child.kill()
+  }
+}

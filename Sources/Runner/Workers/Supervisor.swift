@@ -1,0 +1,37 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Runs a batch with one worker process per capture, so that a crash, a runaway allocation or a hang
+/// costs one capture and never the night.
+///
+/// One thread, the caller's, decides; a thread per worker listens and puts what it hears into a mailbox.
+/// Whatever becomes of a worker, its capture ends in exactly one entry of the report: its own, if it
+/// gave one, else one made of what its events had told by then. Workers die with this process.
+public struct Supervisor: Sendable {
+  let batch: BatchRun
+  let source: PipelineSource
+  let workers: WorkerProcess
+
+  /// - Parameters:
+  ///   - source: what `batch` has its pipeline from; workers read it again.
+  ///   - program: the executable that, called with `arguments`, calls `Worker.run`.
+  public init(
+    _ batch: BatchRun, source: PipelineSource, program: FilePath, arguments: [String]
+  ) {
+    self.batch = batch
+    self.source = source
+    workers = WorkerProcess(program: program, arguments: arguments)
+  }
+
+  /// Runs everything; never throws.
+  public func run(
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String,
+    events: any EventSink, interruption: Interruption
+  ) -> RunReport {
+    let watch = SupervisedRun(
+      self, targets, declined: declined, run: run, events: events, interruption: interruption)
+    return watch.execute()
+  }
+}

@@ -1,0 +1,80 @@
+import Captures
+import FoundationEssentials
+import Parallel
+import Pipeline
+import Processes
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A process that works on one capture and then ends.
+///
+/// Orders and instructions come in on standard input, events and the outcome go out on standard output;
+/// whatever a library prints goes to the log. The process that started it may kill it at any time, and
+/// when that ends in any way, so does this: the kernel sees to it.
+public enum Worker {
+  /// Works to the end. Throws when the order cannot be read, which is a mistake of ours.
+  public static func run(_ captures: CaptureRegistry, _ stages: StageRegistry) throws {
+    let channel = LineWriter(try ownOutput())
+    var lines = LineReader(.standardInput)
+    guard let line = lines.next() else { throw WorkerError(description: "there is no order") }
+    let order = try JSONDecoder().decode(WorkerOrder.self, from: Data(line))
+    let pipeline = try order.pipeline.definition(stages)
+    let clock = RunClock.system
+    let interruption = Interruption()
+    let budget = CoreBudget(cores: order.options.cores, share: order.share)
+    listen(lines, interruption, budget, clock)
+    if let limit = order.memoryLimitBytes {
+      MemoryWatch.start(limitBytes: limit) { used in
+        send(.exceededMemory(usedBytes: used), to: channel)
+        _exit(1)
+      }
+    }
+    let task = CaptureTask(
+      registry: captures, pipeline: pipeline, options: order.options, clock: clock, run: order.run,
+      budget: budget, events: ChannelSink(channel: channel), interruption: interruption)
+    send(.ended(task.execute(order.target)), to: channel)
+  }
+
+  /// Instructions, on a thread of their own. The end of the stream is the end of whoever sent us.
+  private static func listen(
+    _ lines: LineReader, _ interruption: Interruption, _ budget: CoreBudget,
+    _ clock: RunClock
+  ) {
+    JobThread.start {
+      var lines = lines
+      while let line = lines.next() {
+        switch try? JSONDecoder().decode(WorkerInstruction.self, from: Data(line)) {
+        case .share(let cores): budget.resize(to: cores)
+        case .stop(let seconds): interruption.request(graceSeconds: seconds, clock: clock)
+        case nil: break
+        }
+      }
+      _exit(1)
+    }
+  }
+
+  /// Standard output for ourselves; whoever else prints to it prints to standard error.
+  private static func ownOutput() throws -> FileDescriptor {
+    let own = try FileDescriptor.standardOutput.duplicate()
+    _ = try FileDescriptor.standardError.duplicate(as: .standardOutput)
+    return own
+  }
+
+  fileprivate static func send(_ message: WorkerMessage, to channel: LineWriter) {
+    guard let line = try? JSONText.canonical(message) else { return }
+    channel.write(line)
+  }
+
+  private struct ChannelSink: EventSink {
+    let channel: LineWriter
+    func send(_ event: RunEvent) { Worker.send(.event(event), to: channel) }
+  }
+}
+
+/// A worker that was started by nobody who knows how.
+struct WorkerError: Error, CustomStringConvertible {
+  var description: String
+}

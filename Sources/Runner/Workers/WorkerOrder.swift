@@ -1,0 +1,30 @@
+import Pipeline
+
+/// All that a worker is told before it starts, as one line of JSON on its standard input.
+public struct WorkerOrder: Sendable, Codable {
+  public var target: CaptureTarget
+  public var pipeline: PipelineSource
+  public var options: RunOptions
+  public var run: String
+  /// Cores that it may keep busy at first, of `options.cores`.
+  public var share: Int
+  /// The most resident private memory it may come to use.
+  public var memoryLimitBytes: Int64?
+}
+
+/// What a worker is told while it works, a line of JSON each.
+enum WorkerInstruction: Hashable, Sendable, Codable {
+  /// Keep this many cores busy from now on.
+  case share(Int)
+  /// Start nothing more; end what can be ended within the grace.
+  case stop(graceSeconds: Double)
+}
+
+/// What a worker says on its standard output, a line of JSON each.
+enum WorkerMessage: Sendable, Codable {
+  case event(RunEvent)
+  /// It ends itself now: it uses more memory than it may.
+  case exceededMemory(usedBytes: Int64)
+  /// The last line.
+  case ended(CaptureOutcome)
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Parallel
+import Pipeline
+import Processes
+import Storage
+import SystemPackage
+
+/// What a worker's thread tells the supervisor.
+enum WorkerReport: Sendable {
+  case started(ChildProcess, instructions: LineWriter)
+  case said(WorkerMessage)
+  /// It has ended, after everything it said.
+  case ended(ProcessEnd)
+  /// It could not even be started.
+  case failed(String)
+}
+
+/// Starts workers and listens to them, each on a thread of its own.
+struct WorkerProcess: Sendable {
+  /// The executable that becomes a worker when it is called with `arguments`.
+  let program: FilePath
+  let arguments: [String]
+
+  /// Starts one. `report` is called from its thread, `started` or `failed` first, `ended` last.
+  func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
+  {
+    JobThread.start {
+      do {
+        let (child, reading, instructions) = try spawn(order, log)
+        report(.started(child, instructions: instructions))
+        var lines = LineReader(reading)
+        while let line = lines.next() {
+          // What is no message was printed by somebody else; it is not ours to understand.
+          if let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line)) {
+            report(.said(message))
+          }
+        }
+        try? reading.close()
+        // This thread lives as long as the worker: the kernel ends the worker with it.
+        report(.ended(child.wait()))
+      } catch {
+        report(.failed("\(error)"))
+      }
+    }
+  }
+
+  private func spawn(
+    _ order: WorkerOrder, _ log: LogFile
+  ) throws -> (ChildProcess, reading: FileDescriptor, instructions: LineWriter) {
+    let input = try Pipe()
+    let output = try Pipe()
+    var process = ProcessOrder(program.string, arguments)
+    process.input = .descriptor(input.reading)
+    process.output = .descriptor(output.writing)
+    // A terminal's signals are for the supervisor, which passes on what they mean.
+    process.hasOwnGroup = true
+    process.diesWithStarter = true
+    process.dataLimitBytes = order.memoryLimitBytes.map(Self.dataLimit)
+    defer {
+      try? input.reading.close()
+      try? output.writing.close()
+    }
+    let line = try JSONText.canonical(order)
+    let child = try log.withDescriptor { file in
+      process.error = .descriptor(file)
+      return try ChildProcess(process)
+    }
+    let instructions = LineWriter(input.writing)
+    instructions.write(line)
+    return (child, output.reading, instructions)
+  }
+
+  /// The kernel counts address space, thread stacks included, where the worker's own watch counts
+  /// resident pages: the limit that catches one leap of allocation lies above the watch's.
+  private static func dataLimit(_ bytes: Int64) -> Int64 {
+    let (sum, overflow) = (bytes + bytes / 2).addingReportingOverflow(1 << 30)
+    return overflow ? .max : sum
+  }
+}

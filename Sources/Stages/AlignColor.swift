@@ -1,0 +1,133 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// The other way round: color as the depth camera would have seen it.
+///
+/// Frame k is made of depth frame k and color picture k; where one of them is missing there is a hole.
+public enum AlignColor: Stage {
+  public static let name = "align-color"
+  public static let version = 1
+  public static let sentence =
+    "Samples color into the depth camera: RGB on the depth grid, empty where color cannot see."
+  public static let ports = [
+    Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
+    Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
+  ]
+  private static let standard = AlignmentParameters()
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "masks", .flag, default: .flag(true),
+        "Also write mask/: 255 where a color was found, 0 where the picture is empty (black)."),
+      ParameterDescription(
+        "discontinuityAbsolute", .length(0...65.535),
+        default: .length(meters: standard.discontinuityAbsolute),
+        "What lies farther behind the visible surface than this plus the relative part is hidden."),
+      ParameterDescription(
+        "discontinuityRelative", .number(0...1000),
+        default: .number(standard.discontinuityRelative),
+        "Fraction of the visible surface's depth, see discontinuityAbsolute."),
+      ParameterDescription(
+        "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
+        "Points nearer to the color camera are not used."),
+    ] + CalibrationChoice.parameters + [CommonParameters.compression]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.calibration] }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let color = Applicability(capture.state(of: .color))
+    guard case .applies = color else { return color }
+    return CalibrationChoice.applicability(parameters, capture)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let input = context.inputs["frames"], let color = context.inputs["color"] else {
+      return StageResult(frames: 0)
+    }
+    let reader = try FrameStoreReader(input.folder)
+    let pictures = PictureFiles(color)
+    let sampler = try sampler(context, reader.store)
+    let size = sampler.depthSize
+    let masks = context.parameters.flag("masks")
+    let compression = CommonParameters.compression(context.parameters)
+    let frames = pictures.frames.filter(reader.hasPicture)
+    let turn = Atomic<Int>(0)
+    context.progress.expect(frames.count)
+    try pullFrames(
+      workers: context.workers, budget: context.budget,
+      makeScratch: { Scratch(compression) },
+      next: { (_: inout Scratch) throws -> Int? in
+        try context.cancellation.check()
+        let position = turn.add(1, ordering: .relaxed).oldValue
+        return position < frames.count ? frames[position] : nil
+      },
+      work: { (frame: Int, scratch: inout Scratch) throws -> Void in
+        guard let picture = try pictures.color(frame) else { return }
+        try reader.withFrame(frame, as: UInt16.self) { depth in
+          try sampler.sample(
+            picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
+            mask: &scratch.mask)
+        }
+        try scratch.writer.encode(
+          rgb: scratch.picture.rgb, width: size.width, height: size.height, into: &scratch.file)
+        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        if masks {
+          try scratch.writer.encode(
+            gray8: scratch.mask.values, width: size.width, height: size.height, into: &scratch.file)
+          try context.staging.write(scratch.file, as: "mask/" + FrameFileName.name(frame))
+        }
+        context.progress.advance()
+      })
+    var recorded: [String: JSONValue] = [:]
+    if !sampler.rescaledCameras.isEmpty {
+      recorded["rescaledIntrinsics"] = sampler.rescaledCameras.recorded
+    }
+    return StageResult(frames: frames.count, recorded: recorded)
+  }
+
+  private struct Scratch {
+    var sampler = ColorSamplerScratch()
+    var picture = ColorImage(width: 0, height: 0)
+    var mask = GrayImage(width: 0, height: 0, values: [])
+    var writer: PNGWriter
+    var file: [UInt8] = []
+
+    init(_ compression: PNGCompression) {
+      writer = PNGWriter(compression: compression)
+    }
+  }
+
+  private static func sampler(
+    _ context: StageContext, _ store: FrameStore
+  ) throws -> ColorSampler {
+    let cameras = try CalibrationChoice.cameras(context, store)
+    let values = context.parameters
+    return try ColorSampler(
+      calibration: cameras.calibration,
+      parameters: AlignmentParameters(
+        discontinuityAbsolute: values.meters("discontinuityAbsolute")
+          ?? standard.discontinuityAbsolute,
+        discontinuityRelative: values.number("discontinuityRelative")
+          ?? standard.discontinuityRelative,
+        minimumDepth: values.meters("minimumDepth") ?? standard.minimumDepth),
+      depthSize: cameras.depthSize, colorSize: cameras.colorSize,
+      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+  }
+}

@@ -1,0 +1,89 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Where the points of frames go: into one growing file, or into a file per frame. Used by one thread.
+final class PointCloudSink {
+  private static let cloudName = "cloud.ply"
+
+  /// Written so far.
+  private(set) var points = 0
+  private let layout: PLYLayout
+  private let staging: StagingFolder
+  /// The one file, whose header gets its number at the end; `nil` with a file per frame.
+  private let cloud: CloudFile?
+
+  init(_ plan: PointCloudPlan, _ staging: StagingFolder) throws {
+    layout = plan.layout
+    self.staging = staging
+    cloud =
+      plan.files == .cloud
+      ? try CloudFile(staging.path.appending(Self.cloudName), header: layout.header(points: 0))
+      : nil
+  }
+
+  func append(_ cloudPoints: PLYPoints, of frame: Int) throws {
+    points += cloudPoints.count
+    if let cloud {
+      try cloud.append(cloudPoints.bytes)
+    } else {
+      let file = try staging.create(FrameFileName.name(frame, "ply"))
+      try file.append(layout.header(points: cloudPoints.count))
+      try file.append(cloudPoints.bytes)
+      try file.finish()
+    }
+  }
+
+  func finish() throws {
+    guard let cloud else { return }
+    try cloud.finish(header: layout.header(points: points))
+    // Digested as a whole: its first bytes were known last.
+    try staging.adopt(Self.cloudName)
+  }
+}
+
+/// A file that grows and whose header is written again at the end.
+private final class CloudFile {
+  private let path: FilePath
+  private let file: FileDescriptor
+  private var isOpen = true
+
+  init(_ path: FilePath, header: [UInt8]) throws(FileError) {
+    self.path = path
+    do {
+      file = try FileDescriptor.open(
+        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+    }
+    try append(header)
+  }
+
+  deinit {
+    if isOpen { try? file.close() }
+  }
+
+  func append(_ bytes: [UInt8]) throws(FileError) {
+    do {
+      _ = try file.writeAll(bytes)
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+  }
+
+  /// `header` has the length of the one before.
+  func finish(header: [UInt8]) throws(FileError) {
+    isOpen = false
+    do {
+      _ = try file.writeAll(toAbsoluteOffset: 0, header)
+      try file.close()
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+  }
+}

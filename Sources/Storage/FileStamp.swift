@@ -1,0 +1,68 @@
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What tells a file from a changed one for those who remember something about its content: identity
+/// and the time of the last change of any kind, which nobody can set back.
+///
+/// Stricter than `FileIdentity`: a new mode, name or link shows as well, and costs another look inside.
+public struct FileStamp: Hashable, Sendable, Codable {
+  public var bytes: Int64
+  public var modifiedNanoseconds: Int64
+  public var changedNanoseconds: Int64
+  public var inode: UInt64
+  public var device: UInt64
+
+  public init(
+    bytes: Int64, modifiedNanoseconds: Int64, changedNanoseconds: Int64, inode: UInt64,
+    device: UInt64
+  ) {
+    self.bytes = bytes
+    self.modifiedNanoseconds = modifiedNanoseconds
+    self.changedNanoseconds = changedNanoseconds
+    self.inode = inode
+    self.device = device
+  }
+
+  /// Follows symbolic links; `nil` when there is no regular file.
+  public init?(of path: FilePath) {
+    self.init(of: path.string)
+  }
+
+  /// Follows symbolic links; `nil` when there is no regular file. One system call.
+  public init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(_ status: stat) {
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    bytes = Int64(status.st_size)
+    modifiedNanoseconds = Self.nanoseconds(status.st_mtim)
+    changedNanoseconds = Self.nanoseconds(status.st_ctim)
+    inode = UInt64(status.st_ino)
+    device = UInt64(status.st_dev)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
+  /// Whether the file had been still for two seconds at `nowNanoseconds` (since 1970): no later write
+  /// can fall on the same tick of the file system's clock unseen.
+  public func isSettled(nowNanoseconds: Int64) -> Bool {
+    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(
+      max(modifiedNanoseconds, changedNanoseconds))
+    return !overflow && age > 2_000_000_000
+  }
+
+  /// The time now, as files are stamped with.
+  public static func nowNanoseconds() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return nanoseconds(now)
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Pipeline
+import Reports
+import Runner
+import Storage
+
+struct CleanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clean",
+    abstract: "Remove what is not needed: lists it, and removes it with --yes.",
+    discussion: """
+      Without a choice: intermediates, failed attempts and leftovers of killed runs; no result that \
+      is kept. What a run works on at the moment is left alone.
+      """)
+
+  @Argument(help: "An output folder, or the folder of one capture in it.")
+  var folder: String
+
+  @Option(help: "The artifact of this stage.")
+  var stage: String?
+
+  @Flag(help: "Artifacts of stages that are not kept; they count as up to date without them.")
+  var intermediate = false
+
+  @Flag(help: "What failed attempts and killed runs left.")
+  var failed = false
+
+  @Flag(help: "Remove, do not only list.")
+  var yes = false
+
+  func validate() throws {
+    if [stage != nil, intermediate, failed].count(where: { $0 }) > 1 {
+      throw ValidationError("--stage, --intermediate and --failed exclude each other")
+    }
+  }
+
+  func run() throws {
+    let catalog = try OutputFinder.catalog(folder)
+    let examiner = OutputExaminer(
+      captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
+      standard: try PipelineFinder.load("default"))
+    let cleaning = Cleaning(
+      stage.map(CleaningChoice.stage)
+        ?? (intermediate ? .intermediate : failed ? .failed : .leftovers))
+    var items: [Removable] = []
+    var locked: [String: String] = [:]
+    var known: Set<String> = []
+    for layout in catalog.layouts {
+      let pipeline = try examiner.pipeline(CaptureMemo(of: layout)).0
+      known.formUnion(pipeline.stages.map(\.name))
+      let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)
+      if yes, let done = try cleaning.perform(layout, intermediates: intermediates) {
+        items += done
+      } else if FileLock.isHeld(at: layout.lock) || yes {
+        locked[layout.name] = FileLock.holder(of: layout.lock) ?? "another run"
+      } else {
+        items += cleaning.find(layout, intermediates: intermediates)
+      }
+    }
+    if let stage, items.isEmpty, !known.contains(stage), locked.isEmpty {
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "no stage '\(stage)' here" + NearestName.suggestion(stage, among: known.sorted()))
+    }
+    Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
+    if yes, !locked.isEmpty { throw Exit(code: ExitStatus.locked) }
+  }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Pipeline
+import Runner
+
+/// What results are compared with: as they were asked for in their last run, or otherwise.
+struct ComparisonArguments: ParsableArguments {
+  @Option(help: "A pipeline by name, or a pipeline file; else that of each capture's last run.")
+  var pipeline: String?
+
+  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
+  var set: [String] = []
+
+  func validate() throws {
+    for text in set where ParameterSetting(text) == nil {
+      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
+    }
+  }
+
+  func examiner() throws -> OutputExaminer {
+    OutputExaminer(
+      captures: Toolbox.captures, stages: Toolbox.stages,
+      chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),
+      settings: set.compactMap(ParameterSetting.init))
+  }
+}

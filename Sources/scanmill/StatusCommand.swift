@@ -1,0 +1,30 @@
+import ArgumentParser
+import Pipeline
+import Reports
+import Runner
+
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Captures and stages: done, stale (why), failed, blocked, missing.",
+    discussion: """
+      Compares what is published with what the pipeline of each capture's last run, or the one that \
+      is named, would make of the input as it is now. Reads only, also while a run goes on.
+      """)
+
+  @Argument(help: "An output folder, or the folder of one capture in it.")
+  var folder = "."
+
+  @OptionGroup var comparison: ComparisonArguments
+
+  @Flag(help: "Print one JSON object on standard output.")
+  var json = false
+
+  func run() throws {
+    let catalog = try OutputFinder.catalog(folder)
+    let examiner = try comparison.examiner()
+    let status = StatusText(
+      try catalog.layouts.map { CaptureStatus(try examiner.examine($0)) })
+    if json { Console.print(json: try JSONText.pretty(status)) } else { Console.print(status.text) }
+  }
+}

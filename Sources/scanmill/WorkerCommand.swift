@@ -1,0 +1,14 @@
+import ArgumentParser
+import Runner
+
+/// What a run calls for each capture. Nobody else has a use for it.
+struct WorkerCommand: ParsableCommand {
+  static let name = "worker"
+
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Work on one capture for a run.", shouldDisplay: false)
+
+  func run() throws {
+    try Worker.run(Toolbox.captures, Toolbox.stages)
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Interrupted and killed runs")
+struct InterruptTests {
+  @Test(
+    "A signal ends the run with its code; nothing half done, no process and no lock is left",
+    arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  func signals(signal: Int32, code: Int32) throws {
+    let scene = try Scene("a", "b")
+    let marker = "SCANMILL_TEST_MARKER=\(UUID().uuidString)"
+    let pipeline = try scene.pipeline(
+      """
+        color: {uses: decode-color}
+        slow:
+          uses: command
+          needs: [color]
+          with: {command: [sh, -c, "sleep 300; ls > {output}/x"], environment: ["\(marker)"]}
+      """)
+    let running = try scene.start("--pipeline", pipeline, "-j", "2", "--grace", "3s")
+    try scene.wait("the slow stages") {
+      scene.hasStarted("slow") && scene.hasStarted("slow", of: "b")
+    }
+    try scene.wait("the programs") { Processes.marked(marker).count >= 2 }
+    kill(running.process.processIdentifier, signal)
+    let result = try running.finish()
+    #expect(result.status == code)
+    #expect(result.output == "a failed 1/2\nb failed 1/2\n")
+    #expect(result.errors.contains("slow cancelled: stopped: interrupted"))
+    #expect(Processes.marked(marker) == [])
+    #expect(scene.leftovers() == [])
+    #expect(try Set(scene.digests().keys) == ["a/color", "b/color"])
+  }
+
+  @Test("A second signal does not wait for the grace")
+  func second() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        deaf:
+          uses: command
+          with: {command: [sh, -c, "trap '' TERM; sleep 300; sleep 300"]}
+      """)
+    let running = try scene.start("--pipeline", pipeline, "--grace", "10m")
+    try scene.wait("the program") { scene.hasStarted("deaf") }
+    kill(running.process.processIdentifier, SIGINT)
+    usleep(200_000)
+    kill(running.process.processIdentifier, SIGINT)
+    #expect(try running.finish().status == 130)
+  }
+
+  @Test("What is nearly done when the signal comes may end within the grace")
+  func nearlyDone() throws {
+    let scene = try Scene("a", frames: 60)
+    let running = try scene.start("--set", "color.compression=archive", "--grace", "10m")
+    let staged = scene.output.appending("a/.staging")
+    try scene.wait("half of the pictures") {
+      ((try? FileSystem.names(in: staged)) ?? []).contains { name in
+        name.hasPrefix("color.")
+          && ((try? FileSystem.names(in: staged.appending(name))) ?? []).count > 20
+      }
+    }
+    kill(running.process.processIdentifier, SIGINT)
+    #expect(try running.finish().status == 130)
+    #expect(try scene.digests().keys.contains("a/color"))
+  }
+
+  @Test("200 times kill -9 at random moments, and the outputs are those of an undisturbed run")
+  func killLoop() throws {
+    let scene = try Scene("a", "b", "c")
+    #expect(try scene.run(to: "whole").status == 0)
+    let whole = try scene.digests("whole")
+    var random = SystemRandomNumberGenerator()
+    var kills = 0
+    var finished = 0
+    for round in 0..<200 {
+      // Again and again from nothing, so that every stage is met.
+      if round % 10 == 0 { try FileSystem.remove(scene.output) }
+      let running = try scene.start("-j", "2")
+      usleep(UInt32.random(in: 1_000...150_000, using: &random))
+      if running.process.isRunning { kills += 1 } else { finished += 1 }
+      kill(running.process.processIdentifier, SIGKILL)
+      _ = try running.finish()
+      // Whatever is in place is complete and right.
+      for (stage, digest) in try scene.digests() where !stage.hasSuffix("/depth-frames") {
+        // Tables name the pictures that exist; those of a first part of a night may name fewer.
+        if !stage.hasSuffix("/tables") { #expect(digest == whole[stage], "\(stage)") }
+      }
+    }
+    print("killed \(kills) runs at work, \(finished) had ended before")
+    #expect(kills > 50)
+    let last = try scene.run()
+    #expect(last.status == 0, "\(last.errors)")
+    #expect(try scene.digests() == whole)
+    #expect(scene.leftovers() == [])
+    #expect(try scene.run().errors.contains("nothing to do"))
+  }
+
+  @Test("Workers die with the process that started them, and so do their programs")
+  func orphans() throws {
+    let scene = try Scene("a")
+    let marker = "SCANMILL_TEST_MARKER=\(UUID().uuidString)"
+    let pipeline = try scene.pipeline(
+      """
+        slow:
+          uses: command
+          with: {command: [sleep, "300"], environment: ["\(marker)"]}
+      """)
+    let running = try scene.start("--pipeline", pipeline)
+    try scene.wait("the program") { !Processes.marked(marker).isEmpty }
+    let workers = Processes.children(of: running.process.processIdentifier)
+    #expect(workers.count == 1)
+    kill(running.process.processIdentifier, SIGKILL)
+    _ = try running.finish()
+    try scene.wait("their end", seconds: 10) {
+      Processes.marked(marker).isEmpty && workers.allSatisfy { kill($0, 0) != 0 }
+    }
+  }
+}

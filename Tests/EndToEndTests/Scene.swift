@@ -1,0 +1,122 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Small ScanNet captures in `in/` and what runs of the built binary make of them.
+struct Scene {
+  let folder: TemporaryFolder
+  var input: FilePath { folder.path.appending("in") }
+  var output: FilePath { folder.path.appending("out") }
+
+  /// One capture per name, each with its own seed.
+  init(_ names: String..., frames: Int = 12) throws {
+    folder = try TemporaryFolder()
+    for (seed, name) in names.enumerated() {
+      let made = try Program.run([
+        "synthesize", "scannet", "--output", input.string, "--frames", "\(frames)", "--seed",
+        "\(seed + 5)", "--width", "324", "--height", "242", "--id", name,
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+  }
+
+  func file(_ name: String, of capture: String = "a") -> FilePath {
+    input.appending(capture).appending(name)
+  }
+
+  /// Writes a pipeline and returns its path.
+  func pipeline(_ stages: String) throws -> String {
+    let path = folder.path.appending("pipeline.yaml")
+    try Data("schema: 1\nstages:\n\(stages)\n".utf8).write(to: URL(filePath: path.string))
+    return path.string
+  }
+
+  func arguments(_ more: [String], to output: String = "out") -> [String] {
+    ["run", input.string, "--output", folder.path.appending(output).string] + more
+  }
+
+  func run(_ more: String..., to output: String = "out") throws -> Program.Result {
+    try Program.run(arguments(more, to: output))
+  }
+
+  func start(_ more: String..., to output: String = "out") throws -> Running {
+    try Program.start(arguments(more, to: output))
+  }
+
+  /// Output digest by `capture/stage`.
+  func digests(_ output: String = "out") throws -> [String: String] {
+    let root = folder.path.appending(output)
+    var digests: [String: String] = [:]
+    for capture in (try? FileSystem.names(in: root)) ?? [] where capture != "runs" {
+      for stage in try FileSystem.names(in: root.appending(capture)) where !stage.hasPrefix(".") {
+        let file = root.appending(capture).appending(stage).appending("artifact.json")
+        guard let data = FileManager.default.contents(atPath: file.string) else { continue }
+        let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
+      }
+    }
+    return digests
+  }
+
+  /// Hidden folders of a capture that a finished run must not leave.
+  func leftovers(_ output: String = "out") -> [String] {
+    let root = folder.path.appending(output)
+    return ((try? FileSystem.names(in: root)) ?? []).flatMap { capture in
+      ((try? FileSystem.names(in: root.appending(capture))) ?? [])
+        .filter { $0 == ".staging" || $0 == ".failed" }.map { "\(capture)/\($0)" }
+    }
+  }
+
+  /// Waits until `condition` holds; fails after `seconds`.
+  func wait(
+    _ what: String, seconds: Double = 60, until condition: () throws -> Bool
+  ) throws {
+    for _ in 0..<Int(seconds * 100) {
+      if try condition() { return }
+      usleep(10_000)
+    }
+    Issue.record("waited \(seconds) s for \(what)")
+  }
+
+  /// Whether a run has said that `stage` of `capture` started.
+  func hasStarted(_ stage: String, of capture: String = "a", in output: String = "out") -> Bool {
+    let runs = folder.path.appending(output).appending("runs")
+    return ((try? FileSystem.names(in: runs)) ?? []).contains { run in
+      let log = runs.appending(run).appending("logs").appending(capture).appending("\(stage).log")
+      return FileSystem.exists(log)
+    }
+  }
+}
+
+/// Processes of the machine, as `/proc` lists them.
+enum Processes {
+  /// Children of a process.
+  static func children(of parent: Int32) -> [Int32] {
+    all.filter { status($0)?.parent == parent }
+  }
+
+  /// Processes whose environment holds `marker`, without those that are waited for only.
+  static func marked(_ marker: String) -> [Int32] {
+    all.filter { id in
+      guard let data = FileManager.default.contents(atPath: "/proc/\(id)/environ") else {
+        return false
+      }
+      return data.range(of: Data(marker.utf8)) != nil && status(id)?.state != "Z"
+    }
+  }
+
+  private static var all: [Int32] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }
+  }
+
+  private static func status(_ id: Int32) -> (state: String, parent: Int32)? {
+    guard let data = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
+    // The name, in parentheses, may hold anything.
+    let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
+      .split(separator: " ")
+    guard let fields, fields.count > 1, let parent = Int32(fields[1]) else { return nil }
+    return (String(fields[0]), parent)
+  }
+}

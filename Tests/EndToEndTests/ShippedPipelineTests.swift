@@ -1,0 +1,96 @@
+import Storage
+import TestSupport
+import Testing
+
+@Suite("The pipelines that come with the program, on a capture")
+struct ShippedPipelineTests {
+  @Test(
+    "Each makes what it says",
+    arguments: [
+      ("default", ["aligned", "color", "depth", "imu", "tables"]),
+      ("depth-only", ["aligned", "depth", "tables"]),
+      ("color-only", ["color", "tables"]),
+      ("vi-slam", ["color", "imu", "tables"]),
+      ("preview", ["aligned", "color", "preview"]),
+      ("benchmark", ["aligned", "color", "depth", "imu", "tables"]),
+    ])
+  func folders(name: String, stages: [String]) throws {
+    let scene = try Scene("a")
+    let result = try scene.run("--pipeline", name)
+    #expect(result.status == 0, "\(result.errors)")
+    let made = try FileSystem.names(in: scene.output.appending("a"))
+      .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
+    #expect(made == stages)
+    #expect(try scene.run("--pipeline", name).errors.contains("nothing to do"))
+  }
+
+  @Test("The same kind of stage twice, with other parameters, in one pipeline")
+  func twice() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        near: {uses: decompress-depth, with: {range: 0m..2m}}
+        far: {uses: decompress-depth, with: {range: 2m..9m}}
+        near-pictures: {uses: export-images, needs: [near]}
+        far-pictures: {uses: export-images, needs: [far]}
+      """)
+    #expect(try scene.run("--pipeline", pipeline).output == "a done 4/4\n")
+    let digests = try scene.digests()
+    #expect(digests["a/near-pictures"] != digests["a/far-pictures"])
+  }
+
+  @Test("An external program's results are published, and only its own changes run it again")
+  func command() throws {
+    let scene = try Scene("a")
+    let script = scene.folder.path.appending("count.sh")
+    func pipeline(_ suffix: String) throws -> String {
+      try scene.pipeline(
+        """
+          color: {uses: decode-color}
+          depth: {uses: export-images}
+          count:
+            uses: command
+            needs: {pictures: color}
+            with:
+              command: [sh, \(script), "{input:pictures}", "{output}/count \(suffix).txt", "{{}}"]
+              files: [\(script)]
+        """)
+    }
+    try OutputFile.write(
+      Array("ls $1/*.png | wc -l > \"$2\"; echo \"$3\" >> \"$2\"".utf8), to: script)
+    #expect(try scene.run("--pipeline", pipeline("a")).output == "a done 3/3\n")
+    let file = scene.output.appending("a/count/count a.txt")
+    let text = try MappedFile(file).withBytes { bytes in
+      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    #expect(text == "12\n{}\n")
+    #expect(try scene.run("--pipeline", pipeline("a")).errors.contains("nothing to do"))
+    #expect(
+      try scene.run("--pipeline", pipeline("b"), "-n").output.contains("count: run, parameters"))
+    // Its input, by content only.
+    let every = try scene.run("--pipeline", pipeline("a"), "--set", "color.every=2", "-n")
+    #expect(every.output.contains("count: run, input-rebuilt"))
+    #expect(every.output.contains("depth: up-to-date"))
+    try OutputFile.write(Array("echo new > \"$2\"".utf8), to: script)
+    #expect(
+      try scene.run("--pipeline", pipeline("a"), "-n").output.contains("count: run, input-changed"))
+  }
+
+  @Test("A program that writes nothing, or into places of others, has failed")
+  func badCommands() throws {
+    let scene = try Scene("a")
+    for (script, text) in [
+      ("true", "wrote nothing into {output}"),
+      ("ln -s /etc/passwd {output}/x", "is a symbolic link"),
+      ("echo 1 > {output}/artifact.json", "is written by the engine"),
+      ("exit 9", "sh exited with code 9"),
+    ] {
+      let pipeline = try scene.pipeline(
+        "  odd: {uses: command, with: {command: [sh, -c, \"\(script)\"]}}")
+      let result = try scene.run("--pipeline", pipeline)
+      #expect(result.status == 1)
+      #expect(result.errors.contains(text), "\(result.errors)")
+      #expect(try scene.digests() == [:])
+    }
+  }
+}

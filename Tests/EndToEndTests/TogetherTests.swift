@@ -1,0 +1,93 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Runs beside and after each other")
+struct TogetherTests {
+  @Test("A second run waits for the first, or with --no-wait names it and leaves with 75")
+  func twoRuns() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        slow: {uses: command, with: {command: [sh, -c, "sleep 3; echo > {output}/x"]}}
+      """)
+    let first = try scene.start("--pipeline", pipeline)
+    try scene.wait("the slow stage") { scene.hasStarted("slow") }
+    let impatient = try scene.run("--pipeline", pipeline, "--no-wait")
+    #expect(impatient.status == 75)
+    #expect(impatient.output == "a skipped 0/0\n")
+    #expect(impatient.errors.contains("locked by scanmill run "))
+    let second = try scene.run("--pipeline", pipeline)
+    #expect(second.status == 0)
+    #expect(second.errors.contains("waiting: locked by scanmill run "))
+    #expect(try first.finish().status == 0)
+    #expect(second.output == "a done 1/1\n")
+    // What the first one built, the second did not build again.
+    #expect(!second.errors.contains("never-built"))
+  }
+
+  @Test("The same bytes with 1 and 4 jobs, inline and in workers, in any order")
+  func determinism() throws {
+    let scene = try Scene("a", "b", "c")
+    let reversed = ["c", "b", "a"].map { scene.input.appending($0).string }
+    #expect(try scene.run("-j", "1", to: "one").status == 0)
+    #expect(try scene.run("-j", "4", to: "four").status == 0)
+    #expect(try scene.run("-j", "4", "--inline", to: "inline").status == 0)
+    #expect(try scene.run("-j", "1", "--inline", to: "inline-one").status == 0)
+    let shuffled = try Program.run(
+      ["run"] + reversed + ["--output", scene.folder.path.appending("shuffled").string, "-j", "3"])
+    #expect(shuffled.status == 0)
+    let one = try scene.digests("one")
+    #expect(one.count == 15)
+    for other in ["four", "inline", "inline-one", "shuffled"] {
+      #expect(try scene.digests(other) == one, "\(other)")
+    }
+  }
+
+  @Test("--fail-fast starts nothing after a failure; without it the others go on")
+  func failFast() throws {
+    let scene = try Scene("a", "b", "c")
+    let pipeline = try scene.pipeline(
+      """
+        picky:
+          uses: command
+          with: {command: [sh, -c, "test {id} != a && echo > {output}/x"]}
+      """)
+    let fast = try scene.run("--pipeline", pipeline, "-j", "1", "--fail-fast")
+    #expect(fast.status == 1)
+    #expect(fast.output == "a failed 0/1\nb skipped 0/0\nc skipped 0/0\n")
+    let whole = try scene.run("--pipeline", pipeline, "-j", "1")
+    #expect(whole.status == 1)
+    #expect(whole.output == "a failed 0/1\nb done 1/1\nc done 1/1\n")
+  }
+
+  @Test("The journal tells all that happened, each job has a log")
+  func journal() throws {
+    let scene = try Scene("a")
+    #expect(try scene.run("--json").status == 0)
+    let runs = scene.output.appending("runs")
+    let name = try #require(try FileSystem.names(in: runs).first)
+    let text = try String(
+      contentsOfFile: runs.appending(name).appending("events.jsonl").string, encoding: .utf8)
+    let events = try text.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(events.allSatisfy { $0["schema"] as? Int == 1 && $0["time"] is String })
+    let kinds = events.compactMap { $0["kind"] as? String }
+    #expect(kinds.first == "run-started" && kinds.last == "run-finished")
+    #expect(
+      Set(kinds).isSuperset(of: [
+        "capture-started", "planned", "started", "finished", "capture-finished",
+      ]))
+    let logs = runs.appending(name).appending("logs/a")
+    #expect(
+      try FileSystem.names(in: logs) == [
+        "aligned.log", "color.log", "depth-frames.log", "depth.log", "imu.log", "tables.log",
+      ])
+    let log = try String(contentsOfFile: logs.appending("color.log").string, encoding: .utf8)
+    #expect(log.contains(" started uses=decode-color reason=never-built\n"))
+    #expect(log.contains(" finished uses=decode-color outcome=ran reason=never-built seconds="))
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Workers that do not come to their end")
+struct WorkerTests {
+  private static let sleeping = """
+      color: {uses: decode-color}
+      slow:
+        uses: command
+        needs: [color]
+        with: {command: [sh, -c, "sleep 300; ls > {output}/x"]}
+      tables: {uses: export-tables, optional: [color]}
+    """
+
+  @Test(
+    "A worker that crashes costs its capture; what it had published and the others stay",
+    arguments: [(SIGSEGV, "SIGSEGV"), (SIGBUS, "SIGBUS"), (SIGILL, "SIGILL"), (SIGKILL, "SIGKILL")])
+  func crash(signal: Int32, name: String) throws {
+    let scene = try Scene("a", "b")
+    // Only `a` sleeps.
+    let pipeline = try scene.pipeline(
+      Self.sleeping.replacing("sleep 300", with: "test {id} = b || sleep 300"))
+    let running = try scene.start("--pipeline", pipeline, "-j", "2")
+    try scene.wait("the slow stage") { scene.hasStarted("slow") }
+    try scene.wait("the other capture") {
+      try scene.digests().keys.contains("b/slow") && scene.digests().keys.contains("a/tables")
+    }
+    // The other worker may still be closing.
+    try scene.wait("one worker") {
+      Processes.children(of: running.process.processIdentifier).count == 1
+    }
+    for worker in Processes.children(of: running.process.processIdentifier) { kill(worker, signal) }
+    let result = try running.finish()
+    #expect(result.status == 1)
+    #expect(result.output == "a failed 2/3\nb done 3/3\n")
+    #expect(result.errors.contains("was ended by \(name) while it ran slow"))
+    #expect(
+      try Set(scene.digests().keys) == ["a/color", "a/tables", "b/color", "b/slow", "b/tables"])
+    #expect(scene.leftovers() == ["a/.failed"])
+  }
+
+  @Test("A file that is cut short while it is mapped fails its capture as input-changed")
+  func truncated() throws {
+    let scene = try Scene("a", "b", frames: 150)
+    let running = try scene.start(
+      "--set", "color.compression=archive", "--set", "aligned.compression=archive", "-j", "2")
+    try scene.wait("the depth of a") { scene.hasStarted("depth-frames") }
+    truncate(scene.file("a.depth").string, 100)
+    truncate(scene.file("a.h264").string, 1000)
+    let result = try running.finish()
+    #expect(result.status == 1)
+    #expect(result.output.hasPrefix("a failed "))
+    #expect(result.output.hasSuffix("\nb done 5/5\n"))
+    #expect(result.errors.contains("input-changed"))
+  }
+
+  @Test(
+    "A file that vanishes while a stage reads it fails that stage, and the next run says so too")
+  func vanished() throws {
+    let scene = try Scene("a", frames: 60)
+    let running = try scene.start("--set", "color.compression=archive")
+    try scene.wait("color") { scene.hasStarted("color") }
+    try FileSystem.remove(scene.file("a.h264"))
+    let result = try running.finish()
+    #expect(result.status == 1)
+    #expect(result.errors.contains("color failed: "))
+    #expect(result.errors.contains("input-changed"))
+    #expect(try scene.digests()["a/color"] == nil)
+  }
+
+  @Test("A program that ignores its time-out and SIGTERM is killed; the stage has failed")
+  func timeOut() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        deaf:
+          uses: command
+          timeout: 300ms
+          with: {command: [sh, -c, "trap '' TERM; sleep 300; sleep 300"]}
+      """)
+    let result = try scene.run("--pipeline", pipeline)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("took longer than its timeout of 300ms"))
+  }
+
+  @Test("A worker that uses more memory than it may fails its capture and says how to go on")
+  func memory() throws {
+    let scene = try Scene("a", frames: 60)
+    let result = try scene.run("--memory", "8MB", "--set", "color.compression=archive")
+    #expect(result.status == 1)
+    #expect(result.errors.contains("its limit is 7 MB; raise --memory"))
+  }
+
+  @Test("An external program gets no more memory than its stage declares")
+  func programMemory() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        greedy:
+          uses: command
+          resources: {memory: 64MB}
+          with: {command: [tail, -n, "1", /dev/zero]}
+      """)
+    let result = try scene.run("--pipeline", pipeline)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("greedy failed: tail exited with code 1"))
+  }
+
+  @Test("A failure that may pass is tried again, and a retry that succeeds is success")
+  func retry() throws {
+    let scene = try Scene("a")
+    let marker = scene.folder.path.appending("marker")
+    func pipeline(_ code: Int) throws -> String {
+      try scene.pipeline(
+        """
+          flaky:
+            uses: command
+            retries: 1
+            with:
+              command:
+                - sh
+                - -c
+                - 'test -e \(marker) && echo ok > {output}/x && exit 0; touch \(marker); exit \(code)'
+        """)
+    }
+    // 75 asks to be run again later; any other code is a failure that stays.
+    #expect(try scene.run("--pipeline", pipeline(3)).status == 1)
+    try FileSystem.remove(marker)
+    let result = try scene.run("--pipeline", pipeline(75))
+    #expect(result.status == 0)
+    #expect(result.output == "a done 1/1\n")
+    #expect(result.errors.contains("flaky: again, after: sh exited with code 75"))
+  }
+}
