@@ -1,18 +1,21 @@
 #!/bin/sh
 # Counts the instructions of kernels with valgrind and compares them with instructions.json.
 #
-#   callgrind.sh [--update] [--tolerance PERCENT] [KERNEL...]
+#   callgrind.sh [--update] [--tolerance PERCENT] [--program PATH] [KERNEL...]
 #
+# Builds KernelBenchmark unless --program names one (built with -Xlinker --strip-debug).
 # Exits with 1 when a kernel needs more instructions than before, beyond the tolerance (2 %); with 69
 # when valgrind is not installed (apt-get install valgrind).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 update=no
 tolerance=2
+program=
 while [ $# -gt 0 ]; do
   case $1 in
   --update) update=yes ;;
   --tolerance) shift; tolerance=$1 ;;
+  --program) shift; program=$1 ;;
   --*) echo "error: unknown option $1" >&2; exit 64 ;;
   *) break ;;
   esac
@@ -23,9 +26,12 @@ done
   convert-accurate structure-decode inflate align
 
 command -v valgrind >/dev/null || { echo "error: valgrind is not installed" >&2; exit 69; }
-# Without debug information, which some versions of valgrind do not understand.
-swift build --package-path "$here" -c release -Xlinker --strip-debug --product KernelBenchmark >&2
-program=$(swift build --package-path "$here" -c release --show-bin-path)/KernelBenchmark
+if [ -z "$program" ]; then
+  # Without debug information, which some versions of valgrind do not understand.
+  build="swift build --package-path $here -c release -Xlinker --strip-debug"
+  $build --product KernelBenchmark >&2
+  program=$($build --show-bin-path)/KernelBenchmark
+fi
 compiler=$(swift --version 2>/dev/null | head -n 1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

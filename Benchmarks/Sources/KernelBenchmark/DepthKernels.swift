@@ -22,7 +22,8 @@ enum DepthKernels {
       let packed = try DeflateEncoder.compress(bytes, format: .zlib)
       var output = [UInt8](repeating: 0, count: bytes.count)
       return {
-        var target = output.mutableSpan.mutableBytes
+        var elements = output.mutableSpan
+        var target = elements.mutableBytes
         return try WholeInflate.inflate(packed.span.bytes, format: .zlib, into: &target).produced
       }
     },

@@ -1,10 +1,10 @@
 /// Something small to measure.
-struct Kernel {
+struct Kernel: Sendable {
   var name: String
   /// What one call does, for people.
   var about: String
   /// Makes the inputs and returns what is measured; its result keeps the compiler from leaving it out.
-  var prepare: () throws -> () throws -> Int
+  var prepare: @Sendable () throws -> () throws -> Int
 }
 
 /// All kernels by name.

@@ -38,6 +38,7 @@ func run() throws -> Int32 {
 do {
   exit(try run())
 } catch {
-  fputs("error: \(error)\n", stderr)
+  let words = "error: \(error)\n"
+  write(STDERR_FILENO, words, words.utf8.count)
   exit(64)
 }
