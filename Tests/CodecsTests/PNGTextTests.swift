@@ -1,5 +1,4 @@
 import Codecs
-import FoundationEssentials
 import Geometry
 import Storage
 import SystemPackage
@@ -21,7 +20,7 @@ struct PNGTextTests {
     let file = try writer.encode(Self.picture)
     #expect(try PNGReader.depth(in: file) == Self.picture)
     let chunk = "tEXtSoftware\0scanmill \u{e9}\nline two".unicodeScalars.map { UInt8($0.value) }
-    #expect(Data(file).range(of: Data(chunk)) != nil)
+    #expect(file.firstRange(of: chunk) != nil)
     var plain = PNGWriter(compression: compression)
     #expect(try plain.encode(Self.picture).count == file.count - 12 - 9 - 19 - 12 - 2)
 
