@@ -111,23 +111,20 @@ struct BenchCommand: ParsableCommand {
       .appending("scanmill-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileSystem.makeFolder(folder)
     defer { try? FileSystem.remove(folder) }
-    let cancellation = Cancellation()
-    let signals = Signals(cancelling: cancellation, graceSeconds: 60)
+    let interruption = Interruption()
+    let signals = Signals(interruption, graceSeconds: 60, .system)
     do {
-      let report = try measure(definition, in: folder, cancellation)
+      let report = try measure(definition, in: folder, interruption)
       try conclude(report, earlier)
     } catch let error as BenchmarkError {
       // Of an interrupted run the program that was measured complains, too.
-      try? FileSystem.remove(folder)
       if let code = signals.exitCode { throw Exit(code: code) }
       throw Failure(code: ExitStatus.jobFailed, text: error.description)
-    } catch let error as CancelledError {
-      throw signals.exitCode.map { Exit(code: $0) as any Error } ?? error
     }
   }
 
   private func measure(
-    _ definition: PipelineDefinition, in folder: FilePath, _ cancellation: Cancellation
+    _ definition: PipelineDefinition, in folder: FilePath, _ interruption: Interruption
   ) throws -> BenchmarkReport {
     guard let program = ProgramPath.ofThisProgram else {
       throw BenchmarkError("the executable of this program cannot be found")
@@ -138,7 +135,7 @@ struct BenchCommand: ParsableCommand {
         pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold))
     let isQuiet = quiet
     let session = BenchmarkSession(program: program, scratch: folder, settings: report.settings) {
-      try cancellation.check()
+      if interruption.isRequested { throw BenchmarkError("interrupted") }
       if !isQuiet { Console.error("run: " + $0) }
     }
     for subject in try subjects(program, in: folder) {
