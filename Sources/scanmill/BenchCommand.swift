@@ -198,8 +198,8 @@ struct BenchCommand: ParsableCommand {
   }
 
   private static func report(_ file: String) throws -> BenchmarkReport {
-    let bytes = try MappedFile(FilePath(file)).withBytes { $0.withUnsafeBytes { Array($0) } }
     do {
+      let bytes = try MappedFile(FilePath(file)).withBytes { $0.withUnsafeBytes { Array($0) } }
       return try BenchmarkReport(json: bytes)
     } catch {
       throw ValidationError("\(file) is no report of scanmill bench --json: \(error)")
