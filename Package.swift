@@ -35,7 +35,13 @@ func system(_ name: String, pkgConfig: String, apt: String...) -> Target {
 
 let package = Package(
   name: "scanmill",
-  products: [.executable(name: "scanmill", targets: ["scanmill"])],
+  products: [
+    .executable(name: "scanmill", targets: ["scanmill"]),
+    // For the nested package Benchmarks only; nothing of it is stable.
+    .library(
+      name: "Rooms",
+      targets: ["Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -58,6 +64,7 @@ let package = Package(
     room("Parallel", []),
     room("Storage", ["CPlatform", systemPackage, crypto]),
     room("Processes", ["CPlatform", "Storage", systemPackage]),
+    room("Benchmarking", ["Processes", "Storage", systemPackage]),
     room(
       "Codecs",
       [
@@ -86,8 +93,8 @@ let package = Package(
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner", "Stages", "Storage",
-        "SyntheticCaptures", argumentParser, logging, systemPackage,
+        "Benchmarking", "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
+        "Stages", "Storage", "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -105,6 +112,7 @@ let package = Package(
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),
     tests("Processes", ["Processes", "Storage", systemPackage]),
+    tests("Benchmarking", ["Benchmarking", "Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
       "Captures",

@@ -20,11 +20,18 @@ struct VideoExport: Sendable {
     self.color = color
     self.file = file
     let isBare = color.description.encoding == "h264-annexb"
-    decoder = try VideoDecoder(file, container: isBare ? .annexB : .any, track: track)
+    decoder = try VideoDecoder(
+      file, container: isBare ? .annexB : .any, track: track,
+      threads: Self.decodingThreads(workers: context.workers))
     selection = FrameSelection(
       every: context.parameters.integer("every") ?? 1,
       first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
   }
+
+  /// Decoding is up to half of the work on a picture, so that one thread of it feeds two to three cores;
+  /// more only take memory then. Beyond, the decoder's own threads run while a worker waits for a
+  /// picture; the stage's CPU time does not include them.
+  private static func decodingThreads(workers: Int) -> Int { max(1, min(workers / 2, 8)) }
 
   /// One picture on its way from the decoder to a worker.
   private struct Item {

@@ -10,6 +10,9 @@ enum PipelineFinder {
     "default", "depth-only", "color-only", "vi-slam", "preview", "benchmark",
   ]
 
+  /// What `bench` measures unless told otherwise.
+  static let benchmark = "benchmark"
+
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     try source(nameOrFile).definition(Toolbox.stages)
   }

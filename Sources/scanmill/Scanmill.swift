@@ -13,8 +13,8 @@ struct Scanmill: ParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
-      StagesCommand.self, GraphCommand.self, CleanCommand.self, SynthesizeCommand.self,
-      WorkerCommand.self,
+      StagesCommand.self, GraphCommand.self, CleanCommand.self, BenchCommand.self,
+      SynthesizeCommand.self, WorkerCommand.self,
     ])
 }
 

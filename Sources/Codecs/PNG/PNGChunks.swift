@@ -1,6 +1,6 @@
 import CDeflate
 
-/// The frame around the compressed lines: signature, IHDR, one IDAT, IEND.
+/// The frame around the compressed lines: signature, IHDR, one IDAT, notes if asked for, IEND.
 enum PNGChunks {
   /// Signature, IHDR and the head of IDAT.
   static let bytesBeforeData = 8 + 25 + 8
@@ -10,7 +10,7 @@ enum PNGChunks {
   /// Completes a file whose data stand at `bytesBeforeData`; returns its length. `file` is large enough.
   static func finish(
     _ file: UnsafeMutableBufferPointer<UInt8>, _ format: PNGFormat, width: Int, height: Int,
-    dataBytes: Int
+    dataBytes: Int, notes: [PNGText]
   ) -> Int {
     let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     var writer = BigEndianWriter(target: UnsafeMutableRawBufferPointer(file))
@@ -24,6 +24,13 @@ enum PNGChunks {
     let data = writer.beginChunk("IDAT", dataBytes: dataBytes)
     writer.skip(dataBytes)
     writer.endChunk(from: data)
+    for note in notes {
+      let start = writer.beginChunk("tEXt", dataBytes: note.keyword.count + 1 + note.text.count)
+      writer.append(note.keyword)
+      writer.append([0])
+      writer.append(note.text)
+      writer.endChunk(from: start)
+    }
     let end = writer.beginChunk("IEND", dataBytes: 0)
     writer.endChunk(from: end)
     return writer.offset

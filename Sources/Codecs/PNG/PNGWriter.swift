@@ -2,7 +2,7 @@ import CDeflate
 import Geometry
 
 /// Encodes pictures as PNG files: 8-bit gray, 16-bit gray and 8-bit RGB, with no chunks but those that
-/// must be.
+/// must be, and notes if asked for.
 ///
 /// The bytes depend on the pixels and the compression alone. Memory for lines and codes is kept from
 /// picture to picture (about 0.5 MB; a copy of the picture with `compact` and `archive`): make one writer
@@ -14,13 +14,16 @@ import Geometry
 /// and more.
 public struct PNGWriter {
   public let compression: PNGCompression
+  /// Written into every file, behind the pixels; none by default.
+  public let notes: [PNGText]
 
   private var scratch: [UInt8] = []
   private var fast: FastDeflate?
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
 
-  public init(compression: PNGCompression = .fast) {
+  public init(compression: PNGCompression = .fast, notes: [PNGText] = []) {
     self.compression = compression
+    self.notes = notes
     if compression == .fast { fast = FastDeflate() }
   }
 
@@ -109,7 +112,8 @@ public struct PNGWriter {
     }
 
     file.removeAll(keepingCapacity: true)
-    let largestFile = PNGChunks.overheadBytes + deflatedBytes
+    let largestFile =
+      PNGChunks.overheadBytes + deflatedBytes + notes.reduce(0) { $0 + $1.chunkBytes }
     var deflated = 0
     pixels.withUnsafeBytes { pixels in
       scratch.withUnsafeMutableBufferPointer { scratch in
@@ -130,7 +134,7 @@ public struct PNGWriter {
               deflated = fast?.compress(&lines, to: target) ?? 0
             }
             initializedCount = PNGChunks.finish(
-              file, format, width: width, height: height, dataBytes: deflated)
+              file, format, width: width, height: height, dataBytes: deflated, notes: notes)
           }
         }
       }

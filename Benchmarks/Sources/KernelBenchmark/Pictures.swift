@@ -1,0 +1,61 @@
+import Geometry
+
+/// Pictures like those of a handheld scanner, made without files.
+enum Pictures {
+  static let width = 1296
+  static let height = 968
+
+  /// Slopes, edges and sensor noise with a standard deviation of two steps; `shift` moves the scene.
+  static func color(shift: Int = 0) -> ColorImage {
+    var noise = Noise(seed: UInt64(shift) + 1)
+    var rgb = [UInt8](repeating: 0, count: width * height * 3)
+    for y in 0..<height {
+      for x in 0..<width {
+        let u = x + shift
+        let patch = (u / 90 + y / 70) % 3
+        let texture = (u * 7 ^ y * 5) & 31
+        let luma = 60 + patch * 40 + u / 24 + y / 20 + texture / 4 + noise.wide() / 74
+        let place = (y * width + x) * 3
+        rgb[place] = UInt8(clamping: luma + patch * 9)
+        rgb[place + 1] = UInt8(clamping: luma)
+        rgb[place + 2] = UInt8(clamping: luma - patch * 7)
+      }
+    }
+    return ColorImage(width: width, height: height, rgb: rgb)
+  }
+
+  /// What conversion from video gives: chroma that is the same for two rows and columns.
+  static func video(shift: Int = 0) -> ColorImage {
+    var image = color(shift: shift)
+    for y in stride(from: 0, to: height, by: 2) {
+      for x in stride(from: 0, to: width, by: 2) {
+        let first = (y * width + x) * 3
+        let red = Int(image.rgb[first]) - Int(image.rgb[first + 1])
+        let blue = Int(image.rgb[first + 2]) - Int(image.rgb[first + 1])
+        for place in [first, first + 3, first + width * 3, first + width * 3 + 3] {
+          let green = Int(image.rgb[place + 1])
+          image.rgb[place] = UInt8(clamping: green + red)
+          image.rgb[place + 2] = UInt8(clamping: green + blue)
+        }
+      }
+    }
+    return image
+  }
+
+  /// Walls and boxes seen by a depth sensor, millimeters, with holes; values lie on the steps of a shift
+  /// sensor.
+  static func depth(width: Int = 640, height: Int = 480) -> DepthImage {
+    var noise = Noise(seed: 3)
+    var millimeters = [UInt16](repeating: 0, count: width * height)
+    for y in 0..<height {
+      for x in 0..<width {
+        let box = (x / 110 + y / 90) % 4 == 0 ? 700 : 0
+        let value = 1400 + x + y / 2 - box + noise.wide() / 60
+        let step = max(1, value * value / 900_000)
+        let isHole = (x / 13 ^ y / 11) % 37 == 0
+        millimeters[y * width + x] = isHole ? 0 : UInt16(clamping: value / step * step)
+      }
+    }
+    return DepthImage(width: width, height: height, millimeters: millimeters)
+  }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+
+/// Everything that a benchmark measured: the object of `bench --json`, and the baseline of later ones.
+public struct BenchmarkReport: Hashable, Sendable, Codable {
+  public var schema = 1
+  /// Version of the program.
+  public var version: String
+  public var machine: MachineDescription
+  public var settings: Settings
+  public var captures: [CaptureFigures] = []
+
+  /// How it was measured.
+  public struct Settings: Hashable, Sendable, Codable {
+    public var pipeline: String
+    public var repeats: Int
+    public var warmups: Int
+    /// Whether the input files were dropped from the page cache before every run.
+    public var isCold: Bool
+
+    public init(pipeline: String, repeats: Int, warmups: Int, isCold: Bool) {
+      self.pipeline = pipeline
+      self.repeats = repeats
+      self.warmups = warmups
+      self.isCold = isCold
+    }
+  }
+
+  public init(version: String, machine: MachineDescription, settings: Settings) {
+    self.version = version
+    self.machine = machine
+    self.settings = settings
+  }
+
+  public init(json: [UInt8]) throws {
+    self = try JSONDecoder().decode(BenchmarkReport.self, from: Data(json))
+  }
+}
+
+/// The figures of one capture.
+public struct CaptureFigures: Hashable, Sendable, Codable {
+  public var id: String
+  public var family: String
+  /// How it was synthesized, if it was.
+  public var origin: String?
+  public var frames: Int
+  public var inputBytes: Int64
+  /// One entry per number of jobs.
+  public var runs: [JobsFigures] = []
+  public var comparison: PeerComparison?
+
+  public init(
+    id: String, family: String, origin: String?, frames: Int, inputBytes: Int64
+  ) {
+    self.id = id
+    self.family = family
+    self.origin = origin
+    self.frames = frames
+    self.inputBytes = inputBytes
+  }
+}
+
+/// The figures of runs with the same number of jobs.
+public struct JobsFigures: Hashable, Sendable, Codable {
+  public var jobs: Int
+  public var whole: Figures
+  public var stages: [Figures]
+
+  /// `nil` without samples.
+  public init?(
+    jobs: Int, samples: [RunSample], frames: Int, inputBytes: Int64,
+    stageInputBytes: [String: Int64]
+  ) {
+    guard let whole = Figures(samples, frames: frames, inputBytes: inputBytes) else { return nil }
+    self.jobs = jobs
+    self.whole = whole
+    stages = Figures.ofStages(samples, inputBytes: stageInputBytes)
+  }
+}

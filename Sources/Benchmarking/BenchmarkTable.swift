@@ -1,0 +1,122 @@
+/// A report as people read it.
+public enum BenchmarkTable {
+  public static func text(_ report: BenchmarkReport) -> String {
+    var lines = [heading(report), settings(report.settings)]
+    for capture in report.captures { lines += [""] + Self.lines(capture) }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Without a line when nothing is worse than the tolerance, but for the notes.
+  public static func text(_ comparison: BaselineComparison) -> String {
+    var lines = comparison.notes.map { "note: " + $0 }
+    let percent = NumberText.short(100 * comparison.tolerance)
+    let worse = comparison.regressions
+    lines.append(
+      "against the baseline: \(comparison.lines.count) figures compared, \(worse.count) worse by more "
+        + "than \(percent) %")
+    lines += ColumnText.lines(
+      worse.map { line in
+        [
+          "  \(line.capture), -j \(line.jobs), \(line.name), \(line.quantity)",
+          NumberText.short(line.before), "→", NumberText.short(line.now),
+          "+\(NumberText.short(100 * line.change)) %",
+        ]
+      })
+    return lines.joined(separator: "\n")
+  }
+
+  private static func heading(_ report: BenchmarkReport) -> String {
+    let machine = report.machine
+    var text =
+      "scanmill \(report.version) · \(machine.processor), \(machine.cores) cores, "
+      + "\(NumberText.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
+    if let load = machine.loadBefore { text += " · load \(NumberText.short(load)) before" }
+    return text
+  }
+
+  private static func settings(_ settings: BenchmarkReport.Settings) -> String {
+    "pipeline \(settings.pipeline) · medians of \(settings.repeats) runs after \(settings.warmups) to warm up · "
+      + (settings.isCold ? "inputs dropped from the page cache" : "inputs in the page cache")
+      + " · every run starts with an empty output folder"
+  }
+
+  private static func lines(_ capture: CaptureFigures) -> [String] {
+    let megabytes = NumberText.short(Double(capture.inputBytes) / 1e6)
+    var lines = [
+      "\(capture.id) (\(capture.family), \(capture.frames) frames, \(megabytes) MB)"
+    ]
+    if let origin = capture.origin { lines.append(origin) }
+    for run in capture.runs { lines += table(run) }
+    if capture.runs.count > 1 { lines += scaling(capture.runs) }
+    if let comparison = capture.comparison { lines += table(comparison) }
+    return lines
+  }
+
+  private static let columns = [
+    "frames", "frames/s", "wall s", "p10…p90", "CPU s", "CPU ms/frame", "cores", "MB/s in",
+    "MB/s out",
+    "MB out", "peak MiB",
+  ]
+
+  private static func table(_ run: JobsFigures) -> [String] {
+    [""] + ColumnText.lines([["-j \(run.jobs)"] + columns] + (run.stages + [run.whole]).map(row))
+  }
+
+  private static func row(_ figures: Figures) -> [String] {
+    [
+      figures.name, "\(figures.frames)", NumberText.short(figures.framesPerSecond),
+      NumberText.short(figures.wallSeconds.median),
+      NumberText.short(figures.wallSeconds.percentile10) + "…"
+        + NumberText.short(figures.wallSeconds.percentile90),
+      NumberText.short(figures.cpuSeconds.median),
+      NumberText.short(figures.cpuMillisecondsPerFrame),
+      NumberText.short(figures.busyCores),
+      NumberText.short(figures.inputBytesPerSecond / 1e6),
+      NumberText.short(figures.outputBytesPerSecond / 1e6),
+      NumberText.short(Double(figures.outputBytes) / 1e6),
+      NumberText.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+    ]
+  }
+
+  /// How much faster each number of jobs is than the first.
+  private static func scaling(_ runs: [JobsFigures]) -> [String] {
+    guard let first = runs.first else { return [] }
+    let rows = runs.map { run -> [String] in
+      let speedup = first.whole.wallSeconds.median / max(run.whole.wallSeconds.median, 1e-9)
+      let cores = Double(run.jobs) / Double(max(first.jobs, 1))
+      return [
+        "-j \(run.jobs)", NumberText.short(run.whole.wallSeconds.median),
+        NumberText.short(speedup), NumberText.short(100 * speedup / cores),
+        NumberText.short(run.whole.busyCores),
+      ]
+    }
+    return [""]
+      + ColumnText.lines([["scaling", "wall s", "times faster", "efficiency %", "cores"]] + rows)
+  }
+
+  private static func table(_ comparison: PeerComparison) -> [String] {
+    var lines = ["", comparison.note]
+    guard !comparison.ratios.isEmpty else { return lines }
+    lines += ColumnText.lines(
+      [["color", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
+        + (comparison.ours + comparison.peers).map { figures in
+          [
+            figures.name, NumberText.short(figures.cpuMillisecondsPerFrame),
+            NumberText.short(figures.wallSeconds.median), NumberText.short(figures.busyCores),
+            NumberText.short(Double(figures.outputBytes) / 1e6),
+            NumberText.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+          ]
+        })
+    lines.append("")
+    lines += ColumnText.lines(
+      [["ratio", "CPU", "wall", "size"]]
+        + comparison.ratios.map { ratio in
+          [
+            "\(ratio.ours) against \(ratio.peer)", NumberText.short(ratio.cpu) + "×",
+            NumberText.short(ratio.wall) + "×",
+            NumberText.decimal(100 * ratio.size, places: 0) + " %",
+          ]
+        })
+    return lines
+  }
+}

@@ -1,0 +1,31 @@
+/// What repeated runs gave for one quantity.
+public struct Distribution: Hashable, Sendable, Codable {
+  /// In the order of the runs.
+  public var samples: [Double]
+  public var minimum: Double
+  public var percentile10: Double
+  public var median: Double
+  public var percentile90: Double
+  public var maximum: Double
+
+  /// `nil` without samples.
+  public init?(_ samples: [Double]) {
+    let sorted = samples.sorted()
+    guard let first = sorted.first, let last = sorted.last else { return nil }
+    self.samples = samples
+    minimum = first
+    maximum = last
+    percentile10 = Self.percentile(0.1, ofSorted: sorted)
+    median = Self.percentile(0.5, ofSorted: sorted)
+    percentile90 = Self.percentile(0.9, ofSorted: sorted)
+  }
+
+  /// Between two samples on a straight line; `fraction` 0 is the smallest, 1 the largest. `sorted` is not
+  /// empty.
+  private static func percentile(_ fraction: Double, ofSorted sorted: [Double]) -> Double {
+    let place = fraction * Double(sorted.count - 1)
+    let lower = Int(place)
+    let upper = min(lower + 1, sorted.count - 1)
+    return sorted[lower] + (sorted[upper] - sorted[lower]) * (place - Double(lower))
+  }
+}

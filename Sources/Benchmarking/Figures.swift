@@ -1,0 +1,68 @@
+/// What several runs took, of a whole program or of one stage.
+public struct Figures: Hashable, Sendable, Codable {
+  /// The stage, or `whole`.
+  public var name: String
+  public var frames: Int
+  public var wallSeconds: Distribution
+  public var cpuSeconds: Distribution
+  /// Of the largest process, the highest of all runs; not known of a single stage.
+  public var peakMemoryBytes: Int64?
+  /// Bytes of the files that are read, and of those that are written.
+  public var inputBytes: Int64
+  public var outputBytes: Int64
+
+  /// From the medians.
+  public var framesPerSecond: Double
+  public var cpuMillisecondsPerFrame: Double
+  public var inputBytesPerSecond: Double
+  public var outputBytesPerSecond: Double
+  /// Cores kept busy on average.
+  public var busyCores: Double
+
+  public static let wholeName = "whole"
+
+  init?(
+    name: String, frames: Int, wallSeconds: [Double], cpuSeconds: [Double], peakMemoryBytes: Int64?,
+    inputBytes: Int64, outputBytes: Int64
+  ) {
+    guard let wall = Distribution(wallSeconds), let cpu = Distribution(cpuSeconds) else {
+      return nil
+    }
+    self.name = name
+    self.frames = frames
+    self.wallSeconds = wall
+    self.cpuSeconds = cpu
+    self.peakMemoryBytes = peakMemoryBytes
+    self.inputBytes = inputBytes
+    self.outputBytes = outputBytes
+    let seconds = max(wall.median, 1e-9)
+    framesPerSecond = Double(frames) / seconds
+    cpuMillisecondsPerFrame = frames > 0 ? 1000 * cpu.median / Double(frames) : 0
+    inputBytesPerSecond = Double(inputBytes) / seconds
+    outputBytesPerSecond = Double(outputBytes) / seconds
+    busyCores = cpu.median / seconds
+  }
+
+  /// Of a whole program.
+  init?(
+    name: String = Figures.wholeName, _ samples: [RunSample], frames: Int, inputBytes: Int64
+  ) {
+    self.init(
+      name: name, frames: frames, wallSeconds: samples.map(\.wallSeconds),
+      cpuSeconds: samples.map(\.cpuSeconds),
+      peakMemoryBytes: samples.map(\.peakMemoryBytes).max(), inputBytes: inputBytes,
+      outputBytes: samples.last?.outputBytes ?? 0)
+  }
+
+  /// Of every stage that ran, in the order of the last run.
+  static func ofStages(_ samples: [RunSample], inputBytes: [String: Int64]) -> [Figures] {
+    (samples.last?.stages ?? []).compactMap { last in
+      let runs = samples.compactMap { $0.stages.first { $0.stage == last.stage } }
+        .filter { $0.outcome == "ran" }
+      return Figures(
+        name: last.stage, frames: last.frames ?? 0, wallSeconds: runs.compactMap(\.seconds),
+        cpuSeconds: runs.compactMap(\.cpuSeconds), peakMemoryBytes: nil,
+        inputBytes: inputBytes[last.stage] ?? 0, outputBytes: last.outputBytes ?? 0)
+    }
+  }
+}

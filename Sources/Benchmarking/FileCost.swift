@@ -1,0 +1,42 @@
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Files as a benchmark sees them: how many bytes, and whether they are in memory.
+public enum FileCost {
+  /// Bytes of the files that exist, each counted once.
+  public static func bytes(of files: some Sequence<FilePath>) -> Int64 {
+    Set(files.map(\.string)).reduce(0) {
+      $0 + ((try? FileIdentity(of: FilePath($1)).bytes) ?? 0)
+    }
+  }
+
+  /// Bytes of all regular files in a folder and below; links are not followed.
+  public static func bytes(inFolder folder: FilePath) -> Int64 {
+    var total: Int64 = 0
+    for name in (try? FileSystem.names(in: folder)) ?? [] {
+      let path = folder.appending(name)
+      if FileSystem.isLink(path) { continue }
+      total +=
+        FileSystem.isFolder(path)
+        ? bytes(inFolder: path) : (try? FileIdentity(of: path).bytes) ?? 0
+    }
+    return total
+  }
+
+  /// Asks the kernel to drop the files from the page cache, after writing what is not on disk yet. Needs no
+  /// rights beyond reading them. A request: pages that another process has mapped stay.
+  public static func dropFromCache(_ files: some Sequence<FilePath>) {
+    for path in files {
+      guard let file = try? FileDescriptor.open(path, .readOnly, options: .nonBlocking) else {
+        continue
+      }
+      fsync(file.rawValue)
+      posix_fadvise(file.rawValue, 0, 0, POSIX_FADV_DONTNEED)
+      try? file.close()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The machine that figures were measured on.
+public struct MachineDescription: Hashable, Sendable, Codable {
+  public var processor: String
+  /// Cores that this process may use.
+  public var cores: Int
+  public var memoryBytes: Int64
+  /// Name, version and architecture of the kernel.
+  public var system: String
+  /// Runnable processes, averaged over the last minute: above 0 something else was running.
+  public var loadBefore: Double?
+
+  public init(
+    processor: String, cores: Int, memoryBytes: Int64, system: String, loadBefore: Double? = nil
+  ) {
+    self.processor = processor
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+    self.system = system
+    self.loadBefore = loadBefore
+  }
+
+  /// This machine, from `/proc` and `uname`.
+  public static func current() -> MachineDescription {
+    MachineDescription(
+      processor: processorName(inCPUInfo: text("/proc/cpuinfo")) ?? "unknown processor",
+      cores: ProcessInfo.processInfo.activeProcessorCount,
+      memoryBytes: Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE))),
+      system: systemName(), loadBefore: load(inLoadAverage: text("/proc/loadavg")))
+  }
+
+  /// Whether times of the two can be compared.
+  public func isComparable(with other: MachineDescription) -> Bool {
+    processor == other.processor && cores == other.cores
+  }
+
+  static func processorName(inCPUInfo text: String) -> String? {
+    for line in text.split(separator: "\n") where line.hasPrefix("model name") {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      return String(line[line.index(after: colon)...].drop { $0 == " " })
+    }
+    return nil
+  }
+
+  static func load(inLoadAverage text: String) -> Double? {
+    text.split(separator: " ").first.flatMap { Double($0) }
+  }
+
+  private static func systemName() -> String {
+    var name = utsname()
+    guard uname(&name) == 0 else { return "unknown system" }
+    return [field(name.sysname), field(name.release), field(name.machine)].joined(separator: " ")
+  }
+
+  private static func field<Tuple>(_ characters: Tuple) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  /// Files of `/proc` have no size: read piece by piece, at most 1 MiB.
+  private static func text(_ path: String) -> String {
+    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return "" }
+    defer { try? file.close() }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count < 1 << 20,
+      let count = try? piece.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 0
+    {
+      bytes += piece[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

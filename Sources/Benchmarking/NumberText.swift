@@ -1,0 +1,44 @@
+/// Numbers for tables.
+enum NumberText {
+  /// With `places` decimals, rounded to nearest.
+  static func decimal(_ value: Double, places: Int) -> String {
+    guard value.isFinite, value.magnitude < 1e15 else { return "-" }
+    var scale = 1
+    for _ in 0..<places { scale *= 10 }
+    let scaled = Int((value.magnitude * Double(scale)).rounded())
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    guard places > 0 else { return sign + "\(scaled)" }
+    let rest = String(scaled % scale)
+    return sign + "\(scaled / scale)." + String(repeating: "0", count: places - rest.count) + rest
+  }
+
+  /// With about three digits that count.
+  static func short(_ value: Double) -> String {
+    switch value.magnitude {
+    case ..<10: decimal(value, places: 2)
+    case ..<100: decimal(value, places: 1)
+    default: decimal(value, places: 0)
+    }
+  }
+
+  static func short(_ value: Double?) -> String { value.map(short) ?? "-" }
+}
+
+/// Lines of columns: the first to the left, the others to the right.
+enum ColumnText {
+  static func lines(_ rows: [[String]]) -> [String] {
+    let columns = rows.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in
+      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let blanks = String(repeating: " ", count: widths[column] - cell.count)
+        line += column == 0 ? cell + blanks : "  " + blanks + cell
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// Peers and our own color export on the same video, measured in turn: one run of each, then again.
+public struct PeerComparison: Hashable, Sendable, Codable {
+  /// What was compared, or why nothing was.
+  public var note: String
+  public var ours: [Figures] = []
+  public var peers: [Figures] = []
+  /// Every one of ours against every peer.
+  public var ratios: [Ratio] = []
+
+  public struct Ratio: Hashable, Sendable, Codable {
+    public var ours: String
+    public var peer: String
+    /// How many times the CPU time and the wall time of ours the peer takes, from the medians.
+    public var cpu: Double
+    public var wall: Double
+    /// Our bytes as a part of the peer's.
+    public var size: Double
+  }
+
+  public init(note: String) {
+    self.note = note
+  }
+
+  /// Names in the order of the tables, with their samples.
+  public init(
+    note: String, ours: [(String, [RunSample])], peers: [(String, [RunSample])], frames: Int,
+    inputBytes: Int64
+  ) {
+    self.note = note
+    self.ours = ours.compactMap {
+      Figures(name: $0.0, $0.1, frames: frames, inputBytes: inputBytes)
+    }
+    self.peers = peers.compactMap {
+      Figures(name: $0.0, $0.1, frames: frames, inputBytes: inputBytes)
+    }
+    for peer in self.peers {
+      for own in self.ours {
+        ratios.append(
+          Ratio(
+            ours: own.name, peer: peer.name,
+            cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
+            wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
+            size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1))))
+      }
+    }
+  }
+}
+
+/// A command line of the ffmpeg program that does what the color stage does.
+public struct PeerCommand: Hashable, Sendable {
+  public var name: String
+  private var encoding: [String]
+
+  /// What most people run, and the strongest settings of its PNG encoder.
+  public static let all = [
+    PeerCommand(name: "ffmpeg, default", encoding: []),
+    PeerCommand(
+      name: "ffmpeg, level 1, up", encoding: ["-compression_level", "1", "-pred", "up"]),
+  ]
+
+  /// Every picture of `video` as a file in `folder`, on all cores.
+  public func arguments(video: String, folder: String) -> [String] {
+    ["-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough"] + encoding
+      + ["-start_number", "0", folder + "/%06d.png"]
+  }
+}

@@ -1,0 +1,73 @@
+import Processes
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A program that could not be measured.
+public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
+  public var description: String
+
+  public init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// Runs programs one at a time and tells what they took.
+public struct ProgramRunner: Sendable {
+  /// For the programs' words; empty again after every run.
+  private let folder: FilePath
+
+  public struct Outcome: Sendable {
+    public var wallSeconds: Double
+    public var end: ProcessEnd
+    public var output: [UInt8]
+    public var error: [UInt8]
+  }
+
+  public init(wordsIn folder: FilePath) {
+    self.folder = folder
+  }
+
+  /// Waits for the program's end. `output` is everything it wrote to standard output.
+  public func run(_ program: String, _ arguments: [String]) throws -> Outcome {
+    let output = folder.appending("standard-output")
+    let error = folder.appending("standard-error")
+    var order = ProcessOrder(program, arguments)
+    let outputFile = try create(output)
+    defer { try? outputFile.close() }
+    let errorFile = try create(error)
+    defer { try? errorFile.close() }
+    order.output = .descriptor(outputFile)
+    order.error = .descriptor(errorFile)
+    order.diesWithStarter = true
+
+    let start = Self.monotonicSeconds()
+    let end = try ChildProcess(order).wait()
+    let seconds = Self.monotonicSeconds() - start
+    return Outcome(
+      wallSeconds: seconds, end: end, output: try Self.bytes(output), error: try Self.bytes(error))
+  }
+
+  private func create(_ path: FilePath) throws -> FileDescriptor {
+    do {
+      return try FileDescriptor.open(
+        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
+        permissions: [.ownerReadWrite])
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+    }
+  }
+
+  private static func bytes(_ path: FilePath) throws -> [UInt8] {
+    try MappedFile(path).withBytes { $0.withUnsafeBytes { Array($0) } }
+  }
+
+  private static func monotonicSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

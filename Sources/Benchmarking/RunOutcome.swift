@@ -1,0 +1,42 @@
+import FoundationEssentials
+
+/// What `run --json` says of one run, as far as it is measured here.
+public struct RunOutcome: Hashable, Sendable, Decodable {
+  public struct Stage: Hashable, Sendable, Decodable {
+    public var stage: String
+    public var outcome: String
+    public var message: String?
+    public var seconds: Double?
+    public var cpuSeconds: Double?
+    public var frames: Int?
+    public var outputBytes: Int64?
+  }
+
+  public struct Capture: Hashable, Sendable, Decodable {
+    public var id: String
+    public var outcome: String
+    public var message: String?
+    public var stages: [Stage]
+  }
+
+  public var exit: Int
+  public var captures: [Capture]
+
+  public init(json: [UInt8]) throws {
+    self = try JSONDecoder().decode(RunOutcome.self, from: Data(json))
+  }
+
+  /// The first thing that went wrong; figures of such a run mean nothing.
+  public var problem: String? {
+    for capture in captures {
+      for stage in capture.stages where stage.outcome == "failed" || stage.outcome == "blocked" {
+        return
+          "\(capture.id), stage \(stage.stage) \(stage.outcome): \(stage.message ?? "no reason given")"
+      }
+      if capture.outcome != "done" {
+        return "\(capture.id) \(capture.outcome): \(capture.message ?? "no reason given")"
+      }
+    }
+    return exit == 0 ? nil : "the run ended with code \(exit)"
+  }
+}

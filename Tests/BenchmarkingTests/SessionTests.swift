@@ -1,0 +1,133 @@
+import Storage
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@testable import Benchmarking
+
+/// Programs are shell scripts here.
+@Suite struct SessionTests {
+  private let folder: TemporaryFolder
+  private let subject: BenchmarkSession.Subject
+  private let scratch: FilePath
+
+  init() throws {
+    folder = try TemporaryFolder()
+    scratch = folder.path.appending("scratch")
+    try FileSystem.makeFolder(scratch)
+    let input = folder.path.appending("input")
+    try OutputFile.write([1, 2, 3], to: input)
+    subject = BenchmarkSession.Subject(path: "capture", inputs: [input], frames: 10)
+  }
+
+  private func script(_ text: String) throws -> FilePath {
+    let path = folder.path.appending("program")
+    try OutputFile.write(Array(("#!/bin/sh\n" + text).utf8), to: path)
+    let file = try FileDescriptor.open(path, .readOnly)
+    try file.closeAfter {
+      _ = path.withPlatformString { chmod($0, 0o755) }
+    }
+    return path
+  }
+
+  private func settings(warmups: Int, isCold: Bool = false) -> BenchmarkReport.Settings {
+    BenchmarkReport.Settings(pipeline: "p", repeats: 2, warmups: warmups, isCold: isCold)
+  }
+
+  private static let report = """
+    cat <<EOF
+    {"schema": 1, "run": "r", "exit": 0, "captures": [{"id": "c", "outcome": "done", "stages":
+      [{"stage": "color", "uses": "decode-color", "outcome": "ran", "seconds": 0.5,
+        "cpuSeconds": 0.25, "frames": 10, "framesPerSecond": 20, "outputBytes": 7}]}]}
+    EOF
+
+    """
+
+  @Test(
+    "Kinds of runs take turns, warm-up runs do not count, output does not stay",
+    arguments: [false, true])
+  func turns(isCold: Bool) throws {
+    let program = try script("printf 12345 > \"$4/file\"\n" + Self.report)
+    let said = Mutex<[String]>([])
+    let session = BenchmarkSession(
+      program: program, scratch: scratch, settings: settings(warmups: 1, isCold: isCold)
+    ) { words in said.withLock { $0.append(words) } }
+    let measured = try session.measure(subject, jobs: [1, 2])
+    #expect(measured.map(\.jobs) == [1, 2])
+    #expect(measured.map(\.samples.count) == [2, 2])
+    #expect(
+      said.withLock { $0 }
+        == [Int](repeating: 0, count: 3).flatMap { _ in
+          ["capture -j 1 --pipeline p", "capture -j 2 --pipeline p"]
+        })
+    let sample = try #require(measured.first?.samples.first)
+    #expect(sample.outputBytes == 5)
+    #expect(sample.stages.first?.outputBytes == 7)
+    #expect(sample.peakMemoryBytes > 0)
+    #expect(!FileSystem.exists(scratch.appending("output")))
+  }
+
+  @Test(
+    "A run that failed is no figure",
+    arguments: [
+      ("echo no >&2; exit 3", "no"), ("kill -9 $$", "SIGKILL"), ("echo nonsense", "no report"),
+      (
+        """
+        echo '{"exit":0,"captures":[{"id":"c","outcome":"failed","stages":[{"stage":"color","outcome":"failed","message":"broken"}]}]}'
+        """, "broken"
+      ),
+    ])
+  func failures(text: String, words: String) throws {
+    let session = BenchmarkSession(
+      program: try script(text), scratch: scratch, settings: settings(warmups: 0)
+    ) { _ in }
+    let error = try #require(throws: BenchmarkError.self) {
+      try session.measure(subject, jobs: [1])
+    }
+    #expect(error.description.contains(words))
+    #expect(!FileSystem.exists(scratch.appending("output")))
+  }
+
+  @Test("Peers get the video and a folder; both sizes count pictures only")
+  func peers() throws {
+    let program = try script(
+      "if [ \"$1\" = run ]; then printf 1234567890 > \"$4/other\"\n" + Self.report
+        + "else for last; do :; done; printf 12345678901234 > \"${last%/*}/000000.png\"; fi\n")
+    let session = BenchmarkSession(
+      program: program, scratch: scratch, settings: settings(warmups: 0)
+    ) { _ in }
+    let comparison = try session.compare(
+      subject, video: subject.inputs[0], compressions: ["fast"],
+      peers: [PeerCommand.all[0]], peerProgram: program.string)
+    #expect(comparison.ours.map(\.outputBytes) == [7])
+    #expect(comparison.peers.map(\.outputBytes) == [14])
+    #expect(comparison.ratios.map(\.size) == [0.5])
+  }
+
+  @Test("A benchmark ends when it is told to")
+  func ending() throws {
+    struct Enough: Error {}
+    let session = BenchmarkSession(
+      program: try script(Self.report), scratch: scratch, settings: settings(warmups: 0)
+    ) { _ in throw Enough() }
+    #expect(throws: Enough.self) { try session.measure(subject, jobs: [1]) }
+  }
+
+  @Test("Bytes are those of regular files, each once")
+  func bytes() throws {
+    let inner = folder.path.appending("some")
+    try FileSystem.makeFolder(inner.appending("deep"))
+    try OutputFile.write([1, 2], to: inner.appending("a"))
+    try OutputFile.write([1, 2, 3], to: inner.appending("deep").appending("b"))
+    #expect(FileCost.bytes(inFolder: inner) == 5)
+    #expect(FileCost.bytes(of: [inner.appending("a"), inner.appending("a"), "/absent"]) == 2)
+    #expect(FileCost.bytes(inFolder: "/absent") == 0)
+    FileCost.dropFromCache([inner.appending("a"), "/absent"])
+    #expect(try MappedFile(inner.appending("a")).count == 2)
+  }
+}
