@@ -84,7 +84,14 @@ struct RunCommand: ParsableCommand {
     var final = report
     final.exit =
       signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
-    try journal.finish(final)
+    do {
+      try journal.finish(final)
+    } catch {
+      Console.error("error: \(error)")
+      let isGraver = [ExitStatus.interrupted, ExitStatus.terminated, ExitStatus.internalError]
+        .contains(final.exit)
+      if !isGraver { final.exit = ExitStatus.cannotWrite }
+    }
     announce(final, seconds: clock.monotonicSeconds() - start)
     if final.exit != 0 { throw Exit(code: final.exit) }
   }

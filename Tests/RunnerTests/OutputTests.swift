@@ -34,7 +34,7 @@ struct OutputTests {
         "a", "b", "c", "scan",
       ])
     #expect(
-      try FileSystem.names(in: workshop.output) == ["scan", "x-y", "x-y~2", "x-y~3"])
+      try FileSystem.names(in: workshop.output) == ["runs", "scan", "x-y", "x-y~2", "x-y~3"])
     let document = try JSONDecoder().decode(
       [String: JSONValue].self,
       from: Data(contentsOf: URL(filePath: workshop.layout("x-y").captureDocument.string)))
@@ -78,7 +78,8 @@ struct OutputTests {
     }
     let result = workshop.run()
     #expect(result.exit == ExitStatus.cannotWrite)
-    #expect(result.message("color").contains("no space left (free some space"))
+    #expect(result.message("color").contains("no space left; 0 bytes were written by then"))
+    #expect(result.message("color").contains("(free some space"))
     #expect(workshop.published("depth") == "[frames deep]")
     workshop.probe().before("color", nil)
     #expect(workshop.run().exit == 0)

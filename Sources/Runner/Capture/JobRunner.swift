@@ -89,10 +89,16 @@ struct JobRunner: Sendable {
         result.report.outcome = .cancelled
         try? FileSystem.remove(layout.staging(stage.name, run: run))
       } else {
-        leaveNote(error)
+        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
+          result.report.message =
+            "input-changed: \(path) changed while the stage read it, run again once the upload has "
+            + "settled; \(error)"
+        }
+        result.isOutputFailure = leaveNote(error, result.report.message ?? "")
       }
       if let error = error as? FileError {
-        result.isOutputFailure = error.isAboutOutput && error.path.starts(with: layout.root)
+        result.isOutputFailure =
+          result.isOutputFailure || error.isAboutOutput && error.path.starts(with: layout.root)
         result.isTransient = error.kind == .temporary
       } else if let failure = error as? StageFailure {
         result.isTransient = failure.isTemporary
@@ -106,13 +112,27 @@ struct JobRunner: Sendable {
     error is CancelledError && cancellation.isCancelledFromOutside
   }
 
-  /// Says under `.failed/` why, with what the attempt had written; a success removes it.
-  private func leaveNote(_ error: any Error) {
+  /// Says under `.failed/` why, with what the attempt had written; a success removes it. On a full disk
+  /// what it had written is of less use than the space, and is removed. Returns whether the disk is full.
+  private func leaveNote(_ error: any Error, _ message: String) -> Bool {
     let staging = layout.staging(stage.name, run: run)
-    // On a full disk what it came to write is of less use than the space.
-    if (error as? FileError)?.kind == .noSpace { try? FileSystem.remove(staging) }
-    FailureNote(message: "\(error)", time: clock.wallText()).leave(
+    var isFull = (error as? FileError)?.kind == .noSpace
+    do throws(FileError) {
+      try FileSystem.checkSpace(for: 0, at: layout.folder)
+    } catch {
+      isFull = error.kind == .noSpace
+    }
+    if isFull { try? FileSystem.remove(staging) }
+    FailureNote(message: message, time: clock.wallText()).leave(
       for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+    return isFull
+  }
+
+  /// A file of the capture that is not as it was when the capture was opened.
+  private func changedInput() -> FilePath? {
+    collector.captureFiles(of: stage).first { path in
+      identities[path.string].map { (try? FileIdentity(of: path)) != $0 } ?? false
+    }
   }
 
   /// The artifacts at the ports; removed intermediates are named apart.

@@ -49,18 +49,18 @@ struct AdmissionTests {
 
   @Test("What stages declare is added to what every worker uses; more than can be counted is all")
   func expected() throws {
-    func pipeline(_ memory: String) throws -> PipelineDefinition {
+    func pipeline(_ color: String, _ depth: String) throws -> PipelineDefinition {
       try PipelineReader.read(
         """
         schema: 1
         stages:
-          color: {uses: toy-color, resources: {memory: \(memory)}}
-          depth: {uses: toy-frames, resources: {memory: 1GB}}
+          color: {uses: toy-color, resources: {memory: \(color)}}
+          depth: {uses: toy-frames, resources: {memory: \(depth)}}
         """, file: "toy.yaml", registry: .toys)
     }
     #expect(
-      Admission.expectedMemoryBytes(try pipeline("2GB"))
+      Admission.expectedMemoryBytes(try pipeline("2GB", "1GB"))
         == Admission.baseMemoryBytes + 3_000_000_000)
-    #expect(Admission.expectedMemoryBytes(try pipeline("8999999TB")) == .max)
+    #expect(Admission.expectedMemoryBytes(try pipeline("8999999TB", "8999999TB")) == .max)
   }
 }
