@@ -44,7 +44,8 @@ struct JournalTests {
     let events = try lines.map { try JSONDecoder().decode(RunEvent.self, from: Data($0.utf8)) }
     #expect(events == result.events)
     #expect(
-      lines.first == #"{"kind":"run-started","schema":1,"time":"2026-01-24T10:11:12.345Z","total":1}"#)
+      lines.first
+        == #"{"kind":"run-started","schema":1,"time":"2026-01-24T10:11:12.345Z","total":1}"#)
     let bytes = try Data(contentsOf: URL(filePath: journal.folder.appending("run.json").string))
     #expect(try JSONDecoder().decode(RunReport.self, from: bytes) == result.report)
   }
