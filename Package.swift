@@ -101,7 +101,8 @@ let package = Package(
       resources: [
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
         .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
-        .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/benchmark.yaml"),
+        .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
+        .embedInCode("Pipelines/benchmark.yaml"),
       ],
       swiftSettings: house),
 

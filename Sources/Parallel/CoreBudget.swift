@@ -15,20 +15,32 @@ public final class CoreBudget: Sendable {
   public let cores: Int
   private let tokens: CoreTokens
   private let cpu = Atomic<Int64>(0)
+  /// The part of `cpu` that the thread which made this view has spent.
+  private let ownerCPU = Atomic<Int64>(0)
+  /// `nil`: nothing without a token is charged.
+  private let owner: pthread_t?
+  private let ownerStartNanoseconds = threadCPUNanoseconds()
 
   /// `cores` below 1 counts as 1. With `share` it starts with fewer tokens.
   public convenience init(cores: Int, share: Int? = nil) {
     let cores = max(1, cores)
-    self.init(cores: cores, tokens: CoreTokens(min(max(1, share ?? cores), cores)))
+    self.init(
+      cores: cores, tokens: CoreTokens(min(max(1, share ?? cores), cores)), owner: nil)
   }
 
-  private init(cores: Int, tokens: CoreTokens) {
+  private init(cores: Int, tokens: CoreTokens, owner: pthread_t?) {
     self.cores = cores
+    self.owner = owner
     self.tokens = tokens
   }
 
   /// The same tokens with a CPU account of its own.
-  public func view() -> CoreBudget { CoreBudget(cores: cores, tokens: tokens) }
+  ///
+  /// - Parameter chargesThisThread: all that the calling thread does from now on is charged as well, with
+  ///   a token or without.
+  public func view(chargesThisThread: Bool = false) -> CoreBudget {
+    CoreBudget(cores: cores, tokens: tokens, owner: chargesThisThread ? pthread_self() : nil)
+  }
 
   /// Changes how many cores may be busy from now on, 1 to `cores`; work that holds a token keeps it to
   /// its end.
@@ -39,14 +51,26 @@ public final class CoreBudget: Sendable {
     tokens.take()
     let start = Self.threadCPUNanoseconds()
     defer {
-      cpu.add(Self.threadCPUNanoseconds() - start, ordering: .relaxed)
+      let spent = Self.threadCPUNanoseconds() - start
+      cpu.add(spent, ordering: .relaxed)
+      if isOwner { ownerCPU.add(spent, ordering: .relaxed) }
       tokens.giveBack()
     }
     return try body()
   }
 
-  /// CPU time spent under tokens of this view.
-  public var cpuSeconds: Double { Double(cpu.load(ordering: .relaxed)) / 1e9 }
+  /// CPU time spent under tokens of this view; with `chargesThisThread` also what that thread has done
+  /// without one, told only to itself.
+  public var cpuSeconds: Double {
+    var sum = cpu.load(ordering: .relaxed)
+    if isOwner {
+      sum += Self.threadCPUNanoseconds() - ownerStartNanoseconds
+      sum -= ownerCPU.load(ordering: .relaxed)
+    }
+    return Double(sum) / 1e9
+  }
+
+  private var isOwner: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
   private static func threadCPUNanoseconds() -> Int64 {
     var time = timespec()

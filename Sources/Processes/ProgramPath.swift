@@ -19,6 +19,12 @@ public enum ProgramPath {
     return FilePath(String(decoding: buffer.prefix(count), as: UTF8.self))
   }
 
+  /// `path` if the same file as `known` is still there, else this process's own file under a name that
+  /// lasts: a program that is replaced while it runs goes on with itself.
+  public static func lasting(_ path: FilePath, known: FileIdentity?) -> FilePath {
+    (try? FileIdentity(of: path)) == known ? path : "/proc/self/exe"
+  }
+
   /// A name without `/` is looked for in the folders of `PATH`; a path is taken as it is.
   public static func find(_ program: String) throws(FileError) -> FilePath {
     if program.contains("/") { return FilePath(program) }

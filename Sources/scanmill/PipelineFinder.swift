@@ -7,7 +7,7 @@ import SystemPackage
 enum PipelineFinder {
   /// Names that come with the program.
   static let builtIn = [
-    "default", "depth-only", "color-only", "vi-slam", "preview", "benchmark",
+    "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "benchmark",
   ]
 
   /// What `bench` measures unless told otherwise.
@@ -44,6 +44,7 @@ enum PipelineFinder {
     case "depth-only": bytes = PackageResources.depth_only_yaml
     case "color-only": bytes = PackageResources.color_only_yaml
     case "vi-slam": bytes = PackageResources.vi_slam_yaml
+    case "point-cloud": bytes = PackageResources.point_cloud_yaml
     case "preview": bytes = PackageResources.preview_yaml
     case "benchmark": bytes = PackageResources.benchmark_yaml
     default: bytes = PackageResources.default_yaml

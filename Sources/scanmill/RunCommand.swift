@@ -82,8 +82,7 @@ struct RunCommand: ParsableCommand {
           targets, declined: declined, run: journal.id, events: events, interruption: interruption)
       }
     var final = report
-    final.exit =
-      signals.exitCode ?? Self.exit(report, onlyCapture: targets.count == 1 && declined.isEmpty)
+    final.exit = signals.exitCode ?? report.exit
     do {
       try journal.finish(final)
     } catch {
@@ -114,14 +113,6 @@ struct RunCommand: ParsableCommand {
     } catch {
       throw Failure(code: ExitStatus.cannotWrite, text: error.description)
     }
-  }
-
-  /// A capture that cannot be opened is 65 when it is all that was given.
-  private static func exit(_ report: RunReport, onlyCapture: Bool) -> Int {
-    guard onlyCapture, report.exit == ExitStatus.jobFailed, let only = report.captures.first,
-      only.outcome == .failed, only.stages.isEmpty
-    else { return report.exit }
-    return ExitStatus.noCapture
   }
 
   private func announce(_ report: RunReport, seconds: Double) {

@@ -56,7 +56,8 @@ struct CommandLineTests {
     "Every pipeline that comes with the program can be drawn",
     arguments: [
       ("default", "thumbnail"), ("depth-only", "align-depth"), ("color-only", "export-tables"),
-      ("vi-slam", "match-imu"), ("preview", "preview"), ("benchmark", "align-depth"),
+      ("vi-slam", "match-imu"), ("preview", "preview"), ("point-cloud", "export-ply"),
+      ("benchmark", "align-depth"),
     ])
   func pipelines(_ name: String, holds kind: String) throws {
     for format in ["text", "dot", "mermaid"] {

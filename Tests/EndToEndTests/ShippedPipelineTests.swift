@@ -13,6 +13,7 @@ struct ShippedPipelineTests {
       ("color-only", ["color", "tables"]),
       ("vi-slam", ["color", "imu", "tables"]),
       ("preview", ["aligned", "color", "preview"]),
+      ("point-cloud", ["clouds", "color", "color-on-depth"]),
       ("benchmark", ["aligned", "color", "depth", "imu", "tables"]),
     ])
   func folders(name: String, stages: [String]) throws {

@@ -2,6 +2,10 @@ import Parallel
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 @Suite("The core budget")
 struct CoreBudgetTests {
   /// How many are at work at a time.
@@ -75,6 +79,25 @@ struct CoreBudgetTests {
     while busy.cpuSeconds < 0.002 { busy.withCore { Self.spin() } }
     #expect(idle.cpuSeconds == 0)
     #expect(budget.cpuSeconds == 0)
+  }
+
+  @Test(
+    "A view that charges its thread counts work without a token too, and work with one only once")
+  func charges() {
+    let budget = CoreBudget(cores: 2)
+    let start = Self.threadSeconds()
+    let view = budget.view(chargesThisThread: true)
+    while Self.threadSeconds() < start + 0.01 { Self.spin() }
+    view.withCore { while Self.threadSeconds() < start + 0.02 { Self.spin() } }
+    let spent = Self.threadSeconds() - start
+    #expect(view.cpuSeconds >= 0.02 - 0.001)
+    #expect(view.cpuSeconds <= spent + 0.001)
+  }
+
+  private static func threadSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   private static func spin() {

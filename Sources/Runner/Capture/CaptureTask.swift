@@ -51,6 +51,7 @@ struct CaptureTask: Sendable {
       // Whatever a file under the output folder did not let us do: results cannot be written there.
       outcome.hadOutputFailure =
         (error as? FileError).map { $0.path.starts(with: target.layout.root) } ?? false
+      outcome.isUnreadable = error is CaptureError
       return outcome
     }
   }
@@ -81,6 +82,8 @@ public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var hadOutputFailure = false
   /// Whether another run had it and we did not wait.
   public var wasLocked = false
+  /// Whether the capture could not even be opened.
+  public var isUnreadable = false
 
   public init(_ report: CaptureReport) {
     self.report = report

@@ -191,7 +191,7 @@ struct JobRunner: Sendable {
       try FileSystem.checkSpace(for: needed, at: layout.folder)
     }
     let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
-    let stageBudget = budget.view()
+    let stageBudget = budget.view(chargesThisThread: true)
     let warnings = WarningCollector()
     let started = clock.wallText()
     let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)

@@ -13,10 +13,16 @@ public final class RunJournal: EventSink {
   public let id: String
   public let folder: FilePath
   private let events: FileDescriptor
-  private let turn = Mutex<Void>(())
+  /// When the progress of each job was last written, on the monotonic clock.
+  private let lastProgress = Mutex<[String: Double]>([:])
+  private let clock: RunClock
+
+  /// A night of progress four times a second would be all that the journal holds.
+  private static let secondsBetweenProgress = 5.0
 
   /// Makes the run's folder under `root`. The id sorts by time and is unique to the process.
   public init(root: FilePath, clock: RunClock) throws(FileError) {
+    self.clock = clock
     let time = clock.wallText().filter { $0.isNumber || $0 == "T" }
     id = "\(time.prefix(15))-\(getpid())"
     folder = OutputLayout.run(id, in: root)
@@ -35,11 +41,17 @@ public final class RunJournal: EventSink {
     try? events.close()
   }
 
-  /// Appends one line. A full disk must not stop the work that is still possible: what cannot be
+  /// Appends one line; of a job's progress only the first and then one every few seconds. A full disk must not stop the work that is still possible: what cannot be
   /// written here is dropped.
   public func send(_ event: RunEvent) {
     guard let line = try? JSONText.canonical(event) else { return }
-    turn.withLock { _ in
+    lastProgress.withLock { last in
+      if event.kind == .progress {
+        let job = "\(event.capture ?? "") \(event.stage ?? "")"
+        let now = clock.monotonicSeconds()
+        if let before = last[job], now - before < Self.secondsBetweenProgress { return }
+        last[job] = now
+      }
       _ = try? (line + [UInt8(ascii: "\n")]).withUnsafeBytes { try events.writeAll($0) }
     }
   }

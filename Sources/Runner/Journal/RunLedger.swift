@@ -13,6 +13,7 @@ struct RunLedger {
   private var reports: [Int: CaptureReport] = [:]
   private var hadOutputFailure = false
   private var wasLocked = false
+  private var unreadable = 0
   private(set) var hasFailed: Bool
 
   init(
@@ -51,6 +52,7 @@ struct RunLedger {
   mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
     hadOutputFailure = hadOutputFailure || outcome.hadOutputFailure
     wasLocked = wasLocked || outcome.wasLocked
+    unreadable += outcome.isUnreadable ? 1 : 0
     hasFailed = hasFailed || outcome.report.outcome == .failed
     reports[index] = outcome.report
     var event = RunEvent(
@@ -69,6 +71,10 @@ struct RunLedger {
       declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
     report.exit = ExitStatus.of(
       report, hadOutputFailure: hadOutputFailure, wasLocked: wasLocked)
+    // A capture that cannot be opened is 65 when it is all that was given.
+    if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {
+      report.exit = ExitStatus.noCapture
+    }
     var end = RunEvent(.runFinished, time: clock.wallText())
     end.exit = report.exit
     events.send(end)

@@ -20,6 +20,13 @@ struct WorkerProcess: Sendable {
   /// The executable that becomes a worker when it is called with `arguments`.
   let program: FilePath
   let arguments: [String]
+  private let identity: FileIdentity?
+
+  init(program: FilePath, arguments: [String]) {
+    self.program = program
+    self.arguments = arguments
+    identity = try? FileIdentity(of: program)
+  }
 
   /// Starts one. `report` is called from its thread, `started` or `failed` first, `ended` last.
   func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
@@ -49,7 +56,8 @@ struct WorkerProcess: Sendable {
   ) throws -> (ChildProcess, reading: FileDescriptor, instructions: LineWriter) {
     let input = try Pipe()
     let output = try Pipe()
-    var process = ProcessOrder(program.string, arguments)
+    var process = ProcessOrder(
+      ProgramPath.lasting(program, known: identity).string, arguments)
     process.input = .descriptor(input.reading)
     process.output = .descriptor(output.writing)
     // A terminal's signals are for the supervisor, which passes on what they mean.
