@@ -86,6 +86,44 @@ struct WorkerTests {
     #expect(result.errors.contains("took longer than its timeout of 300ms"))
   }
 
+  @Test("A worker that hangs beyond a time-out is killed; what it had published stays")
+  func hang() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        color: {uses: decode-color}
+        slow:
+          uses: command
+          needs: [color]
+          timeout: 500ms
+          with: {command: [sleep, "300"]}
+      """)
+    let running = try scene.start("--pipeline", pipeline)
+    try scene.wait("the slow stage") { scene.hasStarted("slow") }
+    let workers = Processes.children(of: running.process.processIdentifier)
+    #expect(workers.count == 1)
+    for worker in workers { kill(worker, SIGSTOP) }
+    let result = try running.finish()
+    #expect(result.status == 1)
+    #expect(result.output == "a failed 1/2\n")
+    #expect(result.errors.contains("'slow' took longer than its timeout and did not stop"))
+  }
+
+  @Test("Captures are at work side by side only while there is memory for both")
+  func admission() throws {
+    let scene = try Scene("a", "b", "c")
+    // One worker is promised 268 MB.
+    #expect(try scene.run("-j", "3", "--memory", "500MB").status == 0)
+    let runs = scene.output.appending("runs")
+    let run = try #require(try FileSystem.names(in: runs).first)
+    let events = try String(
+      contentsOfFile: runs.appending(run).appending("events.jsonl").string, encoding: .utf8)
+    let bounds = events.split(separator: "\n").compactMap { line in
+      line.contains("capture-started") ? "start" : line.contains("capture-finished") ? "end" : nil
+    }
+    #expect(bounds == ["start", "end", "start", "end", "start", "end"])
+  }
+
   @Test("A worker that uses more memory than it may fails its capture and says how to go on")
   func memory() throws {
     let scene = try Scene("a", frames: 60)

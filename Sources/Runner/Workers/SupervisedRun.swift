@@ -59,6 +59,10 @@ final class SupervisedRun {
       passOnInterrupt()
       killOverdue()
     }
+    // Only now: while workers start, somebody may be about to make a folder in it.
+    if let root = targets.first?.layout.root {
+      removeIfEmpty(folder: OutputLayout.run(run, in: root).appending("logs"))
+    }
     return ledger.close()
   }
 
@@ -169,11 +173,11 @@ final class SupervisedRun {
   private func removeIfEmpty(_ log: FilePath) {
     guard let identity = try? FileIdentity(of: log), identity.bytes == 0 else { return }
     try? FileSystem.remove(log)
-    var folder = log.removingLastComponent()
-    for _ in 0..<2 where (try? FileSystem.names(in: folder)) == [] {
-      try? FileSystem.remove(folder)
-      folder.removeLastComponent()
-    }
+    removeIfEmpty(folder: log.removingLastComponent())
+  }
+
+  private func removeIfEmpty(folder: FilePath) {
+    if (try? FileSystem.names(in: folder)) == [] { try? FileSystem.remove(folder) }
   }
 
   // MARK: Stopping
