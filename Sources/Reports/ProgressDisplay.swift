@@ -56,7 +56,7 @@ public final class ProgressDisplay: EventSink {
   /// Lines that stay.
   private func lines(about event: RunEvent, _ board: ProgressBoard) -> [String] {
     let capture = event.capture ?? ""
-    let prefix = board.hasSeveral ? capture + " " : "  "
+    let prefix = board.hasSeveral ? ProgressBoard.short(capture) + " " : "  "
     let stage = event.stage ?? ""
     switch event.kind {
     case .captureStarted: return board.hasSeveral ? [] : [capture]

@@ -162,6 +162,23 @@ struct ProgressDisplayTests {
         """)
   }
 
+  @Test("Long names of captures leave room for figures; the line at the end has them whole")
+  func longNames() {
+    let name = "2026-11-23_09-55-14__A8ECBA23-EFA8-4B99-A459"
+    var steps = [
+      Self.event(0, .runStarted) { $0.total = 2 }, Self.event(0, .captureStarted),
+      Self.end(1, "color", .ran) { $0.frames = 5 },
+      Self.event(1, .captureFinished) {
+        $0.message = "done"
+        $0.done = 1
+      },
+    ]
+    for index in steps.indices { steps[index].event.capture = name }
+    #expect(
+      Self.output(.plain, steps)
+        == "2026-11-23_09-5…B99-A459 color: 5 frames\n[1/2] \(name) done\n")
+  }
+
   @Test("Verbose also tells of stages that do nothing")
   func verbose() {
     let lines = Self.output(.plain, isVerbose: true).split(separator: "\n")
