@@ -15,8 +15,8 @@ struct PurePlanning {
       imu: {uses: read}
       depth: {uses: make, needs: [frames]}
       aligned: {uses: make, needs: [frames]}
-      tables: {uses: collect, optional: [depth, color]}
-      page: {uses: collect, optional: [aligned]}
+      tables: {uses: collect, optional: {depth: depth, color: color}}
+      page: {uses: collect, optional: {aligned: aligned}}
     """
 
   func report(times: Int) {
