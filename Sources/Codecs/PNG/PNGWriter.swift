@@ -19,6 +19,7 @@ public struct PNGWriter {
 
   private var scratch: [UInt8] = []
   private var fast: FastDeflate?
+  private var pixelwise = PixelDeflate()
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
 
   public init(compression: PNGCompression = .fast, notes: [PNGText] = []) {
@@ -99,10 +100,11 @@ public struct PNGWriter {
   ) throws(ImageError) {
     try Self.check(byteCount: pixels.byteCount, format, width: width, height: height)
     let rowBytes = width * format.pixelBytes
-    let deflatedBytes =
+    let deflatedBytes = max(
+      PixelDeflate.largestBytes(lineBytes: rowBytes + 1, height: height),
       compression == .fast
-      ? FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)
-      : LibdeflateStream.largestBytes((rowBytes + 1) * height)
+        ? FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)
+        : LibdeflateStream.largestBytes((rowBytes + 1) * height))
     let scratchBytes =
       Scanlines.scratchBytes(rowBytes: rowBytes)
       + (compression == .fast ? 0 : (rowBytes + 1) * height)
@@ -126,7 +128,9 @@ public struct PNGWriter {
             var lines = Scanlines(
               pixels: pixels, width: width, height: height, format: format, scratch: scratchStart)
             let target = UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData)
-            if let thorough = thorough[format] {
+            if let evenRows = Self.evenRows(&lines, compression: compression) {
+              deflated = pixelwise.compress(&lines, evenRows: evenRows, to: target)
+            } else if let thorough = thorough[format] {
               let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
               deflated = thorough.compress(
                 &lines, packed: packed, to: target, capacity: deflatedBytes)
@@ -142,6 +146,24 @@ public struct PNGWriter {
     if deflated == 0 {
       file.removeAll()
       throw ImageError(what: "libdeflate did not accept \(width)x\(height) pixels")
+    }
+  }
+
+  /// How to write a picture whose pixels repeat earlier ones, or `nil` when another way is better.
+  private static func evenRows(
+    _ lines: inout Scanlines, compression: PNGCompression
+  ) -> PixelDeflate.EvenRows? {
+    guard lines.format == .rgb8 else { return nil }
+    switch compression {
+    case .archive: return nil
+    case .compact:
+      let statistics = PixelStatistics(evenRowsOf: &lines)
+      if statistics.isFlat { return nil }
+      return .repetitions(statistics.prefersSub ? .sub : .up)
+    case .fast:
+      // Every row begins a block, with a header of some fifty bytes.
+      guard lines.lineBytes >= 1024 else { return nil }
+      return PixelStatistics(oddRowsOf: &lines).hasPairedRows ? .literals : nil
     }
   }
 
