@@ -9,8 +9,8 @@
 enum PixelTokens {
   static let literalFlag: UInt32 = 0x8000_0000
   /// Bits of the hashes of two pixels and of one.
-  static let pairBits = 13
-  static let singleBits = 11
+  static let pairBits = 14
+  static let singleBits = 12
   /// Entries of both tables.
   static let tableSize = 1 << pairBits + 1 << singleBits
   static let window = 32_768
@@ -60,9 +60,20 @@ enum PixelTokens {
           if length >= 6 {
             output.pointee = repetition(length, place &- candidate, counts)
             output += 1
-            if usesSingles { singles[singleSlot(word)] = Int32(truncatingIfNeeded: place) }
-            let next = load(bytes, place &+ 3)
-            table[pairSlot(next)] = Int32(truncatingIfNeeded: place &+ 3)
+            if usesSingles {
+              singles[singleSlot(word)] = Int32(truncatingIfNeeded: place)
+              let last = place &+ length
+              var inside = place &+ 3
+              while inside < last {
+                let word = load(bytes, inside)
+                table[pairSlot(word)] = Int32(truncatingIfNeeded: inside)
+                singles[singleSlot(word)] = Int32(truncatingIfNeeded: inside)
+                inside &+= 3
+              }
+            } else {
+              let next = load(bytes, place &+ 3)
+              table[pairSlot(next)] = Int32(truncatingIfNeeded: place &+ 3)
+            }
             place &+= length
             continue
           }
