@@ -26,7 +26,7 @@ struct PixelCode {
     }
   }
 
-  /// Makes the codes for what was counted and `lineStarts` filter bytes `filter`.
+  /// Makes the codes for what was counted and the bytes that name the filters of so many lines.
   mutating func make(filters: [(ScanlineFilter, Int)]) {
     for symbol in symbolCounts.indices { symbolCounts[symbol] = 0 }
     for literal in 0..<256 {

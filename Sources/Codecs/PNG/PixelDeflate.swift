@@ -1,6 +1,18 @@
 import CDeflate
 
 /// Writes the lines of an RGB picture as a zlib stream in which pixels repeat earlier ones.
+///
+/// The usual conversion of video gives two by two pixels the same chroma. After the row above is
+/// subtracted, each pixel of an odd row then is one number three times: literals alone would pay
+/// three times for it, while a repetition of two or three pixels seen shortly before costs little more than
+/// one of them.
+///
+/// Blocks are about a megabyte, with codes counted on all of their tokens, or stored when that does
+/// not pay. Where even rows are literals, each row is a block of its own: the two codes differ so much that
+/// fifty bytes of header in each row are a twelfth less than one code for both. The headers are made
+/// once.
+///
+/// The output depends on the pixels alone, never on what was written before.
 struct PixelDeflate {
   /// How the even rows are written, from 0; odd rows are always Up and repetitions.
   enum EvenRows {
@@ -21,10 +33,13 @@ struct PixelDeflate {
 
   private static let blockBytes = 1 << 20
   private static let samplingStep = 8
+  /// Above this only every eighth row of literals is counted.
   private static let leastBytesForSampling = 128 << 10
 
   static func rowsPerBlock(_ lineBytes: Int) -> Int { max(2, blockBytes / lineBytes & ~1) }
 
+  /// An upper bound of what `compress` writes and of how far beyond it may touch memory: everything
+  /// stored, and the line that made a block larger than that, with a pixel's literals of 36 bits.
   static func largestBytes(lineBytes: Int, height: Int) -> Int {
     let total = lineBytes * height
     let blocks = height / rowsPerBlock(lineBytes) + 2
@@ -37,14 +52,16 @@ struct PixelDeflate {
     _ lines: inout Scanlines, evenRows: EvenRows, to target: UnsafeMutableRawPointer
   ) -> Int {
     var sink = BitSink(at: target)
+    // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
     var checksum: UInt32 = 1
     let lineBytes = lines.lineBytes
     let step = Self.rowsPerBlock(lineBytes)
-    let windowBytes = PixelTokens.window + step * lineBytes + PixelTokens.slack
+    let blockRows = min(step, lines.height)
+    let windowBytes = PixelTokens.window + blockRows * lineBytes + PixelTokens.slack
     if window.count < windowBytes { window = [UInt8](repeating: 0, count: windowBytes) }
-    let tokenCount = step * (lines.rowBytes / 3)
+    let tokenCount = blockRows * (lines.rowBytes / 3)
     if tokens.count < tokenCount { tokens = [UInt32](repeating: 0, count: tokenCount) }
     for i in table.indices { table[i] = -1 }
 
@@ -69,6 +86,7 @@ struct PixelDeflate {
     return sink.position - target
   }
 
+  /// Writes a block with codes of its own; false as soon as storing it would be smaller.
   private mutating func writeCoded(
     _ lines: inout Scanlines, rows: Range<Int>, evenRows: EvenRows, floor: Int, isLast: Bool,
     to sink: inout BitSink, checksum: inout UInt32
@@ -150,6 +168,7 @@ struct PixelDeflate {
     }
   }
 
+  /// Finds the repetitions of a block, none that begins before `floor`, and makes its codes.
   private mutating func findTokens(
     _ lines: Scanlines, rows: Range<Int>, evenRows: EvenRows, floor: Int
   ) {
