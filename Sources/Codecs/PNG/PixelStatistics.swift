@@ -14,7 +14,7 @@ struct PixelStatistics {
   private static let sampleRows = 16
 
   /// Every other row repeats the chroma of the one above: what the usual conversion of video does.
-  var hasPairedRows: Bool { changed * 4 >= oddPixels && equallyChanged * 10 >= changed * 9 }
+  var hasPairedRows: Bool { changed * 4 >= oddPixels && equallyChanged * 20 >= changed * 19 }
 
   /// Most pixels are predicted exactly, as in drawings.
   var isFlat: Bool { min(subBits, upBits) < 4 * pixels }
