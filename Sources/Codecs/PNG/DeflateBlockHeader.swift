@@ -12,15 +12,20 @@ struct DeflateBlockHeader {
   /// No header is larger.
   static let largestBytes = 640
 
-  /// `lengths` are those of literals and run lengths. The distances 1 and 2 always get a code of one
-  /// bit each, 0 and 1: a code with one distance alone would be incomplete, which some readers refuse.
-  mutating func write(lengths: [UInt8], isLast: Bool, to sink: inout BitSink) {
+  /// `lengths` are those of literals and run lengths. Unless `distances` says otherwise the distances 1
+  /// and 2 get a code of one bit each, 0 and 1: a code with one distance alone would be incomplete,
+  /// which some readers refuse.
+  mutating func write(
+    lengths: [UInt8], distances: [UInt8] = [1, 1], isLast: Bool, to sink: inout BitSink
+  ) {
+    var distanceCount = distances.count
+    while distanceCount > 1 && distances[distanceCount - 1] == 0 { distanceCount -= 1 }
     var literals = lengths.count
     while literals > 257 && lengths[literals - 1] == 0 { literals -= 1 }
     tokens.removeAll(keepingCapacity: true)
     counts.removeAll(keepingCapacity: true)
     counts.append(contentsOf: repeatElement(0, count: 19))
-    collectTokens(Array(lengths[..<literals]) + [1, 1])
+    collectTokens(Array(lengths[..<literals]) + distances[..<distanceCount])
     code.build(counts: counts, limit: 7)
     var orderCount = 19
     while orderCount > 4 && code.lengths[Self.order[orderCount - 1]] == 0 { orderCount -= 1 }
@@ -28,7 +33,7 @@ struct DeflateBlockHeader {
     sink.put(isLast ? 1 : 0, count: 1)
     sink.put(2, count: 2)
     sink.put(literals - 257, count: 5)
-    sink.put(1, count: 5)
+    sink.put(distanceCount - 1, count: 5)
     sink.put(orderCount - 4, count: 4)
     for symbol in Self.order[..<orderCount] { sink.put(Int(code.lengths[symbol]), count: 3) }
     for token in tokens {

@@ -5,9 +5,8 @@ import CDeflate
 /// Filters and levels were chosen on noisy frames and depth maps, by size first within what the
 /// compression may cost:
 /// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row minus
-///   the one above has three equal differences a pixel, which the search for repetitions finds. Paeth or
-///   Sub for even rows is up to 7 % smaller on some videos and as much larger on others, and slower.
-///   Levels 1 and 9.
+///   the one above has three equal differences a pixel, which the search for repetitions finds. Level 1
+///   for drawings, whose repetitions are long (`PixelDeflate` writes everything else), and level 9.
 /// - 16-bit depth: Paeth, levels 4 and 9.
 /// - 8-bit gray, which holds a few values in patches: no prediction, levels 6 and 9.
 final class LibdeflateStream {

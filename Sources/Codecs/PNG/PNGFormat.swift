@@ -22,6 +22,8 @@ enum PNGFormat {
 enum ScanlineFilter: UInt8 {
   /// The pixels themselves.
   case none = 0
+  /// The difference to the pixel on the left.
+  case sub = 1
   /// The difference to the pixel above.
   case up = 2
   /// The difference to the nearest of left, above and left + above - above left.

@@ -61,6 +61,13 @@ struct Scanlines {
     switch filter {
     case .none:
       residual.update(from: current, count: rowBytes)
+    case .sub:
+      // Without a left neighbor the pixel itself stays.
+      let pixelBytes = format.pixelBytes
+      residual.update(from: current, count: pixelBytes)
+      ScanlineKernels.up(
+        current: current + pixelBytes, above: current, count: rowBytes - pixelBytes,
+        residual: residual + pixelBytes)
     case .up:
       ScanlineKernels.up(current: current, above: above, count: rowBytes, residual: residual)
     case .paeth:
