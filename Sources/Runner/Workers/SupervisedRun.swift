@@ -55,6 +55,7 @@ final class SupervisedRun {
     signal(SIGPIPE, SIG_IGN)
     while !waiting.isEmpty || !running.isEmpty {
       takeUp()
+      guard !running.isEmpty else { continue }
       if let (index, report) = mailbox.take(withinSeconds: 0.25) { hear(index, report) }
       passOnInterrupt()
       killOverdue()
@@ -72,7 +73,9 @@ final class SupervisedRun {
     if interruption.isRequested { return skipWaiting("interrupted") }
     if options.failFast, ledger.hasFailed { return skipWaiting("--fail-fast") }
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
-    while let index = waiting.first, admission.canAdmit(memoryBytes: needed) {
+    while let index = waiting.first, !interruption.isRequested,
+      admission.canAdmit(memoryBytes: needed)
+    {
       waiting.removeFirst()
       let isLocked = FileLock.isHeld(at: targets[index].layout.lock)
       if !isLocked, let report = supervisor.batch.settled(targets[index]) {
