@@ -38,7 +38,7 @@ let package = Package(
   products: [
     .executable(name: "scanmill", targets: ["scanmill"]),
     // For the nested package Benchmarks only; nothing of it is stable.
-    .library(
+    .`library`(
       name: "Rooms",
       targets: ["Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage"]),
   ],
