@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -47,8 +46,12 @@ public final class CoreBudget: Sendable {
   public func resize(to share: Int) { tokens.resize(to: min(max(1, share), cores)) }
 
   /// Runs `body` while holding one token; waits for one if all are out. Never nest.
-  public func withCore<Result>(_ body: () throws -> Result) rethrows -> Result {
-    tokens.take()
+  ///
+  /// - Parameter precedence: who gets the next token that becomes free.
+  public func withCore<Result>(
+    _ precedence: CorePrecedence = .inTurn, _ body: () throws -> Result
+  ) rethrows -> Result {
+    tokens.take(precedence)
     let start = Self.threadCPUNanoseconds()
     defer {
       let spent = Self.threadCPUNanoseconds() - start
@@ -76,42 +79,5 @@ public final class CoreBudget: Sendable {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-}
-
-/// Tokens of which there may come to be fewer than are out.
-private final class CoreTokens: Sendable {
-  // Raised from 0: a semaphore that dies below its first value traps.
-  private let free = DispatchSemaphore(value: 0)
-  /// `owed`: tokens that are swallowed when they come back.
-  private let state: Mutex<(count: Int, owed: Int)>
-
-  init(_ count: Int) {
-    state = Mutex((count, 0))
-    for _ in 0..<count { free.signal() }
-  }
-
-  func take() { free.wait() }
-
-  func giveBack() {
-    let isSwallowed = state.withLock { state in
-      guard state.owed > 0 else { return false }
-      state.owed -= 1
-      return true
-    }
-    if !isSwallowed { free.signal() }
-  }
-
-  func resize(to count: Int) {
-    state.withLock { state in
-      while state.count < count {
-        state.count += 1
-        if state.owed > 0 { state.owed -= 1 } else { free.signal() }
-      }
-      while state.count > count {
-        state.count -= 1
-        if free.wait(timeout: .now()) != .success { state.owed += 1 }
-      }
-    }
   }
 }

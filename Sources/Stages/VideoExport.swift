@@ -52,7 +52,7 @@ struct VideoExport: Sendable {
     let written = Atomic<Int>(0)
     context.progress.expect(color.description.frames ?? 0)
     try pullFrames(
-      workers: context.workers, budget: context.budget,
+      workers: context.workers, budget: context.budget, precedence: .first,
       makeScratch: {
         Scratch(
           writer: try ColorWriter(context.parameters),
