@@ -10,7 +10,7 @@ import SystemPackage
 /// Pictures for people: does depth lie where color is?
 public enum Preview: Stage {
   public static let name = "preview"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "For some evenly spaced frames: color with the outlines of depth, beside depth in false color."
   public static let ports = [

@@ -8,9 +8,9 @@ import Testing
 
 /// Pictures as the usual conversion of video makes them: noisy luma, chroma shared by two by two pixels.
 enum VideoContent: String, CaseIterable, CustomTestStringConvertible {
-  /// Nothing else; a band of noise in all channels, which only fits stored; and clipped pixels, whose
-  /// differences are not equal.
-  case plain, noiseBand, clipped
+  /// Nothing else; a band of noise in all channels, which only fits stored; clipped pixels, whose
+  /// differences are not equal; and noise that is the same for three pixels in a row, as after motion.
+  case plain, noiseBand, clipped, streaked
 
   var testDescription: String { rawValue }
 
@@ -20,8 +20,11 @@ enum VideoContent: String, CaseIterable, CustomTestStringConvertible {
     rgb.reserveCapacity(width * height * 3)
     for y in 0..<height {
       let isNoise = self == .noiseBand && (height / 3..<2 * height / 3).contains(y)
+      var streak = random.next()
       for x in 0..<width {
-        let noise = random.next()
+        var noise = random.next()
+        if x % 3 == 0 { streak = noise }
+        if self == .streaked { noise = streak &* 31 }
         if isNoise {
           for shift in [0, 8, 16] { rgb.append(UInt8(truncatingIfNeeded: noise >> UInt64(shift))) }
           continue
@@ -75,8 +78,10 @@ struct PNGVideoTests {
 
   @Test("Rows that share their chroma are noticed, others are not")
   func pairedRows() {
-    let image = VideoContent.plain.picture(width: 400, height: 300)
-    #expect(statistics(image)?.hasPairedRows == true)
+    for content in VideoContent.allCases where content != .clipped {
+      let image = content.picture(width: 400, height: 300)
+      #expect(statistics(image)?.hasPairedRows == (content != .noiseBand), "\(content)")
+    }
     let noise = PNGContent.noise.values(count: 400 * 300 * 3, rowLength: 1200)
     let noisy = ColorImage(width: 400, height: 300, rgb: noise.map { UInt8($0 & 255) })
     #expect(statistics(noisy)?.hasPairedRows == false)
@@ -85,31 +90,34 @@ struct PNGVideoTests {
     #expect(statistics(constant)?.hasPairedRows == false)
   }
 
-  @Test("Repetitions make them at least a tenth smaller than literals alone")
-  func repetitionsPay() throws {
-    let image = VideoContent.plain.picture(width: 1296, height: 400)
+  @Test("Even rows are repetitions too where a pixel says more than the row above")
+  func rowsToRepeat() {
+    for content in VideoContent.allCases {
+      let image = content.picture(width: 400, height: 300)
+      #expect(
+        evenStatistics(image)?.hasRowsToRepeat == (content == .streaked), "\(content)")
+    }
+  }
+
+  @Test(
+    "Repetitions make them at least a tenth smaller than literals alone",
+    arguments: [VideoContent.plain, .streaked])
+  func repetitionsPay(content: VideoContent) throws {
+    let image = content.picture(width: 1296, height: 400)
     var fast = PNGWriter()
     var compact = PNGWriter(compression: .compact)
     let fastBytes = try fast.encode(image).count
     let compactBytes = try compact.encode(image).count
     let lineBytes = image.width * 3 + 1
-    var scratch = [UInt8](repeating: 0, count: Scanlines.scratchBytes(rowBytes: lineBytes - 1))
     var target = [UInt8](
       repeating: 0, count: FastDeflate.largestBytes(lineBytes: lineBytes, height: image.height))
     var literals = FastDeflate()
-    let literalBytes = image.rgb.withUnsafeBytes { pixels in
-      scratch.withUnsafeMutableBufferPointer { scratch in
-        target.withUnsafeMutableBytes { target -> Int in
-          guard let pixels = pixels.baseAddress, let scratch = scratch.baseAddress,
-            let target = target.baseAddress
-          else { return 0 }
-          var lines = Scanlines(
-            pixels: pixels, width: image.width, height: image.height, format: .rgb8,
-            scratch: scratch)
-          return literals.compress(&lines, to: target)
+    let literalBytes =
+      withLines(of: image) { lines in
+        target.withUnsafeMutableBytes { target in
+          target.baseAddress.map { literals.compress(&lines, to: $0) } ?? 0
         }
-      }
-    }
+      } ?? 0
     #expect(fastBytes * 10 < literalBytes * 9)
     #expect(compactBytes < fastBytes)
   }
@@ -129,6 +137,16 @@ struct PNGVideoTests {
   }
 
   private func statistics(_ image: ColorImage) -> PixelStatistics? {
+    withLines(of: image) { PixelStatistics(oddRowsOf: &$0) }
+  }
+
+  private func evenStatistics(_ image: ColorImage) -> PixelStatistics? {
+    withLines(of: image) { PixelStatistics(evenRowsOf: &$0) }
+  }
+
+  private func withLines<Result>(
+    of image: ColorImage, _ body: (inout Scanlines) -> Result
+  ) -> Result? {
     var scratch = [UInt8](repeating: 0, count: Scanlines.scratchBytes(rowBytes: image.width * 3))
     return image.rgb.withUnsafeBytes { pixels in
       scratch.withUnsafeMutableBufferPointer { scratch in
@@ -136,7 +154,7 @@ struct PNGVideoTests {
         var lines = Scanlines(
           pixels: pixels, width: image.width, height: image.height, format: .rgb8,
           scratch: scratch)
-        return PixelStatistics(oddRowsOf: &lines)
+        return body(&lines)
       }
     }
   }

@@ -18,8 +18,8 @@ struct PixelDeflate {
   enum EvenRows {
     /// Paeth and literals, in blocks of their own.
     case literals
-    /// Repetitions like the odd rows'.
-    case repetitions(ScanlineFilter)
+    /// Repetitions like the odd rows'; with `singles` in all rows those of one pixel as well.
+    case repetitions(ScanlineFilter, singles: Bool)
   }
 
   private var window: [UInt8] = []
@@ -101,7 +101,7 @@ struct PixelDeflate {
         guard let bytes = window.baseAddress, let tokens = tokens.baseAddress else { return false }
         let block = bytes + PixelTokens.window
         switch evenRows {
-        case .repetitions(let filter):
+        case .repetitions(let filter, _):
           pixelHeader.write(isLast: isLast, to: &sink)
           var begin = 0
           for (index, y) in rows.enumerated() {
@@ -156,7 +156,7 @@ struct PixelDeflate {
       let evenFilter: ScanlineFilter =
         switch evenRows {
         case .literals: .paeth
-        case .repetitions(let filter): filter
+        case .repetitions(let filter, _): filter
         }
       for (index, y) in rows.enumerated() {
         lines.write(y, filter: y & 1 == 0 ? evenFilter : .up, to: block + index * lineBytes)
@@ -181,7 +181,7 @@ struct PixelDeflate {
       let bytes = start + PixelTokens.window - first
       let lookFrom = max(floor, first - PixelTokens.window)
       var filters: [(ScanlineFilter, Int)] = [(.up, rows.count / 2)]
-      if case .repetitions(let filter) = evenRows {
+      if case .repetitions(let filter, _) = evenRows {
         filters.append((filter, (rows.count + 1) / 2))
       } else {
         let step = rows.count * lineBytes < Self.leastBytesForSampling ? 1 : Self.samplingStep
@@ -200,11 +200,13 @@ struct PixelDeflate {
             var end = tokens
             for y in rows {
               let pixels = (y * lineBytes + 1)..<((y + 1) * lineBytes)
-              if case .repetitions = evenRows {
+              switch evenRows {
+              case .literals where y & 1 == 0: break
+              case .repetitions(_, singles: true):
                 end = PixelTokens.find(
                   in: bytes, range: pixels, floor: lookFrom, usesSingles: true, table: table,
                   tokens: end, counts: counts)
-              } else if y & 1 == 1 {
+              default:
                 end = PixelTokens.find(
                   in: bytes, range: pixels, floor: lookFrom, usesSingles: false, table: table,
                   tokens: end, counts: counts)

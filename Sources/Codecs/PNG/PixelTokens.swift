@@ -52,15 +52,15 @@ enum PixelTokens {
       if candidate >= lowest {
         let difference = load(bytes, candidate) ^ word
         if difference &<< 16 == 0 {
+          // As a constant where it mostly is, since the next place waits for it.
           var length = 6
           if difference == 0 {
             length = extend(bytes, place, candidate)
+            length = min(length, 258, end &- place)
+            // Whole pixels: a third, rounded down, for what is below 65,536.
+            length = ((length &* 43_691) &>> 17) &* 3
           }
-          let longest = min(258, end &- place)
-          if length > longest { length = longest }
-          // Whole pixels: a third, rounded down, for what is below 65,536.
-          length = ((length &* 43_691) &>> 17) &* 3
-          if length >= 6 {
+          if length >= 6, place &+ length <= end {
             output.pointee = repetition(length, place &- candidate, counts)
             output += 1
             if usesSingles {
@@ -124,10 +124,9 @@ enum PixelTokens {
   ) -> UInt32 {
     // RFC 1951, section 3.2.5, for distances from 3: two symbols for each power of two.
     let value = UInt32(truncatingIfNeeded: distance &- 1)
-    let power = 31 &- UInt32(truncatingIfNeeded: value.leadingZeroBitCount)
-    let half = (value &>> (power &- 1)) & 1
-    let symbol = 2 &* power &+ half
-    let extra = value & ((1 &<< (power &- 1)) &- 1)
+    // The exponent of the value and the bit below its highest, as a floating point number has them.
+    let symbol = (Float(value).bitPattern &>> 22) &- 254
+    let extra = value & ((1 &<< (symbol &>> 1 &- 1)) &- 1)
     counts[lengthCountsStart &+ length] &+= 1
     counts[distanceCountsStart &+ Int(truncatingIfNeeded: symbol)] &+= 1
     return UInt32(truncatingIfNeeded: length) | symbol &<< 9 | extra &<< 14
