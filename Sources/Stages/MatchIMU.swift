@@ -88,18 +88,26 @@ public enum MatchIMU: Stage {
         "frame", "frame_timestamp_ns", "sensor_type", "samples", "first_offset_ns",
         "last_offset_ns",
       ], context.staging)
+    var texts = SampleTexts(imu)
     context.progress.expect(frames.count)
     try matcher.forEachFrame(at: frames, mode: mode(context.parameters)) { match in
       try context.cancellation.check()
       for row in match.rows {
         rows.csv.field(match.frame)
         rows.csv.field(match.timestamp.nanoseconds)
-        rows.csv.field(row.sample.timestamp.nanoseconds)
-        rows.csv.field(row.offsetNanoseconds)
-        rows.csv.field(imu.sensors[row.sample.sensor])
-        rows.csv.field(row.sample.x)
-        rows.csv.field(row.sample.y)
-        rows.csv.field(row.sample.z)
+        if let index = row.index {
+          let cells = texts.cells(of: index)
+          rows.csv.cells(cells.time, count: 1)
+          rows.csv.field(row.offsetNanoseconds)
+          rows.csv.cells(cells.values, count: 4)
+        } else {
+          rows.csv.field(row.sample.timestamp.nanoseconds)
+          rows.csv.field(row.offsetNanoseconds)
+          rows.csv.field(imu.sensors[row.sample.sensor])
+          rows.csv.field(row.sample.x)
+          rows.csv.field(row.sample.y)
+          rows.csv.field(row.sample.z)
+        }
         try rows.endRow()
       }
       for count in match.counts {

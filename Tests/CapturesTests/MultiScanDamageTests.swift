@@ -33,7 +33,7 @@ struct MultiScanDamageTests {
   @Test("Any byte may be another", arguments: MultiScanSupport.cases)
   func flips(in fixture: FixtureCase) throws {
     let folder = try MultiScanFolder(copying: fixture)
-    var random = MultiScanRandom(state: 20_201_125)
+    var random = SeededGenerator(seed: 20_201_125)
     for name in try folder.names(ending: "") {
       let bytes = try folder.bytes(name)
       guard !bytes.isEmpty else { continue }
@@ -52,7 +52,7 @@ struct MultiScanDamageTests {
 
   @Test("Files of random bytes are a capture of nothing or an error", arguments: 0..<12)
   func noise(seed: UInt64) throws {
-    var random = MultiScanRandom(state: seed)
+    var random = SeededGenerator(seed: seed)
     let folder = try MultiScanFolder()
     let endings = [
       ".json", ".jsonl", ".depth.zlib", ".confidence.zlib", ".mp4", ".rot", ".acce", ".mag",

@@ -1,6 +1,7 @@
 import Captures
 import Codecs
 import Geometry
+import TestSupport
 import Testing
 
 @Suite("MultiScan depth and confidence streams")
@@ -86,7 +87,7 @@ struct MultiScanStreamTests {
   @Test("Random bytes behind the end mark never become a frame", arguments: 0..<40)
   func strayBytes(seed: UInt64) throws {
     let folder = try Samples.lidar(frames: 1)
-    var random = MultiScanRandom(state: seed)
+    var random = SeededGenerator(seed: seed)
     let stray = (0..<300).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     try folder.write(Self.depthName, try Samples.deflated(Samples.depthFrame(0)) + stray)
     let capture = try folder.open()

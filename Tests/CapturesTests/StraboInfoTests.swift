@@ -99,7 +99,7 @@ struct StraboInfoTests {
     let fixture = try #require(Fixtures.cases(of: "strabo").first { $0.name == "geo-disorder" })
     let scratch = try StraboScratch(copyOf: fixture.capture)
     let geo = try #require(try scratch.name(ofType: "json"))
-    var random = VISLAMRandom(state: 2012)
+    var random = SeededGenerator(seed: 2012)
     for file in ["capture-info.json", geo] {
       let bytes = try scratch.bytes(of: file)
       for round in 0..<80 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Contents that are hard on an encoder, of any size, the same in every run.
@@ -8,7 +9,7 @@ enum PNGContent: String, CaseIterable, CustomTestStringConvertible {
 
   /// `count` values of 16 bits in rows of `rowLength`; narrower formats take the low byte.
   func values(count: Int, rowLength: Int) -> [UInt16] {
-    var random = PictureNoise(state: UInt64(count) &* 31 &+ UInt64(rowLength))
+    var random = SeededGenerator(seed: UInt64(count) &* 31 &+ UInt64(rowLength))
     return (0..<count).map { index in
       let x = index % rowLength
       let y = index / rowLength
@@ -23,18 +24,5 @@ enum PNGContent: String, CaseIterable, CustomTestStringConvertible {
       case .lines: return y % 8 == 0 ? UInt16(truncatingIfNeeded: random.next()) : 0
       }
     }
-  }
-}
-
-/// A small generator of random numbers (SplitMix64, Steele, Lea and Flood 2014).
-struct PictureNoise: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Codecs
@@ -14,7 +15,7 @@ struct PNGHuffmanTests {
 
   @Test("Codes are complete, within the limit and prefixes of none other", arguments: 0..<60)
   func codesAreComplete(seed: Int) {
-    var random = PictureNoise(state: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     var counts = [UInt32](repeating: 0, count: 286)
     let used = 2 + Int(random.next() % 285)
     for _ in 0..<used {

@@ -15,7 +15,7 @@ enum VideoContent: String, CaseIterable, CustomTestStringConvertible {
   var testDescription: String { rawValue }
 
   func picture(width: Int, height: Int) -> ColorImage {
-    var random = PictureNoise(state: UInt64(width &* 4099 &+ height))
+    var random = SeededGenerator(seed: UInt64(width &* 4099 &+ height))
     var rgb: [UInt8] = []
     rgb.reserveCapacity(width * height * 3)
     for y in 0..<height {

@@ -69,7 +69,7 @@ struct PNGWriterTests {
   func everyRunLength() throws {
     var writer = PNGWriter()
     for length in Array(1...40) + Array(250...300) + Array(510...530) {
-      var random = PictureNoise(state: UInt64(length))
+      var random = SeededGenerator(seed: UInt64(length))
       var values: [UInt16] = []
       while values.count < 4096 {
         values += [UInt16](repeating: UInt16(values.count), count: length)

@@ -108,7 +108,7 @@ struct StillImageTests {
         #expect((still.picture.width, still.picture.height) == (48, 32))
       }
     }
-    var random = PictureNoise(state: 3)
+    var random = SeededGenerator(seed: 3)
     for _ in 0..<300 {
       var damaged = bytes
       for _ in 0..<3 {
@@ -126,7 +126,7 @@ struct StillImageTests {
   @Test("Higher quality is larger and closer, and bytes depend on the picture alone")
   func quality() throws {
     let folder = try TemporaryFolder()
-    var noise = PictureNoise(state: 1)
+    var noise = SeededGenerator(seed: 1)
     var image = Self.smooth(160, 120)
     for index in image.rgb.indices { image.rgb[index] &+= UInt8(noise.next() % 9) }
     var lastSize = 0

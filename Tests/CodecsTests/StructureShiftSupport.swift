@@ -1,19 +1,7 @@
 import Codecs
+import TestSupport
 
-/// Random numbers from a fixed seed (SplitMix64), so that a failure comes back.
-struct ShiftNoise: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SeededGenerator {
   /// A frame with every kind of code in it: small steps, jumps, runs of all lengths.
   mutating func frame(pixels count: Int) -> [UInt16] {
     var shifts: [UInt16] = []

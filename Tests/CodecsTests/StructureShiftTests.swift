@@ -1,5 +1,6 @@
 import Codecs
 import Storage
+import TestSupport
 import Testing
 
 @Suite("The shift codec of the Structure Sensor")
@@ -89,7 +90,7 @@ struct StructureShiftTests {
 
   @Test("Frames with every code and run length survive a round trip", arguments: 0..<40)
   func roundTrip(seed: Int) {
-    var noise = ShiftNoise(seed: UInt64(seed))
+    var noise = SeededGenerator(seed: UInt64(seed))
     let frame = noise.frame(pixels: 1 + seed * 97)
     let payload = StructureShiftEncoder.encode(frame)
     #expect(StructureShift.payloadBytes(pixelCount: frame.count).contains(payload.count))
@@ -100,7 +101,7 @@ struct StructureShiftTests {
 
   @Test("Random bytes decode as a plain reader decodes them, or are refused as it refuses them")
   func randomBytes() {
-    var noise = ShiftNoise(seed: 2017)
+    var noise = SeededGenerator(seed: 2017)
     for round in 0..<3000 {
       let length = Int.random(in: 0...120, using: &noise)
       let payload = (0..<length).map { _ in UInt8.random(in: 0...255, using: &noise) }
@@ -118,7 +119,7 @@ struct StructureShiftTests {
 
   @Test("A flipped bit never goes past the frame")
   func flips() {
-    var noise = ShiftNoise(seed: 5)
+    var noise = SeededGenerator(seed: 5)
     let frame = noise.frame(pixels: 640)
     let payload = StructureShiftEncoder.encode(frame)
     for position in payload.indices {

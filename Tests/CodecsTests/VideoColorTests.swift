@@ -16,7 +16,7 @@ struct VideoColorTests {
     frame.pointee.height = Int32(height)
     frame.pointee.format = AV_PIX_FMT_YUV420P.rawValue
     try #require(av_frame_get_buffer(frame, 0) >= 0)
-    var random = PictureNoise(state: seed)
+    var random = SeededGenerator(seed: seed)
     let data = frame.pointee.data
     let strides = frame.pointee.linesize
     for (plane, stride, rows) in [
@@ -168,7 +168,7 @@ struct VideoColorTests {
   func turns(elementBytes: Int) {
     for (width, height) in [(1, 1), (7, 9), (8, 8), (16, 8), (65, 70), (130, 3), (64, 129)] {
       let count = width * height * elementBytes
-      var random = PictureNoise(state: UInt64(count))
+      var random = SeededGenerator(seed: UInt64(count))
       let source = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       for turns in 0..<4 {
         let outWidth = turns % 2 == 1 ? height : width

@@ -13,7 +13,7 @@ struct VideoDamageTests {
 
     var testDescription: String { rawValue }
 
-    func apply(to bytes: [UInt8], _ random: inout PictureNoise) -> [UInt8] {
+    func apply(to bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
       var damaged = bytes
       let place = Int.random(in: (bytes.count / 8)..<(bytes.count * 3 / 4), using: &random)
       switch self {
@@ -46,7 +46,7 @@ struct VideoDamageTests {
     try FFmpegPeer.makeVideo(
       whole, ["-bf", "\(bFrames)", "-g", "12"] + VideoIdentityTests.x264)
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
-    var random = PictureNoise(state: 11)
+    var random = SeededGenerator(seed: 11)
     for round in 0..<4 {
       let file = folder.path.appending("\(round).h264")
       try Data(damage.apply(to: bytes, &random)).write(to: URL(filePath: file.string))
@@ -96,7 +96,7 @@ struct VideoDamageTests {
     for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 150)) {
       try read(Array(bytes.prefix(count)))
     }
-    var random = PictureNoise(state: 5)
+    var random = SeededGenerator(seed: 5)
     for _ in 0..<200 {
       var damaged = bytes
       for _ in 0..<3 {

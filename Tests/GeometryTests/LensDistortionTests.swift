@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 import Testing
 
 @Suite("Lens distortion")
@@ -18,7 +19,7 @@ struct LensDistortionTests {
 
   @Test("A point lands where the lens equation says")
   func matchesTheEquation() {
-    var generator = SeededGenerator(state: 1)
+    var generator = SeededGenerator(seed: 1)
     for camera in LensExamples.all {
       for _ in 0..<200 {
         let x = Double.random(in: -1...1, using: &generator)

@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 
 /// Lenses of real devices and shapes that are hard on a solver, with a camera each.
 enum LensExamples {
@@ -33,18 +34,5 @@ enum LensExamples {
     LensCamera(
       pinhole: PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: cx, cy: cy),
       distortion: LensDistortion(openCVOrder: lens))
-  }
-}
-
-/// A small generator with a fixed seed (SplitMix64), so that every run sees the same numbers.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

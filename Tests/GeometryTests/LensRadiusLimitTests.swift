@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 import Testing
 
 @Suite("Radius limit of a lens")
@@ -28,7 +29,7 @@ struct LensRadiusLimitTests {
 
   @Test("The limit is where a fine scan sees the map fall, for lenses drawn at random")
   func againstScan() {
-    var generator = SeededGenerator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     var limited = 0
     for _ in 0..<200 {
       let list = (0..<8).map { _ in Double.random(in: -0.4...0.4, using: &generator) }

@@ -108,6 +108,13 @@ public struct CSVWriter {
     if let value { field(value) } else { empty() }
   }
 
+  /// Cells that were written before, with the commas between them: for values that many rows share.
+  public mutating func cells(_ text: ArraySlice<UInt8>, count: Int) {
+    startCell()
+    bytes.append(contentsOf: text)
+    cellsInRow += count - 1
+  }
+
   private mutating func startCell() {
     if cellsInRow > 0 { bytes.append(UInt8(ascii: ",")) }
     cellsInRow += 1
@@ -115,14 +122,18 @@ public struct CSVWriter {
 
   private mutating func appendDecimal(_ value: Int64) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    var rest = value.magnitude
-    let first = bytes.count
-    repeat {
-      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
-      rest = quotient
-    } while rest > 0
-    bytes[first...].reverse()
+    // 20 digits are enough for any 64 bits.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var rest = value.magnitude
+      var start = digits.count
+      repeat {
+        let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+        start &-= 1
+        digits[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+        rest = quotient
+      } while rest > 0
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+    }
   }
 
   private static func needsQuotes(_ byte: UInt8) -> Bool {

@@ -15,10 +15,13 @@ public struct IMUFrameMatch: Hashable, Sendable {
     public var sample: IMUSample
     /// Sample time − frame time; negative before the frame.
     public var offsetNanoseconds: Int64
+    /// Which of the matcher's samples it is; `nil` for values made between two of them.
+    public var index: Int?
 
-    public init(sample: IMUSample, offsetNanoseconds: Int64) {
+    public init(sample: IMUSample, offsetNanoseconds: Int64, index: Int? = nil) {
       self.sample = sample
       self.offsetNanoseconds = offsetNanoseconds
+      self.index = index
     }
   }
 

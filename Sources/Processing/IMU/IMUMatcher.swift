@@ -73,14 +73,15 @@ public struct IMUMatcher: Sendable {
   }
 
   private func append(_ range: Range<Int>, to match: inout IMUFrameMatch) {
-    for index in range { append(samples[index], to: &match) }
+    for index in range { append(index, to: &match) }
   }
 
-  private func append(_ sample: IMUSample, to match: inout IMUFrameMatch) {
+  private func append(_ index: Int, to match: inout IMUFrameMatch) {
+    let sample = samples[index]
     guard (0..<sensorCount).contains(sample.sensor) else { return }
     match.rows.append(
       IMUFrameMatch.Row(
-        sample: sample, offsetNanoseconds: sample.timestamp - match.timestamp))
+        sample: sample, offsetNanoseconds: sample.timestamp - match.timestamp, index: index))
   }
 
   private func appendNearest(in range: Range<Int>, to match: inout IMUFrameMatch) {
@@ -92,7 +93,7 @@ public struct IMUMatcher: Sendable {
       if let best = nearest[sample.sensor], best.distance <= distance { continue }
       nearest[sample.sensor] = (index, distance)
     }
-    for index in nearest.compactMap({ $0?.index }).sorted() { append(samples[index], to: &match) }
+    for index in nearest.compactMap({ $0?.index }).sorted() { append(index, to: &match) }
   }
 
   private func count(_ match: inout IMUFrameMatch) {

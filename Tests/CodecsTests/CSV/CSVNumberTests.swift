@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import TestSupport
 import Testing
 
 @Suite("Numbers in tables")
@@ -31,7 +32,7 @@ struct CSVNumberTests {
 
   @Test("The nearest double is found for every way to write it")
   func nearest() throws {
-    var generator = CSVRandom(state: 7)
+    var generator = SeededGenerator(seed: 7)
     for _ in 0..<5_000 {
       let value = Double(bitPattern: generator.next())
       guard value.isFinite else { continue }

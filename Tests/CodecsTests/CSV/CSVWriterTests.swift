@@ -1,4 +1,5 @@
 import Codecs
+import TestSupport
 import Testing
 
 @Suite("Writing tables")
@@ -20,6 +21,18 @@ struct CSVWriterTests {
     #expect(String(decoding: writer.drain(), as: UTF8.self) == "frame,x\n7,0.5\n")
     #expect(writer.rowCount == 1)
     #expect(writer.drain().isEmpty)
+  }
+
+  @Test("Cells written before can be put in, with what stands around them")
+  func cells() {
+    let text = Array("x1,2,\"a,b\",4".utf8)
+    #expect(row(4) { $0.cells(text[1...], count: 4) } == "1,2,\"a,b\",4\n")
+    let between = row(5) {
+      $0.field(-1)
+      $0.cells(text[1...4], count: 3)
+      $0.empty()
+    }
+    #expect(between == "-1,1,2,,\n")
   }
 
   @Test(
@@ -44,7 +57,7 @@ struct CSVWriterTests {
 
   @Test("Every double reads back to the same bits")
   func roundTrip() throws {
-    var generator = CSVRandom(state: 0x5eed)
+    var generator = SeededGenerator(seed: 0x5eed)
     for _ in 0..<20_000 {
       let value = Double(bitPattern: generator.next())
       guard value.isFinite else { continue }

@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 import Testing
 
 @testable import Processing
@@ -43,7 +44,7 @@ struct ProjectionExactnessTests {
     let (from, to) = (
       ReferenceCamera(depth, depthCamera.distortion), ReferenceCamera(color, colorCamera.distortion)
     )
-    var random = SeededNumbers(state: UInt64(depthLens * 5 + colorLens))
+    var random = SeededGenerator(seed: UInt64(depthLens * 5 + colorLens))
     var row = [Float](repeating: 0, count: VertexProjector.streams * projector.stride)
     var compared = 0
     for j in stride(from: 0, to: depth.height, by: 31) {

@@ -1,5 +1,6 @@
 import Geometry
 import Processing
+import TestSupport
 
 /// A depth picture and two cameras drawn from a seed: slanted pieces with steps between them, holes,
 /// speckle, and cameras with or without lenses, some far apart, turned, or on a coarser grid.
@@ -9,7 +10,7 @@ struct RandomScene {
   let depth: DepthImage
 
   init(seed: UInt64, surface: AlignmentParameters.Surface = .mesh) {
-    var random = SeededNumbers(state: seed &* 0x9E37_79B9 &+ 1)
+    var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ 1)
     func within(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
     let (width, height) = (
       Int.random(in: 24...60, using: &random), Int.random(in: 20...48, using: &random)
@@ -55,7 +56,7 @@ struct RandomScene {
   }
 
   private static func picture(
-    _ width: Int, _ height: Int, _ random: inout SeededNumbers
+    _ width: Int, _ height: Int, _ random: inout SeededGenerator
   ) -> DepthImage {
     var image = DepthImage(width: width, height: height)
     // Pieces: right of and below a corner the next plane takes over.
@@ -112,18 +113,5 @@ struct RandomScene {
       term *= angle / Double(n + 1)
     }
     return (sine, cosine)
-  }
-}
-
-/// Numbers from a fixed seed (SplitMix64), the same in every run.
-struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,5 +1,6 @@
 import Geometry
 import Processing
+import TestSupport
 import Testing
 
 @Suite("Depth filters")
@@ -9,7 +10,7 @@ struct DepthFilterTests {
 
   /// Surfaces with steps, holes and pixels in between.
   static func frame(seed: UInt64) -> DepthImage {
-    var random = SeededNumbers(state: seed)
+    var random = SeededGenerator(seed: seed)
     var image = DepthImage(width: width, height: height)
     for index in image.millimeters.indices {
       let base: UInt16 = (index % width) / 9 % 2 == 0 ? 1000 : 1900
@@ -24,7 +25,7 @@ struct DepthFilterTests {
   }
 
   static func confidence(seed: UInt64) -> GrayImage {
-    var random = SeededNumbers(state: seed)
+    var random = SeededGenerator(seed: seed)
     let values = (0..<width * height).map { _ in UInt8.random(in: 0...255, using: &random) }
     return GrayImage(width: width, height: height, values: values)
   }
