@@ -5,7 +5,8 @@ public struct Figures: Hashable, Sendable, Codable {
   public var frames: Int
   public var wallSeconds: Distribution
   public var cpuSeconds: Distribution
-  /// Of the largest process, the highest of all runs; not known of a single stage.
+  /// The highest of all runs: of a whole program that of its largest process, of a stage what the
+  /// capture's process had while it ran, with the stages beside it.
   public var peakMemoryBytes: Int64?
   /// Bytes of the files that are read, and of those that are written.
   public var inputBytes: Int64
@@ -61,7 +62,8 @@ public struct Figures: Hashable, Sendable, Codable {
         .filter { $0.outcome == "ran" }
       return Figures(
         name: last.stage, frames: last.frames ?? 0, wallSeconds: runs.compactMap(\.seconds),
-        cpuSeconds: runs.compactMap(\.cpuSeconds), peakMemoryBytes: nil,
+        cpuSeconds: runs.compactMap(\.cpuSeconds),
+        peakMemoryBytes: runs.compactMap(\.peakMemoryBytes).max(),
         inputBytes: inputBytes[last.stage] ?? 0, outputBytes: last.outputBytes ?? 0)
     }
   }

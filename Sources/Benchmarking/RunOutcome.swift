@@ -10,6 +10,7 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
     public var cpuSeconds: Double?
     public var frames: Int?
     public var outputBytes: Int64?
+    public var peakMemoryBytes: Int64?
   }
 
   public struct Capture: Hashable, Sendable, Decodable {

@@ -20,24 +20,17 @@ public enum AlignColor: Stage {
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
   ]
-  private static let standard = AlignmentParameters()
   public static let parameters: [ParameterDescription] =
     [
       ParameterDescription(
         "masks", .flag, default: .flag(true),
-        "Also write mask/: 255 where a color was found, 0 where the picture is empty (black)."),
-      ParameterDescription(
-        "discontinuityAbsolute", .length(0...65.535),
-        default: .length(meters: standard.discontinuityAbsolute),
-        "What lies farther behind the visible surface than this plus the relative part is hidden."),
-      ParameterDescription(
-        "discontinuityRelative", .number(0...1000),
-        default: .number(standard.discontinuityRelative),
-        "Fraction of the visible surface's depth, see discontinuityAbsolute."),
-      ParameterDescription(
-        "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-        "Points nearer to the color camera are not used."),
-    ] + CalibrationChoice.parameters + [CommonParameters.compression]
+        "Also write mask/: 255 where a color was found, 0 where the picture is empty (black).")
+    ]
+    + AlignmentChoice.parameters(
+      absolute:
+        "What lies farther behind the visible surface than this plus the relative part is hidden.",
+      fraction: "the visible surface's depth")
+    + CalibrationChoice.parameters + [CommonParameters.compression]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
@@ -118,15 +111,8 @@ public enum AlignColor: Stage {
     _ context: StageContext, _ store: FrameStore
   ) throws -> ColorSampler {
     let cameras = try CalibrationChoice.cameras(context, store)
-    let values = context.parameters
     return try ColorSampler(
-      calibration: cameras.calibration,
-      parameters: AlignmentParameters(
-        discontinuityAbsolute: values.meters("discontinuityAbsolute")
-          ?? standard.discontinuityAbsolute,
-        discontinuityRelative: values.number("discontinuityRelative")
-          ?? standard.discontinuityRelative,
-        minimumDepth: values.meters("minimumDepth") ?? standard.minimumDepth),
+      calibration: cameras.calibration, parameters: AlignmentChoice.values(context.parameters),
       depthSize: cameras.depthSize, colorSize: cameras.colorSize,
       clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
   }

@@ -17,30 +17,22 @@ public enum AlignDepth: Stage {
   public static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth")
   ]
-  private static let standard = AlignmentParameters()
   public static let parameters: [ParameterDescription] =
     [
       ParameterDescription(
         "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
-        default: .text(standard.surface.rawValue),
+        default: .text(AlignmentChoice.standard.surface.rawValue),
         "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
       ),
       ParameterDescription(
         "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
-        default: .text(standard.grid.rawValue),
+        default: .text(AlignmentChoice.standard.grid.rawValue),
         "The output grid, intrinsics scaled so that the outer borders stay in place."),
-      ParameterDescription(
-        "discontinuityAbsolute", .length(0...65.535),
-        default: .length(meters: standard.discontinuityAbsolute),
-        "Neighbors that differ more than this plus the relative part are not joined."),
-      ParameterDescription(
-        "discontinuityRelative", .number(0...1000),
-        default: .number(standard.discontinuityRelative),
-        "Fraction of the nearer depth, see discontinuityAbsolute."),
-      ParameterDescription(
-        "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-        "Points nearer to the color camera are not used."),
-    ] + CalibrationChoice.parameters + [CommonParameters.compression]
+    ]
+    + AlignmentChoice.parameters(
+      absolute: "Neighbors that differ more than this plus the relative part are not joined.",
+      fraction: "the nearer depth")
+    + CalibrationChoice.parameters + [CommonParameters.compression]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
@@ -118,14 +110,9 @@ public enum AlignDepth: Stage {
   }
 
   static func parameters(_ values: ParameterValues) -> AlignmentParameters {
-    AlignmentParameters(
-      surface: values.text("surface").flatMap(AlignmentParameters.Surface.init) ?? .mesh,
-      grid: values.text("grid").flatMap(AlignmentParameters.Grid.init) ?? .color,
-      discontinuityAbsolute: values.meters("discontinuityAbsolute")
-        ?? standard.discontinuityAbsolute,
-      discontinuityRelative: values.number("discontinuityRelative")
-        ?? standard.discontinuityRelative,
-      minimumDepth: values.meters("minimumDepth") ?? standard.minimumDepth)
+    AlignmentChoice.values(
+      values, surface: values.text("surface").flatMap(AlignmentParameters.Surface.init) ?? .mesh,
+      grid: values.text("grid").flatMap(AlignmentParameters.Grid.init) ?? .color)
   }
 
   private static func recorded(_ aligner: DepthAligner) throws -> [String: JSONValue] {

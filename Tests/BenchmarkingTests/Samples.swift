@@ -11,7 +11,7 @@ enum Samples {
       stages: [
         RunOutcome.Stage(
           stage: "color", outcome: "ran", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
-          frames: 100, outputBytes: 900_000),
+          frames: 100, outputBytes: 900_000, peakMemoryBytes: memory / 2),
         RunOutcome.Stage(
           stage: "imu", outcome: "not-applicable", message: nil, seconds: nil, cpuSeconds: nil,
           frames: nil, outputBytes: nil),

@@ -44,6 +44,7 @@ import Testing
     #expect(run.stages.map(\.name) == ["color"])
     #expect(run.stages.first?.inputBytesPerSecond == 2_000_000)
     #expect(run.stages.first?.outputBytesPerSecond == 600_000)
+    #expect(run.stages.first?.peakMemoryBytes == 1 << 29)
   }
 
   @Test(

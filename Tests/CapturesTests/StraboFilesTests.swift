@@ -15,7 +15,7 @@ struct StraboFilesTests {
   ) throws -> StraboScratch {
     let fixture = try #require(Fixtures.cases(of: "strabo").first { $0.name == "geo-empty" })
     let source = try StraboScratch(copyOf: fixture.capture)
-    let scratch = try StraboScratch(folder)
+    let scratch = try StraboScratch(named: folder)
     for type in ["mov", "json", "png"] {
       let name = try #require(try source.name(ofType: type))
       try scratch.write(try source.bytes(of: name), to: "\(Self.token).\(type)")

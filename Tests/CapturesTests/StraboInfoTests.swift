@@ -7,13 +7,13 @@ import Testing
 @Suite("Strabo: recognition and description")
 struct StraboInfoTests {
   private func open(_ text: String, folder: String = "copied") throws -> Capture {
-    let scratch = try StraboScratch(folder)
+    let scratch = try StraboScratch(named: folder)
     try scratch.write(text, to: "capture-info.json")
     return try scratch.open()
   }
 
   private func recognize(_ text: String?) throws -> [Recognition] {
-    let scratch = try StraboScratch("folder name")
+    let scratch = try StraboScratch(named: "folder name")
     if let text { try scratch.write(text, to: "capture-info.json") }
     try scratch.write([0], to: ".DS_Store")
     return StraboReader.recognize(try FolderListing(of: scratch.folder))

@@ -5,7 +5,7 @@ import Testing
 @Suite("VI-SLAM: recognition")
 struct VISLAMRecognitionTests {
   private func recognize(_ files: [String: String], folder: String = "x") throws -> [Recognition] {
-    let scratch = try VISLAMScratch(folder)
+    let scratch = try VISLAMScratch(named: folder)
     for (name, text) in files { try scratch.write(text, to: name) }
     return VISLAMReader.recognize(try FolderListing(of: scratch.folder))
   }

@@ -26,6 +26,9 @@ struct BenchTests {
       #expect((whole["cpuSeconds"] as? [String: Any])?["median"] is Double)
       let stages = try #require(run["stages"] as? [[String: Any]])
       #expect(stages.contains { $0["name"] as? String == "color" && $0["frames"] as? Int == 3 })
+      for stage in stages {
+        #expect(try #require(stage["peakMemoryBytes"] as? Int, "\(stage)") > 1 << 20)
+      }
     }
     #expect(try FileSystem.names(in: folder.path).isEmpty)
 

@@ -77,9 +77,10 @@ struct JournalTests {
       capture.keys.sorted() == ["family", "id", "outcome", "path", "stages", "warnings"])
     #expect(
       stage.keys.sorted() == [
-        "cpuSeconds", "frames", "framesPerSecond", "outcome", "outputBytes", "reason", "seconds",
-        "stage", "uses",
+        "cpuSeconds", "frames", "framesPerSecond", "outcome", "outputBytes", "peakMemoryBytes",
+        "reason", "seconds", "stage", "uses",
       ])
+    #expect(try #require(report.captures.first?.stages.first?.peakMemoryBytes) > 1 << 20)
     #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("ran"))
   }
 

@@ -69,14 +69,7 @@ struct StraboMovie {
   let times: [Timestamp]
 
   init(_ path: FilePath) throws(CaptureError) {
-    let index: VideoIndex
-    do throws(VideoError) {
-      index = try VideoIndex.read(path)
-    } catch {
-      throw CaptureError(
-        file: error.file, byteOffset: error.byteOffset.map { Int($0) }, problem: error.what,
-        remedy: error.remedy)
-    }
+    let index = try VideoIndex.ofCapture(path)
     guard let track = index.tracks.first, track.pictureCount > 0 else {
       throw CaptureError(file: path, problem: "it holds no picture")
     }

@@ -24,14 +24,7 @@ struct VISLAMVideo {
   private let timeBase: VideoTimeBase
 
   init(_ path: FilePath) throws(CaptureError) {
-    let index: VideoIndex
-    do throws(VideoError) {
-      index = try VideoIndex.read(path)
-    } catch {
-      throw CaptureError(
-        file: error.file, byteOffset: error.byteOffset.map { Int($0) }, problem: error.what,
-        remedy: error.remedy)
-    }
+    let index = try VideoIndex.ofCapture(path)
     guard let first = index.tracks.first else {
       throw CaptureError(file: path, problem: "it has no video track")
     }

@@ -13,7 +13,7 @@ struct PixelStatistics {
   private(set) var equallyChangedInRow = 0
 
   /// Rows of each kind that are looked at.
-  private static let sampleRows = 16
+  private static let sampleRows = 8
 
   /// Every other row repeats the chroma of the one above: what the usual conversion of video does.
   var hasPairedRows: Bool { changed * 4 >= oddPixels && equallyChanged * 20 >= changed * 19 }

@@ -69,7 +69,9 @@ final class CaptureRun {
       }
       for name in scheduler.start() { start(name) }
       if running.isEmpty { continue }
-      guard let message = mailbox.take(withinSeconds: 0.25) else {
+      let message = mailbox.take(withinSeconds: 0.25)
+      noteMemory()
+      guard let message else {
         stopOverdue()
         reportProgress()
         continue
@@ -78,8 +80,8 @@ final class CaptureRun {
       case .needs(let name, let inputs):
         running[name] = nil
         demand(inputs, for: name)
-      case .ended(let name, let result):
-        running[name] = nil
+      case .ended(let name, var result):
+        result.report.peakMemoryBytes = running.removeValue(forKey: name)?.peakMemoryBytes
         if result.isRemoved {
           scheduler.rest(name)
         } else if shouldRetry(name, result) {
@@ -265,6 +267,11 @@ final class CaptureRun {
       if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
       job.interrupt.cancel("interrupted")
     }
+  }
+
+  private func noteMemory() {
+    guard let bytes = MemoryWatch.resident()?.bytes else { return }
+    for name in running.keys { running[name]?.note(memoryBytes: bytes) }
   }
 
   private func stopOverdue() {

@@ -10,6 +10,8 @@ struct RunningJob {
   /// All on the monotonic clock.
   let startedSeconds: Double
   let deadlineSeconds: Double?
+  /// The most that the process had in memory when looked at while the job ran.
+  private(set) var peakMemoryBytes: Int64 = 0
 
   init(startedSeconds: Double, timeoutSeconds: Double?, abort: Cancellation) {
     interrupt = Cancellation(parent: abort)
@@ -17,6 +19,8 @@ struct RunningJob {
     self.startedSeconds = startedSeconds
     deadlineSeconds = timeoutSeconds.map { startedSeconds + $0 }
   }
+
+  mutating func note(memoryBytes: Int64) { peakMemoryBytes = max(peakMemoryBytes, memoryBytes) }
 
   /// How long it will still take at the rate so far; `nil` when that cannot be told.
   func secondsLeft(atSeconds now: Double) -> Double? {

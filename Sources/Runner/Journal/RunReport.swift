@@ -56,6 +56,9 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var framesPerSecond: Double?
   /// Bytes of the artifact.
   public var outputBytes: Int64?
+  /// The most memory that the capture's process had while the stage ran, looked at four times a second;
+  /// stages beside it included, programs that it started not.
+  public var peakMemoryBytes: Int64?
 
   public init(stage: String, uses: String, outcome: JobOutcome) {
     self.stage = stage

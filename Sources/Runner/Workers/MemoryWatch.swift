@@ -12,14 +12,14 @@ enum MemoryWatch {
   static func start(limitBytes: Int64, _ exceeded: @escaping @Sendable (Int64) -> Void) {
     JobThread.start {
       while true {
-        if let used = privateResidentBytes(), used > limitBytes { return exceeded(used) }
+        if let used = resident()?.privateBytes, used > limitBytes { return exceeded(used) }
         usleep(100_000)
       }
     }
   }
 
-  /// From `/proc/self/statm`: resident pages without those that have a file behind them.
-  static func privateResidentBytes() -> Int64? {
+  /// What is in memory, from `/proc/self/statm`: all pages, and those without a file behind them.
+  static func resident() -> (bytes: Int64, privateBytes: Int64)? {
     guard let file = try? FileDescriptor.open("/proc/self/statm", .readOnly, options: .closeOnExec)
     else { return nil }
     defer { try? file.close() }
@@ -30,6 +30,7 @@ enum MemoryWatch {
     let numbers = String(decoding: text.prefix(count), as: UTF8.self).split(separator: " ")
       .compactMap { Int64($0) }
     guard numbers.count >= 3 else { return nil }
-    return (numbers[1] - numbers[2]) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    let pageBytes = Int64(sysconf(Int32(_SC_PAGESIZE)))
+    return (numbers[1] * pageBytes, (numbers[1] - numbers[2]) * pageBytes)
   }
 }

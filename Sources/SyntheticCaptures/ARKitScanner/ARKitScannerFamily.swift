@@ -5,25 +5,15 @@ import Geometry
 enum ARKitScannerFamily: SyntheticFamily {
   static let name = "arkit-scanner"
   static let generations = ScannerGeneration.allCases.map(\.rawValue)
-  static let faults = ScannerFault.all.map(\.description)
+  static let faults = ScannerFaults.all.map(\.description)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
     let generation = options.generation.flatMap(ScannerGeneration.init(rawValue:)) ?? .g6
-    let faults = try FaultSelection.choose(
-      options.faults, from: ScannerFault.all, describedBy: \.description, family: name)
     var plan = ScannerPlan(generation: generation, frames: options.frames ?? 60)
-    for fault in faults {
-      guard fault.applies(generation) else {
-        throw SynthesisError(
-          "the generation '\(generation.rawValue)' cannot have the fault '\(fault.description.name)'"
-        )
-      }
-      guard plan.frames >= ScannerFault.leastFrames else {
-        throw SynthesisError("faults need \(ScannerFault.leastFrames) frames or more")
-      }
-      fault.edit(&plan)
-    }
+    let faults = try ScannerFault.apply(
+      options.faults, of: ScannerFaults.all, to: &plan, form: (generation, generation.rawValue),
+      frames: plan.frames, leastFrames: 10, family: name)
     guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
       throw SynthesisError("depth of this family is always 256x192")
     }
@@ -37,7 +27,7 @@ enum ARKitScannerFamily: SyntheticFamily {
     let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
     do {
       let writer = ScannerWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults.map(\.description))
+      let warnings = try writer.write(id: id, faults: faults)
       let places = try folder.publish()
       return SyntheticCapture(
         id: id, family: name, generation: generation.rawValue, folder: places.capture,

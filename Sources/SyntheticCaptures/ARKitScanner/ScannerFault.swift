@@ -1,30 +1,7 @@
 /// A fault of an ARKit-Scanner capture.
-struct ScannerFault {
-  let description: SyntheticFault
-  /// Which generations can have it.
-  let applies: @Sendable (ScannerGeneration) -> Bool
-  let edit: @Sendable (inout ScannerPlan) -> Void
-  /// All faults need at least so many frames.
-  static let leastFrames = 10
+typealias ScannerFault = PlannedFault<ScannerGeneration, ScannerPlan>
 
-  private init(
-    _ name: String, _ subject: String, _ summary: String,
-    in applies: @escaping @Sendable (ScannerGeneration) -> Bool,
-    _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
-  ) {
-    description = SyntheticFault(name, subject, summary)
-    self.applies = applies
-    self.edit = edit
-  }
-
-  /// A fault that all can have.
-  private init(
-    _ name: String, _ subject: String, _ summary: String,
-    _ edit: @escaping @Sendable (inout ScannerPlan) -> Void
-  ) {
-    self.init(name, subject, summary, in: { _ in true }, edit)
-  }
-
+enum ScannerFaults {
   static let all: [ScannerFault] = records + depthFile + streams + sides
 
   private static let records = [

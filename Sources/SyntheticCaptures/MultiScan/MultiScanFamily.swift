@@ -4,29 +4,19 @@ import Geometry
 enum MultiScanFamily: SyntheticFamily {
   static let name = "multiscan"
   static let generations = MultiScanGeneration.allCases.map(\.rawValue)
-  static let faults = MultiScanFault.all.map(\.description)
+  static let faults = MultiScanFaults.all.map(\.description)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
     let generation = options.generation.flatMap(MultiScanGeneration.init(rawValue:)) ?? .iosLidar
-    let faults = try FaultSelection.choose(
-      options.faults, from: MultiScanFault.all, describedBy: \.description, family: name)
     let frames = options.frames ?? 60
     guard frames >= (generation == .iosStereo ? 2 : generation == .androidARCore ? 8 : 1) else {
       throw SynthesisError("the generation '\(generation.rawValue)' needs more frames")
     }
     var plan = MultiScanPlan(generation: generation, frames: frames)
-    for fault in faults {
-      guard fault.applies(generation) else {
-        throw SynthesisError(
-          "the generation '\(generation.rawValue)' cannot have the fault '\(fault.description.name)'"
-        )
-      }
-      guard frames >= MultiScanFault.leastFrames else {
-        throw SynthesisError("faults need \(MultiScanFault.leastFrames) frames or more")
-      }
-      fault.edit(&plan)
-    }
+    let faults = try MultiScanFault.apply(
+      options.faults, of: MultiScanFaults.all, to: &plan, form: (generation, generation.rawValue),
+      frames: frames, leastFrames: 10, family: name)
     let size = generation.defaultDepthSize
     let depthWidth = options.depthWidth ?? size.width
     let depthHeight = options.depthHeight ?? size.height
@@ -47,7 +37,7 @@ enum MultiScanFamily: SyntheticFamily {
     do {
       let writer = MultiScanWriter(
         id: id, plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(device: device, faults: faults.map(\.description))
+      let warnings = try writer.write(device: device, faults: faults)
       let places = try folder.publish()
       return SyntheticCapture(
         id: id, family: name, generation: generation.rawValue, folder: places.capture,

@@ -1,23 +1,9 @@
 import Codecs
 
 /// A fault of a MultiScan capture.
-struct MultiScanFault {
-  let description: SyntheticFault
-  let applies: @Sendable (MultiScanGeneration) -> Bool
-  let edit: @Sendable (inout MultiScanPlan) -> Void
-  /// All faults need at least so many frames.
-  static let leastFrames = 10
+typealias MultiScanFault = PlannedFault<MultiScanGeneration, MultiScanPlan>
 
-  private init(
-    _ name: String, _ subject: String, _ summary: String,
-    in applies: @escaping @Sendable (MultiScanGeneration) -> Bool,
-    _ edit: @escaping @Sendable (inout MultiScanPlan) -> Void
-  ) {
-    description = SyntheticFault(name, subject, summary)
-    self.applies = applies
-    self.edit = edit
-  }
-
+enum MultiScanFaults {
   static let all: [MultiScanFault] = depth + confidence + video + lines + files + motion
 
   private static let depth = [

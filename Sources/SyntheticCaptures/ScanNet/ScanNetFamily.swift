@@ -7,20 +7,14 @@ import SystemPackage
 enum ScanNetFamily: SyntheticFamily {
   static let name = "scannet"
   static let generations = ["v1"]
-  static let faults = ScanNetFault.all.map(\.description)
+  static let faults = ScanNetFaults.all.map(\.description)
   static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let faults = try FaultSelection.choose(
-      options.faults, from: ScanNetFault.all, describedBy: \.description, family: name)
     var plan = ScanNetPlan(frames: options.frames ?? 90)
-    for fault in faults {
-      guard plan.frames >= fault.leastFrames else {
-        throw SynthesisError(
-          "the fault '\(fault.description.name)' needs \(fault.leastFrames) frames or more")
-      }
-      fault.edit(&plan)
-    }
+    let faults = try ScanNetFault.apply(
+      options.faults, of: ScanNetFaults.all, to: &plan, form: ((), "v1"), frames: plan.frames,
+      leastFrames: 3, family: name)
     let cameras = try ScanNetCameras(options: options, isRegistered: plan.isRegistered)
     if plan.missingFiles.contains(.text), (cameras.depth.width, cameras.depth.height) != (640, 480)
     {
@@ -34,7 +28,7 @@ enum ScanNetFamily: SyntheticFamily {
       let writer = try ScanNetWriter(
         id: id, plan: plan, cameras: cameras, options: options, folder: folder)
       let warnings = try writer.write(
-        device: device, moment: moment, faults: faults.map(\.description))
+        device: device, moment: moment, faults: faults)
       let places = try folder.publish()
       return SyntheticCapture(
         id: id, family: name, generation: "v1", folder: places.capture, truth: places.truth,

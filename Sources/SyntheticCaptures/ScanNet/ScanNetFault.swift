@@ -1,19 +1,7 @@
-/// A fault of a ScanNet capture: its description and what it changes in the plan.
-struct ScanNetFault {
-  let description: SyntheticFault
-  /// Frames that the capture must have for it.
-  let leastFrames: Int
-  let edit: @Sendable (inout ScanNetPlan) -> Void
+/// A fault of a ScanNet capture.
+typealias ScanNetFault = PlannedFault<Void, ScanNetPlan>
 
-  private init(
-    _ name: String, _ subject: String, leastFrames: Int = 3, _ summary: String,
-    _ edit: @escaping @Sendable (inout ScanNetPlan) -> Void
-  ) {
-    description = SyntheticFault(name, subject, summary)
-    self.leastFrames = leastFrames
-    self.edit = edit
-  }
-
+enum ScanNetFaults {
   static let all: [ScanNetFault] = counts + depthEnds + times + color + sensors + metadata + missing
 
   private static let counts = [

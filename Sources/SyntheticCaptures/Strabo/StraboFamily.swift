@@ -4,21 +4,15 @@ import Geometry
 enum StraboFamily: SyntheticFamily {
   static let name = "strabo"
   static let generations = TrackForm.allCases.map(\.rawValue)
-  static let faults = TrackFault.all.map(\.description)
+  static let faults = TrackFaults.all.map(\.description)
   static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
     let form = options.generation.flatMap(TrackForm.init(rawValue:)) ?? .v1
-    let faults = try FaultSelection.choose(
-      options.faults, from: TrackFault.all, describedBy: \.description, family: name)
     var plan = TrackPlan(form: form, frames: options.frames ?? 90)
-    for fault in faults {
-      guard fault.applies(form) else {
-        throw SynthesisError(
-          "the generation '\(form.rawValue)' cannot have the fault '\(fault.description.name)'")
-      }
-      fault.edit(&plan)
-    }
+    let faults = try TrackFault.apply(
+      options.faults, of: TrackFaults.all, to: &plan, form: (form, form.rawValue),
+      frames: options.frames ?? 90, leastFrames: 1, family: name)
     let stored = PinholeCamera(
       width: 640, height: 480, fx: 590.3, fy: 590.3, cx: 320.8, cy: 238.6
     ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
@@ -36,7 +30,7 @@ enum StraboFamily: SyntheticFamily {
       // August 2012, when the app was in use.
       let createdAt = 1_344_352_260 + Int(options.seed % 86_400)
       let warnings = try writer.write(
-        id: id, createdAt: createdAt, faults: faults.map(\.description))
+        id: id, createdAt: createdAt, faults: faults)
       let places = try folder.publish()
       return SyntheticCapture(
         id: id, family: name, generation: form.rawValue, folder: places.capture,

@@ -1,27 +1,7 @@
 /// A fault of a Strabo capture.
-struct TrackFault {
-  let description: SyntheticFault
-  let applies: @Sendable (TrackForm) -> Bool
-  let edit: @Sendable (inout TrackPlan) -> Void
+typealias TrackFault = PlannedFault<TrackForm, TrackPlan>
 
-  private init(
-    _ name: String, _ subject: String, _ summary: String,
-    in applies: @escaping @Sendable (TrackForm) -> Bool,
-    _ edit: @escaping @Sendable (inout TrackPlan) -> Void
-  ) {
-    description = SyntheticFault(name, subject, summary)
-    self.applies = applies
-    self.edit = edit
-  }
-
-  /// A fault that all can have.
-  private init(
-    _ name: String, _ subject: String, _ summary: String,
-    _ edit: @escaping @Sendable (inout TrackPlan) -> Void
-  ) {
-    self.init(name, subject, summary, in: { _ in true }, edit)
-  }
-
+enum TrackFaults {
   static let all: [TrackFault] = points + files + info
 
   private static let points = [

@@ -1,29 +1,7 @@
 /// A fault of a VI-SLAM session.
-struct SessionFault {
-  let description: SyntheticFault
-  let leastFrames: Int
-  let applies: @Sendable (SessionForm) -> Bool
-  let edit: @Sendable (inout SessionPlan) -> Void
+typealias SessionFault = PlannedFault<SessionForm, SessionPlan>
 
-  private init(
-    _ name: String, _ subject: String, leastFrames: Int = 8, _ summary: String,
-    in applies: @escaping @Sendable (SessionForm) -> Bool,
-    _ edit: @escaping @Sendable (inout SessionPlan) -> Void
-  ) {
-    description = SyntheticFault(name, subject, summary)
-    self.leastFrames = leastFrames
-    self.applies = applies
-    self.edit = edit
-  }
-
-  /// A fault that all can have.
-  private init(
-    _ name: String, _ subject: String, leastFrames: Int = 8, _ summary: String,
-    _ edit: @escaping @Sendable (inout SessionPlan) -> Void
-  ) {
-    self.init(name, subject, leastFrames: leastFrames, summary, in: { _ in true }, edit)
-  }
-
+enum SessionFaults {
   static let all: [SessionFault] = pictures + files + samples + text
 
   private static let pictures = [

@@ -7,25 +7,15 @@ import SystemPackage
 enum VISLAMFamily: SyntheticFamily {
   static let name = "vi-slam"
   static let generations = SessionForm.allCases.map(\.rawValue)
-  static let faults = SessionFault.all.map(\.description)
+  static let faults = SessionFaults.all.map(\.description)
   static let about = "1280x720 color, 90 frames at 30 per second, sensors at 100 Hz"
 
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
     let form = options.generation.flatMap(SessionForm.init(rawValue:)) ?? .v1
-    let faults = try FaultSelection.choose(
-      options.faults, from: SessionFault.all, describedBy: \.description, family: name)
     var plan = SessionPlan(form: form, frames: options.frames ?? 90)
-    for fault in faults {
-      guard fault.applies(form) else {
-        throw SynthesisError(
-          "the generation '\(form.rawValue)' cannot have the fault '\(fault.description.name)'")
-      }
-      guard plan.frames >= fault.leastFrames else {
-        throw SynthesisError(
-          "the fault '\(fault.description.name)' needs \(fault.leastFrames) frames or more")
-      }
-      fault.edit(&plan)
-    }
+    let faults = try SessionFault.apply(
+      options.faults, of: SessionFaults.all, to: &plan, form: (form, form.rawValue),
+      frames: plan.frames, leastFrames: 8, family: name)
     let color = PinholeCamera(
       width: 1280, height: 720, fx: 982.4, fy: 982.4, cx: 641.2, cy: 358.7
     ).scaled(toWidth: options.width ?? 1280, height: options.height ?? 720)
@@ -41,7 +31,7 @@ enum VISLAMFamily: SyntheticFamily {
     let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
     do {
       let writer = SessionWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults.map(\.description))
+      let warnings = try writer.write(id: id, faults: faults)
       let places = try folder.publish()
       return SyntheticCapture(
         id: id, family: name, generation: form.rawValue, folder: places.capture,

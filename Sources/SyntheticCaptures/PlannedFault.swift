@@ -1,0 +1,68 @@
+/// A fault of one family: its description, which forms of captures can have it, and what it changes in
+/// the plan of one.
+struct PlannedFault<Form, Plan>: Sendable {
+  let description: SyntheticFault
+  /// Frames that the capture must have for it, where it needs more than the family's other faults.
+  let leastFrames: Int?
+  let applies: @Sendable (Form) -> Bool
+  let edit: @Sendable (inout Plan) -> Void
+
+  init(
+    _ name: String, _ subject: String, leastFrames: Int? = nil, _ summary: String,
+    in applies: @escaping @Sendable (Form) -> Bool = { _ in true },
+    _ edit: @escaping @Sendable (inout Plan) -> Void
+  ) {
+    description = SyntheticFault(name, subject, summary)
+    self.leastFrames = leastFrames
+    self.applies = applies
+    self.edit = edit
+  }
+
+  /// Applies the faults named, in the order of `known`, each once, and returns their descriptions.
+  ///
+  /// - Parameters:
+  ///   - form: the capture's form, and its name as on the command line.
+  ///   - leastFrames: what a fault needs that says nothing else.
+  /// - Throws: `SynthesisError` for names that are not known, faults that exclude each other, that the form
+  ///   cannot have or that need more frames.
+  static func apply(
+    _ names: [String], of known: [PlannedFault], to plan: inout Plan,
+    form: (value: Form, name: String),
+    frames: Int, leastFrames: Int, family: String
+  ) throws -> [SyntheticFault] {
+    let chosen = try choose(names, from: known, family: family)
+    for fault in chosen {
+      let name = fault.description.name
+      guard fault.applies(form.value) else {
+        throw SynthesisError("the generation '\(form.name)' cannot have the fault '\(name)'")
+      }
+      let least = fault.leastFrames ?? leastFrames
+      guard frames >= least else {
+        throw SynthesisError("the fault '\(name)' needs \(least) frames or more")
+      }
+      fault.edit(&plan)
+    }
+    return chosen.map(\.description)
+  }
+
+  /// Refuses those that are not known and those that cannot be had together.
+  private static func choose(
+    _ names: [String], from known: [PlannedFault], family: String
+  ) throws -> [PlannedFault] {
+    for name in names where !known.contains(where: { $0.description.name == name }) {
+      let all = known.map(\.description.name).sorted().joined(separator: ", ")
+      throw SynthesisError("no fault '\(name)' in \(family); known: \(all)")
+    }
+    let chosen = known.filter { names.contains($0.description.name) }
+    var bySubject: [String: String] = [:]
+    for fault in chosen.map(\.description) {
+      if let other = bySubject[fault.subject] {
+        throw SynthesisError(
+          "the faults '\(other)' and '\(fault.name)' exclude each other: both are about the \(fault.subject)"
+        )
+      }
+      bySubject[fault.subject] = fault.name
+    }
+    return chosen
+  }
+}

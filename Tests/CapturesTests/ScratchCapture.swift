@@ -1,0 +1,69 @@
+import Captures
+import FoundationEssentials
+import SystemPackage
+
+/// A capture's folder in the making, removed when the test is done with it.
+class ScratchCapture {
+  let outer: FilePath
+  let folder: FilePath
+
+  init(named name: String) throws {
+    outer = FilePath(FileManager.default.temporaryDirectory.path)
+      .appending("scratch-capture-\(UInt64.random(in: 0 ... .max))")
+    folder = outer.appending(name)
+    try FileManager.default.createDirectory(
+      atPath: folder.string, withIntermediateDirectories: true)
+  }
+
+  /// A copy of a fixture's capture.
+  convenience init(copyOf fixture: FilePath) throws {
+    try self.init(named: "capture")
+    try FileManager.default.removeItem(atPath: folder.string)
+    try FileManager.default.copyItem(atPath: fixture.string, toPath: folder.string)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: outer.string)
+  }
+
+  func write(_ text: String, to name: String) throws {
+    try write(Array(text.utf8), to: name)
+  }
+
+  /// Makes the folders of `name` where they are missing.
+  func write(_ bytes: [UInt8], to name: String) throws {
+    let path = folder.appending(name)
+    try FileManager.default.createDirectory(
+      atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
+    try Data(bytes).write(to: URL(filePath: path.string))
+  }
+
+  func remove(_ name: String) throws {
+    try FileManager.default.removeItem(atPath: folder.appending(name).string)
+  }
+
+  func rename(_ name: String, to other: String) throws {
+    try FileManager.default.moveItem(
+      atPath: folder.appending(name).string, toPath: folder.appending(other).string)
+  }
+
+  func bytes(of name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: folder.appending(name).string)))
+  }
+
+  func text(of name: String) throws -> String {
+    String(decoding: try bytes(of: name), as: UTF8.self)
+  }
+
+  func link(_ name: String, to target: FilePath) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.appending(name).string, withDestinationPath: target.string)
+  }
+
+  /// The folder as this family's, whether or not it would be recognized.
+  func recognition(as family: CaptureFamily) -> Recognition {
+    Recognition(
+      family: family, certainty: .certain, folder: folder, id: folder.lastComponent?.string ?? "",
+      reason: "test")
+  }
+}
