@@ -22,8 +22,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 # Those that are all our own code or call a library for a part only; the others vary with libraries.
-[ $# -gt 0 ] || set -- png-fast png-compact png-depth-fast png-aligned-fast convert-ffmpeg \
-  convert-accurate structure-decode inflate align
+[ $# -gt 0 ] || set -- png-fast png-fast-streaked png-compact png-depth-fast png-aligned-fast \
+  convert-ffmpeg convert-accurate structure-decode inflate align
 
 command -v valgrind >/dev/null || { echo "error: valgrind is not installed" >&2; exit 69; }
 if [ -z "$program" ]; then

@@ -5,6 +5,7 @@ import Geometry
 enum PNGKernels {
   static let all: [Kernel] = [
     color("png-fast", .fast), color("png-compact", .compact),
+    color("png-fast-streaked", .fast, Pictures.streakedVideo),
     gray16("png-depth-fast", .fast), gray16("png-depth-compact", .compact),
     Kernel(name: "png-aligned-fast", about: "fast PNG of aligned depth, 1296x968") {
       let depth = Pictures.depth(width: Pictures.width, height: Pictures.height)
@@ -17,9 +18,12 @@ enum PNGKernels {
     },
   ]
 
-  private static func color(_ name: String, _ compression: PNGCompression) -> Kernel {
+  private static func color(
+    _ name: String, _ compression: PNGCompression,
+    _ picture: @escaping @Sendable () -> ColorImage = { Pictures.video() }
+  ) -> Kernel {
     Kernel(name: name, about: "\(compression.rawValue) PNG of a video frame, 1296x968") {
-      let image = Pictures.video()
+      let image = picture()
       var writer = PNGWriter(compression: compression)
       var file: [UInt8] = []
       return {

@@ -26,7 +26,30 @@ enum Pictures {
 
   /// What conversion from video gives: chroma that is the same for two rows and columns.
   static func video(shift: Int = 0) -> ColorImage {
-    var image = color(shift: shift)
+    sharingChroma(color(shift: shift))
+  }
+
+  /// A frame of a moving camera: the mean of six neighbors in each row before conversion.
+  static func streakedVideo() -> ColorImage {
+    let sharp = color()
+    var image = sharp
+    for y in 0..<height {
+      for x in 0..<width {
+        let place = (y * width + x) * 3
+        for channel in 0..<3 {
+          var sum = 0
+          for neighbor in x..<x + 6 {
+            sum += Int(sharp.rgb[(y * width + min(neighbor, width - 1)) * 3 + channel])
+          }
+          image.rgb[place + channel] = UInt8(sum / 6)
+        }
+      }
+    }
+    return sharingChroma(image)
+  }
+
+  private static func sharingChroma(_ picture: ColorImage) -> ColorImage {
+    var image = picture
     for y in stride(from: 0, to: height, by: 2) {
       for x in stride(from: 0, to: width, by: 2) {
         let first = (y * width + x) * 3
