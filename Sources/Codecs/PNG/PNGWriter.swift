@@ -10,7 +10,7 @@ import Geometry
 ///
 /// No file is larger than the stored lines and 1 % (and 150 bytes). Sides are 1…32,768 pixels.
 ///
-/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 9 ms, `archive`
+/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 ms, `archive`
 /// 100 ms and more.
 public struct PNGWriter {
   public let compression: PNGCompression
@@ -162,13 +162,13 @@ public struct PNGWriter {
     case .compact:
       let statistics = PixelStatistics(evenRowsOf: &lines)
       if statistics.isFlat { return nil }
-      return .repetitions(statistics.prefersSub ? .sub : .up, singles: true)
+      return .repetitions(statistics.prefersSub ? .sub : .up, thorough: true)
     case .fast:
       // Every row begins a block, with a header of some fifty bytes.
       guard lines.lineBytes >= 1024 else { return nil }
       guard PixelStatistics(oddRowsOf: &lines).hasPairedRows else { return nil }
       return PixelStatistics(evenRowsOf: &lines).hasRowsToRepeat
-        ? .repetitions(.sub, singles: false) : .literals
+        ? .repetitions(.sub, thorough: false) : .literals
     }
   }
 

@@ -18,8 +18,8 @@ struct PixelDeflate {
   enum EvenRows {
     /// Paeth and literals, in blocks of their own.
     case literals
-    /// Repetitions like the odd rows'; with `singles` in all rows those of one pixel as well.
-    case repetitions(ScanlineFilter, singles: Bool)
+    /// Repetitions like the odd rows'; all of them searched for more thoroughly if asked for.
+    case repetitions(ScanlineFilter, thorough: Bool)
   }
 
   private var window: [UInt8] = []
@@ -202,13 +202,13 @@ struct PixelDeflate {
               let pixels = (y * lineBytes + 1)..<((y + 1) * lineBytes)
               switch evenRows {
               case .literals where y & 1 == 0: break
-              case .repetitions(_, singles: true):
+              case .repetitions(_, thorough: true):
                 end = PixelTokens.find(
-                  in: bytes, range: pixels, floor: lookFrom, usesSingles: true, table: table,
+                  in: bytes, range: pixels, floor: lookFrom, thorough: true, table: table,
                   tokens: end, counts: counts)
               default:
                 end = PixelTokens.find(
-                  in: bytes, range: pixels, floor: lookFrom, usesSingles: false, table: table,
+                  in: bytes, range: pixels, floor: lookFrom, thorough: false, table: table,
                   tokens: end, counts: counts)
               }
               tokenEnds.append(end - tokens)

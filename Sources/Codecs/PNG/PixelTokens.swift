@@ -5,17 +5,18 @@
 /// distance's extra bits above.
 ///
 /// Only places that begin a pixel are looked up and only the last one of each hash is known: for two
-/// pixels by six bytes and, if asked for, for one pixel by three. The branches are many and badly
-/// predicted, and yet the loop is slower without them (with fixed steps, with two rows in turn, or on
-/// one byte per pixel where all three are equal): each place waits for the length found at the one before,
-/// unless it is guessed.
+/// pixels by six bytes and, if `thorough`, first for about three by eight and at last for one by three.
+/// The branches are many and badly predicted, and yet the loop is slower without them (with fixed steps,
+/// with two rows in turn, with all candidates of a row looked up first, or on one byte per pixel where all
+/// three are equal): each place waits for the length found at the one before, unless it is guessed.
 enum PixelTokens {
   static let literalFlag: UInt32 = 0x8000_0000
-  /// Bits of the hashes of two pixels and of one.
+  /// Bits of the hashes of two pixels, of one, and of eight bytes.
   static let pairBits = 14
   static let singleBits = 12
-  /// Entries of both tables.
-  static let tableSize = 1 << pairBits + 1 << singleBits
+  static let tripleBits = 14
+  /// Entries of all tables.
+  static let tableSize = 1 << pairBits + 1 << singleBits + 1 << tripleBits
   static let window = 32_768
   /// A repetition of one pixel from further away takes as many bits as three literals.
   static let farthestSingle = 4096
@@ -35,57 +36,61 @@ enum PixelTokens {
   /// places below the begin of `range` or negative numbers.
   @inline(__always)
   static func find(
-    in bytes: UnsafeRawPointer, range: Range<Int>, floor: Int, usesSingles: Bool,
+    in bytes: UnsafeRawPointer, range: Range<Int>, floor: Int, thorough: Bool,
     table: UnsafeMutablePointer<Int32>, tokens: UnsafeMutablePointer<UInt32>,
     counts: UnsafeMutablePointer<UInt32>
   ) -> UnsafeMutablePointer<UInt32> {
-    let singles = table + 1 << pairBits
+    let tables = Tables(table)
     var output = tokens
     var place = range.lowerBound
     let end = range.upperBound
     while place < end {
       let word = load(bytes, place)
-      let slot = pairSlot(word)
-      let candidate = Int(table[slot])
-      table[slot] = Int32(truncatingIfNeeded: place)
       let lowest = max(floor, place &- window)
+      if thorough {
+        let slot = tripleSlot(word)
+        let candidate = Int(tables.triples[slot])
+        tables.triples[slot] = Int32(truncatingIfNeeded: place)
+        if candidate >= lowest, load(bytes, candidate) == word {
+          let length = wholePixels(extend(bytes, place, candidate), atMost: end &- place)
+          if length >= 6 {
+            output.pointee = repetition(length, place &- candidate, counts)
+            output += 1
+            tables.insert(place..<place &+ length, of: bytes)
+            place &+= length
+            continue
+          }
+        }
+      }
+      let slot = pairSlot(word)
+      let candidate = Int(tables.pairs[slot])
+      tables.pairs[slot] = Int32(truncatingIfNeeded: place)
       if candidate >= lowest {
         let difference = load(bytes, candidate) ^ word
         if difference &<< 16 == 0 {
           // As a constant where it mostly is, since the next place waits for it.
           var length = 6
           if difference == 0 {
-            length = extend(bytes, place, candidate)
-            length = min(length, 258, end &- place)
-            // Whole pixels: a third, rounded down, for what is below 65,536.
-            length = ((length &* 43_691) &>> 17) &* 3
+            length = wholePixels(extend(bytes, place, candidate), atMost: end &- place)
           }
           if length >= 6, place &+ length <= end {
             output.pointee = repetition(length, place &- candidate, counts)
             output += 1
-            if usesSingles {
-              singles[singleSlot(word)] = Int32(truncatingIfNeeded: place)
-              let last = place &+ length
-              var inside = place &+ 3
-              while inside < last {
-                let word = load(bytes, inside)
-                table[pairSlot(word)] = Int32(truncatingIfNeeded: inside)
-                singles[singleSlot(word)] = Int32(truncatingIfNeeded: inside)
-                inside &+= 3
-              }
+            if thorough {
+              tables.insert(place..<place &+ length, of: bytes)
             } else {
               let next = load(bytes, place &+ 3)
-              table[pairSlot(next)] = Int32(truncatingIfNeeded: place &+ 3)
+              tables.pairs[pairSlot(next)] = Int32(truncatingIfNeeded: place &+ 3)
             }
             place &+= length
             continue
           }
         }
       }
-      if usesSingles {
+      if thorough {
         let slot = singleSlot(word)
-        let candidate = Int(singles[slot])
-        singles[slot] = Int32(truncatingIfNeeded: place)
+        let candidate = Int(tables.singles[slot])
+        tables.singles[slot] = Int32(truncatingIfNeeded: place)
         if candidate >= max(floor, place &- farthestSingle),
           (load(bytes, candidate) ^ word) &<< 40 == 0
         {
@@ -103,6 +108,41 @@ enum PixelTokens {
       place &+= 3
     }
     return output
+  }
+
+  /// The last places of each hash.
+  private struct Tables {
+    let pairs: UnsafeMutablePointer<Int32>
+    let singles: UnsafeMutablePointer<Int32>
+    let triples: UnsafeMutablePointer<Int32>
+
+    @inline(__always)
+    init(_ table: UnsafeMutablePointer<Int32>) {
+      pairs = table
+      singles = pairs + 1 << pairBits
+      triples = singles + 1 << singleBits
+    }
+
+    /// Takes note of all pixels in `range`.
+    @inline(__always)
+    func insert(_ range: Range<Int>, of bytes: UnsafeRawPointer) {
+      var place = range.lowerBound
+      while place < range.upperBound {
+        let word = load(bytes, place)
+        let entry = Int32(truncatingIfNeeded: place)
+        triples[tripleSlot(word)] = entry
+        pairs[pairSlot(word)] = entry
+        singles[singleSlot(word)] = entry
+        place &+= 3
+      }
+    }
+  }
+
+  /// A length of 8 to 264 without the part of a pixel at its end.
+  @inline(__always)
+  private static func wholePixels(_ length: Int, atMost longest: Int) -> Int {
+    // A third, rounded down, for what is below 65,536.
+    ((min(length, 258, longest) &* 43_691) &>> 17) &* 3
   }
 
   /// How far from `place` on the bytes are those from `candidate` on, up to 264; the first eight are.
@@ -141,6 +181,11 @@ enum PixelTokens {
   @inline(__always)
   private static func singleSlot(_ word: UInt64) -> Int {
     Int(truncatingIfNeeded: ((word &<< 40) &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - singleBits))
+  }
+
+  @inline(__always)
+  private static func tripleSlot(_ word: UInt64) -> Int {
+    Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - tripleBits))
   }
 
   @inline(__always)
