@@ -5,7 +5,7 @@ import Synchronization
 public enum CorePrecedence: Sendable {
   /// After all that go first.
   case inTurn
-  /// Work whose end everything waits for, as the frames of a video that only one thread can decode: what
+  /// Work whose end everything waits for, as the frames of a video, which one worker at a time decodes: what
   /// can use any core fills the gaps that it leaves.
   case first
 }

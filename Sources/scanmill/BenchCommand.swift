@@ -188,6 +188,10 @@ struct BenchCommand: ParsableCommand {
       Console.print(BenchmarkTable.text(report))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
     }
+    if compare != nil, report.captures.allSatisfy({ $0.comparison?.ratios.isEmpty ?? true }) {
+      let why = report.captures.first?.comparison?.note ?? "no capture was measured"
+      throw Failure(code: ExitStatus.jobFailed, text: "nothing was compared with a peer: \(why)")
+    }
     guard let comparison else { return }
     if comparison.lines.isEmpty {
       throw Failure(

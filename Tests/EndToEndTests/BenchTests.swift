@@ -53,6 +53,19 @@ struct BenchTests {
     #expect(worse.output.contains("peakMemoryBytes"))
   }
 
+  @Test("A comparison that was asked for and could not be made is a failure that says why")
+  func peerMissing() throws {
+    let folder = try TemporaryFolder()
+    let words =
+      Self.small + ["--repeat", "1", "--scratch", folder.path.string, "--compare", "ffmpeg"]
+    let result = try Running(
+      "/usr/bin/env", ["PATH=\(folder.path.string)", Program.path.string] + words, in: nil
+    ).finish()
+    #expect(result.status == 1)
+    #expect(result.errors.contains("no ffmpeg in PATH"), "\(result.errors)")
+    #expect(result.output.contains("multiscan"), "what was measured is printed all the same")
+  }
+
   @Test(
     "Wrong words and missing captures have their exit codes",
     arguments: [
