@@ -42,7 +42,8 @@ struct ColorSensor: Sendable {
   ) {
     precondition(sharp.count >= camera.width * camera.height)
     precondition(start + 3 * camera.width <= rgb.count)
-    let noise = NoiseTable.values.span
+    let values = NoiseTable.values
+    let noise = values.span
     var random = SeededRandom(key: noiseKey, frame: frame, row: v)
     let y = Float((Double(v) - camera.cy) / camera.fy)
     let mask = (1 << NoiseTable.indexBits) - 1

@@ -67,7 +67,8 @@ struct StructureSensor: Sendable {
     _ row: Int, frame: Int, _ meters: Span<Double>, _ isLit: Span<Bool>,
     into shifts: inout MutableSpan<UInt16>, at start: Int
   ) {
-    let table = NoiseTable.values.span
+    let values = NoiseTable.values
+    let table = values.span
     let mask = (1 << NoiseTable.indexBits) - 1
     var patches = SeededRandom(key: key, frame: frame, row: row / Self.patchHeight)
     var pixels = SeededRandom(key: key &+ 1, frame: frame, row: row)
