@@ -46,7 +46,23 @@ extension ARKitScanner.Assembly {
       contents.metadata.error, sides.poses.error, sides.matrices.error, sides.offsets.error,
       sides.motion.error,
     ]
-    return UploadCompleteness(missing: missing + errors.compactMap(\.self).map(Self.sentence))
+    return UploadCompleteness(
+      missing: missing + errors.compactMap(\.self).map(Self.sentence), absentFiles: absentFiles)
+  }
+
+  /// Video, depth, poses, and from `g2b` on the metadata, under the names that the generation gives
+  /// them.
+  private var absentFiles: [String] {
+    let folder = contents.folder
+    let generation = contents.generation
+    var absent: [String] = []
+    if folder.videoFile == nil { absent.append(generation.videoName) }
+    if folder.depthFile == nil { absent.append(generation.depthName) }
+    let hasPoses =
+      folder.usesPropertyLists ? !folder.poseLists.isEmpty : folder.has(generation.poseName)
+    if !hasPoses { absent.append(generation.poseName) }
+    if generation.writesMetadata, !folder.has("metadata.json") { absent.append("metadata.json") }
+    return absent
   }
 
   private static func sentence(_ error: CaptureError) -> String {

@@ -52,6 +52,42 @@ extension ARKitScanner {
       }
     }
 
+    /// What the generation calls its video.
+    var videoName: String {
+      switch self {
+      case .g1, .g2a: "video.mp4"
+      case .g2b, .g2c, .g3, .g4, .g5, .g6: "rgb.mp4"
+      case .scannetpp: "rgb.mkv"
+      }
+    }
+
+    /// What the generation calls its depth file.
+    var depthName: String {
+      switch self {
+      case .g1: "depthBufferSequence.bin"
+      case .g2a: "depthBufferSequence"
+      case .g2b: "depth"
+      case .g2c, .g3, .g4, .g5, .g6, .scannetpp: "depth.bin"
+      }
+    }
+
+    /// What the generation calls its poses; of one file per pose the ending.
+    var poseName: String {
+      switch self {
+      case .g1, .g2a: "_trans.xml"
+      case .g2b, .g2c, .g3, .g4, .g5, .g6: "trans.json"
+      case .scannetpp: Folder.releasePoses
+      }
+    }
+
+    /// Whether the app writes `metadata.json`; a released scene has none.
+    var writesMetadata: Bool {
+      switch self {
+      case .g2b, .g2c, .g3, .g4, .g5, .g6: true
+      case .g1, .g2a, .scannetpp: false
+      }
+    }
+
     /// Whether `exif.json` is written while recording.
     var writesExif: Bool { self == .g6 || self == .scannetpp }
   }

@@ -37,6 +37,7 @@ public struct CaptureDocument: Encodable, Sendable {
     try encodeStreams(into: &object)
     try object.encode(capture.alignment.map(AlignmentDocument.init), forKey: "alignment")
     try object.encode(capture.completeness, forKey: "completeness")
+    try object.encode(capture.completeness.absentFiles, forKey: "missing")
     try object.encode(warnings, forKey: "warnings")
     try object.encode(Self.errors(of: capture), forKey: "errors")
   }

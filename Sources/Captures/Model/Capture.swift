@@ -115,14 +115,32 @@ public struct SceneInfo: Hashable, Sendable, Codable {
 }
 
 /// Whether every file that a finished upload of this family has is there and closed.
-public struct UploadCompleteness: Hashable, Sendable, Codable {
+public struct UploadCompleteness: Hashable, Sendable {
   public var isWhole = true
-  /// What is missing, one sentence each.
+  /// What is missing or not finished, one sentence each.
   public var missing: [String] = []
+  /// Files that a complete upload would have and that are not there, by the rule of the family: their
+  /// names, or their endings (`.h264`) where the files of a capture share a stem. In the order in which
+  /// the rule names them.
+  public var absentFiles: [String] = []
   public init() {}
 
-  public init(missing: [String]) {
+  public init(missing: [String], absentFiles: [String]) {
     self.missing = missing
-    isWhole = missing.isEmpty
+    self.absentFiles = absentFiles
+    isWhole = missing.isEmpty && absentFiles.isEmpty
+  }
+}
+
+extension UploadCompleteness: Encodable {
+  private enum Key: CodingKey {
+    case isWhole, missing
+  }
+
+  /// As `completeness` of `capture.json`; `absentFiles` is `missing` there, beside it.
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(isWhole, forKey: .isWhole)
+    try object.encode(missing, forKey: .missing)
   }
 }

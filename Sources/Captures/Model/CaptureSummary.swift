@@ -21,6 +21,9 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public var framesShareIMUClock: Bool
   /// Whether the capture itself states both cameras and how they stand to each other.
   public var missingCalibration: [String]
+  /// Files that a complete upload would have, as `UploadCompleteness.absentFiles`; `nil` in notes of
+  /// builds that did not look.
+  public var missingFiles: [String]?
 
   public init(_ capture: Capture, readerVersion: Int) {
     id = capture.id
@@ -40,13 +43,14 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     frameCount = capture.frames.count
     framesShareIMUClock = capture.framesShareIMUClock
     missingCalibration = Self.missing(in: capture.alignment)
+    missingFiles = capture.completeness.absentFiles
   }
 
   /// A description as it was written down.
   public init(
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
-    framesShareIMUClock: Bool, missingCalibration: [String]
+    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String]? = nil
   ) {
     self.id = id
     self.family = family
@@ -57,6 +61,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     self.frameCount = frameCount
     self.framesShareIMUClock = framesShareIMUClock
     self.missingCalibration = missingCalibration
+    self.missingFiles = missingFiles
   }
 
   public func state(of part: CapturePart) -> PartState {

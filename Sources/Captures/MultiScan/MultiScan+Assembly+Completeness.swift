@@ -1,3 +1,6 @@
+import Storage
+import SystemPackage
+
 extension MultiScan.Assembly {
   /// Whether the app finished and everything it wrote has arrived. The app writes metadata and motion
   /// headers, the video's index and the streams' end marks when the recording stops.
@@ -34,7 +37,7 @@ extension MultiScan.Assembly {
         }
       }
     }
-    return UploadCompleteness(missing: missing)
+    return UploadCompleteness(missing: missing, absentFiles: contents.absentEndings)
   }
 
   private static func unfinished(
@@ -45,6 +48,41 @@ extension MultiScan.Assembly {
     case .present(let stream) where stream.survey.isCut: ["The \(name) has no end mark."]
     case .present, .unreadable: []
     }
+  }
+}
+
+extension MultiScan.Contents {
+  /// Endings of files that a complete upload has and that are not there: the metadata, and the file of
+  /// every stream that it declares.
+  var absentEndings: [String] {
+    guard let metadata else { return [generation == .androidPlain ? ".txt" : ".json"] }
+    var seen: Set<String> = []
+    return metadata.streams.compactMap(declaredEnding)
+      .filter { seen.insert($0).inserted && !files.has(ending: $0) }
+      // The app itself never uploads it.
+      .filter { !(generation == .androidPlain && $0 == ".atti") }
+  }
+
+  /// The ending of the file that a stream is written to; `nil` when it is not told.
+  private func declaredEnding(_ stream: MultiScan.Stream) -> String? {
+    switch stream.role {
+    case .color where generation == .iosDual:
+      stream.id == metadata?.color?.id ? "-primary.mp4" : "-secondary.mp4"
+    case .color: ".mp4"
+    case .depth: ".depth.zlib"
+    case .confidence: ".confidence.zlib"
+    case .cameraInfo: ".jsonl"
+    case .motion(let kind): ".\(kind)"
+    case nil: stream.fileExtension.map { ".\($0)" }
+    }
+  }
+}
+
+extension MultiScan.Files {
+  /// Whether the file of that ending is there. A name that leads to another folder is no ending.
+  fileprivate func has(ending: String) -> Bool {
+    guard !ending.contains("/"), !ending.utf8.contains(0) else { return true }
+    return FileSystem.exists(folder.appending(stem + ending))
   }
 }
 

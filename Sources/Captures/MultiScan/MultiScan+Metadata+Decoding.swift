@@ -36,6 +36,7 @@ extension MultiScan.Stream {
     id = entry.id
     type = entry.type
     role = MultiScan.Role(type: entry.type, id: entry.id, fileExtension: entry.fileExtension)
+    fileExtension = entry.fileExtension.flatMap { $0.isEmpty ? nil : $0 }
     declaredFrames = entry.declaredFrames.flatMap { $0 >= 0 ? $0 : nil }
     intrinsics = entry.intrinsics.flatMap(MultiScan.Intrinsics.init(columnMajor:))
     resolution = Self.resolution(entry.resolution, isPlain: sizeIsWidthFirst)

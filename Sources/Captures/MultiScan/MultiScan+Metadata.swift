@@ -42,6 +42,8 @@ extension MultiScan {
     var id: String?
     var type: String?
     var role: Role?
+    /// As it is claimed, without the dot.
+    var fileExtension: String?
     var declaredFrames: Int?
     var resolution: Resolution
     /// `fx fy cx cy` in pixels.

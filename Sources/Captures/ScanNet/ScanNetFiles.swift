@@ -25,6 +25,13 @@ struct ScanNetFiles: Sendable {
     camera = find(["camera", "cam"], in: listed)
   }
 
+  /// Endings of files that a complete upload has and that are not there.
+  var absentEndings: [String] {
+    [
+      (".txt", metadata), (".depth", depth), (".h264", color), (".imu", imu), (".camera", camera),
+    ].filter { $0.1 == nil }.map(\.0)
+  }
+
   /// The stems that have a depth file; resource forks of copies made on a Mac (`._name`) are none.
   static func stems(in listing: FolderListing) -> [String] {
     listing.files.filter { $0.hasSuffix(".depth") && !$0.hasPrefix("._") }

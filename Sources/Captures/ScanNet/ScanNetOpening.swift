@@ -133,13 +133,8 @@ struct ScanNetOpening {
   }
 
   private func completeness(of depth: ScanNetDepth) -> UploadCompleteness {
-    var missing: [String] = []
-    for (ending, file) in [
-      ("txt", files.metadata), ("depth", files.depth), ("h264", files.color), ("imu", files.imu),
-      ("camera", files.camera),
-    ] where file == nil {
-      missing.append("\(files.stem).\(ending) is missing")
-    }
+    let absent = files.absentEndings
+    var missing = absent.map { "\(files.stem)\($0) is missing" }
     let keys = ScanNetKeys.closing.filter { metadata.text($0) == nil }
     if hasMetadata, !keys.isEmpty {
       missing.append("\(files.stem).txt is not closed: \(keys.joined(separator: ", ")) missing")
@@ -147,6 +142,6 @@ struct ScanNetOpening {
     if let layout = depth.layout, layout.truncatedAt != nil {
       missing.append("\(files.stem).depth breaks off")
     }
-    return UploadCompleteness(missing: missing)
+    return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 }

@@ -33,6 +33,26 @@ struct StraboFiles {
     }
   }
 
+  /// The media and the geo file that the description names, by that name, as far as they are not there.
+  var absentNames: [String] {
+    var absent: [String] = []
+    if media == nil {
+      let usual = usualNames(.media)
+      absent.append(
+        acceptedName(of: .media) ?? (info.mediaType == .image ? usual.last : usual.first)
+          ?? StraboFileKey.media.rawValue)
+    }
+    if geo == nil {
+      absent.append(acceptedName(of: .geo) ?? usualNames(.geo).first ?? StraboFileKey.geo.rawValue)
+    }
+    return absent
+  }
+
+  /// The name that a key tells, without a word about one that is rejected.
+  private func acceptedName(of key: StraboFileKey) -> String? {
+    info.path(key).flatMap(acceptedName)
+  }
+
   private func find(_ key: StraboFileKey) -> FilePath? {
     var seen: Set<FilePath> = []
     for name in [named(key)].compactMap({ $0 }) + usualNames(key) {

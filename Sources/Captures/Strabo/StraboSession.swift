@@ -115,6 +115,6 @@ struct StraboSession {
     }
     if files.geo == nil { missing.append("no geo data") }
     if files.thumbnail == nil { missing.append("no thumbnail") }
-    return UploadCompleteness(missing: missing)
+    return UploadCompleteness(missing: missing, absentFiles: files.absentNames)
   }
 }

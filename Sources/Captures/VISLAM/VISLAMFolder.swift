@@ -7,6 +7,8 @@ struct VISLAMFolder {
   static let imuFile = "imu_data.csv"
   static let siblingIMUFile = "imu.csv"
   static let frameFile = "frame_metadata.csv"
+  /// The usual name; any movie counts.
+  static let usualVideo = "video.mp4"
   static let metadataFile = "metadata.json"
   static let stillsFolder = "frames"
   private static let movieExtensions: Set<String> = ["mp4", "mov", "m4v"]

@@ -48,7 +48,12 @@ extension VISLAMSession {
     if let samples = samples.value, samples.isCut {
       missing.append("\(samples.file) ends inside a line")
     }
-    return UploadCompleteness(missing: missing)
+    var absent: [String] = []
+    if case .none = pictures { absent.append(VISLAMFolder.usualVideo) }
+    let motion = [VISLAMFolder.imuFile, VISLAMFolder.siblingIMUFile]
+    if !motion.contains(where: folder.contains) { absent.append(VISLAMFolder.imuFile) }
+    if !folder.contains(VISLAMFolder.frameFile) { absent.append(VISLAMFolder.frameFile) }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 
   private func existing(_ names: [String]) -> [FilePath] {

@@ -62,6 +62,7 @@ extension RecordIndex {
     writer.put(summary.frameCount)
     writer.put(summary.framesShareIMUClock)
     writer.list(summary.missingCalibration) { $0.put($1) }
+    writer.list(summary.missingFiles ?? []) { $0.put($1) }
   }
 
   private static func summary(_ reader: inout NoteReader) throws -> CaptureSummary {
@@ -90,7 +91,8 @@ extension RecordIndex {
       parts: Dictionary(parts) { first, _ in first },
       files: Dictionary(files) { first, _ in first }, frameCount: try reader.int(),
       framesShareIMUClock: try reader.bool(),
-      missingCalibration: try reader.list { try $0.text() })
+      missingCalibration: try reader.list { try $0.text() },
+      missingFiles: try reader.list { try $0.text() })
   }
 
   /// Lists that are mostly empty, as JSON.
