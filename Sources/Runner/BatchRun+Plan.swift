@@ -87,23 +87,29 @@ extension BatchRun {
   /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
   public func settled(_ target: CaptureTarget) -> CaptureReport? {
-    guard let known = KnownCapture.ifCurrent(target, registry: registry),
+    settled(target, Planner(pipeline, selection: options.selection), ParameterPool())
+  }
+
+  /// The same for one of many, with what they share.
+  func settled(_ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool)
+    -> CaptureReport?
+  {
+    guard
+      let known = KnownCapture.ifCurrent(
+        target.recognition, target.layout, registry: registry, pool: pool),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
       // Else the memo is to be written anew.
       options.pipelineSource == nil
         || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
     else { return nil }
     let facts = known.collector(verify: options.verify).facts(of: pipeline)
-    let jobs = Planner(pipeline, selection: options.selection).plan(facts)
+    let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(pipeline, known.summary)
         .contains(where: { known.shelf.record($0) != nil })
     else { return nil }
-    var report = CaptureReport(
-      id: target.layout.name, path: target.recognition.folder.string,
-      family: known.summary.family.rawValue, outcome: .done)
-    var found: [CaptureWarning] = []
+    var results = CaptureResults()
     for job in jobs {
       var result = JobResult(
         report: StageReport(
@@ -111,17 +117,16 @@ extension BatchRun {
           outcome: job.action == .upToDate ? .upToDate : .notApplicable))
       if job.action == .upToDate {
         if let record = facts[job.stage]?.published?.record { result.take(record) }
-        found = found.merged(with: result.warnings)
       } else {
         result.report.message = job.details.first
       }
-      report.stages.append(result.report)
+      results[job.stage] = result
     }
-    report.warnings = known.warnings.merged(with: found)
-    if options.strict, !report.warnings.isEmpty {
-      report.outcome = .failed
-      report.message = "--strict: \(report.warnings.count) kinds of warnings"
-    }
-    return report
+    return results.report(
+      of: jobs.map(\.stage),
+      into: CaptureReport(
+        id: target.layout.name, path: target.recognition.folder.string,
+        family: known.summary.family.rawValue, outcome: .done),
+      found: known.warnings, isStrict: options.strict)
   }
 }

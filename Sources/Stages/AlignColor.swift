@@ -11,7 +11,7 @@ import SystemPackage
 /// The other way round: color as the depth camera would have seen it.
 ///
 /// Frame k is made of depth frame k and color picture k; where one of them is missing there is a hole.
-public enum AlignColor: Stage {
+public enum AlignColor: AlignmentStage {
   public static let name = "align-color"
   public static let version = 2
   public static let sentence =
@@ -30,17 +30,8 @@ public enum AlignColor: Stage {
       absolute:
         "What lies farther behind the visible surface than this plus the relative part is hidden.",
       fraction: "the visible surface's depth")
-    + CalibrationChoice.parameters + [CommonParameters.compression]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
-
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.calibration] }
-
-  public static func externalFiles(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary

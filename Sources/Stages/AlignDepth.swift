@@ -9,7 +9,7 @@ import Synchronization
 import SystemPackage
 
 /// Depth as the color camera would have measured it.
-public enum AlignDepth: Stage {
+public enum AlignDepth: AlignmentStage {
   public static let name = "align-depth"
   public static let version = 1
   public static let sentence =
@@ -32,23 +32,8 @@ public enum AlignDepth: Stage {
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth")
-    + CalibrationChoice.parameters + [CommonParameters.compression]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
-
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.calibration] }
-
-  public static func externalFiles(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
-
-  public static func applicability(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Applicability {
-    CalibrationChoice.applicability(parameters, capture)
-  }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }

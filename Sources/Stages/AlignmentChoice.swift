@@ -1,7 +1,28 @@
+import Captures
 import Pipeline
 import Processing
+import SystemPackage
 
-/// The parameters of an alignment that its directions share.
+/// A stage that relates depth to color: it reads depth frames from another stage, and of the capture the
+/// calibration only.
+protocol AlignmentStage: Stage {}
+
+extension AlignmentStage {
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.calibration] }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability { CalibrationChoice.applicability(parameters, capture) }
+}
+
+/// The parameters of an alignment that its directions share: what lies behind what, whose calibration,
+/// and how the pictures are compressed.
 enum AlignmentChoice {
   static let standard = AlignmentParameters()
 
@@ -20,7 +41,7 @@ enum AlignmentChoice {
       ParameterDescription(
         "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
         "Points nearer to the color camera are not used."),
-    ]
+    ] + CalibrationChoice.parameters + [CommonParameters.compression]
   }
 
   /// What was chosen; surface and grid are for the caller, who may have no such parameter.

@@ -16,15 +16,20 @@ final class SupervisedRun {
   private let run: String
   private let events: any EventSink
   private let interruption: Interruption
-  private let mailbox = Mailbox<(Int, WorkerReport)>()
+  private let mailbox = Mailbox<Notice>()
   private let clock: RunClock
   private let options: RunOptions
 
   private var ledger: RunLedger
   private var admission: Admission
-  /// Indices of captures that have not been taken up.
-  private var waiting: [Int]
-  /// Captures that another run held when their turn came: taken up again at the end.
+  private let survey: Survey
+  /// Indices of captures of which nothing is known yet.
+  private var unseen: [Int]
+  /// Captures that are being looked at; `nil` while none are.
+  private var looking: [Int]?
+  /// Captures that need a worker and wait for it.
+  private var waiting: [Int] = []
+  /// Captures that another run held when they were looked at: looked at again at the end.
   private var postponed: Set<Int> = []
   private var running: [Int: RunningWorker] = [:]
   private var hasPassedOnInterrupt = false
@@ -47,16 +52,30 @@ final class SupervisedRun {
     admission = Admission(
       cores: options.cores,
       memoryBytes: options.memoryBytes ?? MachineMemory.availableBytes / 10 * 9)
-    waiting = FinishedFirst.order(targets, supervisor.batch.pipeline)
+    survey = Survey(supervisor.batch, targets)
+    unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
+  }
+
+  /// What other threads tell the one that decides.
+  private enum Notice: Sendable {
+    case worker(Int, WorkerReport)
+    case surveyed([Survey.Finding])
   }
 
   func execute() -> RunReport {
     // A worker that is gone must not take us with it when we write to it.
     signal(SIGPIPE, SIG_IGN)
-    while !waiting.isEmpty || !running.isEmpty {
+    while true {
       takeUp()
-      guard !running.isEmpty else { continue }
-      if let (index, report) = mailbox.take(withinSeconds: 0.25) { hear(index, report) }
+      if running.isEmpty, looking == nil {
+        if waiting.isEmpty, unseen.isEmpty { break }
+        continue
+      }
+      switch mailbox.take(withinSeconds: 0.25) {
+      case .worker(let index, let report): hear(index, report)
+      case .surveyed(let findings): hear(findings)
+      case nil: break
+      }
       passOnInterrupt()
       killOverdue()
     }
@@ -70,23 +89,13 @@ final class SupervisedRun {
   // MARK: Starting
 
   private func takeUp() {
-    if interruption.isRequested { return skipWaiting("interrupted") }
-    if options.failFast, ledger.hasFailed { return skipWaiting("--fail-fast") }
+    if let why = reasonToStartNothing { skipWaiting(why) }
+    lookAhead()
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
     while let index = waiting.first, !interruption.isRequested,
       admission.canAdmit(memoryBytes: needed)
     {
       waiting.removeFirst()
-      let isLocked = FileLock.isHeld(at: targets[index].layout.lock)
-      if !isLocked, let report = supervisor.batch.settled(targets[index]) {
-        ledger.start(index)
-        ledger.finish(index, CaptureOutcome(report))
-        continue
-      }
-      if isLocked, !waiting.isEmpty, postponed.insert(index).inserted {
-        waiting.append(index)
-        continue
-      }
       admission.admit(index, memoryBytes: needed)
       running[index] = RunningWorker(share: 1)
       giveShares()
@@ -95,13 +104,48 @@ final class SupervisedRun {
     giveShares()
   }
 
+  private var reasonToStartNothing: String? {
+    if interruption.isRequested { return "interrupted" }
+    return options.failFast && ledger.hasFailed ? "--fail-fast" : nil
+  }
+
+  /// Has the next captures looked at while there are fewer that need a worker than could be given one.
+  private func lookAhead() {
+    guard looking == nil, !unseen.isEmpty, waiting.count < admission.cores else { return }
+    let block = Array(unseen.prefix(survey.blockLength))
+    unseen.removeFirst(block.count)
+    looking = block
+    JobThread.start { [mailbox, survey, interruption] in
+      mailbox.put(.surveyed(survey.look(at: block, until: interruption)))
+    }
+  }
+
+  private func hear(_ findings: [Survey.Finding]) {
+    let seen = Set(findings.map(\.index))
+    // Those that an interrupt has kept from being looked at.
+    unseen = (looking ?? []).filter { !seen.contains($0) } + unseen
+    looking = nil
+    for finding in findings {
+      if let why = reasonToStartNothing {
+        ledger.skip(finding.index, why)
+      } else if let report = finding.settled {
+        ledger.start(finding.index)
+        ledger.finish(finding.index, CaptureOutcome(report))
+      } else if finding.isLocked, postponed.insert(finding.index).inserted {
+        unseen.append(finding.index)
+      } else {
+        waiting.append(finding.index)
+      }
+    }
+  }
+
   private func start(_ index: Int) {
     ledger.start(index)
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
       share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes)
     supervisor.workers.start(order, log: LogFile(log(of: index))) { [mailbox] report in
-      mailbox.put((index, report))
+      mailbox.put(.worker(index, report))
     }
   }
 
@@ -114,8 +158,9 @@ final class SupervisedRun {
   }
 
   private func skipWaiting(_ why: String) {
-    for index in waiting { ledger.skip(index, why) }
+    for index in waiting + unseen { ledger.skip(index, why) }
     waiting = []
+    unseen = []
   }
 
   private func giveShares() {

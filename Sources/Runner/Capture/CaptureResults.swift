@@ -1,0 +1,50 @@
+import Captures
+import Pipeline
+
+/// What has become of the stages of one capture so far, and the report that this adds up to.
+struct CaptureResults {
+  private var results: [String: JobResult] = [:]
+
+  subscript(stage: String) -> JobResult? {
+    get { results[stage] }
+    set { results[stage] = newValue }
+  }
+
+  /// Whether a job could not write its result.
+  var hadOutputFailure: Bool { results.values.contains(where: \.isOutputFailure) }
+
+  /// - Parameters:
+  ///   - stages: the names, in pipeline order; those without a result are left out.
+  ///   - report: who it is about, empty otherwise.
+  ///   - found: the warnings of opening the capture; those of the stages are added.
+  func report(
+    of stages: [String], into report: CaptureReport, found: [CaptureWarning], isStrict: Bool
+  ) -> CaptureReport {
+    var report = report
+    var warnings: [CaptureWarning] = []
+    for stage in stages {
+      guard let result = results[stage] else { continue }
+      report.stages.append(result.report)
+      warnings = warnings.merged(with: result.warnings)
+    }
+    report.warnings = found.merged(with: warnings)
+    report.conclude(isStrict: isStrict)
+    return report
+  }
+}
+
+extension CaptureReport {
+  /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
+  mutating func conclude(isStrict: Bool) {
+    if stages.contains(where: { $0.outcome == .failed || $0.outcome == .cancelled }) {
+      outcome = .failed
+    } else if stages.contains(where: { $0.outcome == .blocked }) {
+      outcome = .blocked
+    } else if isStrict, !warnings.isEmpty {
+      outcome = .failed
+      message = "--strict: \(warnings.count) kinds of warnings"
+    } else {
+      outcome = .done
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Pipeline
+
+/// The jobs of one capture that are on their threads now, and what may end them before their time: their
+/// own limits and an interrupt.
+struct RunningJobs {
+  private var jobs: [String: RunningJob] = [:]
+
+  var isEmpty: Bool { jobs.isEmpty }
+
+  subscript(name: String) -> RunningJob? { jobs[name] }
+
+  mutating func start(_ stage: StageDefinition, atSeconds now: Double, abort: Cancellation)
+    -> RunningJob
+  {
+    let job = RunningJob(
+      startedSeconds: now, timeoutNanoseconds: stage.timeoutNanoseconds, abort: abort)
+    jobs[stage.name] = job
+    return job
+  }
+
+  /// Takes a job that has ended off the list.
+  @discardableResult
+  mutating func end(_ name: String) -> RunningJob? { jobs.removeValue(forKey: name) }
+
+  /// Notes for each what the whole process has in memory.
+  mutating func note(memoryBytes: Int64) {
+    for name in jobs.keys { jobs[name]?.note(memoryBytes: memoryBytes) }
+  }
+
+  /// Asks those to stop that have reached a limit of their own.
+  mutating func stopOverdue(atSeconds now: Double) {
+    for job in jobs.values {
+      if let why = job.reasonToStop(atSeconds: now) { job.cancellation.cancel(why) }
+    }
+  }
+
+  /// Asks those to stop that will not be done within what is left of the grace of an interrupt.
+  func interrupt(secondsLeft left: Double, atSeconds now: Double) {
+    for job in jobs.values {
+      if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
+      job.interrupt.cancel("interrupted")
+    }
+  }
+}

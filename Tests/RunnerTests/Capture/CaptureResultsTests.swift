@@ -1,0 +1,56 @@
+import Captures
+import Pipeline
+import Testing
+
+@testable import Runner
+
+@Suite("The report that the stages of a capture add up to")
+struct CaptureResultsTests {
+  private static func report(
+    _ outcomes: [JobOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
+  ) -> CaptureReport {
+    var results = CaptureResults()
+    for (number, outcome) in outcomes.enumerated() {
+      var result = JobResult(
+        report: StageReport(stage: "s\(number)", uses: "toy", outcome: outcome))
+      result.warnings = number == 0 ? warnings : []
+      results["s\(number)"] = result
+    }
+    return results.report(
+      of: outcomes.indices.map { "s\($0)" } + ["never"],
+      into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
+  }
+
+  @Test(
+    "The worst of its stages is the outcome of a capture",
+    arguments: [
+      ([.ran, .upToDate, .notApplicable], .done), ([.ran, .blocked], .blocked),
+      ([.failed, .blocked], .failed), ([], .done),
+    ] as [([JobOutcome], CaptureReport.Outcome)])
+  func outcome(stages: [JobOutcome], outcome: CaptureReport.Outcome) {
+    let report = Self.report(stages)
+    #expect(report.outcome == outcome)
+    #expect(report.stages.map(\.outcome) == stages)
+  }
+
+  @Test("Warnings of opening and of the stages stand in it, and fail a strict run only")
+  func strict() {
+    let more = [CaptureWarning(.emptyRecord, "color", count: 2, "empty")]
+    let report = Self.report([.upToDate], isStrict: true, warnings: more)
+    #expect(report.warnings.map(\.code) == [.frameGap, .emptyRecord])
+    #expect(report.outcome == .failed && report.message == "--strict: 2 kinds of warnings")
+    #expect(Self.report([.upToDate], warnings: more).outcome == .done)
+    // What failed for a better reason says that.
+    #expect(Self.report([.failed], isStrict: true).message == nil)
+  }
+
+  @Test("One result that could not be written is enough to say so")
+  func output() {
+    var results = CaptureResults()
+    results["a"] = JobResult(report: StageReport(stage: "a", uses: "toy", outcome: .ran))
+    #expect(!results.hadOutputFailure)
+    results["a"]?.isOutputFailure = true
+    #expect(results.hadOutputFailure)
+  }
+}

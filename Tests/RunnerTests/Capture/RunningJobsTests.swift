@@ -1,0 +1,62 @@
+import Pipeline
+import Testing
+
+@testable import Runner
+
+@Suite("What may end a running job before its time")
+struct RunningJobsTests {
+  private static func stage(_ name: String, timeoutSeconds: Int64? = nil) -> StageDefinition {
+    StageDefinition(
+      name: name, kind: ToyColor.self, parameters: ParameterValues(defaultsOf: []),
+      timeoutNanoseconds: timeoutSeconds.map { $0 * 1_000_000_000 })
+  }
+
+  @Test("A job past its own time-out is asked to stop, its neighbor is not")
+  func timeout() throws {
+    var running = RunningJobs()
+    let slow = running.start(
+      Self.stage("slow", timeoutSeconds: 10), atSeconds: 100, abort: Cancellation())
+    let free = running.start(Self.stage("free"), atSeconds: 100, abort: Cancellation())
+    running.stopOverdue(atSeconds: 110)
+    #expect(!slow.cancellation.isCancelled)
+    running.stopOverdue(atSeconds: 110.1)
+    #expect(slow.cancellation.isCancelled && !slow.cancellation.isCancelledFromOutside)
+    #expect(!free.cancellation.isCancelled)
+    let error = #expect(throws: CancelledError.self) { try slow.cancellation.check() }
+    #expect(error?.reason == "took longer than its timeout of 10s")
+  }
+
+  @Test(
+    "An interrupt lets those end that will be done within the grace at their present rate",
+    arguments: [
+      (done: 50, total: 100, left: 10.0, goesOn: true), (50, 100, 9.0, false), (0, 100, 99, false),
+      (50, 0, 99, false), (100, 100, 0, false), (100, 100, 1, true),
+    ])
+  func grace(done: Int, total: Int, left: Double, goesOn: Bool) {
+    var running = RunningJobs()
+    let job = running.start(Self.stage("color"), atSeconds: 100, abort: Cancellation())
+    job.progress.expect(total)
+    job.progress.advance(by: done)
+    running.interrupt(secondsLeft: left, atSeconds: 110)
+    #expect(job.cancellation.isCancelledFromOutside != goesOn)
+  }
+
+  @Test("The most memory that was seen while a job ran is its own")
+  func memory() {
+    var running = RunningJobs()
+    _ = running.start(Self.stage("a"), atSeconds: 0, abort: Cancellation())
+    running.note(memoryBytes: 5)
+    _ = running.start(Self.stage("b"), atSeconds: 0, abort: Cancellation())
+    running.note(memoryBytes: 3)
+    #expect(running.end("a")?.peakMemoryBytes == 5)
+    #expect(running.end("b")?.peakMemoryBytes == 3)
+    #expect(running.isEmpty && running.end("a") == nil)
+  }
+
+  @Test("What is to be done every so often is due by the clock, however often it is asked for")
+  func pulse() {
+    var pulse = Pulse(everySeconds: 0.25)
+    let due = [10, 10.1, 10.2, 10.25, 10.3, 10.5, 12, 12.1].filter { pulse.isDue(atSeconds: $0) }
+    #expect(due == [10.25, 10.5, 12])
+  }
+}
