@@ -35,7 +35,8 @@ public struct EventLog: EventSink {
     metadata["seconds"] = event.seconds.map { "\($0)" }
     metadata["frames"] = event.frames.map { "\($0)" }
     for warning in event.warnings ?? [] {
-      metadata["warning.\(warning.code.rawValue).\(warning.subject)"] = "\(warning.count)"
+      metadata["\(warning.severity.rawValue).\(warning.code.rawValue).\(warning.subject)"] =
+        "\(warning.count)"
     }
     return metadata
   }

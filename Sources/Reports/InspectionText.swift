@@ -26,7 +26,7 @@ public enum InspectionText {
     }
     for warning in capture.warnings.merged(with: found) {
       lines.append(
-        "  warning     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)"
+        "  \(warning.severity == .note ? "note   " : "warning")     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)"
       )
     }
     return lines.joined(separator: "\n")

@@ -67,7 +67,7 @@ public final class ProgressDisplay: EventSink {
     case .captureFinished:
       let warnings = (event.warnings ?? []).map {
         prefix
-          + "warning: \($0.code.rawValue) ×\($0.count) (\($0.subject)): \($0.message)"
+          + "\($0.severity.rawValue): \($0.code.rawValue) ×\($0.count) (\($0.subject)): \($0.message)"
       }
       return warnings
         + (board.hasSeveral

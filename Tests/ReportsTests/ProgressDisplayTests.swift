@@ -58,7 +58,10 @@ struct ProgressDisplayTests {
     end(21, "color", .failed) { $0.message = "x.h264: read: I/O error" },
     end(21, "aligned", .blocked) { $0.message = "its input 'color' failed" },
     event(21, .captureFinished) {
-      $0.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms")]
+      $0.warnings = [
+        CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms"),
+        CaptureWarning(.unknownKey, "txt", "an unknown key"),
+      ]
     },
     event(21, .runFinished),
   ]
@@ -95,6 +98,7 @@ struct ProgressDisplayTests {
           color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
+          note: unknown-key ×1 (txt): an unknown key
 
         """)
   }
@@ -115,6 +119,7 @@ struct ProgressDisplayTests {
         <back><clear>  color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
+          note: unknown-key ×1 (txt): an unknown key
 
         """)
   }

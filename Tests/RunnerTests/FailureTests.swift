@@ -244,6 +244,22 @@ struct FailureTests {
     #expect(workshop.run().exit == 0)
   }
 
+  @Test("--strict lets notes be")
+  func strictNotes() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") {
+      $0.warnings.add(.unknownKey, "color", "never heard of it")
+      $0.warnings.add(.frameGap, "color", count: 3, of: .size(300), "gaps")
+    }
+    let result = workshop.run { $0.strict = true }
+    #expect(result.exit == 0)
+    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].warnings.map(\.severity) == [.note, .note])
+    let again = workshop.run { $0.strict = true }
+    #expect(again.exit == 0)
+    #expect(again["scan"].warnings.map(\.severity) == [.note, .note])
+  }
+
   @Test("--fail-fast leaves the captures behind a failure alone")
   func failFast() throws {
     let workshop = try Workshop()

@@ -5,7 +5,7 @@ import SystemPackage
 /// ScanNet++ scenes: one flat folder per capture.
 public enum ARKitScannerReader: CaptureReader {
   public static let family = CaptureFamily.arkitScanner
-  public static let readerVersion = 1
+  public static let readerVersion = 2
 
   /// Opens the folder of `recognition`.
   ///

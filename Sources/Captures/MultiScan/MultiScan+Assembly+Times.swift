@@ -33,9 +33,10 @@ extension MultiScan.Assembly {
     let steps = MultiScan.stepsBetweenNeighbors(frames.map(\.timestamp))
     warnings.add(
       .frameGap, "frames", count: steps.gaps(above: MultiScan.gapFactor),
+      of: .size(frames.count),
       "steps longer than \(MultiScan.gapFactor) times the median step")
     warnings.add(
-      .timestampsUnordered, "frames", count: steps.backward,
+      .timestampsUnordered, "frames", count: steps.backward, of: .size(frames.count),
       "times that go back; frames stay in the order of the file")
     warnings.add(
       .timestampsDuplicate, "frames", count: steps.repeated, "times equal to the one before")

@@ -5,7 +5,7 @@ import SystemPackage
 /// scan id, which is also the capture's id.
 public enum MultiScanReader: CaptureReader {
   public static let family = CaptureFamily.multiscan
-  public static let readerVersion = 1
+  public static let readerVersion = 2
 
   /// Opens the files of `recognition`'s stem.
   ///

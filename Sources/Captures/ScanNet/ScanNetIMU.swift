@@ -56,7 +56,7 @@ struct ScanNetIMU {
     warnings.add(
       .nonFiniteValue, "imu", count: nonFinite, "\(name): records with values that are not finite")
     warnings.add(
-      .timestampsUnordered, "imu", count: TimeSteps(times).backward,
+      .timestampsUnordered, "imu", count: TimeSteps(times).backward, of: .size(times.count),
       "\(name): records earlier than the one before")
     let sorted = TimeSteps(times.sorted())
     let gaps = sorted.nanoseconds.count { $0 > Self.gapNanoseconds }

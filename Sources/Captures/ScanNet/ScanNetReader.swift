@@ -6,7 +6,7 @@ import SystemPackage
 /// and camera settings, all files of one stem, several captures to a folder.
 public enum ScanNetReader: CaptureReader {
   public static let family = CaptureFamily.scannet
-  public static let readerVersion = 1
+  public static let readerVersion = 2
 
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
   /// else in the folder is someone else's.

@@ -67,19 +67,21 @@ struct ScanNetTimes: Sendable {
     warnings.add(
       .nonFiniteValue, "frames", count: nonFinite, "\(depthFile): times that are not finite")
     warnings.add(
-      .frameGap, "depth", count: depthSteps.gaps(above: 1.5),
+      .frameGap, "depth", count: depthSteps.gaps(above: 1.5), of: .size(frames.count),
       "\(depthFile): steps above 1.5 times the median step; pairs were dropped while scanning")
     warnings.add(
       .timestampsDuplicate, "depth", count: depthSteps.repeated,
       "\(depthFile): neighboring frames with the same time")
     warnings.add(
-      .timestampsUnordered, "depth", count: depthSteps.backward,
+      .timestampsUnordered, "depth", count: depthSteps.backward, of: .size(frames.count),
       "\(depthFile): frames earlier than the one before")
     if let lastSample {
       let latest = lastSample.advanced(byNanoseconds: 1_000_000_000)
+      let times = frames.compactMap(\.timestamp)
+      var outside = FramesOutside(frames: times.count, rateHz: depthSteps.rateHz)
+      outside.after = times.count { $0 > latest }
       warnings.add(
-        .imuOutsideFrames, "imu",
-        count: frames.count { $0.timestamp.map { $0 > latest } ?? false },
+        .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
         "frames more than 1 s after the last IMU sample")
     }
   }

@@ -8,7 +8,7 @@ import SystemPackage
 /// first named by a token. No IMU, no depth, no poses, no calibration.
 public enum StraboReader: CaptureReader {
   public static let family = CaptureFamily.strabo
-  public static let readerVersion = 1
+  public static let readerVersion = 2
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }

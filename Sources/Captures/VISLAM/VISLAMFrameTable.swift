@@ -121,7 +121,8 @@ struct VISLAMFrameTable {
     rows = kept
     gaps = TimeSteps(rows.map(\.timestamp)).gaps(above: 1.4)
     warnings.add(
-      .frameGap, file, count: gaps, "steps between frames above 1.4 times the median step")
+      .frameGap, file, count: gaps, of: .size(rows.count),
+      "steps between frames above 1.4 times the median step")
   }
 
   private func reportCut(to warnings: WarningCollector) {

@@ -64,11 +64,17 @@ struct VISLAMIMU {
   }
 
   /// Frames before the first or after the last sample of at least one inertial sensor.
-  func framesOutside(_ frames: [CaptureFrame]) -> Int {
-    frames.count { frame in
-      guard let time = frame.timestamp else { return false }
-      return coverage.contains { !$0.contains(time) }
+  func framesOutside(_ frames: [CaptureFrame]) -> FramesOutside {
+    let times = frames.compactMap(\.timestamp)
+    var outside = FramesOutside(frames: times.count, rateHz: TimeSteps(times).rateHz)
+    for time in times {
+      if coverage.contains(where: { time < $0.lowerBound }) {
+        outside.before += 1
+      } else if coverage.contains(where: { time > $0.upperBound }) {
+        outside.after += 1
+      }
     }
+    return outside
   }
 
   private static func reportUnknownSensors(

@@ -7,7 +7,7 @@ import SystemPackage
 /// times stay integers from text to table.
 public enum VISLAMReader: CaptureReader {
   public static let family = CaptureFamily.vislam
-  public static let readerVersion = 1
+  public static let readerVersion = 2
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }

@@ -98,8 +98,9 @@ struct VISLAMSession {
         let tail =
           table.rowCount == 10_000
           ? "; the file holds exactly 10,000 rows, the tail that a ring buffer keeps" : ""
+        let outside = imu.framesOutside(frames)
         warnings.add(
-          .imuOutsideFrames, "imu", count: imu.framesOutside(frames),
+          .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
           "frames before the first or after the last sample of an inertial sensor" + tail)
         return .present(imu.stream)
       } catch {

@@ -10,9 +10,11 @@ struct VISLAMTimeOrder {
 
   private(set) var unordered = 0
   private(set) var jumps = 0
+  private var count = 0
   private var last: Timestamp?
 
   mutating func add(_ time: Timestamp) {
+    count += 1
     defer { last = time }
     guard let last else { return }
     let step = time - last
@@ -25,7 +27,7 @@ struct VISLAMTimeOrder {
 
   func report(to warnings: WarningCollector, subject: String) {
     warnings.add(
-      .timestampsUnordered, subject, count: unordered,
+      .timestampsUnordered, subject, count: unordered, of: .size(count),
       "rows of \(subject) go back in time; they were sorted")
     warnings.add(
       .clockJump, subject, count: jumps,

@@ -17,7 +17,9 @@ enum LogLine {
     add("totalFrames", event.totalFrames.map { "\($0)" })
     add("message", event.message)
     for warning in event.warnings ?? [] {
-      add("warning.\(warning.code.rawValue).\(warning.subject)", "\(warning.count)")
+      add(
+        "\(warning.severity.rawValue).\(warning.code.rawValue).\(warning.subject)",
+        "\(warning.count)")
     }
     return parts.joined(separator: " ")
   }
