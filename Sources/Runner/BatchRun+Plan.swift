@@ -24,9 +24,12 @@ extension BatchRun {
   public func finder() -> CaptureFinder {
     // Folders are compared as they are found: without links.
     let signature = registry.signature
-    return CaptureFinder(registry) { [root = options.output] folder in
-      KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
-    }
+    let output = PathSafety.resolvedAsFarAsPossible(options.output)
+    return CaptureFinder(
+      registry, isLeftOut: { $0 == output },
+      remembered: { [root = options.output] folder in
+        KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
+      })
   }
 
   /// What would be done, without touching or creating anything.

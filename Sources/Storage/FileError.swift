@@ -69,6 +69,6 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   public var isAboutOutput: Bool { kind == .noSpace || kind == .readOnly || kind == .permission }
 
   public var description: String {
-    "\(path): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
+    "\(path.shown): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
   }
 }

@@ -28,13 +28,15 @@ public struct FileStamp: Hashable, Sendable, Codable {
 
   /// Follows symbolic links; `nil` when there is no regular file.
   public init?(of path: FilePath) {
-    self.init(of: path.string)
+    var status = stat()
+    guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
+    self.init(status)
   }
 
-  /// Follows symbolic links; `nil` when there is no regular file. One system call.
+  /// The same of a path as `PathText` carries it. One system call.
   public init?(of path: String) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard PathText.withCString(path, { stat($0, &status) }) == 0 else { return nil }
     self.init(status)
   }
 

@@ -38,7 +38,7 @@ public enum FileSystem {
     var status = stat()
     guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return }
     if status.st_mode & S_IFMT == S_IFDIR {
-      for name in try names(in: path) { try remove(path.appending(name)) }
+      for name in try names(in: path) { try remove(path.appending(name: name)) }
       guard path.withPlatformString({ rmdir($0) }) == 0 else {
         throw FileError(Errno(rawValue: errno), path: path, operation: "remove folder")
       }
@@ -47,20 +47,14 @@ public enum FileSystem {
     }
   }
 
-  /// The names in a folder, sorted; an absent folder throws.
+  /// The names in a folder, sorted, as `PathText` carries them; an absent folder throws.
   public static func names(in folder: FilePath) throws(FileError) -> [String] {
-    guard let stream = folder.withPlatformString({ opendir($0) }) else {
-      throw FileError(Errno(rawValue: errno), path: folder, operation: "list")
+    let open = try OpenFolder(reading: folder)
+    do throws(Errno) {
+      return try open.list().map(\.name).sorted()
+    } catch {
+      throw FileError(error, path: folder, operation: "list")
     }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
   }
 
   /// Renames within one file system, replacing a file at `to`.

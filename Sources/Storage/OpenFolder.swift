@@ -10,15 +10,25 @@ public final class OpenFolder: Sendable {
 
   /// `nil` when there is no folder that can be read. Follows symbolic links.
   public init?(_ path: String) {
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = PathText.withCString(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }
+  }
+
+  /// Throws what keeps it from being read: absent, no folder, forbidden. Follows symbolic links.
+  public init(reading path: FilePath) throws(FileError) {
+    descriptor = path.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard descriptor >= 0 else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "list")
+    }
   }
 
   /// A folder in this one; links are not followed when `followsLinks` is `false`.
   public init?(_ name: String, in folder: OpenFolder, followsLinks: Bool = true) {
-    descriptor = openat(
-      folder.descriptor, name,
-      O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
+    descriptor = PathText.withCString(name) {
+      openat(
+        folder.descriptor, $0,
+        O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
+    }
     guard descriptor >= 0 else { return nil }
   }
 
@@ -29,14 +39,18 @@ public final class OpenFolder: Sendable {
   /// The stamp of a regular file, `name` relative to this folder; follows links.
   public func stamp(of name: String) -> FileStamp? {
     var status = stat()
-    guard fstatat(descriptor, name, &status, 0) == 0 else { return nil }
+    guard PathText.withCString(name, { fstatat(descriptor, $0, &status, 0) }) == 0 else {
+      return nil
+    }
     return FileStamp(status)
   }
 
   /// The bytes of a regular file of at most `limit` bytes, and its stamp before it was read.
   public func contents(of name: String, limit: Int = 1 << 28) -> (bytes: [UInt8], stamp: FileStamp)?
   {
-    let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let file = PathText.withCString(name) {
+      openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    }
     guard file >= 0 else { return nil }
     defer { close(file) }
     var status = stat()
@@ -64,22 +78,32 @@ public final class OpenFolder: Sendable {
     case file, folder, link, other
   }
 
-  /// Names and kinds of all entries but `.` and `..`, in the order of the file system.
-  public func entries() -> [(name: String, kind: Kind)] {
+  /// Names (as `PathText` carries them) and kinds of all entries but `.` and `..`, in the order of the
+  /// file system; none where it cannot be read.
+  public func entries() -> [(name: String, kind: Kind)] { (try? list()) ?? [] }
+
+  /// The same; throws the system's error when not all of them can be read.
+  public func list() throws(Errno) -> [(name: String, kind: Kind)] {
     let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard own >= 0, let stream = fdopendir(own) else {
+      let code = errno
       if own >= 0 { close(own) }
-      return []
+      throw Errno(rawValue: code)
     }
     defer { closedir(stream) }
     var found: [(name: String, kind: Kind)] = []
+    errno = 0
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { PathText.text(of: $0) }
       }
-      if name == "." || name == ".." { continue }
-      found.append((name, kind(of: name, type: Int32(entry.pointee.d_type))))
+      if name != ".", name != ".." {
+        found.append((name, kind(of: name, type: Int32(entry.pointee.d_type))))
+      }
+      errno = 0
     }
+    // The end, or a device that did not answer in the middle.
+    guard errno == 0 else { throw Errno(rawValue: errno) }
     return found
   }
 
@@ -90,7 +114,9 @@ public final class OpenFolder: Sendable {
     case Int32(DT_LNK): return .link
     case Int32(DT_UNKNOWN):
       var status = stat()
-      guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .other }
+      guard
+        PathText.withCString(name, { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0
+      else { return .other }
       switch status.st_mode & S_IFMT {
       case S_IFREG: return .file
       case S_IFDIR: return .folder

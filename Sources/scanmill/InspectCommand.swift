@@ -34,9 +34,8 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     let finder = CaptureFinder(Toolbox.captures)
     let findings = captures.map { finder.find(FilePath($0)) }
-    for finding in findings where finding.captures.isEmpty {
-      Console.error("error: \(finding.declined ?? "no capture")")
-    }
+    let declined = findings.flatMap(\.failures)
+    for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
     let recognitions = findings.flatMap(\.captures)
     var documents: [InspectionDocument] = []
     var texts: [String] = []
@@ -69,7 +68,7 @@ struct InspectCommand: ParsableCommand {
     } else {
       Console.print(texts.joined(separator: "\n"))
     }
-    if hasFailed || findings.contains(where: { $0.captures.isEmpty }) {
+    if hasFailed || !declined.isEmpty {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }

@@ -40,7 +40,7 @@ struct RunCommand: ParsableCommand {
     let finder = batch.finder()
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
-    let declined = findings.filter { $0.captures.isEmpty }
+    let declined = findings.flatMap(\.failures)
     for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
     if targets.isEmpty { throw Exit(code: ExitStatus.noCapture) }
     if dryRun {

@@ -47,7 +47,7 @@ extension ARKitScannerReader {
   }
 
   private static func isDepthFile(_ listing: FolderListing) -> Bool {
-    guard let file = try? MappedFile(listing.folder.appending("depth")) else { return false }
+    guard let file = listing.file("depth") else { return false }
     return ARKitScanner.DepthLayout.holdsDepth(file)
   }
 }

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 extension ARKitScanner.Assembly {
@@ -66,6 +67,6 @@ extension ARKitScanner.Assembly {
   }
 
   private static func sentence(_ error: CaptureError) -> String {
-    "\(error.file.lastComponent?.string ?? "A file") cannot be read: \(error.problem)."
+    "\(error.file.shownName) cannot be read: \(error.problem)."
   }
 }

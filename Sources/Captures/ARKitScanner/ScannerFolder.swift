@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 extension ARKitScanner {
@@ -40,7 +41,7 @@ extension ARKitScanner {
     }
 
     func has(_ name: String) -> Bool { listing.contains(name) }
-    func path(of name: String) -> FilePath { path.appending(name) }
+    func path(of name: String) -> FilePath { path.appending(name: name) }
 
     /// Files named `<decimal number><suffix>`, with that number's text.
     func files(endingIn suffix: String) -> [(name: String, key: String)] {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Storage
 import SystemPackage
 
 /// A folder of calibrations by device: the file whose stem is the device's id.
@@ -8,7 +8,7 @@ public enum CalibrationFolder {
   ///
   /// Names are compared, no path is built from the id: an id with a slash finds nothing.
   public static func file(for deviceID: String, in folder: FilePath) -> FilePath? {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+    let names = (try? FileSystem.names(in: folder)) ?? []
     for ending in ["json", "txt", "yaml", "yml"] where names.contains("\(deviceID).\(ending)") {
       return folder.appending("\(deviceID).\(ending)")
     }

@@ -1,4 +1,5 @@
 import Geometry
+import Storage
 import SystemPackage
 
 /// `capture.json`, and what `inspect --json` prints: one shape for all families.
@@ -19,10 +20,10 @@ public struct CaptureDocument: Encodable, Sendable {
   public func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: Key.self)
     try object.encode(1, forKey: "schema")
-    try object.encode(capture.id, forKey: "id")
+    try object.encode(PathText.shown(capture.id), forKey: "id")
     try object.encode(capture.family.rawValue, forKey: "family")
     try object.encode(capture.generation, forKey: "generation")
-    try object.encode(capture.folder.string, forKey: "path")
+    try object.encode(capture.folder.shown, forKey: "path")
     try object.encode(
       ["id": capture.device.id, "name": capture.device.name, "model": capture.device.model],
       forKey: "device")
@@ -49,7 +50,7 @@ public struct CaptureDocument: Encodable, Sendable {
       _ state: StreamState<Value>, _ name: String, _ describe: (Value) -> StreamDescription
     ) -> StreamDocument? {
       if let error = state.error {
-        return StreamDocument(unreadable: error.file.lastComponent?.string ?? "")
+        return StreamDocument(unreadable: error.file.shownName)
       }
       return state.value.map { value in
         let description = describe(value)
@@ -102,7 +103,7 @@ private struct ErrorDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: CaptureDocument.Key.self)
     try object.encode(stream, forKey: "stream")
-    try object.encode(error.file.string, forKey: "file")
+    try object.encode(error.file.shown, forKey: "file")
     try object.encode(error.record, forKey: "record")
     try object.encode(error.byteOffset, forKey: "byteOffset")
     try object.encode(error.description, forKey: "message")

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// Why a capture or one of its streams cannot be read: file, record, byte offset and, where there is
@@ -22,7 +23,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    var text = "\(file)"
+    var text = file.shown
     if let record { text += ", record \(record)" }
     if let byteOffset { text += ", byte \(byteOffset)" }
     text += ": \(problem)"

@@ -1,4 +1,5 @@
 import Geometry
+import Storage
 import SystemPackage
 
 /// What the planner needs to know of a capture: small, and the same whether the capture was opened now
@@ -39,7 +40,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
         ? Self.state(capture.color) : .absent("the family keeps no thumbnail"),
       .frames: Self.frames(of: capture),
     ]
-    files = capture.files.mapValues { $0.map(\.string) }
+    files = capture.files.mapValues { $0.map(\.text) }
     frameCount = capture.frames.count
     framesShareIMUClock = capture.framesShareIMUClock
     missingCalibration = Self.missing(in: capture.alignment)

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 extension MultiScan {
@@ -27,7 +28,7 @@ extension MultiScan {
       self.stem = stem
     }
 
-    func path(of file: String) -> FilePath { folder.appending(file) }
+    func path(of file: String) -> FilePath { folder.appending(name: file) }
 
     /// The video that `color` is decoded from: the dual mode's primary one, else the plain one.
     func colorVideo(in generation: Generation) -> String? {

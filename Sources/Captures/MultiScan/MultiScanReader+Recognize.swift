@@ -19,7 +19,7 @@ extension MultiScanReader {
 
   /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own files.
   private static func isServerOutput(_ folder: FilePath) -> Bool {
-    guard folder.lastComponent?.string == "outputs",
+    guard folder.name == "outputs",
       let around = try? FolderListing(of: folder.removingLastComponent())
     else { return false }
     return MultiScan.Files.sets(in: around).contains { evidence(for: $0, in: around) != nil }

@@ -1,4 +1,3 @@
-import Parallel
 import Storage
 import SystemPackage
 
@@ -11,71 +10,96 @@ public struct CaptureFinder: Sendable {
     public var captures: [Recognition]
     /// Why there are none.
     public var declined: String?
+    /// Folders below with files that are no capture of a known family, in path order.
+    public var unrecognized: [UnrecognizedFolder] = []
+    /// Folders and files below that could not be read: captures may be hidden behind them.
+    public var unreadable: [FileError] = []
+
+    public init(path: FilePath, captures: [Recognition], declined: String? = nil) {
+      self.path = path
+      self.captures = captures
+      self.declined = declined
+    }
+
+    /// All that this path asks for and that cannot be given, one finding each: itself, when it led to no
+    /// capture, and everything below it that could not be read.
+    public var failures: [Finding] {
+      (captures.isEmpty
+        ? [Finding(path: path, captures: [], declined: declined ?? "no capture")] : [])
+        + unreadable.filter { error in !(captures.isEmpty && error.path == path) }.map {
+          Finding(path: $0.path, captures: [], declined: $0.description)
+        }
+    }
   }
 
-  private let registry: CaptureRegistry
-  private let remembered: @Sendable (FilePath) -> Recognition?
+  private let search: FolderSearch
 
-  /// - Parameter remembered: the only capture of a folder, from somebody who knows that nothing in the
-  ///   folder has changed since it was recognized.
+  /// - Parameters:
+  ///   - isLeftOut: folders that are not searched: an output inside the searched tree.
+  ///   - remembered: the only capture of a folder, from somebody who knows that nothing in the
+  ///     folder has changed since it was recognized.
   public init(
-    _ registry: CaptureRegistry,
+    _ registry: CaptureRegistry, isLeftOut: @escaping @Sendable (FilePath) -> Bool = { _ in false },
     remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil }
   ) {
-    self.registry = registry
-    self.remembered = remembered
+    search = FolderSearch(registry: registry, remembered: remembered, isLeftOut: isLeftOut)
   }
 
-  /// A folder that holds captures, a folder of such folders (one level), or one file of a capture
-  /// (then the capture with its stem, or the only one of its folder).
+  /// A folder that holds captures, a folder with captures up to six levels below, or one file of a
+  /// capture (then the capture with its stem, or the only one of its folder).
   public func find(_ path: FilePath) -> Finding {
-    guard let path = PathSafety.resolved(path) else {
-      return Finding(path: path, captures: [], declined: "\(path): no such file or folder")
+    do throws(FileError) {
+      let real = try PathSafety.resolve(path)
+      guard FileSystem.isFolder(real) else { return findAround(file: real) }
+      let listing = try FolderListing(of: real)
+      let found = search.search(listing)
+      var finding = Finding(
+        path: real, captures: found.captures,
+        declined: found.captures.isEmpty ? Self.why(listing, found.unreadable) : nil)
+      finding.unrecognized = found.unrecognized
+      finding.unreadable = found.unreadable
+      return finding
+    } catch {
+      return Finding(path: path, captures: [], declined: Self.why(error))
     }
-    guard FileSystem.isFolder(path) else { return findAround(file: path) }
-    guard let listing = try? FolderListing(of: path) else {
-      return Finding(path: path, captures: [], declined: "\(path): the folder cannot be read")
-    }
-    var captures = registry.recognize(listing)
-    // A folder that is one capture as a whole owns its subfolders; a shelf of stems does not.
-    if !captures.contains(where: { $0.stem == nil }) {
-      captures += inside(listing.subfolders.filter { !$0.hasPrefix(".") }, of: path)
-    }
-    captures = captures.map { (folder: $0.folder.string, capture: $0) }
-      .sorted { ($0.folder, $0.capture.id) < ($1.folder, $1.capture.id) }.map(\.capture)
-    return Finding(
-      path: path, captures: captures, declined: captures.isEmpty ? Self.why(listing) : nil)
-  }
-
-  /// The captures of subfolders. A staging folder may have ten thousand: on all cores.
-  private func inside(_ names: [String], of path: FilePath) -> [Recognition] {
-    let share = 32
-    let found = try? concurrentMap(count: (names.count + share - 1) / share) { index in
-      names[(index * share)..<min(names.count, (index + 1) * share)].flatMap { name in
-        let folder = path.appending(name)
-        if let known = remembered(folder) { return [known] }
-        return (try? FolderListing(of: folder)).map(registry.recognize) ?? []
-      }
-    }
-    return found?.flatMap { $0 } ?? []
   }
 
   private func findAround(file: FilePath) -> Finding {
     let folder = file.removingLastComponent()
-    let name = file.lastComponent?.string ?? ""
-    let all = (try? FolderListing(of: folder)).map(registry.recognize) ?? []
-    let named = all.filter { capture in capture.stem.map { name.hasPrefix($0) } ?? false }
-    let found = named.isEmpty && all.count == 1 ? all : named
-    return Finding(
-      path: file, captures: found,
-      declined: found.isEmpty ? "\(file): belongs to no capture of a known family" : nil)
+    let name = file.name ?? ""
+    do throws(FileError) {
+      let listing = try FolderListing(of: folder)
+      let all = search.registry.recognize(listing)
+      // Of `scan` and `scan2` the file `scan2.depth` belongs to the latter.
+      let named = all.filter { capture in
+        capture.stem.map { name.utf8.starts(with: $0.utf8) } ?? false
+      }
+      let longest = named.map { $0.stem?.utf8.count ?? 0 }.max()
+      let found =
+        named.isEmpty && all.count == 1 ? all : named.filter { $0.stem?.utf8.count == longest }
+      let hidden = listing.unreadable.first.map { "\($0)" }
+      return Finding(
+        path: file, captures: found,
+        declined: found.isEmpty
+          ? hidden ?? "\(file.shown): belongs to no capture of a known family" : nil)
+    } catch {
+      return Finding(path: file, captures: [], declined: Self.why(error))
+    }
   }
 
-  private static func why(_ listing: FolderListing) -> String {
-    let folder = listing.folder
+  private static func why(_ error: FileError) -> String {
+    error.kind == .notFound ? "\(error.path.shown): no such file or folder" : error.description
+  }
+
+  private static func why(_ listing: FolderListing, _ unreadable: [FileError]) -> String {
+    let folder = listing.folder.shown
+    if let first = unreadable.first {
+      return "\(folder): no capture that could be read: \(first)"
+    }
     if listing.files.isEmpty, listing.subfolders.isEmpty { return "\(folder): the folder is empty" }
-    let some = listing.files.prefix(5).joined(separator: ", ")
-    return "\(folder): no capture of a known family here or one level below"
+    let some = listing.files.prefix(5).map(PathText.shown).joined(separator: ", ")
+    return
+      "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"
       + (some.isEmpty ? "" : " (it holds \(some)\(listing.files.count > 5 ? ", …" : ""))")
       + ": no file has the content that a family is recognized by"
   }

@@ -36,12 +36,14 @@ public struct CaptureRegistry: Sendable {
   public func recognize(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
     let certain = all.filter { $0.certainty == .certain }
-    let claimed = Set(certain.map { $0.stem ?? "" })
-    var taken: Set<String> = []
-    return (certain + all.filter { $0.certainty == .possible && !claimed.contains($0.stem ?? "") })
+    // By their bytes: as texts, names equal others that are composed differently.
+    func key(_ candidate: Recognition) -> [UInt8] { candidate.stem.map { Array($0.utf8) } ?? [] }
+    let claimed = Set(certain.map(key))
+    var taken: Set<[UInt8]> = []
+    return (certain + all.filter { $0.certainty == .possible && !claimed.contains(key($0)) })
       .filter { candidate in
         // A family that takes the whole folder excludes others that do; stems share a folder.
-        taken.insert(candidate.stem.map { "stem:\($0)" } ?? "folder").inserted
+        taken.insert(key(candidate)).inserted
       }
       .sorted { $0.id < $1.id }
   }

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 #if canImport(Glibc)
@@ -14,9 +15,29 @@ public enum PathSafety {
   }
 
   /// The path without symbolic links, or `nil` when it does not exist.
-  public static func resolved(_ path: FilePath) -> FilePath? {
-    guard let real = path.withPlatformString({ realpath($0, nil) }) else { return nil }
+  public static func resolved(_ path: FilePath) -> FilePath? { try? resolve(path) }
+
+  /// The path without symbolic links. Throws why there is none: absent, forbidden, links in a circle.
+  public static func resolve(_ path: FilePath) throws(FileError) -> FilePath {
+    guard let real = path.withPlatformString({ realpath($0, nil) }) else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
+    }
     defer { free(real) }
     return FilePath(platformString: real)
+  }
+
+  /// The path without symbolic links as far as it exists, the rest as it is written. A path that can be
+  /// made need not exist yet.
+  public static func resolvedAsFarAsPossible(_ path: FilePath) -> FilePath {
+    guard let whole = try? FileSystem.absolute(path) else { return path }
+    var present = whole
+    var rest: [FilePath.Component] = []
+    while true {
+      if let real = resolved(present) {
+        return rest.reversed().reduce(real) { $0.appending($1) }.lexicallyNormalized()
+      }
+      guard let last = present.lastComponent, present.removeLastComponent() else { return whole }
+      rest.append(last)
+    }
   }
 }

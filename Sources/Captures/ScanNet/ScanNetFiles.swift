@@ -41,9 +41,9 @@ struct ScanNetFiles: Sendable {
   private mutating func find(_ endings: [String], in listed: Set<String>) -> FilePath? {
     for ending in endings {
       let name = "\(stem).\(ending)"
-      if listed.contains(name) { return folder.appending(name) }
+      if listed.contains(name) { return folder.appending(name: name) }
       // A listing leaves links out of the folder away.
-      if (try? FileIdentity(of: folder.appending(name))) != nil { outside.append(name) }
+      if (try? FileIdentity(of: folder.appending(name: name))) != nil { outside.append(name) }
     }
     return nil
   }

@@ -57,7 +57,7 @@ struct ScanNetOpening {
     return capture
   }
 
-  func name(_ file: FilePath) -> String { file.lastComponent?.string ?? file.string }
+  func name(_ file: FilePath) -> String { file.shownName }
 
   private func describe(_ capture: inout Capture) {
     if let file = files.metadata, hasMetadata {

@@ -42,7 +42,7 @@ public enum ScanNetReader: CaptureReader {
       folder: folder, stem: recognition.stem ?? recognition.id, listing: listing)
     guard files.depth != nil || files.color != nil || files.imu != nil || files.camera != nil else {
       throw CaptureError(
-        file: folder.appending("\(files.stem).depth"),
+        file: folder.appending(name: "\(files.stem).depth"),
         problem: "none of the capture's streams is there",
         remedy: "copy all files of the stem into one folder")
     }

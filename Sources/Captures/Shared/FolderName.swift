@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// The name that a folder gives to a capture.
@@ -5,8 +6,8 @@ enum FolderName {
   /// The folder's own name; of `.`, `..` and the root the name that the resolved path has.
   static func of(_ folder: FilePath) -> String {
     switch folder.lastComponent?.kind {
-    case .regular: folder.lastComponent?.string ?? folder.string
-    default: PathSafety.resolved(folder)?.lastComponent?.string ?? folder.string
+    case .regular: folder.name ?? folder.text
+    default: PathSafety.resolved(folder)?.name ?? folder.text
     }
   }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Storage
 import SystemPackage
 
@@ -103,7 +102,7 @@ struct StraboFiles {
 
   /// `<token>.mov` and so on; none for a token that is no file name.
   private func usualNames(_ key: StraboFileKey) -> [String] {
-    guard let token = info.token ?? FilePath.Component(StraboReader.name(of: folder))?.string,
+    guard let token = info.token ?? FilePath(text: StraboReader.name(of: folder)).name,
       acceptedName(token) == token
     else { return [] }
     return switch key {
@@ -115,11 +114,11 @@ struct StraboFiles {
 
   /// The single file that its name makes a movie or a still.
   private func onlyMedia(_ seen: inout Set<FilePath>) -> FilePath? {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
-    let aside = Set([thumbnail?.lastComponent?.string].compactMap { $0 } + usualNames(.thumbnail))
+    let names = (try? FileSystem.names(in: folder)) ?? []
+    let aside = Set([thumbnail?.name].compactMap { $0 } + usualNames(.thumbnail))
     let candidates = names.filter { name in
       guard !name.hasPrefix("."), !aside.contains(name),
-        let type = FilePath(name).extension?.lowercased()
+        let type = FilePath(text: name).extension?.lowercased()
       else { return false }
       return Self.movieExtensions.contains(type) || Self.stillExtensions.contains(type)
     }
@@ -130,7 +129,7 @@ struct StraboFiles {
   private func inside(
     _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
   ) -> FilePath? {
-    let path = folder.appending(name)
+    let path = folder.appending(name: name)
     guard (try? FileIdentity(of: path)) != nil else { return nil }
     if PathSafety.resolves(path, inside: folder) { return path }
     if seen.insert(path).inserted {

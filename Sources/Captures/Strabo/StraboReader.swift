@@ -35,7 +35,6 @@ public enum StraboReader: CaptureReader {
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.
   static func name(of folder: FilePath) -> String {
-    if let last = folder.lastComponent, last.kind == .regular { return last.string }
-    return PathSafety.resolved(folder)?.lastComponent?.string ?? folder.string
+    FolderName.of(folder)
   }
 }

@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 import SystemPackage
 
 extension StraboSession {
@@ -15,7 +16,7 @@ extension StraboSession {
 
   private func color(_ movie: StraboMovie) -> ColorStream {
     let track = movie.track
-    let file = movie.path.lastComponent?.string ?? movie.path.string
+    let file = movie.path.shownName
     warnings.add(
       .multipleStreams, "color", count: movie.otherVideoTracks,
       "further video tracks in \(file); not used")
@@ -41,7 +42,7 @@ extension StraboSession {
 
   private func color(_ still: StraboStill) -> ColorStream {
     var description = StreamDescription(
-      file: still.path.lastComponent?.string ?? still.path.string, encoding: still.encoding,
+      file: still.path.shownName, encoding: still.encoding,
       width: still.width, height: still.height, frames: 1)
     description.firstTimestamp = Timestamp(nanoseconds: 0)
     description.lastTimestamp = Timestamp(nanoseconds: 0)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Geometry
+import Storage
 import SystemPackage
 
 /// One capture of the recorder on its way into the neutral model.
@@ -82,7 +83,7 @@ struct StraboSession {
       log.track.heldLongitude = info.coordinates?.longitude
       log.track.heldHeading = info.heading
       var description = StreamDescription(
-        file: files.geo?.lastComponent?.string ?? StraboInfo.file, encoding: "json",
+        file: files.geo?.shownName ?? StraboInfo.file, encoding: "json",
         frames: log.times.count)
       description.firstTimestamp = log.times.first
       description.lastTimestamp = log.times.last

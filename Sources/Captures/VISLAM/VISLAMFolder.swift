@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Storage
 import SystemPackage
 
@@ -29,23 +28,22 @@ struct VISLAMFolder {
       throw CaptureError(file: path, problem: "cannot list the folder: \(error.reason)")
     }
     resolved = PathSafety.resolved(path) ?? path
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []
+    let names = (try? FileSystem.names(in: path)) ?? []
     let inside = Set(listing.files)
     outside = names.sorted().filter { name in
       !inside.contains(name) && Self.hasPart(name)
-        && (try? FileIdentity(of: path.appending(name))) != nil
+        && (try? FileIdentity(of: path.appending(name: name))) != nil
     }
   }
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.
   static func name(of folder: FilePath) -> String {
-    if let last = folder.lastComponent, last.kind == .regular { return last.string }
-    return PathSafety.resolved(folder)?.lastComponent?.string ?? folder.string
+    FolderName.of(folder)
   }
 
   func contains(_ file: String) -> Bool { listing.contains(file) }
 
-  func file(_ name: String) -> FilePath { path.appending(name) }
+  func file(_ name: String) -> FilePath { path.appending(name: name) }
 
   /// Movies by name, hidden files left out.
   var movies: [String] {
@@ -61,7 +59,7 @@ struct VISLAMFolder {
       PathSafety.resolves(pictures.folder, inside: path)
     else { return [] }
     return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
-      .map(pictures.folder.appending)
+      .map(pictures.path)
   }
 
   /// Where a picture named in a table lies.
@@ -97,7 +95,7 @@ struct VISLAMFolder {
   }
 
   private static func hasExtension(_ name: String, _ extensions: Set<String>) -> Bool {
-    guard !name.hasPrefix("."), let last = FilePath(name).extension else { return false }
+    guard !name.hasPrefix("."), let last = FilePath(text: name).extension else { return false }
     return extensions.contains(last.lowercased())
   }
 }

@@ -63,7 +63,7 @@ struct VISLAMTable {
   ) throws(CaptureError) {
     self.path = path
     self.scanner = scanner
-    file = path.lastComponent?.string ?? path.string
+    file = path.shownName
     while try nextLine() {
       let text = self.scanner.lineText
       if let mark = text.firstIndex(where: { $0 != " " && $0 != "\t" }), text[mark] == "#" {

@@ -1,4 +1,5 @@
 import Codecs
+import Storage
 import SystemPackage
 
 /// The video of a session, its pictures counted and timed without decoding.
@@ -29,7 +30,7 @@ struct VISLAMVideo {
       throw CaptureError(file: path, problem: "it has no video track")
     }
     self.path = path
-    file = path.lastComponent?.string ?? path.string
+    file = path.shownName
     track = first.number
     codec = first.encoding
     (storedWidth, storedHeight) = (first.storedWidth, first.storedHeight)

@@ -1,0 +1,168 @@
+import Parallel
+import Storage
+import SystemPackage
+
+/// A folder with files in which no family recognizes a capture, and which is neither inside nor above
+/// one.
+public struct UnrecognizedFolder: Hashable, Sendable, Codable {
+  public var path: FilePath
+  /// Names of its files and, with `/` behind them, of its folders; at most a hundred.
+  public var holds: [String]
+
+  public init(path: FilePath, holds: [String]) {
+    self.path = path
+    self.holds = holds
+  }
+}
+
+/// Looks for captures below one folder, level by level, each level on all cores.
+///
+/// A capture that is a whole folder is not searched further, a shelf of stems is. Left out: names with a
+/// leading dot, links that lead out of the searched tree, output folders (they hold `.scanmill`), and
+/// what `isLeftOut` says. Links to folders inside the tree are followed to the folders themselves, each
+/// of which is visited once: no link makes a circle.
+struct FolderSearch {
+  /// Deep enough for `date/user/capture` and as much again.
+  static let levels = 6
+  /// Folders are handed to cores in shares of this size.
+  private static let share = 32
+
+  let registry: CaptureRegistry
+  let remembered: @Sendable (FilePath) -> Recognition?
+  let isLeftOut: @Sendable (FilePath) -> Bool
+
+  struct Result: Sendable {
+    var captures: [Recognition] = []
+    var unrecognized: [UnrecognizedFolder] = []
+    var unreadable: [FileError] = []
+  }
+
+  /// What one look at one folder gives.
+  struct Look: Sendable {
+    var captures: [Recognition] = []
+    /// Folders to look at next.
+    var inner: [FilePath] = []
+    /// Links to folders.
+    var links: [FilePath] = []
+    var unrecognized: UnrecognizedFolder?
+    var unreadable: [FileError] = []
+  }
+
+  /// - Parameter listing: of `root`, which is resolved.
+  func search(_ listing: FolderListing) -> Result {
+    let root = listing.folder
+    var result = Result()
+    var visited: Set<FilePath> = [root]
+    var level = 0
+    var next = [root]
+    var links: [(target: FilePath, level: Int)] = []
+    var first: FolderListing? = listing
+    while !next.isEmpty || !links.isEmpty {
+      if next.isEmpty {
+        // What lies behind links and was not met on the way.
+        let (target, at) = links.removeFirst()
+        guard !isKnown(target, visited, result.captures) else { continue }
+        (next, level) = ([target], at)
+        visited.insert(target)
+      }
+      let looks = look(at: next, level: level, first: first)
+      first = nil
+      next = []
+      level += 1
+      for found in looks {
+        result.captures += found.captures
+        result.unreadable += found.unreadable
+        if let folder = found.unrecognized { result.unrecognized.append(folder) }
+        next += found.inner.filter { visited.insert($0).inserted }
+        for link in found.links {
+          if let target = PathSafety.resolved(link), target != root, target.starts(with: root) {
+            links.append((target, level))
+          }
+        }
+      }
+    }
+    result.captures.sort {
+      $0.folder.text == $1.folder.text ? $0.id < $1.id : $0.folder.text < $1.folder.text
+    }
+    result.unrecognized = outermost(result.unrecognized, root: root, captures: result.captures)
+    return result
+  }
+
+  /// Whether a folder was visited, or belongs to a capture that was found.
+  private func isKnown(
+    _ folder: FilePath, _ visited: Set<FilePath>, _ captures: [Recognition]
+  ) -> Bool {
+    visited.contains(folder)
+      || captures.contains { $0.stem == nil && folder.starts(with: $0.folder) }
+  }
+
+  private func look(at folders: [FilePath], level: Int, first: FolderListing?) -> [Look] {
+    let shares = (folders.count + Self.share - 1) / Self.share
+    let found = try? concurrentMap(count: shares) { index in
+      folders[(index * Self.share)..<min(folders.count, (index + 1) * Self.share)].map {
+        look(at: $0, level: level, first: first)
+      }
+    }
+    return found?.flatMap { $0 } ?? []
+  }
+
+  private func look(at folder: FilePath, level: Int, first: FolderListing?) -> Look {
+    if level > 0 {
+      if isLeftOut(folder) { return Look() }
+      if let known = remembered(folder) { return Look(captures: [known]) }
+    }
+    do throws(FileError) {
+      let listing = if let first { first } else { try FolderListing(of: folder) }
+      return look(into: listing, level: level)
+    } catch {
+      // Gone since its parent was listed: that is no trouble.
+      return Look(unreadable: error.kind == .notFound && level > 0 ? [] : [error])
+    }
+  }
+
+  private func look(into listing: FolderListing, level: Int) -> Look {
+    var look = Look(captures: registry.recognize(listing))
+    if look.captures.contains(where: { $0.stem == nil }) { return look }
+    // An output folder, ours or that of another run.
+    if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
+    let folders = listing.subfolders.filter { !$0.hasPrefix(".") }
+    let isLast = level >= Self.levels
+    if !isLast {
+      let links = Set(listing.linkedFolders)
+      look.inner = folders.filter { !links.contains($0) }.map(listing.path)
+      look.links = listing.linkedFolders.filter { !$0.hasPrefix(".") }.map(listing.path)
+    }
+    if look.captures.isEmpty {
+      look.unreadable = listing.unreadable
+      let files = listing.files.filter { !$0.hasPrefix(".") }
+      if level > 0, !files.isEmpty || (isLast && !folders.isEmpty) {
+        let all = files + folders.map { $0 + "/" }
+        look.unrecognized = UnrecognizedFolder(
+          path: listing.folder, holds: all.prefix(100).map(PathText.shown))
+      }
+    }
+    return look
+  }
+
+  /// Those that are not above a capture, without those that lie in another one.
+  private func outermost(
+    _ folders: [UnrecognizedFolder], root: FilePath, captures: [Recognition]
+  ) -> [UnrecognizedFolder] {
+    var above: Set<FilePath> = []
+    for capture in captures {
+      var folder = capture.folder
+      while folder.starts(with: root), above.insert(folder).inserted, folder.removeLastComponent() {
+      }
+    }
+    var kept: Set<FilePath> = []
+    return folders.sorted { $0.path.text < $1.path.text }.filter { candidate in
+      if above.contains(candidate.path) { return false }
+      var folder = candidate.path
+      while folder != root, folder.removeLastComponent() {
+        if kept.contains(folder) { return false }
+      }
+      kept.insert(candidate.path)
+      return true
+    }
+  }
+}
