@@ -32,6 +32,7 @@ public struct EventLog: EventSink {
     metadata["outcome"] = event.outcome.map { "\($0.rawValue)" }
     metadata["reason"] = event.reason.map { "\($0.rawValue)" }
     metadata["message"] = event.message.map { "\($0)" }
+    metadata["cause"] = event.cause.map { "\($0.rawValue)" }
     metadata["seconds"] = event.seconds.map { "\($0)" }
     metadata["frames"] = event.frames.map { "\($0)" }
     for warning in event.warnings ?? [] {

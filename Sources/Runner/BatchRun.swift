@@ -49,14 +49,16 @@ public struct BatchRun: Sendable {
   ) -> RunReport {
     let interruption = interruption ?? Interruption(abort: cancellation)
     var ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
+    var options = options
+    options.outputPlace = OutputPlace(options.output)
     let task = CaptureTask(
       registry: registry, pipeline: pipeline, options: options, clock: clock, run: run,
       budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)
     for (index, target) in targets.enumerated() {
       if interruption.isRequested {
-        ledger.skip(index, "interrupted")
+        ledger.skip(index, .interrupted)
       } else if options.failFast, ledger.hasFailed {
-        ledger.skip(index, "--fail-fast")
+        ledger.skip(index, .failFast)
       } else {
         ledger.start(index)
         ledger.finish(index, task.execute(target))
@@ -71,9 +73,11 @@ public struct CaptureTarget: Sendable, Codable {
   public var recognition: Recognition
   public var layout: OutputLayout
 
-  func report(_ outcome: CaptureReport.Outcome, _ message: String) -> CaptureReport {
+  func report(
+    _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
+  ) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.folder.string, family: recognition.family.rawValue,
-      outcome: outcome, message: message)
+      outcome: outcome, message: message, cause: cause)
   }
 }

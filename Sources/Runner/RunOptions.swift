@@ -23,6 +23,9 @@ public struct RunOptions: Sendable, Codable {
   /// The most memory that all workers together may use; `nil` = what the machine has to give.
   public var memoryBytes: Int64?
 
+  /// The output folder as it was when the run began, once it has.
+  var outputPlace: OutputPlace?
+
   public init(output: FilePath, cores: Int) {
     self.output = output
     self.cores = cores

@@ -11,6 +11,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case changedWhileReading
     /// Something that may pass by itself: a device or network that did not answer, a resource in use.
     case temporary
+    /// Descriptors, processes, threads or memory are used up.
+    case exhausted
     case other
   }
 
@@ -20,6 +22,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   public var operation: String
   public var reason: String
   public var remedy: String?
+  /// The system's error number, where it was the system that refused.
+  public private(set) var code: Errno?
 
   public init(
     kind: Kind, path: FilePath, operation: String, reason: String, remedy: String? = nil
@@ -55,18 +59,34 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
       self.init(
         kind: .readOnly, path: path, operation: operation, reason: "read-only file system",
         remedy: "choose another --output")
-    case .ioError, .resourceBusy, .interrupted, .timedOut, .staleNFSFileHandle, .noMemory,
-      .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable,
-      .connectionReset, .connectionAbort, .networkDown, .networkUnreachable, .hostIsDown,
+    case .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
+      self.init(
+        kind: .exhausted, path: path, operation: operation, reason: "\(errno)",
+        remedy: Self.limitRemedy[errno])
+    case .ioError, .resourceBusy, .interrupted, .timedOut, .staleNFSFileHandle, .connectionReset,
+      .connectionAbort, .networkDown, .networkUnreachable, .hostIsDown,
       .noRouteToHost:
       self.init(kind: .temporary, path: path, operation: operation, reason: "\(errno)")
     default:
       self.init(kind: .other, path: path, operation: operation, reason: "\(errno)")
     }
+    code = errno
   }
 
-  /// Whether it is about the place that results are written to: full, read-only or forbidden.
-  public var isAboutOutput: Bool { kind == .noSpace || kind == .readOnly || kind == .permission }
+  private static let limitRemedy: [Errno: String] = [
+    .noMemory: "raise ulimit -v, or run fewer captures at a time with --jobs",
+    .tooManyOpenFiles: "raise ulimit -n, or run fewer captures at a time with --jobs",
+    .tooManyOpenFilesInSystem: "the whole machine has no file descriptors left",
+    .resourceTemporarilyUnavailable: "raise ulimit -u, or run fewer captures at a time with --jobs",
+  ]
+
+  /// Whether something was to be written.
+  public var isWriting: Bool { Self.writingOperations.contains(operation) }
+
+  private static let writingOperations: Set<String> = [
+    "write", "create", "make folder", "remove", "remove folder", "rename", "publish", "flush",
+    "close", "lock",
+  ]
 
   public var description: String {
     "\(path.shown): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")

@@ -1,9 +1,45 @@
+import Synchronization
+import SystemPackage
+
 #if canImport(Glibc)
   import Glibc
 #endif
 
 /// Standard output for results, standard error for everything else.
+///
+/// A result that cannot be written is a failure of the program that was asked for it: the first error is
+/// kept and makes the exit code 73. A closed pipe is none: who read it has read enough.
 enum Console {
+  private static let failure = Mutex<Errno?>(nil)
+
+  /// What kept a result from standard output, if anything has.
+  static var outputFailure: Errno? { failure.withLock { $0 } }
+
+  /// Before anything else is done: a closed pipe is an error to look at, not a signal; and a standard
+  /// descriptor that is closed is opened on `/dev/null`, lest the next file that is opened gets its number
+  /// and text for people lands in it. It is opened the wrong way round, so that a use of it is an error.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    for (descriptor, flags) in [
+      (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+    ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+      // The lowest free number: this one, since those below it are open by now.
+      _ = open("/dev/null", flags)
+    }
+  }
+
+  /// Closes standard output, which tells of errors that writing has not, and says what went wrong.
+  static func closeOutput() -> Errno? {
+    if close(STDOUT_FILENO) != 0, errno != EBADF, errno != EINTR { note(errno) }
+    guard let found = outputFailure else { return nil }
+    error("error: standard output: \(found): the result is not complete there")
+    return found
+  }
+
+  private static func note(_ number: Int32) {
+    failure.withLock { $0 = $0 ?? Errno(rawValue: number) }
+  }
+
   /// Whether standard error is a terminal, and how wide.
   static var terminalColumns: Int? {
     guard isatty(STDERR_FILENO) == 1 else { return nil }
@@ -46,9 +82,20 @@ enum Console {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count <= 0 {
         if count < 0, errno == EINTR { continue }
-        return  // A closed pipe: nobody listens.
+        if count < 0, errno == EAGAIN {
+          wait(for: descriptor)
+          continue
+        }
+        if descriptor == STDOUT_FILENO, errno != EPIPE { note(errno) }
+        return
       }
       rest = rest.dropFirst(count)
     }
+  }
+
+  /// Somebody made the descriptor non-blocking: waits until it takes more.
+  private static func wait(for descriptor: Int32) {
+    var one = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&one, 1, 1000)
   }
 }

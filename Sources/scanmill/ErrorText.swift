@@ -13,26 +13,39 @@ enum ErrorText {
   /// Ends the process.
   static func exit(with error: any Error) -> Never {
     switch error {
-    case let end as Exit: Glibc.exit(Int32(end.code))
+    case let end as Exit: exit(end.code)
     case let failure as Failure: end(failure.code, failure.text)
     case let error as PipelineError: end(ExitStatus.badPipeline, error.description)
     case let error as SettingError: end(ExitStatus.usage, error.description)
     case let error as CaptureError: end(ExitStatus.noCapture, error.description)
     case let error as FileError:
-      end(
-        error.isAboutOutput ? ExitStatus.cannotWrite : ExitStatus.internalError, error.description)
+      end(FailureJudge.exitCode(of: error), error.description)
     case let error as CancelledError: end(ExitStatus.interrupted, error.description)
     default:
       // Help, version and wrong command lines are the argument parser's own; anything else is a bug.
       let code = Scanmill.exitCode(for: error).rawValue
-      if code == 0 || code == ExitStatus.usage { Scanmill.exit(withError: error) }
+      if code == 0 {
+        Console.print(Scanmill.fullMessage(for: error))
+        exit(ExitStatus.success)
+      }
+      if code == ExitStatus.usage {
+        Console.error(Scanmill.fullMessage(for: error))
+        exit(ExitStatus.usage)
+      }
       end(ExitStatus.internalError, "internal error, please report it: \(error)")
     }
   }
 
   private static func end(_ code: Int, _ text: String) -> Never {
     Console.error("error: " + text)
-    Glibc.exit(Int32(code))
+    exit(code)
+  }
+
+  /// Ends the process; a result that could not be written to standard output counts as well.
+  static func exit(_ code: Int) -> Never {
+    let isLost = Console.closeOutput() != nil
+    let final = isLost ? ExitStatus.gravest([code, ExitStatus.cannotWrite]) : code
+    Glibc.exit(Int32(final))
   }
 }
 

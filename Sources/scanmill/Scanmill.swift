@@ -1,4 +1,5 @@
 import ArgumentParser
+import Runner
 
 /// The root command.
 struct Scanmill: ParsableCommand {
@@ -26,9 +27,11 @@ enum Version {
 @main
 enum Main {
   static func main() {
+    Console.prepare()
     do {
       var command = try Scanmill.parseAsRoot()
       try command.run()
+      ErrorText.exit(ExitStatus.success)
     } catch {
       ErrorText.exit(with: error)
     }

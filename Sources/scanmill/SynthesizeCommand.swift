@@ -94,13 +94,13 @@ struct SynthesizeCommand: ParsableCommand {
 
   func run() throws {
     guard !listFaults else {
-      print(faultList)
+      Console.print(faultList)
       return
     }
     do {
       let capture = try SyntheticFamilies.write(family, options)
-      print(capture.folder)
-      print(capture.truth)
+      Console.print("\(capture.folder)")
+      Console.print("\(capture.truth)")
     } catch let error as SynthesisError {
       throw ValidationError(error.description)
     }

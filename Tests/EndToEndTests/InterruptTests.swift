@@ -28,7 +28,7 @@ struct InterruptTests {
     kill(running.process.processIdentifier, signal)
     let result = try running.finish()
     #expect(result.status == code)
-    #expect(result.output == "a failed 1/2\nb failed 1/2\n")
+    #expect(result.output == "a interrupted 1/2\nb interrupted 1/2\n")
     #expect(result.errors.contains("slow cancelled: stopped: interrupted"))
     #expect(Processes.marked(marker) == [])
     #expect(scene.leftovers() == [])

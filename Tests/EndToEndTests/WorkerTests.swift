@@ -17,8 +17,11 @@ struct WorkerTests {
 
   @Test(
     "A worker that crashes costs its capture; what it had published and the others stay",
-    arguments: [(SIGSEGV, "SIGSEGV"), (SIGBUS, "SIGBUS"), (SIGILL, "SIGILL"), (SIGKILL, "SIGKILL")])
-  func crash(signal: Int32, name: String) throws {
+    arguments: [
+      (SIGSEGV, "SIGSEGV", 70), (SIGBUS, "SIGBUS", 1), (SIGABRT, "SIGABRT", 70),
+      (SIGKILL, "SIGKILL", 1),
+    ])
+  func crash(signal: Int32, name: String, code: Int32) throws {
     let scene = try Scene("a", "b")
     // Only `a` sleeps.
     let pipeline = try scene.pipeline(
@@ -34,7 +37,7 @@ struct WorkerTests {
     }
     for worker in Processes.children(of: running.process.processIdentifier) { kill(worker, signal) }
     let result = try running.finish()
-    #expect(result.status == 1)
+    #expect(result.status == code)
     #expect(result.output == "a failed 2/3\nb done 3/3\n")
     #expect(result.errors.contains("was ended by \(name) while it ran slow"))
     #expect(

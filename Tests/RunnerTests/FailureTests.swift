@@ -30,6 +30,7 @@ struct FailureTests {
         "tables ran never-built",
       ])
     #expect(result.message("frames") == "the machine is broken")
+    #expect(result["scan"].cause == .program)
     #expect(result.message("depth") == "its input 'frames' failed")
     #expect(workshop.published("tables") == "[color red]")
     #expect(workshop.folders() == [".failed", "capture.json", "color", "tables"])
@@ -224,7 +225,8 @@ struct FailureTests {
         "color ran never-built", "frames cancelled never-built", "depth cancelled",
         "aligned cancelled", "tables cancelled",
       ])
-    #expect(result["second"].outcome == .skipped)
+    #expect(result["second"].outcome == .interrupted)
+    #expect(result["scan"].outcome == .interrupted && result["scan"].cause == nil)
     #expect(workshop.folders() == ["capture.json", "color"])
     #expect(workshop.run().exit == 0)
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])

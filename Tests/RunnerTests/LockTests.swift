@@ -41,8 +41,8 @@ struct LockTests {
     let lock = try FileLock(at: workshop.layout().lock, holder: "scanmill run 7") { _ in false }
     let cancellation = Cancellation()
     let result = workshop.run(events: Canceller(cancellation), cancellation: cancellation)
-    #expect(result["scan"].outcome == .skipped)
-    #expect(result["scan"].message == "interrupted")
+    #expect(result["scan"].outcome == .interrupted)
+    #expect(result["scan"].message == "not started")
     withExtendedLifetime(lock) {}
   }
 

@@ -81,6 +81,6 @@ struct FileLockTests {
     let error = #expect(throws: FileError.self) {
       try FileLock(at: "/sys/scanmill/lock", holder: "me") { _ in false }
     }
-    #expect(error?.isAboutOutput == true)
+    #expect(error?.isWriting == true)
   }
 }

@@ -122,14 +122,16 @@ struct FileSystemTests {
       (.permissionDenied, .permission, true), (.notPermitted, .permission, true),
       (.noSpace, .noSpace, true), (.diskQuotaExceeded, .noSpace, true),
       (.readOnlyFileSystem, .readOnly, true), (.ioError, .temporary, false),
-      (.staleNFSFileHandle, .temporary, false), (.tooManyOpenFiles, .temporary, false),
+      (.staleNFSFileHandle, .temporary, false), (.tooManyOpenFiles, .exhausted, true),
+      (.noMemory, .exhausted, true), (.resourceTemporarilyUnavailable, .exhausted, true),
       (.isDirectory, .other, false), (.invalidArgument, .other, false),
     ] as [(Errno, FileError.Kind, Bool)])
-  func kinds(errno: Errno, kind: FileError.Kind, isAboutOutput: Bool) {
+  func kinds(errno: Errno, kind: FileError.Kind, hasRemedy: Bool) {
     let error = FileError(errno, path: "/x", operation: "write")
     #expect(error.kind == kind)
-    #expect(error.isAboutOutput == isAboutOutput)
+    #expect(error.code == errno && error.isWriting)
+    #expect(!FileError(errno, path: "/x", operation: "read").isWriting)
     #expect(error.description.hasPrefix("/x: write: "))
-    #expect((error.remedy != nil) == isAboutOutput)
+    #expect((error.remedy != nil) == hasRemedy)
   }
 }

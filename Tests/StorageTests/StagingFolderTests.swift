@@ -128,7 +128,7 @@ struct StagingFolderTests {
     try folder.link("staging/stage.run/full", to: "/dev/full")
     let error = #expect(throws: FileError.self) { try staging.write([1], as: "full") }
     #expect(error?.kind == .noSpace)
-    #expect(error?.isAboutOutput == true)
+    #expect(error?.code == .noSpace && error?.isWriting == true)
     #expect(error?.remedy?.contains("free some space") == true)
     try folder.link("staging/stage.run/piecewise", to: "/dev/full")
     let file = try staging.create("piecewise")

@@ -29,6 +29,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var outcome: JobOutcome?
   public var reason: Reason?
   public var message: String?
+  /// Of a failure.
+  public var cause: FailureCause?
   public var seconds: Double?
   /// Done so far, or in all.
   public var frames: Int?

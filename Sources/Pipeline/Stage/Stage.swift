@@ -66,9 +66,13 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
   /// Whether another attempt may succeed.
   public var isTemporary: Bool
+  public var cause: FailureCause
 
-  public init(_ description: String, isTemporary: Bool = false) {
+  public init(
+    _ description: String, isTemporary: Bool = false, cause: FailureCause = .program
+  ) {
     self.description = description
+    self.cause = cause
     self.isTemporary = isTemporary
   }
 }

@@ -10,8 +10,8 @@ struct CaptureResults {
     set { results[stage] = newValue }
   }
 
-  /// Whether a job could not write its result.
-  var hadOutputFailure: Bool { results.values.contains(where: \.isOutputFailure) }
+  /// The exit codes that failed jobs ask for.
+  var codes: Set<Int> { Set(results.values.compactMap(\.verdict?.exit)) }
 
   /// - Parameters:
   ///   - stages: the names, in pipeline order; those without a result are left out.
@@ -36,14 +36,18 @@ struct CaptureResults {
 extension CaptureReport {
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
   mutating func conclude(isStrict: Bool) {
-    if stages.contains(where: { $0.outcome == .failed || $0.outcome == .cancelled }) {
+    cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
+    if stages.contains(where: { $0.outcome == .failed }) {
       outcome = .failed
+    } else if stages.contains(where: { $0.outcome == .cancelled }) {
+      outcome = .interrupted
     } else if stages.contains(where: { $0.outcome == .blocked }) {
       outcome = .blocked
     } else {
       // Notes fail nothing.
       let kinds = isStrict ? warnings.withoutNotes.count : 0
       outcome = kinds > 0 ? .failed : .done
+      cause = kinds > 0 ? .input : nil
       if kinds > 0 { message = "--strict: \(kinds) \(kinds == 1 ? "kind" : "kinds") of warnings" }
     }
   }

@@ -87,8 +87,8 @@ final class CaptureRun {
     return report()
   }
 
-  /// Whether a job could not write its result.
-  var hadOutputFailure: Bool { results.hadOutputFailure }
+  /// The exit codes that its failed jobs ask for.
+  var codes: Set<Int> { results.codes }
 
   private func hear(_ message: JobMessage) {
     switch message {
@@ -127,7 +127,7 @@ final class CaptureRun {
       layout: session.layout, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
-      log: log)
+      log: log, place: options.outputPlace)
     JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
   }
 
@@ -144,7 +144,8 @@ final class CaptureRun {
   }
 
   private func willRetry(_ name: String, _ result: JobResult) -> Bool {
-    guard result.report.outcome == .failed, result.isTransient, !interruption.isRequested,
+    guard result.report.outcome == .failed, result.verdict?.mayPass == true,
+      !interruption.isRequested,
       let stage = planner.pipeline[name],
       retries.again(name, own: stage.retries, atSeconds: clock.monotonicSeconds()) != nil
     else { return false }

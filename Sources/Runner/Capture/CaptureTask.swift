@@ -22,11 +22,10 @@ struct CaptureTask: Sendable {
       var who = "another run"
       guard let lock = try lock(target, &who) else {
         if interruption.isRequested {
-          return CaptureOutcome(target.report(.skipped, "interrupted"))
+          return CaptureOutcome(target.report(.interrupted, "not started"))
         }
-        var outcome = CaptureOutcome(target.report(.skipped, "locked by \(who)"))
-        outcome.wasLocked = true
-        return outcome
+        return CaptureOutcome(
+          target.report(.skipped, "locked by \(who)"), codes: [ExitStatus.locked])
       }
       defer { withExtendedLifetime(lock) {} }
       try Publication.sweep(target.layout)
@@ -39,18 +38,18 @@ struct CaptureTask: Sendable {
       let captureRun = CaptureRun(
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, interruption: interruption)
-      var outcome = CaptureOutcome(captureRun.execute())
-      outcome.hadOutputFailure = captureRun.hadOutputFailure
+      let outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       Publication.tidy(target.layout)
       session.digests.save()
       try session.writeDocument(for: pipeline)
       session.writeIndex(for: pipeline, registry: registry)
       return outcome
     } catch {
-      var outcome = CaptureOutcome(target.report(.failed, "\(error)"))
-      // Whatever a file under the output folder did not let us do: results cannot be written there.
-      outcome.hadOutputFailure =
-        (error as? FileError).map { $0.path.starts(with: target.layout.root) } ?? false
+      let verdict = FailureJudge(
+        output: target.layout.root, capture: target.recognition.folder
+      ).verdict(error)
+      var outcome = CaptureOutcome(
+        target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
       outcome.isUnreadable = error is CaptureError
       return outcome
     }
@@ -78,14 +77,13 @@ struct CaptureTask: Sendable {
 /// How the work on one capture ended.
 public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var report: CaptureReport
-  /// Whether a result could not be written.
-  public var hadOutputFailure = false
-  /// Whether another run had it and we did not wait.
-  public var wasLocked = false
+  /// The exit codes that it asks for, besides that of its report.
+  public var codes: Set<Int>
   /// Whether the capture could not even be opened.
   public var isUnreadable = false
 
-  public init(_ report: CaptureReport) {
+  public init(_ report: CaptureReport, codes: Set<Int> = []) {
     self.report = report
+    self.codes = codes
   }
 }

@@ -8,11 +8,11 @@ import SystemPackage
 /// How one attempt at a job ended.
 struct JobResult: Sendable {
   var report: StageReport
-  /// Whether the output folder could not take the result.
-  var isOutputFailure = false
+  /// Of a failure: what it means for the run.
+  var verdict: FailureVerdict? {
+    didSet { report.cause = verdict?.cause }
+  }
   var warnings: [CaptureWarning] = []
-  /// Whether another attempt may succeed: a device that did not answer, not damaged content.
-  var isTransient = false
   /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
   var isRemoved = false
 
@@ -54,6 +54,8 @@ struct JobRunner: Sendable {
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
   let log: LogFile
+  /// Where results must go; `nil`: wherever the path leads.
+  let place: OutputPlace?
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -61,7 +63,9 @@ struct JobRunner: Sendable {
     let start = clock.monotonicSeconds()
     do {
       let facts = try collector.facts(of: stage, forPlan: false)
-      if case .unreadable(let why) = facts.applicability { throw StageFailure(why) }
+      if case .unreadable(let why) = facts.applicability {
+        throw StageFailure(why, cause: .input)
+      }
       let (inputs, missing) = gatherInputs()
       let decision = decide(facts, inputs)
       result.report.reason = decision.reason
@@ -89,19 +93,18 @@ struct JobRunner: Sendable {
         result.report.outcome = .cancelled
         try? FileSystem.remove(layout.staging(stage.name, run: run))
       } else {
+        var verdict = FailureJudge(output: layout.root, capture: capture.folder).verdict(error)
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
+          verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
           result.report.message =
             "input-changed: \(path) changed while the stage read it, run again once the upload has "
             + "settled; \(error)"
         }
-        result.isOutputFailure = leaveNote(error, result.report.message ?? "")
-      }
-      if let error = error as? FileError {
-        result.isOutputFailure =
-          result.isOutputFailure || error.isAboutOutput && error.path.starts(with: layout.root)
-        result.isTransient = error.kind == .temporary
-      } else if let failure = error as? StageFailure {
-        result.isTransient = failure.isTemporary
+        if isOutputFull(error) {
+          verdict = .graver(verdict, FailureTable.verdict(.output, .space))
+        }
+        leaveNote(result.report.message ?? "", verdict)
+        result.verdict = verdict
       }
     }
     return .ended(stage.name, result)
@@ -113,19 +116,24 @@ struct JobRunner: Sendable {
   }
 
   /// Says under `.failed/` why, with what the attempt had written; a success removes it. On a full disk
-  /// what it had written is of less use than the space, and is removed. Returns whether the disk is full.
-  private func leaveNote(_ error: any Error, _ message: String) -> Bool {
+  /// what it had written is of less use than the space, and is removed. Somewhere else than where results
+  /// must go nothing is left at all.
+  private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
+    guard (try? place?.check()) != nil || place == nil else { return }
     let staging = layout.staging(stage.name, run: run)
-    var isFull = (error as? FileError)?.kind == .noSpace
+    if verdict == FailureTable.verdict(.output, .space) { try? FileSystem.remove(staging) }
+    FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
+      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+  }
+
+  /// Whether the disk that results go to is full, whatever became of it in the stage.
+  private func isOutputFull(_ error: any Error) -> Bool {
     do throws(FileError) {
       try FileSystem.checkSpace(for: 0, at: layout.folder)
     } catch {
-      isFull = error.kind == .noSpace
+      return error.kind == .noSpace
     }
-    if isFull { try? FileSystem.remove(staging) }
-    FailureNote(message: message, time: clock.wallText()).leave(
-      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
-    return isFull
+    return (error as? FileError)?.kind == .noSpace
   }
 
   /// A file of the capture that is not as it was when the capture was opened.
@@ -186,6 +194,7 @@ struct JobRunner: Sendable {
     _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
   ) throws -> ArtifactRecord {
     try cancellation.check()
+    try place?.check()
     try FileSystem.remove(layout.failed(stage.name))
     if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
       try FileSystem.checkSpace(for: needed, at: layout.folder)
@@ -216,6 +225,7 @@ struct JobRunner: Sendable {
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
       warnings: warnings.warnings)
+    try place?.check()
     var publication = Publication(staging.path, record, layout: layout, run: run)
     try publication.perform()
     return record

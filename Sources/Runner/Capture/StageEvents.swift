@@ -56,6 +56,7 @@ struct StageEvents {
       $0.outcome = result.report.outcome
       $0.reason = result.report.reason
       $0.message = result.report.message
+      $0.cause = result.report.cause
       $0.seconds = result.report.seconds
       $0.frames = result.report.frames
       $0.warnings = result.warnings.isEmpty ? nil : result.warnings

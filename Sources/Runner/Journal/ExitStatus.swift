@@ -10,11 +10,21 @@ public enum ExitStatus {
   public static let badPipeline = 78
   public static let interrupted = 130
   public static let terminated = 143
+  /// SIGHUP: the terminal or the connection is gone.
+  public static let hungUp = 129
 
-  static func of(_ report: RunReport, hadOutputFailure: Bool, wasLocked: Bool) -> Int {
-    if hadOutputFailure { return cannotWrite }
-    if wasLocked { return locked }
+  /// From the gravest to the least.
+  private static let order = [
+    interrupted, terminated, hungUp, internalError, cannotWrite, locked, jobFailed, success,
+  ]
+
+  /// The code that a run with all of these ends with; one that is no code of a run is graver than all.
+  public static func gravest(_ codes: some Sequence<Int>) -> Int {
+    codes.min { (order.firstIndex(of: $0) ?? -1) < (order.firstIndex(of: $1) ?? -1) } ?? success
+  }
+
+  static func of(_ report: RunReport, _ codes: Set<Int>) -> Int {
     let isBad = report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
-    return isBad ? jobFailed : success
+    return gravest(codes.union([isBad ? jobFailed : success]))
   }
 }

@@ -12,6 +12,7 @@ enum LogLine {
     add("uses", event.uses)
     add("outcome", event.outcome?.rawValue)
     add("reason", event.reason?.rawValue)
+    add("cause", event.cause?.rawValue)
     add("seconds", event.seconds.map { "\($0)" })
     add("frames", event.frames.map { "\($0)" })
     add("totalFrames", event.totalFrames.map { "\($0)" })

@@ -11,8 +11,8 @@ struct RunLedger {
   private let run: String
   private let declined: [CaptureReport]
   private var reports: [Int: CaptureReport] = [:]
-  private var hadOutputFailure = false
-  private var wasLocked = false
+  /// Exit codes that single captures ask for.
+  private var codes: Set<Int> = []
   private var unreadable = 0
   private(set) var hasFailed: Bool
 
@@ -45,19 +45,28 @@ struct RunLedger {
     events.send(event)
   }
 
-  mutating func skip(_ index: Int, _ why: String) {
-    reports[index] = targets[index].report(.skipped, why)
+  /// Why a capture is not started.
+  enum SkipReason {
+    case interrupted, failFast
+  }
+
+  mutating func skip(_ index: Int, _ why: SkipReason) {
+    reports[index] =
+      switch why {
+      case .interrupted: targets[index].report(.interrupted, "not started")
+      case .failFast: targets[index].report(.skipped, "--fail-fast")
+      }
   }
 
   mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
-    hadOutputFailure = hadOutputFailure || outcome.hadOutputFailure
-    wasLocked = wasLocked || outcome.wasLocked
+    codes.formUnion(outcome.codes)
     unreadable += outcome.isUnreadable ? 1 : 0
     hasFailed = hasFailed || outcome.report.outcome == .failed
     reports[index] = outcome.report
     var event = RunEvent(
       .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = outcome.report.outcome.rawValue
+    event.cause = outcome.report.cause
     event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
     event.done = ended
     event.total = targets.count
@@ -69,8 +78,7 @@ struct RunLedger {
     var report = RunReport(run: run)
     report.captures =
       declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
-    report.exit = ExitStatus.of(
-      report, hadOutputFailure: hadOutputFailure, wasLocked: wasLocked)
+    report.exit = ExitStatus.of(report, codes)
     // A capture that cannot be opened is 65 when it is all that was given.
     if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {
       report.exit = ExitStatus.noCapture

@@ -17,6 +17,8 @@ public struct RunReport: Sendable, Codable, Hashable {
 public struct CaptureReport: Sendable, Codable, Hashable {
   public enum Outcome: String, Codable, Sendable {
     case done, failed, blocked, skipped
+    /// The run was interrupted before it was done; no failure.
+    case interrupted
   }
 
   public var id: String
@@ -25,10 +27,16 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var outcome: Outcome
   /// Why it failed or was skipped, when no stage says it.
   public var message: String?
+  /// Of a failure: the one that decides what helps.
+  public var cause: FailureCause?
   public var stages: [StageReport]
   public var warnings: [CaptureWarning]
 
-  public init(id: String, path: String, family: String?, outcome: Outcome, message: String? = nil) {
+  public init(
+    id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
+    cause: FailureCause? = nil
+  ) {
+    self.cause = cause
     self.id = id
     self.path = path
     self.family = family
@@ -50,6 +58,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var outcome: JobOutcome
   public var reason: Reason?
   public var message: String?
+  /// Of a failure.
+  public var cause: FailureCause?
   public var seconds: Double?
   public var cpuSeconds: Double?
   public var frames: Int?

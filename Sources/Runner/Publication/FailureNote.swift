@@ -7,6 +7,8 @@ struct FailureNote: Codable, Sendable {
   var schema = 1
   var message: String
   var time: String
+  /// Notes of earlier versions have none.
+  var cause: FailureCause?
 
   /// The note of the last attempt, if that failed.
   static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {

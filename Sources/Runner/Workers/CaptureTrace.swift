@@ -25,6 +25,7 @@ struct CaptureTrace {
       var report = StageReport(stage: stage, uses: event.uses ?? "", outcome: outcome)
       report.reason = event.reason
       report.message = event.message
+      report.cause = event.cause
       report.seconds = event.seconds
       report.frames = event.frames
       if let frames = event.frames, let seconds = event.seconds, seconds > 0, outcome == .ran {
@@ -41,20 +42,30 @@ struct CaptureTrace {
 
   /// The report of a capture whose worker is gone: what ran has failed for the reason given (or was
   /// `cancelled`), what had not started never will.
-  func report(of target: CaptureTarget, why: String, isInterrupted: Bool) -> CaptureReport {
-    var report = target.report(.failed, why)
+  func report(
+    of target: CaptureTarget, why: String, cause: FailureCause, isInterrupted: Bool
+  ) -> CaptureReport {
+    var report =
+      isInterrupted
+      ? target.report(.interrupted, why) : target.report(.failed, why, cause: cause)
     report.warnings = warnings
     report.stages = order.compactMap { stage in
       guard var entry = reports[stage] else { return nil }
       if running.contains(stage) {
         entry.outcome = isInterrupted ? .cancelled : .failed
         entry.message = why
+        entry.cause = isInterrupted ? nil : cause
       } else if entry.outcome == .cancelled, entry.message == nil {
         entry.message = "not started"
       }
       return entry
     }
     if !running.isEmpty { report.message = nil }
+    if isInterrupted, report.stages.contains(where: { $0.outcome == .failed }) {
+      report.outcome = .failed
+    }
+    let causes = report.stages.compactMap(\.cause) + (report.cause.map { [$0] } ?? [])
+    report.cause = FailureCause.deciding(causes)
     return report
   }
 }

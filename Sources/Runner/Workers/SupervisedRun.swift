@@ -47,7 +47,9 @@ final class SupervisedRun {
     self.events = events
     self.interruption = interruption
     clock = supervisor.batch.clock
-    options = supervisor.batch.options
+    var options = supervisor.batch.options
+    options.outputPlace = OutputPlace(options.output)
+    self.options = options
     ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
     admission = Admission(
       cores: options.cores,
@@ -104,9 +106,9 @@ final class SupervisedRun {
     giveShares()
   }
 
-  private var reasonToStartNothing: String? {
-    if interruption.isRequested { return "interrupted" }
-    return options.failFast && ledger.hasFailed ? "--fail-fast" : nil
+  private var reasonToStartNothing: RunLedger.SkipReason? {
+    if interruption.isRequested { return .interrupted }
+    return options.failFast && ledger.hasFailed ? .failFast : nil
   }
 
   /// Has the next captures looked at while there are fewer that need a worker than could be given one.
@@ -157,7 +159,7 @@ final class SupervisedRun {
     return given / Int64(max(1, atOnce))
   }
 
-  private func skipWaiting(_ why: String) {
+  private func skipWaiting(_ why: RunLedger.SkipReason) {
     for index in waiting + unseen { ledger.skip(index, why) }
     waiting = []
     unseen = []
@@ -189,12 +191,12 @@ final class SupervisedRun {
         "the worker came to use \(used >> 20) MB of memory, its limit is "
         + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
-    case .ended(let end): finish(index, end.phrase, isSIGBUS: end.way == .killed(signal: SIGBUS))
-    case .failed(let why): finish(index, "could not be started: \(why)", isSIGBUS: false)
+    case .ended(let end): finish(index, .ended(end))
+    case .failed(let error): finish(index, .notStarted(error))
     }
   }
 
-  private func finish(_ index: Int, _ phrase: String, isSIGBUS: Bool) {
+  private func finish(_ index: Int, _ end: WorkerFailure.End) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
     admission.release(index)
@@ -206,8 +208,7 @@ final class SupervisedRun {
       let failure = WorkerFailure(
         target: targets[index], trace: worker.trace, run: run, clock: clock, log: log,
         isInterrupted: worker.isInterrupted)
-      ledger.finish(
-        index, failure.outcome(phrase, killReason: worker.killReason, isSIGBUS: isSIGBUS))
+      ledger.finish(index, failure.outcome(end, killReason: worker.killReason))
     }
     giveShares()
   }

@@ -1,10 +1,47 @@
 import Captures
 import Pipeline
+import Processes
 import Storage
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// A worker that ended without giving its outcome: what to say, and what to leave for the next run.
 struct WorkerFailure {
+  /// How it came to its end.
+  enum End {
+    case ended(ProcessEnd)
+    case notStarted(FileError)
+
+    var phrase: String {
+      switch self {
+      case .ended(let end): end.phrase
+      case .notStarted(let error): "could not be started: \(error)"
+      }
+    }
+
+    /// What it means unless we ended it ourselves.
+    ///
+    /// The signals of a program that does something it must not are mistakes of ours. SIGBUS is a file
+    /// that was cut short under its map; SIGKILL comes from outside, most likely for want of memory.
+    var verdict: FailureVerdict {
+      switch self {
+      case .notStarted(let error):
+        return FailureJudge.verdict(error, .ourselves)
+      case .ended(let end):
+        switch end.way {
+        case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
+        case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
+          .killed(SIGFPE):
+          return FailureVerdict(exit: ExitStatus.internalError, .program)
+        default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
+        }
+      }
+    }
+  }
+
   let target: CaptureTarget
   let trace: CaptureTrace
   let run: String
@@ -12,28 +49,33 @@ struct WorkerFailure {
   let log: FilePath
   let isInterrupted: Bool
 
-  /// - Parameters:
-  ///   - phrase: how it ended, "was ended by SIGSEGV".
-  ///   - killReason: why it was killed, if it was.
-  func outcome(_ phrase: String, killReason: String?, isSIGBUS: Bool) -> CaptureOutcome {
-    var why = killReason ?? "its worker process \(phrase)"
+  /// - Parameter killReason: why it was killed, if it was.
+  func outcome(_ end: End, killReason: String?) -> CaptureOutcome {
+    var why = killReason ?? "its worker process \(end.phrase)"
     if !trace.running.isEmpty, killReason == nil {
       why += " while it ran \(trace.running.joined(separator: ", "))"
     }
-    if isSIGBUS {
+    if case .ended(let end) = end, end.way == .killed(signal: SIGBUS) {
       why +=
         ": input-changed, most likely: a file was cut short while it was read, or its disk failed;"
         + " run again once the upload has settled"
     }
     let lines = LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
-    leaveNotes(why)
-    return CaptureOutcome(trace.report(of: target, why: why, isInterrupted: isInterrupted))
+    let verdict =
+      killReason == nil
+      ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
+    leaveNotes(why, verdict.cause)
+    return CaptureOutcome(
+      trace.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
+      codes: isInterrupted ? [] : [verdict.exit])
   }
 
   /// What had been published stays. Only if nobody else has taken the capture up meanwhile.
-  private func leaveNotes(_ why: String) {
+  private func leaveNotes(_ why: String, _ cause: FailureCause) {
     let layout = target.layout
+    // Gone, with all that was in it: nothing is made again in its place.
+    guard FileSystem.isFolder(layout.folder) else { return }
     guard
       let lock = try? FileLock(
         at: layout.lock, holder: "scanmill run \(run)", keepWaiting: { _ in false })
@@ -42,7 +84,7 @@ struct WorkerFailure {
     if !isInterrupted {
       for stage in trace.running {
         let staging = layout.staging(stage, run: run)
-        FailureNote(message: why, time: clock.wallText()).leave(
+        FailureNote(message: why, time: clock.wallText(), cause: cause).leave(
           for: stage, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
       }
     }

@@ -12,7 +12,7 @@ enum WorkerReport: Sendable {
   /// It has ended, after everything it said.
   case ended(ProcessEnd)
   /// It could not even be started.
-  case failed(String)
+  case failed(FileError)
 }
 
 /// Starts workers and listens to them, each on a thread of its own.
@@ -46,7 +46,10 @@ struct WorkerProcess: Sendable {
         // This thread lives as long as the worker: the kernel ends the worker with it.
         report(.ended(child.wait()))
       } catch {
-        report(.failed("\(error)"))
+        report(
+          .failed(
+            error as? FileError
+              ?? FileError(kind: .other, path: program, operation: "make", reason: "\(error)")))
       }
     }
   }

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import SystemPackage
 import Testing
 
 @testable import Runner
@@ -27,6 +28,7 @@ struct CaptureResultsTests {
     arguments: [
       ([.ran, .upToDate, .notApplicable], .done), ([.ran, .blocked], .blocked),
       ([.failed, .blocked], .failed), ([], .done),
+      ([.ran, .cancelled], .interrupted), ([.failed, .cancelled], .failed),
     ] as [([JobOutcome], CaptureReport.Outcome)])
   func outcome(stages: [JobOutcome], outcome: CaptureReport.Outcome) {
     let report = Self.report(stages)
@@ -45,12 +47,19 @@ struct CaptureResultsTests {
     #expect(Self.report([.failed], isStrict: true).message == nil)
   }
 
-  @Test("One result that could not be written is enough to say so")
-  func output() {
+  @Test("The exit codes of its failures and the cause that decides stand in it")
+  func causes() {
     var results = CaptureResults()
-    results["a"] = JobResult(report: StageReport(stage: "a", uses: "toy", outcome: .ran))
-    #expect(!results.hadOutputFailure)
-    results["a"]?.isOutputFailure = true
-    #expect(results.hadOutputFailure)
+    for (name, side, errno) in [
+      ("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace),
+    ] {
+      results[name] = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
+      results[name]?.verdict = FailureTable.verdict(side, errno)
+    }
+    #expect(results.codes == [1, 73])
+    let report = results.report(
+      of: ["a", "b"], into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      found: [], isStrict: false)
+    #expect(report.stages.map(\.cause) == [.input, .machine] && report.cause == .machine)
   }
 }

@@ -40,8 +40,10 @@ struct CaptureTraceTests {
 
   @Test("What had ended stays as it was; what ran has failed, what had not started never will")
   func crash() {
-    let report = Self.trace().report(of: Self.target, why: "crashed", isInterrupted: false)
-    #expect(report.outcome == .failed)
+    let report = Self.trace().report(
+      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
+    #expect(report.outcome == .failed && report.cause == .program)
+    #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
     #expect(
       report.stages.map { "\($0.stage) \($0.outcome.rawValue) \($0.message ?? "-")" } == [
         "color ran -", "depth failed crashed", "aligned cancelled not started",
@@ -55,13 +57,16 @@ struct CaptureTraceTests {
 
   @Test("Killed after an interrupt, what ran was stopped and has not failed")
   func interrupt() {
-    let report = Self.trace().report(of: Self.target, why: "killed", isInterrupted: true)
+    let report = Self.trace().report(
+      of: Self.target, why: "killed", cause: .program, isInterrupted: true)
     #expect(report.stages[1].outcome == .cancelled)
+    #expect(report.outcome == .interrupted && report.cause == nil)
   }
 
   @Test("A worker that ended before its first stage fails its capture with the reason")
   func early() {
-    let report = CaptureTrace().report(of: Self.target, why: "crashed", isInterrupted: false)
+    let report = CaptureTrace().report(
+      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
     #expect(report.outcome == .failed && report.message == "crashed" && report.stages.isEmpty)
   }
 }

@@ -1,0 +1,11 @@
+import Processing
+import Storage
+import SystemPackage
+
+extension UnreadableStream: ContentError {
+  var contentFile: FilePath? { nil }
+}
+
+extension AlignmentError: ContentError {
+  public var contentFile: FilePath? { nil }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Standard output that cannot be written, and descriptors that are closed")
+struct StandardStreamTests {
+  /// Runs the program in a shell; `%` stands for it.
+  private static func shell(_ script: String) throws -> Program.Result {
+    try Running(
+      "/bin/sh", ["-c", script.replacing("%", with: "'\(Program.path)'")], in: nil
+    ).finish()
+  }
+
+  @Test(
+    "A result that does not fit is exit 73 and says so; so is one on a closed standard output",
+    arguments: [
+      "stages", "stages --json", "graph", "--version", "--help",
+    ], [">/dev/full", ">&-"])
+  func full(verb: String, output: String) throws {
+    let result = try Self.shell("% \(verb) \(output)")
+    #expect(result.status == 73)
+    #expect(result.errors.contains("error: standard output: "))
+  }
+
+  @Test("A run whose summary does not fit has done its work and is exit 73")
+  func run() throws {
+    let scene = try Scene("a")
+    for json in ["", "--json"] {
+      let result = try Self.shell(
+        "% run \(scene.input) --output \(scene.output) \(json) >/dev/full")
+      #expect(result.status == 73)
+      #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))
+    }
+  }
+
+  @Test("A pipe that nobody reads is silent and changes no exit code")
+  func pipe() throws {
+    let result = try Self.shell(
+      "{ % stages --json; echo code $? >&2; } | true; { % graph nonsense; echo code $? >&2; } | true"
+    )
+    #expect(!result.errors.contains("standard output"))
+    #expect(result.errors.contains("code 0\n"))
+    #expect(!result.errors.contains("code 141"))
+  }
+
+  @Test("With standard descriptors closed no text lands in a file of the run")
+  func closed() throws {
+    let scene = try Scene("a")
+    let result = try Self.shell(
+      "% run \(scene.input) --output \(scene.output) -v <&- >&- 2>&-; echo code $?")
+    #expect(result.output == "code 73\n")
+    let runs = scene.output.appending("runs")
+    let run = try #require(try FileSystem.names(in: runs).first)
+    let events = try String(
+      contentsOfFile: runs.appending(run).appending("events.jsonl").string, encoding: .utf8)
+    for line in events.split(separator: "\n") {
+      #expect(line.hasPrefix("{") && line.hasSuffix("}"), "\(line)")
+    }
+    #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))
+  }
+}
