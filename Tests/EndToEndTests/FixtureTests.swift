@@ -27,6 +27,7 @@ struct FixtureTests {
     try expected.checkColorCount(in: folder)
     try expected.checkIMU(in: folder)
     try expected.checkThumbnail(in: folder)
+    try Invariants(folder).check()
 
     let inspection = try Program.run(["inspect", fixture.input.string, "--json"]).json()
     try expected.checkWarnings(in: inspection)

@@ -54,6 +54,7 @@ struct SyntheticFaultTests {
     try expected.checkFrameTimes(in: place)
     try expected.checkColorCount(in: place)
     try expected.checkIMU(in: place)
+    try Invariants(place).check()
   }
 
   private static func command(for situation: Situation, output: FilePath) -> [String] {
