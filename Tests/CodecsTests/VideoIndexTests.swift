@@ -44,7 +44,7 @@ struct VideoIndexTests {
     #expect(
       track.presentationTicks.map { base.nanoseconds(ofTicks: $0 - first) }
         == ticks.map { VideoTimeBase(denominator: 600).nanoseconds(ofTicks: $0) })
-    #expect(try decodedPictures(of: file).ticks == track.presentationTicks)
+    #expect(try decodedPictures(of: file).indices == Array(0..<ticks.count))
   }
 
   @Test("A bare stream has pictures and a size, but no times")

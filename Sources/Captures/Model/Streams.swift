@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -46,19 +47,19 @@ public struct ColorStream: Sendable {
   public var clockwiseQuarterTurns: Int
   /// Canonical frame of picture k (presentation order); `nil` = picture k is frame k.
   public var frameOfPicture: [Int]?
-  /// Presentation ticks of picture k as counted without decoding, so that a picture that later fails
-  /// to decode cannot shift the ones behind it; `nil` where the container has no times.
-  public var ticksOfPicture: [Int64]?
+  /// Which decoded picture of a video is picture k, known without decoding, so that a picture that later
+  /// fails to decode cannot shift the ones behind it; `nil` for stills.
+  public var order: PictureOrder?
 
   public init(
     source: Source, description: StreamDescription, clockwiseQuarterTurns: Int = 0,
-    frameOfPicture: [Int]? = nil, ticksOfPicture: [Int64]? = nil
+    frameOfPicture: [Int]? = nil, order: PictureOrder? = nil
   ) {
     self.source = source
     self.description = description
     self.clockwiseQuarterTurns = clockwiseQuarterTurns
     self.frameOfPicture = frameOfPicture
-    self.ticksOfPicture = ticksOfPicture
+    self.order = order
   }
 }
 

@@ -19,6 +19,10 @@ struct VISLAMVideo {
   let rotationIsIgnored: Bool
   /// When picture k is shown, in display order; made up where the file has no times.
   let ticks: [Int64]
+  /// Which decoded picture is which.
+  let order: PictureOrder
+  /// What every family reports of a video's pictures.
+  let oddities: VideoOddities
   let otherVideoTracks: Int
   /// The file ends before its own index says.
   let endsEarly: Bool
@@ -39,6 +43,8 @@ struct VISLAMVideo {
     rotationIsIgnored = first.orientation.isIgnored
     otherVideoTracks = index.tracks.count - 1
     endsEarly = index.endsEarly
+    order = first.order
+    oddities = VideoOddities(first)
     if first.presentationTicks.count == first.pictureCount {
       (ticks, timeBase) = (first.presentationTicks, first.timeBase)
     } else {
