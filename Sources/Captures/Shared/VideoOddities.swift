@@ -8,8 +8,13 @@ struct VideoOddities: Sendable {
   let picturesOfOtherSize: Int
 
   init(_ track: VideoTrack) {
-    backwardSteps = track.backwardSteps
-    picturesOfOtherSize = track.picturesOfOtherSize
+    self.init(
+      backwardSteps: track.backwardSteps, picturesOfOtherSize: track.picturesOfOtherSize)
+  }
+
+  init(backwardSteps: Int, picturesOfOtherSize: Int) {
+    self.backwardSteps = backwardSteps
+    self.picturesOfOtherSize = picturesOfOtherSize
   }
 
   /// - Parameter fit: what the app states of the size, if it states any. A size that changes within the

@@ -101,7 +101,9 @@ struct DecodePass {
     packet.pointee.dts = scanmill_nopts()
     let messages = codec.damageMessages
     if avcodec_send_packet(codec.context, packet) < 0 { counts.refusedPackets += 1 }
-    if let number, codec.damageMessages > messages { patched.insert(number) }
+    if let number, codec.damageMessages > messages, !numbers.holdsSeveral {
+      patched.insert(number)
+    }
     av_packet_unref(packet)
   }
 

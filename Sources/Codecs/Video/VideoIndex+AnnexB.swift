@@ -12,9 +12,10 @@ extension VideoIndex {
         file: input.file, what: "no start code of an H.264 stream", byteOffset: 0,
         remedy: "check that it is a bare stream and not empty")
     }
+    let (pictures, offsets, isReordered) = list.pictures()
     let order = PictureOrder(
-      places: list.pictures.map(\.place), offsets: list.offsets, isReordered: list.isReordered)
-    let sizes = PictureSizes(order.sorted(list.pictures.map(\.size)))
+      places: pictures.map(\.place), offsets: offsets, isReordered: isReordered)
+    let sizes = PictureSizes(order.sorted(pictures.map(\.size)))
     return VideoIndex(
       tracks: [
         VideoTrack(

@@ -16,6 +16,8 @@ struct H264Sequence: Hashable {
   var chromaFormat = 1
   var frameNumberBits: Int
   var order: Order
+  /// Reference pictures may be left out on purpose.
+  var allowsGaps: Bool
   var allowsFields: Bool
   /// Pictures after cropping.
   var width: Int
@@ -47,9 +49,10 @@ struct H264Sequence: Hashable {
     else { return nil }
     frameNumberBits = frameBits + 4
     self.order = order
-    guard bits.golomb(upTo: 16) != nil, bits.skip(1), let wide = bits.golomb(upTo: 2047),
+    guard bits.golomb(upTo: 16) != nil, let allowsGaps = bits.flag(), let wide = bits.golomb(upTo: 2047),
       let high = bits.golomb(upTo: 2047), let framesOnly = bits.flag()
     else { return nil }
+    self.allowsGaps = allowsGaps
     allowsFields = !framesOnly
     width = (wide + 1) * 16
     height = (high + 1) * 16 * (framesOnly ? 1 : 2)

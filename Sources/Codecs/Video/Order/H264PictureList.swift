@@ -1,23 +1,24 @@
-/// The pictures of an H.264 stream in decoding order, gathered from the heads of its NAL units.
+/// The pictures of an H.264 stream in decoding order, gathered from the heads of its slices.
 ///
 /// Coded fields make a picture in pairs; redundant copies make none. A slice whose head is damaged stands
 /// for a picture of its own where the stream would begin one.
 struct H264PictureList {
-  private(set) var pictures: [CodedPicture] = []
-  /// Where the first slice of each begins.
-  private(set) var offsets: [Int64] = []
+  /// A picture or field as its first slice tells of it.
+  struct Entry {
+    /// `nil` where the head cannot be read.
+    var head: H264SliceHeader?
+    var sequence: H264Sequence?
+    var isKey: Bool
+    /// Where the first slice begins; `nil` for a picture that is not in the file.
+    var offset: Int64?
+  }
+
+  private(set) var entries: [Entry] = []
   private var sets = H264ParameterSets()
-  private var count = H264OrderCount()
-  /// The head of the picture or field that slices now belong to.
-  private var current: H264SliceHeader?
   private var slices = 0
   /// Slices of the last picture that was whole.
   private var usualSlices = 1
-  private var lastBlock = 0
-  /// A first field waits for the second.
-  private var openField: H264SliceHeader?
-  private var claimsOrder = true
-  private var inversions = 0
+  private var slicesBefore = 0
 
   /// Bytes of a unit that are looked at: parameter sets whole, slices as far as their heads may go.
   static let headBytes = 1024
@@ -37,81 +38,96 @@ struct H264PictureList {
     }
   }
 
+  private mutating func addSlice(_ unit: some Collection<UInt8>, at offset: Int64, isKey: Bool) {
+    guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
+    else {
+      // Of a new picture if it says that it begins one, or if the one at hand has all its slices.
+      let begins = unit.dropFirst().first.map { $0 & 0x80 != 0 } ?? false
+      if begins || entries.isEmpty || slices >= usualSlices {
+        begin(Entry(head: nil, sequence: nil, isKey: isKey, offset: offset))
+      } else {
+        slices += 1
+      }
+      return
+    }
+    if head.isRedundant { return }
+    if head.firstBlock > 0, let last = entries.last {
+      if last.head?.isOfSamePicture(as: head) ?? (slices < usualSlices) {
+        slices += 1
+        return
+      }
+      if entries.count > 1, entries[entries.count - 2].head?.isOfSamePicture(as: head) ?? false {
+        // What seemed to begin a picture was a damaged slice of this one.
+        entries.removeLast()
+        slices = slicesBefore + 2
+        return
+      }
+      if slices < usualSlices, last.head?.startsSequence == head.startsSequence {
+        // A damaged slice of the picture at hand.
+        slices += 1
+        return
+      }
+    }
+    begin(Entry(head: head, sequence: sequence, isKey: isKey, offset: offset))
+  }
+
+  private mutating func begin(_ entry: Entry) {
+    if entries.last?.head != nil { usualSlices = max(1, slices) }
+    slicesBefore = slices
+    slices = 1
+    entries.append(entry)
+  }
+
   /// Display order may differ from decoding order.
   var isReordered: Bool {
     let sequences = sets.sequences.values
     guard !sequences.isEmpty else { return true }
-    if sequences.allSatisfy({ $0.order == .asDecoded }) { return false }
+    return !sequences.allSatisfy { $0.order == .asDecoded }
+  }
+
+  /// Display order is said to be decoding order, whatever the pictures say.
+  var claimsOrder: Bool {
+    let sequences = sets.sequences.values
+    return !sequences.isEmpty && sequences.allSatisfy { $0.reorderedPictures == 0 }
+  }
+
+  /// The pictures and their order.
+  func pictures() -> (pictures: [CodedPicture], offsets: [Int64], isReordered: Bool) {
+    let chain = H264FrameChain(entries)
+    var pictures: [CodedPicture] = []
+    var offsets: [Int64] = []
+    var count = H264OrderCount()
+    var openField: H264SliceHeader?
+    var inversions = 0
+    for entry in chain.entries {
+      var picture = CodedPicture()
+      if let head = entry.head, let sequence = entry.sequence {
+        picture.place = count.place(head, sequence)
+        picture.size = PictureExtent(width: sequence.width, height: sequence.height)
+        if head.isField, let first = openField, first.isBottom != head.isBottom,
+          first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
+        {
+          openField = nil
+          continue
+        }
+        openField = head.isField ? head : nil
+      } else {
+        // The second field of a pair is no picture.
+        if openField != nil {
+          openField = nil
+          continue
+        }
+        if entry.isKey { picture.place = count.restart() }
+        picture.size = pictures.last?.size
+      }
+      if let place = picture.place, let last = pictures.last?.place, place <= last {
+        inversions += 1
+      }
+      pictures.append(picture)
+      offsets.append(entry.offset ?? -1)
+    }
     // A stream that says so and does otherwise all the time is not believed.
-    return !sequences.allSatisfy { $0.reorderedPictures == 0 } || inversions * 10 > pictures.count
-  }
-
-  private mutating func addSlice(_ unit: some Collection<UInt8>, at offset: Int64, isKey: Bool) {
-    guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
-    else {
-      addDamaged(unit, at: offset, isKey: isKey)
-      return
-    }
-    if head.isRedundant { return }
-    if head.firstBlock > 0, let current, current.isOfSamePicture(as: head) {
-      slices += 1
-      lastBlock = max(lastBlock, head.firstBlock)
-      return
-    }
-    if head.firstBlock > 0, head.firstBlock <= lastBlock || slices < usualSlices, current != nil,
-      !differsClearly(head)
-    {
-      // A damaged slice of the picture at hand.
-      slices += 1
-      return
-    }
-    begin(head, sequence, at: offset)
-  }
-
-  /// Whether the slice can be of no picture but the next.
-  private func differsClearly(_ head: H264SliceHeader) -> Bool {
-    guard let current else { return true }
-    return slices >= usualSlices && head.frameNumber != current.frameNumber
-      || head.startsSequence != current.startsSequence
-  }
-
-  private mutating func begin(_ head: H264SliceHeader, _ sequence: H264Sequence, at offset: Int64) {
-    if current != nil { usualSlices = slices }
-    let place = count.place(head, sequence)
-    current = head
-    slices = 1
-    lastBlock = head.firstBlock
-    if head.isField, let first = openField, first.isField, first.isBottom != head.isBottom,
-      first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
-    {
-      openField = nil
-      return
-    }
-    openField = head.isField ? head : nil
-    if let last = pictures.last?.place, place <= last { inversions += 1 }
-    pictures.append(
-      CodedPicture(
-        place: place, size: PictureExtent(width: sequence.width, height: sequence.height)))
-    offsets.append(offset)
-  }
-
-  /// A slice whose head cannot be read: of a new picture if it says that it begins one, or if the picture at
-  /// hand has all slices that pictures have here.
-  private mutating func addDamaged(_ unit: some Collection<UInt8>, at offset: Int64, isKey: Bool) {
-    let beginsPicture = unit.dropFirst().first.map { $0 & 0x80 != 0 } ?? false
-    guard beginsPicture || current == nil || slices >= usualSlices else {
-      slices += 1
-      return
-    }
-    // The second field of a pair is no picture.
-    if openField != nil {
-      openField = nil
-      return
-    }
-    let place = isKey ? count.restart() : nil
-    slices = 1
-    lastBlock = 0
-    pictures.append(CodedPicture(place: place, size: pictures.last?.size))
-    offsets.append(offset)
+    let isReordered = isReordered && !(claimsOrder && inversions * 10 <= pictures.count)
+    return (pictures, offsets, isReordered)
   }
 }

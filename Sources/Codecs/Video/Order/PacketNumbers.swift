@@ -8,11 +8,15 @@ struct PacketNumbers {
   private var met = 0
   private var hidden = 0
   private var position: Int64 = 0
+  private var current: Int?
 
   init(_ order: PictureOrder, isBare: Bool) {
     self.order = order
     self.isBare = isBare
   }
+
+  /// The last packet held the beginnings of several pictures, of which all but the first are damaged.
+  private(set) var holdsSeveral = false
 
   /// The picture that the next packet holds; `nil` for one that holds none.
   mutating func picture(of packet: UnsafePointer<AVPacket>) -> Int? {
@@ -35,9 +39,16 @@ struct PacketNumbers {
   private mutating func picture(inBare packet: UnsafePointer<AVPacket>) -> Int? {
     let end = position + Int64(packet.pointee.size)
     defer { position = end }
-    let first = met
-    while met < order.offsets.count, order.offsets[met] < end { met += 1 }
-    if met > first { return first }
-    return met > 0 ? met - 1 : nil
+    var first: Int?
+    holdsSeveral = false
+    while met < order.offsets.count, order.offsets[met] < end {
+      if order.offsets[met] >= 0 {
+        holdsSeveral = first != nil
+        current = first ?? met
+        first = current
+      }
+      met += 1
+    }
+    return current
   }
 }

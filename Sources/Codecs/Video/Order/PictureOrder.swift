@@ -9,8 +9,8 @@ public struct PictureOrder: Hashable, Sendable {
   private let ranks: [Int32]?
   /// Up to how many pictures are decoded before one that is shown before them.
   public let delay: Int
-  /// Where each picture of a bare stream begins: the head of its first slice. Empty for containers, in
-  /// which every packet that is not hidden is a picture.
+  /// Where each picture of a bare stream begins: the head of its first slice; −1 for one that is lost, but
+  /// is missed by the others. Empty for containers, in which every packet that is not hidden is a picture.
   let offsets: [Int64]
   /// Packets of a container that would be pictures but are not shown: each the number of pictures that
   /// come before it and of other such packets.
