@@ -10,7 +10,8 @@ struct ColorFitTests {
     #expect(!fit.isMismatch)
     #expect(fit.obstacle == nil)
     let camera = try #require(fit.camera(fx: 1170, fy: 1171, cx: 647.75, cy: 483.75))
-    #expect(camera == PinholeCamera(width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75, cy: 483.75))
+    #expect(
+      camera == PinholeCamera(width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75, cy: 483.75))
   }
 
   @Test(

@@ -91,6 +91,30 @@ struct VideoHoleTests {
     }
   }
 
+  @Test("Pictures whose size changes within the stream keep their own and are counted")
+  func sizeChanges() throws {
+    let folder = try TemporaryFolder()
+    var bytes = Data()
+    for (size, pictures) in [("64x48", 5), ("96x64", 7), ("64x48", 2)] {
+      let part = folder.path.appending("\(pictures).h264")
+      try FFmpegPeer.makeVideo(
+        part, size: size, pictures: pictures, ["-bf", "2"] + VideoIdentityTests.x264)
+      bytes += try Data(contentsOf: URL(filePath: part.string))
+    }
+    let file = folder.path.appending("changing.h264")
+    try bytes.write(to: URL(filePath: file.string))
+    let track = try #require(try VideoIndex.read(file).tracks.first)
+    #expect(track.pictureCount == 14)
+    #expect(track.picturesOfOtherSize == 7)
+    #expect((track.storedWidth, track.storedHeight) == (64, 48))
+    for threads in [1, 3] {
+      let decoded = try decodedPictures(of: file, threads: threads)
+      #expect(decoded.indices == Array(0..<14))
+      #expect(decoded.pictures.map(\.width) == (0..<14).map { (5..<12).contains($0) ? 96 : 64 })
+      #expect(decoded.counts.damagedPictures == 0)
+    }
+  }
+
   @Test("A container's time that goes back moves no picture", arguments: [1, 2, 4])
   func timeGoesBack(threads: Int) throws {
     let folder = try TemporaryFolder()

@@ -212,7 +212,8 @@ struct VideoIndexTests {
   @Test(
     "A mirrored matrix mirrors before it turns, as ffmpeg does",
     arguments: [
-      ([-one, 0, 0, one], 0), ([one, 0, 0, -one], 2), ([0, one, one, 0], 3), ([0, -one, -one, 0], 1),
+      ([-one, 0, 0, one], 0), ([one, 0, 0, -one], 2), ([0, one, one, 0], 3),
+      ([0, -one, -one, 0], 1),
     ] as [([Int32], Int)], ["64x32", "22x38"])
   func mirrors(of example: ([Int32], Int), size: String) throws {
     let (matrix, turns) = example

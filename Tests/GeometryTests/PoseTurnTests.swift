@@ -4,7 +4,8 @@ import Testing
 @Suite("Pose, intrinsics and picture turn together")
 struct PoseTurnTests {
   @Test(
-    "A point of the world lies at the turned pixel in the turned camera", arguments: [0, 1, 2, 3, 5, -1])
+    "A point of the world lies at the turned pixel in the turned camera",
+    arguments: [0, 1, 2, 3, 5, -1])
   func pointsFollow(turns: Int) throws {
     let camera = PinholeCamera(width: 640, height: 480, fx: 500, fy: 520, cx: 310.5, cy: 235.25)
     let pose = Pose(

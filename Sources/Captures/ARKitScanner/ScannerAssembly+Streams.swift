@@ -13,7 +13,7 @@ extension ARKitScanner.Assembly {
       return ColorStream(
         source: .video(video.path, track: video.track.number), description: description,
         clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
-        order: video.track.order)
+        order: video.track.order, isMirrored: video.track.orientation.isMirrored)
     }
   }
 

@@ -45,6 +45,8 @@ public struct ColorStream: Sendable {
   public var description: StreamDescription
   /// The turn that makes the stored picture upright, applied to `color/`.
   public var clockwiseQuarterTurns: Int
+  /// The video's display matrix exchanges left and right before the turn; applied to `color/`, too.
+  public var isMirrored = false
   /// Canonical frame of picture k (presentation order); `nil` = picture k is frame k.
   public var frameOfPicture: [Int]?
   /// Which decoded picture of a video is picture k, known without decoding, so that a picture that later
@@ -53,13 +55,14 @@ public struct ColorStream: Sendable {
 
   public init(
     source: Source, description: StreamDescription, clockwiseQuarterTurns: Int = 0,
-    frameOfPicture: [Int]? = nil, order: PictureOrder? = nil
+    frameOfPicture: [Int]? = nil, order: PictureOrder? = nil, isMirrored: Bool = false
   ) {
     self.source = source
     self.description = description
     self.clockwiseQuarterTurns = clockwiseQuarterTurns
     self.frameOfPicture = frameOfPicture
     self.order = order
+    self.isMirrored = isMirrored
   }
 }
 

@@ -38,7 +38,7 @@ extension MultiScan.Assembly {
             frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
             times: frames.map(\.colorTimestamp)),
           clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
-          order: video.track.order))
+          order: video.track.order, isMirrored: video.track.orientation.isMirrored))
     }
   }
 

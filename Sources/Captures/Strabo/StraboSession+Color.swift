@@ -38,7 +38,7 @@ extension StraboSession {
     return ColorStream(
       source: .video(movie.path, track: track.number), description: description,
       clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
-      order: track.order)
+      order: track.order, isMirrored: track.orientation.isMirrored)
   }
 
   private func color(_ still: StraboStill) -> ColorStream {

@@ -32,7 +32,8 @@ extension VISLAMJoin {
         ColorStream(
           source: .video(video.path, track: video.track), description: description,
           clockwiseQuarterTurns: video.clockwiseQuarterTurns,
-          frameOfPicture: frames.frameOfPictureUnlessPlain, order: video.order))
+          frameOfPicture: frames.frameOfPictureUnlessPlain, order: video.order,
+          isMirrored: video.isMirrored))
     case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
     case .unnamed(let stills): return color(stills, declaredFrames, warnings)
     }

@@ -16,6 +16,7 @@ struct VISLAMVideo {
   let width: Int
   let height: Int
   let clockwiseQuarterTurns: Int
+  let isMirrored: Bool
   let rotationIsIgnored: Bool
   /// When picture k is shown, in display order; made up where the file has no times.
   let ticks: [Int64]
@@ -40,6 +41,7 @@ struct VISLAMVideo {
     (storedWidth, storedHeight) = (first.storedWidth, first.storedHeight)
     (width, height) = (first.uprightWidth, first.uprightHeight)
     clockwiseQuarterTurns = first.orientation.clockwiseQuarterTurns
+    isMirrored = first.orientation.isMirrored
     rotationIsIgnored = first.orientation.isIgnored
     otherVideoTracks = index.tracks.count - 1
     endsEarly = index.endsEarly

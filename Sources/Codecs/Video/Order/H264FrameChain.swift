@@ -28,7 +28,9 @@ struct H264FrameChain {
           let next = all.dropFirst(index + 1).lazy.compactMap(\.head).first
           let goesOn = next.map { !$0.startsSequence && Self.follows($0, head, range) } ?? false
           let goesOnWithout =
-            next.map { $0.startsSequence || ($0.frameNumber - number + range) % range <= 2 + unread }
+            next.map {
+              $0.startsSequence || ($0.frameNumber - number + range) % range <= 2 + unread
+            }
             ?? true
           if goesOnWithout || !goesOn {
             entry.head = nil

@@ -49,7 +49,8 @@ struct H264Sequence: Hashable {
     else { return nil }
     frameNumberBits = frameBits + 4
     self.order = order
-    guard bits.golomb(upTo: 16) != nil, let allowsGaps = bits.flag(), let wide = bits.golomb(upTo: 2047),
+    guard bits.golomb(upTo: 16) != nil, let allowsGaps = bits.flag(),
+      let wide = bits.golomb(upTo: 2047),
       let high = bits.golomb(upTo: 2047), let framesOnly = bits.flag()
     else { return nil }
     self.allowsGaps = allowsGaps
