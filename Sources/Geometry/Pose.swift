@@ -33,6 +33,25 @@ public struct Pose: Hashable, Sendable {
     self.init(position: position, orientation: orientation)
   }
 
+  /// The pose of the camera whose picture is this one's turned clockwise by `quarterTurns` × 90°: the same
+  /// place and optical axis, x and y turned about it. Goes with `PinholeCamera.turnedClockwise`.
+  public func turnedClockwise(quarterTurns: Int) -> Pose {
+    let half = 0.5.squareRoot()
+    // The turn of the axes about z, half its angle.
+    let (s, c): (Double, Double)
+    switch ((quarterTurns % 4) + 4) % 4 {
+    case 1: (s, c) = (-half, half)
+    case 2: (s, c) = (-1, 0)
+    case 3: (s, c) = (half, half)
+    default: return self
+    }
+    let q = orientation
+    return Pose(
+      position: position,
+      orientation: Quaternion(
+        x: q.x * c + q.y * s, y: q.y * c - q.x * s, z: q.z * c + q.w * s, w: q.w * c - q.z * s))
+  }
+
   /// Camera coordinates to world coordinates.
   public var worldFromCamera: RigidTransform {
     RigidTransform(rotation: orientation.rotation, translation: position)

@@ -44,6 +44,11 @@ enum CalibrationChoice {
 
   /// The cameras of the context's capture for depth frames of a store.
   static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras {
+    if context.capture.color.value?.isMirrored ?? false {
+      throw StageFailure(
+        "the video's display matrix mirrors its pictures: no camera takes such pictures, so that "
+          + "depth cannot be brought to them")
+    }
     let depthSize = PictureSize(width: store.width, height: store.height)
     let colorSize = storedColorSize(context.capture)
     return CaptureCameras(

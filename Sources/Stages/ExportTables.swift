@@ -10,7 +10,7 @@ import Storage
 /// A table of a stream the capture lacks is not written; one without rows is a header.
 public enum ExportTables: Stage {
   public static let name = "export-tables"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Writes frames.csv and, where recorded, poses, intrinsics, camera settings and positions."
   public static let ports = [
@@ -42,9 +42,11 @@ public enum ExportTables: Stage {
     let capture = context.capture
     context.progress.expect(capture.frames.count)
     try FramesTable(context).write()
-    if let poses = capture.poses.value { try write(poses, context) }
+    let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+    if let poses = capture.poses.value {
+      try write(poses, turnedClockwise: turns, context)
+    }
     if let rows = capture.intrinsics.value {
-      let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
       try write(rows, turnedClockwise: turns, context)
     }
     if let settings = capture.cameraSettings.value { try write(settings, context) }
@@ -52,7 +54,10 @@ public enum ExportTables: Stage {
     return StageResult(frames: capture.frames.count)
   }
 
-  private static func write(_ poses: PoseStream, _ context: StageContext) throws {
+  /// Poses follow the turn that makes the pictures upright: intrinsics, pose and picture belong together.
+  private static func write(
+    _ poses: PoseStream, turnedClockwise turns: Int, _ context: StageContext
+  ) throws {
     var table = try TableFile(
       "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"],
       context.staging)
@@ -60,7 +65,7 @@ public enum ExportTables: Stage {
       table.csv.field(row.frame)
       table.csv.field(timestamp(of: row.frame, context))
       for coordinate in row.pose.position { table.csv.field(coordinate) }
-      let q = row.pose.orientation
+      let q = row.pose.turnedClockwise(quarterTurns: turns).orientation
       for component in [q.x, q.y, q.z, q.w] { table.csv.field(component) }
       try table.endRow()
     }

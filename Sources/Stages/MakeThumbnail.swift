@@ -45,7 +45,8 @@ public enum MakeThumbnail: Stage {
     switch color.source {
     case .video(let file, let track):
       let isBare = color.description.encoding == "h264-annexb"
-      let decoder = try VideoDecoder(file, container: isBare ? .annexB : .any, track: track)
+      let decoder = try VideoDecoder(
+        file, container: isBare ? .annexB : .any, track: track, order: color.order)
       guard let picture = try decoder.next() else {
         throw UnreadableStream(description: "\(file): no picture can be decoded")
       }

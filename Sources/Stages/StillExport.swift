@@ -52,6 +52,10 @@ struct StillExport: Sendable {
       if count == 0 { throw UnreadableStream(description: first) }
       context.warnings.add(.corruptRecord, "color", count: failures.count, first)
     }
+    guard count + failures.count == wanted.count else {
+      throw InternalError(
+        "\(count) stills written, but \(wanted.count) wanted and \(failures.count) unreadable")
+    }
     return StageResult(frames: count)
   }
 }

@@ -21,7 +21,7 @@ struct VideoExport: Sendable {
     self.file = file
     let isBare = color.description.encoding == "h264-annexb"
     decoder = try VideoDecoder(
-      file, container: isBare ? .annexB : .any, track: track,
+      file, container: isBare ? .annexB : .any, track: track, order: color.order,
       threads: Self.decodingThreads(workers: context.workers))
     selection = FrameSelection(
       every: context.parameters.integer("every") ?? 1,
@@ -47,8 +47,11 @@ struct VideoExport: Sendable {
   }
 
   func run() throws -> StageResult {
-    let numbering = Mutex(
-      PictureNumbering(frameOfPicture: color.frameOfPicture, ticks: color.ticksOfPicture))
+    let ledger = Mutex(
+      PictureLedger(
+        counted: color.order?.count ?? color.description.frames ?? 0,
+        frameOfPicture: color.frameOfPicture, selection: selection,
+        width: color.description.width, height: color.description.height))
     let written = Atomic<Int>(0)
     context.progress.expect(color.description.frames ?? 0)
     try pullFrames(
@@ -58,7 +61,7 @@ struct VideoExport: Sendable {
           writer: try ColorWriter(context.parameters),
           converter: ColorConverter(parameters: context.parameters))
       },
-      next: { (_: inout Scratch) throws -> Item? in try nextWanted(numbering) },
+      next: { (_: inout Scratch) throws -> Item? in try nextWanted(ledger) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
         let picture = item.picture
         try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
@@ -68,29 +71,23 @@ struct VideoExport: Sendable {
           scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
         written.add(1, ordering: .relaxed)
       })
-    warnOfLosses()
-    return StageResult(frames: written.load(ordering: .relaxed))
+    let frames = written.load(ordering: .relaxed)
+    let file = file.lastComponent?.string ?? "video"
+    try ledger.withLock { ledger in
+      ledger.report(file, to: context.warnings)
+      try ledger.check(written: frames, decoder.counts, of: file)
+    }
+    return StageResult(frames: frames)
   }
 
-  private func nextWanted(_ numbering: borrowing Mutex<PictureNumbering>) throws -> Item? {
+  private func nextWanted(_ ledger: borrowing Mutex<PictureLedger>) throws -> Item? {
     while true {
       try context.cancellation.check()
       guard let picture = try decoder.next() else { return nil }
       context.progress.advance()
-      let frame = numbering.withLock { $0.frame(ofPictureAt: picture.presentationTicks) }
-      guard let frame else { continue }
-      if selection.isOver(at: frame), color.frameOfPicture == nil { return nil }
-      if selection.contains(frame) { return Item(picture: picture, frame: frame) }
+      let (frame, isOver) = ledger.withLock { ($0.enter(picture), $0.isOver) }
+      if isOver { return nil }
+      if let frame { return Item(picture: picture, frame: frame) }
     }
-  }
-
-  /// Pictures that were counted in the file and did not come out of the decoder.
-  private func warnOfLosses() {
-    guard selection.last == nil, let counted = color.description.frames else { return }
-    let missing = counted - decoder.counts.pictures
-    context.warnings.add(
-      .corruptRecord, "color", count: missing,
-      "\(file.lastComponent?.string ?? "video"): \(missing) of \(counted) pictures cannot be decoded"
-    )
   }
 }

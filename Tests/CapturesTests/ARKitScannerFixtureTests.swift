@@ -1,4 +1,5 @@
 import Captures
+import Codecs
 import FoundationEssentials
 import Geometry
 import SystemPackage
@@ -55,7 +56,7 @@ struct ARKitScannerFixtureTests {
       #expect(color.description.width == expected.streams.color?.width)
       #expect(color.description.height == expected.streams.color?.height)
       #expect(color.description.frames == expected.colorFrames)
-      #expect(color.ticksOfPicture?.count == expected.colorFrames)
+      #expect(color.order?.count == expected.colorFrames)
     }
     let depth = try #require(capture.depth.value)
     #expect(depth.description.file == expected.streams.depth?.file)

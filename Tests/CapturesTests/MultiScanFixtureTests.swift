@@ -1,4 +1,5 @@
 import Captures
+import Codecs
 import FoundationEssentials
 import Geometry
 import Storage
@@ -43,7 +44,7 @@ struct MultiScanFixtureTests {
       #expect(capture.color.error != nil)
     } else {
       expect(capture.color.value?.description, is: expected.streams.color)
-      #expect(capture.color.value?.ticksOfPicture?.count ?? 0 == expected.colorFrames)
+      #expect(capture.color.value?.order?.count ?? 0 == expected.colorFrames)
     }
     expect(capture.depth.value?.description, is: expected.streams.depth)
     expect(capture.confidence.value?.description, is: expected.streams.confidence)

@@ -81,7 +81,7 @@ struct ScanNetMetadataTests {
   func direction() throws {
     func calibration(_ text: String) -> DepthCalibration {
       ScanNetCalibration.calibration(
-        from: ScanNetMetadata(Array(text.utf8)), depthSize: (640, 480), colorSize: nil)
+        from: ScanNetMetadata(Array(text.utf8)), depthSize: (640, 480), color: nil)
     }
     // A quarter turn about z, then a step.
     let matrix = "0 -1 0 0.1 1 0 0 0.2 0 0 1 0.3 0 0 0 1"

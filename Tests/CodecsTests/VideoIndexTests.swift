@@ -44,7 +44,7 @@ struct VideoIndexTests {
     #expect(
       track.presentationTicks.map { base.nanoseconds(ofTicks: $0 - first) }
         == ticks.map { VideoTimeBase(denominator: 600).nanoseconds(ofTicks: $0) })
-    #expect(try decodedPictures(of: file).ticks == track.presentationTicks)
+    #expect(try decodedPictures(of: file).indices == Array(0..<ticks.count))
   }
 
   @Test("A bare stream has pictures and a size, but no times")
@@ -193,7 +193,7 @@ struct VideoIndexTests {
   @Test(
     "A matrix that is no turn by 90° leaves the pictures as stored",
     arguments: [
-      [46_341, 46_341, -46_341, 46_341], [-one, 0, 0, one], [0, one, one, 0], [0, 0, 0, 0],
+      [46_341, 46_341, -46_341, 46_341], [-46_341, 46_341, 46_341, 46_341], [0, 0, 0, 0],
     ] as [[Int32]])
   func otherMatrices(matrix: [Int32]) throws {
     let folder = try TemporaryFolder()
@@ -207,6 +207,35 @@ struct VideoIndexTests {
     #expect(read.orientation == VideoOrientation(clockwiseQuarterTurns: 0, isIgnored: true))
     expectSame(
       try decodedPictures(of: file).pictures, try decodedPictures(of: whole).pictures, "stored")
+  }
+
+  @Test(
+    "A mirrored matrix mirrors before it turns, as ffmpeg does",
+    arguments: [
+      ([-one, 0, 0, one], 0), ([one, 0, 0, -one], 2), ([0, one, one, 0], 3),
+      ([0, -one, -one, 0], 1),
+    ] as [([Int32], Int)], ["64x32", "22x38"])
+  func mirrors(of example: ([Int32], Int), size: String) throws {
+    let (matrix, turns) = example
+    let folder = try TemporaryFolder()
+    let whole = folder.path.appending("whole.mp4")
+    let sides = size.split(separator: "x").compactMap { Int($0) }
+    try Self.make(
+      whole, ticks: [0, 20],
+      VideoEncoderSettings(width: sides[0], height: sides[1], container: .mp4))
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let file = folder.path.appending("mirrored.mp4")
+    try Data(Self.patched(bytes, "tkhd", matrix)).write(to: URL(filePath: file.string))
+    let read = try #require(try VideoIndex.read(file).tracks.first)
+    #expect(
+      read.orientation
+        == VideoOrientation(clockwiseQuarterTurns: turns, isMirrored: true, isIgnored: false))
+    let accurate = try decodedPictures(of: file, conversion: .accurate).pictures
+    #expect(accurate.first?.width == read.uprightWidth)
+    if FFmpegPeer.isInstalled {
+      expectSame(
+        try decodedPictures(of: file).pictures, try FFmpegPeer.pictures(of: file), "\(turns)")
+    }
   }
 
   @Test("Ticks become nanoseconds exactly, ties away from zero")

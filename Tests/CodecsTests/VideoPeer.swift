@@ -61,7 +61,8 @@ enum FFmpegPeer {
     let folder = try TemporaryFolder()
     try PeerProgram.ffmpeg.run([
       "-nostdin", "-v", "error", "-threads", "\(threads)", "-i", "file:\(file)", "-map", "0:v:0",
-      "-fps_mode", "passthrough", "-start_number", "0", "-compression_level", "1",
+      "-fps_mode", "passthrough", "-pix_fmt", "rgb24", "-start_number", "0", "-compression_level",
+      "1",
       "\(folder.path)/%06d.png",
     ])
     return try FileManager.default.contentsOfDirectory(atPath: folder.path.string).sorted().map {
@@ -89,19 +90,19 @@ enum FFmpegPeer {
 /// All pictures of a video as our decoder gives them.
 func decodedPictures(
   of file: FilePath, threads: Int = 1, conversion: ColorConversion = .ffmpeg
-) throws -> (pictures: [ColorImage], ticks: [Int64], counts: VideoDecoder.Counts) {
+) throws -> (pictures: [ColorImage], indices: [Int?], counts: VideoDecoder.Counts) {
   let decoder = try VideoDecoder(file, threads: threads)
   var converter = ColorConverter(conversion: conversion)
   var pictures: [ColorImage] = []
-  var ticks: [Int64] = []
+  var indices: [Int?] = []
   var rgb: [UInt8] = []
   while let picture = try decoder.next() {
     #expect(picture.ordinal == pictures.count)
     try picture.rgb(into: &rgb, converter: &converter)
     pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
-    if let time = picture.presentationTicks { ticks.append(time) }
+    indices.append(picture.index)
   }
-  return (pictures, ticks, decoder.counts)
+  return (pictures, indices, decoder.counts)
 }
 
 /// Expects the same pictures, and says where they first differ without printing them.

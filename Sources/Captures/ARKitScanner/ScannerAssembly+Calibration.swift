@@ -10,15 +10,25 @@ extension ARKitScanner.Assembly {
     return size
   }
 
+  /// How the app's numbers go with the pictures of the video.
+  var colorFit: ColorFit {
+    guard case .valid(let size) = contents.metadata.value?.colorSize else {
+      return ColorFit(stated: nil, contents.video.value?.track)
+    }
+    return ColorFit(stated: (size.width, size.height), contents.video.value?.track)
+  }
+
   /// Rows hold the numbers of the picture as stored and the size of the upright one.
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
     let size = colorSize(\.uprightSize)
+    let fit = colorFit
     switch sides.matrices {
     case .unreadable(let error): return .unreadable(error)
     case .absent(let why):
       warnings.add(.calibrationMissing, "color", "no intrinsics: \(why)")
       return .absent(why)
     case .present(let matrices):
+      if let obstacle = fit.obstacle { return .absent(obstacle) }
       var nonFinite = 0
       let rows = matrices.enumerated().compactMap { frame, matrix -> IntrinsicsRow? in
         guard let matrix, matrix.count == 9 else { return nil }
@@ -26,9 +36,10 @@ extension ARKitScanner.Assembly {
           nonFinite += 1
           return nil
         }
+        let camera = fit.camera(fx: matrix[0], fy: matrix[4], cx: matrix[6], cy: matrix[7])
         return IntrinsicsRow(
-          frame: frame, width: size?.width, height: size?.height, fx: matrix[0], fy: matrix[4],
-          cx: matrix[6], cy: matrix[7])
+          frame: frame, width: size?.width, height: size?.height, fx: camera?.fx ?? matrix[0],
+          fy: camera?.fy ?? matrix[4], cx: camera?.cx ?? matrix[6], cy: camera?.cy ?? matrix[7])
       }
       let file = sides.files[.intrinsics]?.first ?? "intrinsics"
       warnings.add(

@@ -107,13 +107,7 @@ extension ARKitScanner.Assembly {
     switch contents.metadata.value?.colorSize {
     case .invalid(let text):
       warnings.add(.sizeMismatch, "color", "metadata says \(text), which is no size")
-    case .valid(let stated):
-      guard let size = contents.video.value?.storedSize, size != stated else { break }
-      warnings.add(
-        .sizeMismatch, "color",
-        "metadata says \(stated.width)x\(stated.height), the video has \(size.width)x\(size.height)"
-      )
-    case .absent, nil: break
+    case .valid, .absent, nil: break
     }
   }
 }

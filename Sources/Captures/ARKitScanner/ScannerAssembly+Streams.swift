@@ -4,8 +4,8 @@ import Geometry
 extension ARKitScanner.Assembly {
   func color() -> StreamState<ColorStream> {
     contents.video.map { video in
-      let ticks = video.track.presentationTicks
       let size = video.uprightSize
+      VideoOddities(video.track).report(to: warnings, beside: colorFit)
       var description = StreamDescription(
         file: video.name, encoding: video.track.encoding, width: size.width, height: size.height,
         frames: video.pictureCount)
@@ -13,7 +13,7 @@ extension ARKitScanner.Assembly {
       return ColorStream(
         source: .video(video.path, track: video.track.number), description: description,
         clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
-        ticksOfPicture: ticks.isEmpty ? nil : ticks)
+        order: video.track.order, isMirrored: video.track.orientation.isMirrored)
     }
   }
 
@@ -31,7 +31,8 @@ extension ARKitScanner.Assembly {
   }
 
   func poses() -> StreamState<PoseStream> {
-    sides.poses.map { readings in
+    if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
+    return sides.poses.map { readings in
       var rows: [PoseStream.Row] = []
       var nonFinite = 0
       var malformed = 0

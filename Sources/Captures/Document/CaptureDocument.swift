@@ -61,6 +61,7 @@ public struct CaptureDocument: Encodable, Sendable {
     }
     var color = described(capture.color, "color") { $0.description }
     color?.clockwiseQuarterTurns = capture.color.value?.clockwiseQuarterTurns
+    if capture.color.value?.isMirrored ?? false { color?.isMirrored = true }
     var imu = described(capture.imu, "imu") { $0.description }
     imu?.samples = capture.imu.value?.sampleCounts ?? [:]
     imu?.convention = capture.imu.value?.convention
@@ -113,6 +114,7 @@ private struct ErrorDocument: Encodable {
 private struct StreamDocument: Encodable {
   var description: StreamDescription
   var clockwiseQuarterTurns: Int?
+  var isMirrored: Bool?
   var samples: [String: Int]?
   var convention: IMUConvention?
 
@@ -138,6 +140,7 @@ private struct StreamDocument: Encodable {
     try object.encode(description.rateHz, forKey: "rateHz")
     try object.encode(description.gaps, forKey: "gaps")
     try object.encodeIfPresent(clockwiseQuarterTurns, forKey: "clockwiseQuarterTurns")
+    try object.encodeIfPresent(isMirrored, forKey: "mirrored")
     try object.encodeIfPresent(samples, forKey: "samples")
     try object.encodeIfPresent(convention, forKey: "convention")
   }

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -44,21 +45,24 @@ public struct ColorStream: Sendable {
   public var description: StreamDescription
   /// The turn that makes the stored picture upright, applied to `color/`.
   public var clockwiseQuarterTurns: Int
+  /// The video's display matrix exchanges left and right before the turn; applied to `color/`, too.
+  public var isMirrored = false
   /// Canonical frame of picture k (presentation order); `nil` = picture k is frame k.
   public var frameOfPicture: [Int]?
-  /// Presentation ticks of picture k as counted without decoding, so that a picture that later fails
-  /// to decode cannot shift the ones behind it; `nil` where the container has no times.
-  public var ticksOfPicture: [Int64]?
+  /// Which decoded picture of a video is picture k, known without decoding, so that a picture that later
+  /// fails to decode cannot shift the ones behind it; `nil` for stills.
+  public var order: PictureOrder?
 
   public init(
     source: Source, description: StreamDescription, clockwiseQuarterTurns: Int = 0,
-    frameOfPicture: [Int]? = nil, ticksOfPicture: [Int64]? = nil
+    frameOfPicture: [Int]? = nil, order: PictureOrder? = nil, isMirrored: Bool = false
   ) {
     self.source = source
     self.description = description
     self.clockwiseQuarterTurns = clockwiseQuarterTurns
     self.frameOfPicture = frameOfPicture
-    self.ticksOfPicture = ticksOfPicture
+    self.order = order
+    self.isMirrored = isMirrored
   }
 }
 

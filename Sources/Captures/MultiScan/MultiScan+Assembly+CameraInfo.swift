@@ -16,6 +16,7 @@ extension MultiScan.Assembly {
     guard contents.generation.writesCameraInfo else {
       return .absent("the mode records no poses")
     }
+    if let why = mirrorObstacle(contents.color.value?.track) { return .absent(why) }
     switch contents.cameraInfo {
     case .absent(let why): return .absent(why)
     case .unreadable(let error): return .unreadable(error)
@@ -80,6 +81,7 @@ extension MultiScan.Assembly {
 extension MultiScan.Assembly {
   /// One row per line where the mode writes lines, else the metadata's first value for every frame.
   var intrinsics: StreamState<[IntrinsicsRow]> {
+    if let obstacle = contents.colorFit.obstacle { return .absent(obstacle) }
     let rows: [IntrinsicsRow]
     if contents.linesInUse != nil {
       rows = lines.compactMap { frame, line in line.intrinsics.map { row(frame, $0) } }
@@ -95,31 +97,28 @@ extension MultiScan.Assembly {
   var alignment: DepthCalibration? {
     guard contents.files.depth != nil else { return nil }
     var calibration = DepthCalibration(registered: true, colorFromDepth: .identity)
-    let size = contents.storedColorSize
+    let fit = contents.colorFit
     let first =
       contents.linesInUse == nil
       ? contents.constantIntrinsics : lines.lazy.compactMap(\.line.intrinsics).first
-    if let first, let size {
-      calibration.colorIntrinsics = first.camera(width: size.width, height: size.height)
+    if let first, fit.obstacle == nil {
+      calibration.colorIntrinsics = fit.camera(
+        fx: first.fx, fy: first.fy, cx: first.cx, cy: first.cy)
     }
     return calibration
   }
 
-  /// The values as recorded, of the stored picture, with the size of the upright one.
+  /// The values for the stored picture, with the size of the upright one.
   private func row(_ frame: Int, _ values: MultiScan.Intrinsics) -> IntrinsicsRow {
     let size = contents.storedColorSize
     let turns = contents.color.value?.track.orientation.clockwiseQuarterTurns ?? 0
     let isSideways = turns % 2 != 0
+    let camera = contents.colorFit.camera(
+      fx: values.fx, fy: values.fy, cx: values.cx, cy: values.cy)
     return IntrinsicsRow(
       frame: frame, width: isSideways ? size?.height : size?.width,
-      height: isSideways ? size?.width : size?.height, fx: values.fx, fy: values.fy,
-      cx: values.cx, cy: values.cy)
-  }
-}
-
-extension MultiScan.Intrinsics {
-  fileprivate func camera(width: Int, height: Int) -> PinholeCamera {
-    PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: cx, cy: cy)
+      height: isSideways ? size?.width : size?.height, fx: camera?.fx ?? values.fx,
+      fy: camera?.fy ?? values.fy, cx: camera?.cx ?? values.cx, cy: camera?.cy ?? values.cy)
   }
 }
 
@@ -129,6 +128,14 @@ extension MultiScan.Contents {
     if let video = color.value { return (video.track.storedWidth, video.track.storedHeight) }
     if case .size(let width, let height) = metadata?.color?.resolution { return (width, height) }
     return nil
+  }
+
+  /// How the app's numbers go with the pictures of the video.
+  var colorFit: ColorFit {
+    guard case .size(let width, let height) = metadata?.color?.resolution else {
+      return ColorFit(stated: nil, color.value?.track)
+    }
+    return ColorFit(stated: (width, height), color.value?.track)
   }
 
   /// The metadata's value, which is the first frame's: for modes and captures without lines.

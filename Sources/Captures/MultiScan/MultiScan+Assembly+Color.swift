@@ -23,6 +23,7 @@ extension MultiScan.Assembly {
         warnings.add(
           .rotationIgnored, "color", "the turn of \(name) is no multiple of 90 degrees; left out")
       }
+      VideoOddities(video.track).report(to: warnings, beside: contents.colorFit)
       if pairsApproximately {
         warnings.add(
           .pairingApproximate, "color", count: video.pictures,
@@ -37,7 +38,7 @@ extension MultiScan.Assembly {
             frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
             times: frames.map(\.colorTimestamp)),
           clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
-          ticksOfPicture: video.track.presentationTicks))
+          order: video.track.order, isMirrored: video.track.orientation.isMirrored))
     }
   }
 

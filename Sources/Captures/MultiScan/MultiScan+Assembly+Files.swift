@@ -64,11 +64,11 @@ extension MultiScan.Assembly {
       .confidence: ([files.confidence], metadata + pairing),
       .imu: (motion, metadata),
       .poses: (info, pairing),
-      .intrinsics: (info + constants, video + pairing),
+      .intrinsics: (info + constants, video + pairing + metadata),
       .cameraSettings: (info, pairing),
       .geo: (contents.metadata?.position == nil ? [] : metadata, []),
       .frames: contents.generation.writesCameraInfo ? (info, pairing) : (video + motion, []),
-      .calibration: (info + constants, video + pairing),
+      .calibration: (info + constants, video + pairing + metadata),
     ]
     return own.compactMapValues { own, with in
       guard own.contains(where: { $0 != nil }) else { return nil }

@@ -11,11 +11,9 @@ enum ScanNetCalibration {
     return transform
   }
 
-  /// What is known of the two cameras. `colorSize` is that of the decoded pictures, or what the
-  /// metadata claims where there are none.
+  /// What is known of the two cameras.
   static func calibration(
-    from metadata: ScanNetMetadata, depthSize: (width: Int, height: Int),
-    colorSize: (width: Int, height: Int)?
+    from metadata: ScanNetMetadata, depthSize: (width: Int, height: Int), color: PinholeCamera?
   ) -> DepthCalibration {
     var calibration = DepthCalibration(registered: false)
     if let depthFromColor = transform(ScanNetKeys.extrinsics, in: metadata) {
@@ -27,19 +25,28 @@ enum ScanNetCalibration {
       calibration.colorFromDepth = colorFromDepth
     }
     calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
-    calibration.colorIntrinsics = colorSize.flatMap { camera("color", in: metadata, size: $0) }
+    // Without any size there is no camera to align to.
+    calibration.colorIntrinsics = color.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
     return calibration
   }
 
-  /// One row per canonical frame, all alike; `nil` when the metadata lacks a parameter.
-  static func intrinsicsRows(
-    from metadata: ScanNetMetadata, frames: Int, colorSize: (width: Int, height: Int)?
-  ) -> [IntrinsicsRow]? {
-    guard let camera = camera("color", in: metadata, size: colorSize ?? (0, 0)) else { return nil }
+  /// The color camera on the pictures that are there, else as stated; of size 0 where none is known, `nil`
+  /// when the metadata lacks a parameter or fits no picture.
+  static func color(from metadata: ScanNetMetadata, _ fit: ColorFit) -> PinholeCamera? {
+    guard fit.obstacle == nil, let stated = camera("color", in: metadata, size: (0, 0)) else {
+      return nil
+    }
+    return fit.camera(fx: stated.fx, fy: stated.fy, cx: stated.cx, cy: stated.cy) ?? stated
+  }
+
+  /// One row per canonical frame, all alike.
+  static func intrinsicsRows(_ camera: PinholeCamera, frames: Int) -> [IntrinsicsRow] {
+    let isSizeKnown = camera.width > 0 && camera.height > 0
     return (0..<frames).map { frame in
       IntrinsicsRow(
-        frame: frame, width: colorSize?.width, height: colorSize?.height, fx: camera.fx,
-        fy: camera.fy, cx: camera.cx, cy: camera.cy)
+        frame: frame, width: isSizeKnown ? camera.width : nil,
+        height: isSizeKnown ? camera.height : nil, fx: camera.fx, fy: camera.fy, cx: camera.cx,
+        cy: camera.cy)
     }
   }
 

@@ -10,6 +10,8 @@ enum ScanNetColor {
     var width: Int?
     var height: Int?
     var clockwiseQuarterTurns: Int
+    var order: PictureOrder
+    var oddities: VideoOddities
   }
 
   /// Cost: one scan of the file for start codes.
@@ -31,6 +33,7 @@ enum ScanNetColor {
     return Facts(
       pictures: track.pictureCount, width: isSizeKnown ? width : nil,
       height: isSizeKnown ? height : nil,
-      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns)
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns, order: track.order,
+      oddities: VideoOddities(track))
   }
 }

@@ -47,14 +47,7 @@ extension ScanNetOpening {
   private func stream(of facts: ScanNetColor.Facts, times: ScanNetTimes) -> ColorStream {
     let path = files.color ?? files.folder
     let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
-    if let width = facts.width, let height = facts.height,
-      claimed.0.map({ $0 != width }) ?? false || claimed.1.map({ $0 != height }) ?? false
-    {
-      let (w, h) = (claimed.0 ?? 0, claimed.1 ?? 0)
-      warnings.add(
-        .sizeMismatch, "color",
-        "\(name(path)) has pictures of \(width)x\(height), the metadata says \(w)x\(h)")
-    }
+    facts.oddities.report(to: warnings, beside: colorFit(facts))
     var description = StreamDescription(
       file: name(path), encoding: "h264-annexb", width: facts.width ?? claimed.0,
       height: facts.height ?? claimed.1, frames: facts.pictures,
@@ -65,7 +58,7 @@ extension ScanNetOpening {
     description.rateHz = TimeSteps(known).rateHz
     return ColorStream(
       source: .video(path, track: 0), description: description,
-      clockwiseQuarterTurns: facts.clockwiseQuarterTurns)
+      clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
   }
 
   /// - Parameter depthRecords: the independent count of frames, if there is one.
@@ -103,17 +96,33 @@ extension ScanNetOpening {
       capture.intrinsics = .absent("\(files.stem).txt is missing")
       return
     }
-    let width = colorFacts?.width ?? metadata.pixels("colorWidth")
-    let height = colorFacts?.height ?? metadata.pixels("colorHeight")
-    var colorSize: (width: Int, height: Int)?
-    if let width, let height { colorSize = (width, height) }
-    let rows = ScanNetCalibration.intrinsicsRows(
-      from: metadata, frames: capture.frames.count, colorSize: colorSize)
-    capture.intrinsics =
-      rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
+    let fit = colorFit(colorFacts)
+    let color = ScanNetCalibration.color(from: metadata, fit)
+    if let obstacle = fit.obstacle {
+      capture.intrinsics = .absent(obstacle)
+    } else {
+      let rows = color.map {
+        ScanNetCalibration.intrinsicsRows($0, frames: capture.frames.count)
+      }
+      capture.intrinsics =
+        rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
+    }
     if files.depth != nil {
       capture.alignment = ScanNetCalibration.calibration(
-        from: metadata, depthSize: (depth.width, depth.height), colorSize: colorSize)
+        from: metadata, depthSize: (depth.width, depth.height), color: color)
     }
+  }
+
+  /// How the numbers of the metadata go with the pictures; a side that it does not state is the pictures'.
+  private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
+    var stored: (width: Int, height: Int)?
+    if let width = facts?.width, let height = facts?.height { stored = (width, height) }
+    var stated: (width: Int, height: Int)?
+    if let width = metadata.pixels("colorWidth") ?? stored?.width,
+      let height = metadata.pixels("colorHeight") ?? stored?.height
+    {
+      stated = (width, height)
+    }
+    return ColorFit(stated: stated, stored: stored)
   }
 }

@@ -28,6 +28,7 @@ extension StraboSession {
       warnings.add(
         .truncatedStream, file, "the movie ends before its own index says; what is there is used")
     }
+    VideoOddities(track).report(to: warnings)
     var description = StreamDescription(
       file: file, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
       frames: track.pictureCount)
@@ -37,7 +38,7 @@ extension StraboSession {
     return ColorStream(
       source: .video(movie.path, track: track.number), description: description,
       clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
-      ticksOfPicture: track.presentationTicks.isEmpty ? nil : track.presentationTicks)
+      order: track.order, isMirrored: track.orientation.isMirrored)
   }
 
   private func color(_ still: StraboStill) -> ColorStream {

@@ -9,6 +9,7 @@ extension VISLAMJoin {
     case .unreadable(let error): return .unreadable(error)
     case .video(let video):
       reportSizes(warnings, width: video.storedWidth, height: video.storedHeight)
+      video.oddities.report(to: warnings)
       if video.otherVideoTracks > 0 {
         warnings.add(
           .multipleStreams, "video", count: video.otherVideoTracks,
@@ -31,7 +32,8 @@ extension VISLAMJoin {
         ColorStream(
           source: .video(video.path, track: video.track), description: description,
           clockwiseQuarterTurns: video.clockwiseQuarterTurns,
-          frameOfPicture: frames.frameOfPictureUnlessPlain, ticksOfPicture: video.ticks))
+          frameOfPicture: frames.frameOfPictureUnlessPlain, order: video.order,
+          isMirrored: video.isMirrored))
     case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
     case .unnamed(let stills): return color(stills, declaredFrames, warnings)
     }

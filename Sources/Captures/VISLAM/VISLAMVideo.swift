@@ -16,9 +16,14 @@ struct VISLAMVideo {
   let width: Int
   let height: Int
   let clockwiseQuarterTurns: Int
+  let isMirrored: Bool
   let rotationIsIgnored: Bool
   /// When picture k is shown, in display order; made up where the file has no times.
   let ticks: [Int64]
+  /// Which decoded picture is which.
+  let order: PictureOrder
+  /// What every family reports of a video's pictures.
+  let oddities: VideoOddities
   let otherVideoTracks: Int
   /// The file ends before its own index says.
   let endsEarly: Bool
@@ -36,9 +41,12 @@ struct VISLAMVideo {
     (storedWidth, storedHeight) = (first.storedWidth, first.storedHeight)
     (width, height) = (first.uprightWidth, first.uprightHeight)
     clockwiseQuarterTurns = first.orientation.clockwiseQuarterTurns
+    isMirrored = first.orientation.isMirrored
     rotationIsIgnored = first.orientation.isIgnored
     otherVideoTracks = index.tracks.count - 1
     endsEarly = index.endsEarly
+    order = first.order
+    oddities = VideoOddities(first)
     if first.presentationTicks.count == first.pictureCount {
       (ticks, timeBase) = (first.presentationTicks, first.timeBase)
     } else {

@@ -41,27 +41,6 @@ final class AnnexBReader {
     avcodec_free_context(&context)
   }
 
-  /// Whether the unit read last has B slices; known as soon as its parameter sets are.
-  var isBidirectional: Bool { parser.pointee.pict_type == Int32(AV_PICTURE_TYPE_B.rawValue) }
-
-  /// The size of the pictures after cropping, as soon as parameter sets are known.
-  private var size: (width: Int, height: Int)? {
-    guard parser.pointee.width > 0, parser.pointee.height > 0 else { return nil }
-    return (Int(parser.pointee.width), Int(parser.pointee.height))
-  }
-
-  /// The size of the pictures from the first parameter sets of the stream; 0 if its head has none.
-  func pictureSize() throws(VideoError) -> (width: Int, height: Int) {
-    guard let packet = PacketBox() else {
-      throw VideoError(file: input.file, what: "no memory for a packet")
-    }
-    while offset < Int64(Self.headBytes), try next(into: packet.packet) {
-      av_packet_unref(packet.packet)
-      if let size { return size }
-    }
-    return (0, 0)
-  }
-
   /// The next access unit; false at the end.
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool {
     while true {

@@ -17,18 +17,21 @@ enum AnnexBScanner {
     return nal & 0x80 == 0 && [1, 5, 6, 7, 8, 9].contains(nal & 0x1f)
   }
 
-  /// Calls `body` for every NAL unit with the place of its head, the head and the byte after it.
+  /// Calls `body` for every NAL unit with the place of its head and its first bytes, up to `headBytes` of
+  /// them; they may go on behind the unit's end.
   ///
   /// A unit at the very end of the file that has no byte after its head is left out. Cost: the file is
   /// read once, in pieces of a megabyte.
   static func forEachUnit(
-    _ input: MediaInput, _ body: (_ offset: Int64, _ head: UInt8, _ first: UInt8) -> Void
+    _ input: MediaInput, headBytes: Int,
+    _ body: (_ offset: Int64, _ unit: Slice<UnsafeRawBufferPointer>) -> Void
   ) throws(VideoError) {
     // The last bytes of a piece stand before the next one, for what lies across the edge.
-    let carry = 4
+    let carry = headBytes + 3
     var buffer = [UInt8](repeating: 0xff, count: carry + chunkBytes)
     var offset: Int64 = 0
-    while offset < input.byteCount {
+    var isFirst = true
+    while offset < input.byteCount || isFirst {
       let filled: Int
       do {
         filled = try buffer.withUnsafeMutableBytes {
@@ -42,37 +45,42 @@ enum AnnexBScanner {
       }
       if filled == 0 { break }
       let start = offset - Int64(carry)
+      offset += Int64(filled)
+      let isLast = offset >= input.byteCount || filled < chunkBytes
       buffer.withUnsafeBytes { bytes in
-        scan(UnsafeRawBufferPointer(rebasing: bytes[..<(carry + filled)])) { place, head, first in
-          body(start + Int64(place), head, first)
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[..<(carry + filled)])
+        // Before the first piece lies nothing; heads near the end of a piece wait for the next.
+        scan(piece, from: isFirst ? carry : 0, upTo: isLast ? piece.count - 1 : filled + 3) {
+          place in
+          let end = min(piece.count, place + headBytes)
+          body(start + Int64(place), piece[place..<end])
         }
       }
+      isFirst = false
+      if isLast { break }
       for index in 0..<carry { buffer[index] = buffer[filled + index] }
-      offset += Int64(filled)
     }
   }
 
-  /// Start codes whose five bytes `00 00 01 head first` end in `bytes`; those that end in the first four
-  /// bytes belong to the piece before.
+  /// Start codes of which the head of the unit lies before `end` and at least three bytes behind `first`.
   private static func scan(
-    _ bytes: UnsafeRawBufferPointer, _ body: (Int, UInt8, UInt8) -> Void
+    _ bytes: UnsafeRawBufferPointer, from first: Int, upTo end: Int, _ body: (Int) -> Void
   ) {
     guard let base = bytes.baseAddress else { return }
-    let count = bytes.count
-    var i = 0
+    var i = first
     // Eight bytes at a time as long as none is zero: coded pictures rarely have one.
-    while i &+ 5 <= count {
-      if i &+ 8 <= count {
+    while i &+ 3 < end {
+      if i &+ 8 <= bytes.count {
         let word = base.loadUnaligned(fromByteOffset: i, as: UInt64.self)
         if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 == 0 {
           i &+= 8
           continue
         }
       }
-      let end = min(i &+ 8, count &- 4)
-      while i < end {
+      let stop = min(i &+ 8, end &- 3)
+      while i < stop {
         if bytes[i] == 0, bytes[i &+ 1] == 0, bytes[i &+ 2] == 1 {
-          body(i &+ 3, bytes[i &+ 3], bytes[i &+ 4])
+          body(i &+ 3)
           i &+= 3
         } else {
           i &+= 1

@@ -57,9 +57,9 @@ final class CodecBox {
     isThreaded = threads != 1
   }
 
-  /// A decoder for a track of a container.
+  /// A decoder for a track of a container, that holds back at least `reorderingDelay` pictures.
   convenience init(
-    stream: UnsafeMutablePointer<AVStream>, file: FilePath, threads: Int
+    stream: UnsafeMutablePointer<AVStream>, reorderingDelay: Int, file: FilePath, threads: Int
   ) throws(VideoError) {
     guard let parameters = stream.pointee.codecpar else {
       throw VideoError(file: file, what: "the track does not say how it is coded")
@@ -67,17 +67,19 @@ final class CodecBox {
     try self.init(codec: parameters.pointee.codec_id, file: file, threads: threads) { context in
       context.pointee.pkt_timebase = stream.pointee.time_base
       context.pointee.framerate = stream.pointee.avg_frame_rate
-      return avcodec_parameters_to_context(context, parameters)
+      let status = avcodec_parameters_to_context(context, parameters)
+      context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(reorderingDelay))
+      return status
     }
   }
 
   /// A decoder for a bare H.264 stream, that knows the parameter sets and holds back `reorderingDelay`
   /// pictures from the start.
   convenience init(
-    parameterSets: [UInt8], reorderingDelay: Int32, file: FilePath, threads: Int
+    parameterSets: [UInt8], reorderingDelay: Int, file: FilePath, threads: Int
   ) throws(VideoError) {
     try self.init(codec: AV_CODEC_ID_H264, file: file, threads: threads) { context in
-      context.pointee.has_b_frames = reorderingDelay
+      context.pointee.has_b_frames = Int32(reorderingDelay)
       guard !parameterSets.isEmpty else { return 0 }
       let count = parameterSets.count
       guard let memory = av_mallocz(count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {

@@ -57,28 +57,31 @@ public struct ColorConverter {
     let count = width * height * 3
     if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
     let turns = picture.orientation.clockwiseQuarterTurns
+    let isMirrored = picture.orientation.isMirrored
     let tags = ColorTags(of: frame, matrix: matrix, range: range)
 
     if conversion == .accurate, AccurateConverter.accepts(frame) {
-      if turns == 0 {
+      if turns == 0 && !isMirrored {
         accurate.convert(frame, tags, into: &rgb)
       } else {
         if turned.count != count { turned = [UInt8](repeating: 0, count: count) }
         accurate.convert(frame, tags, into: &turned)
-        turn(&rgb, width: width, height: height, turns: turns)
+        turn(&rgb, width: width, height: height, turns: turns, isMirrored: isMirrored)
       }
       return
     }
     let status: Int32
-    if turns == 0 {
+    if turns == 0 && !isMirrored {
       status = scaler.convert(frame, tags, isAccurate: conversion == .accurate, into: &rgb)
-    } else if conversion == .ffmpeg, let upright = scaler.turned(frame, turns: turns) {
+    } else if conversion == .ffmpeg,
+      let upright = scaler.turned(frame, turns: turns, isMirrored: isMirrored)
+    {
       // The ffmpeg program turns before it converts.
       status = scaler.convert(upright, tags, isAccurate: false, into: &rgb)
     } else {
       if turned.count != count { turned = [UInt8](repeating: 0, count: count) }
       status = scaler.convert(frame, tags, isAccurate: conversion == .accurate, into: &turned)
-      turn(&rgb, width: width, height: height, turns: turns)
+      turn(&rgb, width: width, height: height, turns: turns, isMirrored: isMirrored)
     }
     guard status >= 0 else {
       throw VideoError(
@@ -88,8 +91,17 @@ public struct ColorConverter {
     }
   }
 
-  /// Turns the RGB picture in `turned` into `rgb`.
-  private func turn(_ rgb: inout [UInt8], width: Int, height: Int, turns: Int) {
+  /// Mirrors and turns the RGB picture in `turned` into `rgb`.
+  private mutating func turn(
+    _ rgb: inout [UInt8], width: Int, height: Int, turns: Int, isMirrored: Bool
+  ) {
+    if isMirrored {
+      turned.withUnsafeMutableBytes { bytes in
+        guard let base = bytes.baseAddress else { return }
+        PlaneRotation.mirror(
+          base, stride: width * 3, width: width, height: height, elementBytes: 3)
+      }
+    }
     turned.withUnsafeBytes { source in
       rgb.withUnsafeMutableBytes { target in
         guard let source = source.baseAddress, let target = target.baseAddress else { return }

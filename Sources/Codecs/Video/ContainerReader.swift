@@ -90,8 +90,21 @@ final class ContainerReader {
 
   /// Reads packets without looking into them; see `MediaInput.isHollow`.
   func skipPayload() {
-    if !isBareStream { format?.pointee.flags |= AVFMT_FLAG_NOPARSE }
+    if layout.isMovie { format?.pointee.flags |= AVFMT_FLAG_NOPARSE }
     input.isHollow = layout.isMovie && layout.hasIndex && !layout.isFragmented
+  }
+
+  /// `count` bytes of a packet from `offset` on, or fewer; from the file where payload is skipped.
+  func bytes(of packet: UnsafePointer<AVPacket>, at offset: Int, count: Int) -> [UInt8] {
+    let size = Int(packet.pointee.size)
+    guard offset >= 0, offset < size, count > 0 else { return [] }
+    let count = min(count, size - offset)
+    guard input.isHollow else {
+      guard let data = packet.pointee.data else { return [] }
+      return [UInt8](UnsafeBufferPointer(start: data + offset, count: count))
+    }
+    guard packet.pointee.pos >= 0 else { return [] }
+    return (try? input.bytes(at: packet.pointee.pos + Int64(offset), count: count)) ?? []
   }
 
   /// The next packet of any selected track; false at the end and where reading fails, which the ffmpeg

@@ -10,7 +10,10 @@ struct DecodePass {
   private let source: any PacketSource
   private let codec: CodecBox
   private let orientation: VideoOrientation
-  private let hasTimes: Bool
+  private let order: PictureOrder
+  private var numbers: PacketNumbers
+  /// Pictures whose packets the decoder complained about, until they come out.
+  private var patched: Set<Int> = []
   private var isDraining = false
   private var failedDrains = 0
 
@@ -18,20 +21,23 @@ struct DecodePass {
   private static let mostFailedDrains = 256
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, threads: Int
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder, threads: Int
   ) throws(VideoError) {
     self.file = file
+    self.order = order
     let input = try MediaInput(file)
     if try AnnexBScanner.isAnnexB(input, container) {
       guard track == nil || track == 0 else {
         throw VideoError(file: file, what: "a bare stream has no track \(track ?? 0)")
       }
       let packets = try AnnexBPackets(input)
-      codec = try Self.openCodec(for: packets, file: file, threads: threads)
+      codec = try CodecBox(
+        parameterSets: packets.parameterSets, reorderingDelay: order.delay, file: file,
+        threads: threads)
       source = packets
       orientation = .upright
       timeBase = VideoTimeBase(denominator: 1)
-      hasTimes = false
+      numbers = PacketNumbers(order, isBare: true)
     } else {
       let reader = try ContainerReader(input)
       let tracks = reader.videoTracks
@@ -43,30 +49,14 @@ struct DecodePass {
       }
       source = ContainerPackets(reader, track: number)
       reader.analyze()
-      codec = try CodecBox(stream: stream, file: file, threads: threads)
+      codec = try CodecBox(
+        stream: stream, reorderingDelay: order.delay, file: file, threads: threads)
       orientation = VideoOrientation(of: stream)
       timeBase = VideoTimeBase(
         numerator: Int64(stream.pointee.time_base.num),
         denominator: Int64(stream.pointee.time_base.den))
-      hasTimes = true
+      numbers = PacketNumbers(order, isBare: false)
     }
-  }
-
-  /// When pictures are reordered and the parameter sets do not say how far, the ffmpeg program knows from
-  /// its trial decoding; then, and only then, that is done here, too.
-  private static func openCodec(
-    for packets: AnnexBPackets, file: FilePath, threads: Int
-  ) throws(VideoError) -> CodecBox {
-    let sets = packets.parameterSets
-    let codec = try CodecBox(
-      parameterSets: sets, reorderingDelay: 0, file: file, threads: threads)
-    guard packets.hasBidirectionalHead, codec.context.pointee.has_b_frames == 0 else {
-      return codec
-    }
-    let reader = try ContainerReader(MediaInput(file), kind: "h264")
-    reader.analyze()
-    let delay = reader.stream(0)?.pointee.codecpar?.pointee.video_delay ?? 0
-    return try CodecBox(parameterSets: sets, reorderingDelay: delay, file: file, threads: threads)
   }
 
   var isThreaded: Bool { codec.isThreaded }
@@ -105,19 +95,28 @@ struct DecodePass {
         return
       }
     } while packet.pointee.size == 0
+    // The decoder hands the time of a packet on to its picture: here it is the picture's number.
+    let number = numbers.picture(of: packet)
+    packet.pointee.pts = number.map(Int64.init) ?? scanmill_nopts()
+    packet.pointee.dts = scanmill_nopts()
+    let messages = codec.damageMessages
     if avcodec_send_packet(codec.context, packet) < 0 { counts.refusedPackets += 1 }
+    if let number, codec.damageMessages > messages, !numbers.holdsSeveral {
+      patched.insert(number)
+    }
     av_packet_unref(packet)
   }
 
   private mutating func picture(
     _ frame: UnsafeMutablePointer<AVFrame>
   ) throws(VideoError) -> DecodedPicture {
-    let time = frame.pointee.best_effort_timestamp
+    let number = frame.pointee.pts
+    let decoded = number == scanmill_nopts() ? nil : Int(exactly: number)
     guard
       let picture = DecodedPicture(
-        moving: frame, ordinal: counts.pictures,
-        presentationTicks: hasTimes && time != scanmill_nopts() ? time : nil,
-        orientation: orientation)
+        moving: frame, ordinal: counts.pictures, index: decoded.map(order.rank),
+        orientation: orientation,
+        isPatched: decoded.map { patched.remove($0) != nil } ?? false)
     else { throw VideoError(file: file, what: "no memory for a picture") }
     counts.pictures += 1
     counts.damageMessages = codec.damageMessages

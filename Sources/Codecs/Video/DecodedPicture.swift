@@ -6,10 +6,11 @@ import CFFmpeg
 /// Holds a reference to memory of the decoder (1.5 bytes a pixel for most videos), given back with the
 /// last copy.
 public final class DecodedPicture: @unchecked Sendable {
-  /// The picture's place in presentation order, from 0.
+  /// How many pictures came out before.
   public let ordinal: Int
-  /// When it is shown, in ticks of the track; `nil` in a bare stream.
-  public let presentationTicks: Int64?
+  /// The picture's place among all that the track counts, in display order, from 0; `nil` for one that
+  /// belongs to none of them.
+  public let index: Int?
   public let orientation: VideoOrientation
   /// Parts of it are missing or made up, because the stream is damaged.
   public let isDamaged: Bool
@@ -19,17 +20,18 @@ public final class DecodedPicture: @unchecked Sendable {
 
   /// Takes over the reference that `frame` holds; `nil` without memory.
   init?(
-    moving frame: UnsafeMutablePointer<AVFrame>, ordinal: Int, presentationTicks: Int64?,
-    orientation: VideoOrientation
+    moving frame: UnsafeMutablePointer<AVFrame>, ordinal: Int, index: Int?,
+    orientation: VideoOrientation, isPatched: Bool = false
   ) {
     guard let own = av_frame_alloc() else { return nil }
     av_frame_move_ref(own, frame)
     self.frame = own
     self.ordinal = ordinal
-    self.presentationTicks = presentationTicks
+    self.index = index
     self.orientation = orientation
     isDamaged =
-      own.pointee.decode_error_flags != 0 || own.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
+      isPatched || own.pointee.decode_error_flags != 0
+      || own.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
   }
 
   deinit {

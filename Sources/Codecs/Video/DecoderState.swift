@@ -8,16 +8,19 @@ struct DecoderState {
   private let file: FilePath
   private let container: VideoContainer
   private let track: Int?
+  private let order: PictureOrder
   private var pass: DecodePass
   private var delivered = 0
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, threads: Int
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder, threads: Int
   ) throws(VideoError) {
     self.file = file
     self.container = container
     self.track = track
-    pass = try DecodePass(file, container: container, track: track, threads: threads)
+    self.order = order
+    pass = try DecodePass(
+      file, container: container, track: track, order: order, threads: threads)
     timeBase = pass.timeBase
   }
 
@@ -38,7 +41,7 @@ struct DecoderState {
 
   /// Back to where we are, with one thread.
   private mutating func startAgain() throws(VideoError) {
-    pass = try DecodePass(file, container: container, track: track, threads: 1)
+    pass = try DecodePass(file, container: container, track: track, order: order, threads: 1)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
     }

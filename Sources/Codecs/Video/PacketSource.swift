@@ -29,32 +29,26 @@ final class ContainerPackets: PacketSource {
 /// The access units of a bare H.264 stream, after a look at its head.
 ///
 /// The ffmpeg program decodes a head of up to 5 MB before it opens its decoder; what it learns there and
-/// hands to the decoder is found here without decoding: the first parameter sets (with which pictures
-/// before the first key frame can be decoded) and whether pictures are reordered.
+/// hands to the decoder is found here without decoding: the first parameter sets, with which pictures
+/// before the first key frame can be decoded.
 final class AnnexBPackets: PacketSource {
   /// The first sequence and picture parameter sets of the head, with start codes; may be empty.
   private(set) var parameterSets: [UInt8] = []
-  /// A picture of the head refers to later ones.
-  private(set) var hasBidirectionalHead = false
 
   private let reader: AnnexBReader
   private var head: [PacketBox] = []
   private var given = 0
 
-  /// Access units looked at for B slices.
-  private static let headUnits = 30
-
   init(_ input: MediaInput) throws(VideoError) {
     reader = try AnnexBReader(input)
     var bytes = 0
-    while bytes < AnnexBReader.headBytes, head.count < Self.headUnits || parameterSets.isEmpty {
+    while bytes < AnnexBReader.headBytes, parameterSets.isEmpty {
       guard let box = PacketBox() else {
         throw VideoError(file: input.file, what: "no memory for a packet")
       }
       guard try reader.next(into: box.packet) else { break }
       bytes += Int(box.packet.pointee.size)
-      if reader.isBidirectional { hasBidirectionalHead = true }
-      if parameterSets.isEmpty { parameterSets = Self.parameterSets(of: box.packet) }
+      parameterSets = Self.parameterSets(of: box.packet)
       head.append(box)
     }
   }
@@ -76,31 +70,12 @@ final class AnnexBPackets: PacketSource {
     let unit = [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
     var sets: [UInt8] = []
     var types = Set<UInt8>()
-    for range in nalUnits(of: unit) {
+    for range in NALUnits.ranges(in: unit) {
       let type = unit[range.lowerBound] & 0x1f
       guard type == 7 || type == 8 else { continue }
       types.insert(type)
       sets += [0, 0, 0, 1] + unit[range]
     }
     return types.count == 2 ? sets : []
-  }
-
-  /// The NAL units between the start codes, without trailing zeros.
-  private static func nalUnits(of bytes: [UInt8]) -> [Range<Int>] {
-    var starts: [Int] = []
-    var index = 0
-    while index + 3 < bytes.count {
-      if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
-        starts.append(index + 3)
-        index += 3
-      } else {
-        index += 1
-      }
-    }
-    return starts.enumerated().map { number, start in
-      var end = number + 1 < starts.count ? starts[number + 1] - 3 : bytes.count
-      while end > start + 1 && bytes[end - 1] == 0 { end -= 1 }
-      return start..<end
-    }
   }
 }

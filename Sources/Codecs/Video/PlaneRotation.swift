@@ -1,5 +1,21 @@
-/// Turns the elements of a plane by multiples of 90°.
+/// Turns the elements of a plane by multiples of 90°, and mirrors them.
 enum PlaneRotation {
+  /// Exchanges left and right in place. Width in elements of 1 to 8 bytes, stride in bytes.
+  static func mirror(
+    _ plane: UnsafeMutableRawPointer, stride: Int, width: Int, height: Int, elementBytes: Int
+  ) {
+    for y in 0..<height {
+      let row = UnsafeMutableRawBufferPointer(
+        start: plane + y * stride, count: width * elementBytes)
+      var (left, right) = (0, (width - 1) * elementBytes)
+      while left < right {
+        for byte in 0..<elementBytes { row.swapAt(left + byte, right + byte) }
+        left += elementBytes
+        right -= elementBytes
+      }
+    }
+  }
+
   /// Writes the plane, turned clockwise by `turns` quarter turns, to `target`.
   ///
   /// Width, height and strides are those of each side's own orientation, strides in bytes; both memories

@@ -116,10 +116,10 @@ final class ScalerBox {
       context, coefficients, isFull, coefficients, targetIsFull, brightness, contrast, saturation)
   }
 
-  /// The frame turned plane by plane, or `nil` for formats whose planes cannot be turned: chroma finer in
+  /// The frame mirrored and turned plane by plane, or `nil` for formats whose planes cannot be turned: chroma finer in
   /// one direction than in the other, several values to a byte.
   func turned(
-    _ frame: UnsafeMutablePointer<AVFrame>, turns: Int
+    _ frame: UnsafeMutablePointer<AVFrame>, turns: Int, isMirrored: Bool
   ) -> UnsafeMutablePointer<AVFrame>? {
     let format = frame.pointee.format
     guard let description = av_pix_fmt_desc_get(AVPixelFormat(rawValue: format)),
@@ -150,8 +150,20 @@ final class ScalerBox {
         UnsafeRawPointer(from), stride: Int(plane.1),
         width: isChroma ? -(-width >> shift) : width,
         height: isChroma ? -(-height >> shift) : height,
-        elementBytes: steps[number], turns: turns, into: UnsafeMutableRawPointer(to),
+        elementBytes: steps[number], turns: isMirrored && swaps ? (turns + 2) % 4 : turns,
+        into: UnsafeMutableRawPointer(to),
         stride: Int(plane.3))
+      // Left and right before a quarter turn are above and below after it: that is mirrored here as the
+      // same as left and right followed by half a turn more.
+      if isMirrored {
+        let (planeWidth, planeHeight) = (
+          isChroma ? -(-width >> shift) : width, isChroma ? -(-height >> shift) : height
+        )
+        PlaneRotation.mirror(
+          UnsafeMutableRawPointer(to), stride: Int(plane.3),
+          width: swaps ? planeHeight : planeWidth, height: swaps ? planeWidth : planeHeight,
+          elementBytes: steps[number])
+      }
     }
     return upright
   }

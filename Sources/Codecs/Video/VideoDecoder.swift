@@ -2,7 +2,8 @@ import CFFmpeg
 import Synchronization
 import SystemPackage
 
-/// Decodes one track of a video: every picture exactly once, in presentation order.
+/// Decodes one track of a video: every picture exactly once, in presentation order, with its place among
+/// all pictures of the track.
 ///
 /// The pictures are those that `ffmpeg -i FILE -fps_mode passthrough` of the same FFmpeg version gives; what
 /// cannot be decoded is skipped and counted, what can be concealed is given and marked. In damaged videos
@@ -13,7 +14,7 @@ public final class VideoDecoder: Sendable {
   /// What has come out so far.
   public struct Counts: Hashable, Sendable {
     public var pictures = 0
-    /// Pictures with missing or made up parts.
+    /// Pictures with missing or made up parts, or that the decoder complained about.
     public var damagedPictures = 0
     /// Packets that the decoder refused.
     public var refusedPackets = 0
@@ -29,6 +30,7 @@ public final class VideoDecoder: Sendable {
   /// - Parameters:
   ///   - container: what the file may be.
   ///   - track: a track's `number` of `VideoIndex`; by default the first video track.
+  ///   - order: of the same track of `VideoIndex`; if it is not given, the file is indexed first.
   ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves it to FFmpeg.
   ///     More threads give the same pictures, later. Only H.264 is decoded by several.
   /// - Throws: `VideoError` for a file without index, without that track, or with a codec that this
@@ -38,10 +40,25 @@ public final class VideoDecoder: Sendable {
   /// far pictures are reordered); bare streams do not. With several threads, a damaged video is decoded
   /// a second time up to where damage was met, and then on by one thread.
   public init(
-    _ file: FilePath, container: VideoContainer = .any, track: Int? = nil, threads: Int = 1
+    _ file: FilePath, container: VideoContainer = .any, track: Int? = nil,
+    order: PictureOrder? = nil, threads: Int = 1
   ) throws(VideoError) {
+    let known: PictureOrder
+    if let order { known = order } else { known = try Self.order(of: file, container, track) }
     state = Mutex(
-      try DecoderState(file, container: container, track: track, threads: threads))
+      try DecoderState(file, container: container, track: track, order: known, threads: threads))
+  }
+
+  private static func order(
+    of file: FilePath, _ container: VideoContainer, _ number: Int?
+  ) throws(VideoError) -> PictureOrder {
+    let tracks = try VideoIndex.read(file, container: container).tracks
+    let track = number.map { number in tracks.first { $0.number == number } } ?? tracks.first
+    guard let track else {
+      throw VideoError(
+        file: file, what: number.map { "track \($0) is no video" } ?? "it has no video track")
+    }
+    return track.order
   }
 
   /// The next picture, `nil` after the last one.

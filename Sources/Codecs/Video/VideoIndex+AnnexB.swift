@@ -1,27 +1,41 @@
 extension VideoIndex {
-  /// A bare H.264 stream: a slice (type 1 or 5) that begins with the first macroblock starts a picture.
-  /// Coded fields count one by one.
+  /// A bare H.264 stream: its pictures are counted and put in order by the heads of their slices.
   static func readAnnexB(_ input: MediaInput) throws(VideoError) -> VideoIndex {
-    var pictures = 0
+    var list = H264PictureList()
     var units = 0
-    try AnnexBScanner.forEachUnit(input) { _, head, first in
+    try AnnexBScanner.forEachUnit(input, headBytes: H264PictureList.headBytes) { offset, unit in
       units += 1
-      let type = head & 0x1f
-      // The number of the first macroblock is 0 exactly if the first bit is 1 (Exp-Golomb code).
-      if (type == 1 || type == 5) && first & 0x80 != 0 { pictures += 1 }
+      list.add(unit, at: offset)
     }
     guard units > 0 else {
       throw VideoError(
         file: input.file, what: "no start code of an H.264 stream", byteOffset: 0,
         remedy: "check that it is a bare stream and not empty")
     }
-    let size = try AnnexBReader(input).pictureSize()
+    let (pictures, offsets, isReordered) = list.pictures()
+    let order = PictureOrder(
+      places: pictures.map(\.place), offsets: offsets, isReordered: isReordered)
+    let sizes = PictureSizes(order.sorted(pictures.map(\.size)))
     return VideoIndex(
       tracks: [
         VideoTrack(
-          number: 0, encoding: "h264-annexb", storedWidth: size.width, storedHeight: size.height,
-          orientation: .upright, timeBase: VideoTimeBase(denominator: 1),
-          pictureCount: pictures, presentationTicks: [])
+          number: 0, encoding: "h264-annexb", storedWidth: sizes.first?.width ?? 0,
+          storedHeight: sizes.first?.height ?? 0, orientation: .upright,
+          timeBase: VideoTimeBase(denominator: 1), pictureCount: order.count,
+          presentationTicks: [], order: order, picturesOfOtherSize: sizes.others)
       ], endsEarly: false)
+  }
+}
+
+/// The sizes that the heads of a track's pictures tell.
+struct PictureSizes {
+  /// Of the first picture whose size is known.
+  private(set) var first: PictureExtent?
+  /// Pictures of another size than the first.
+  private(set) var others = 0
+
+  init(_ sizes: [PictureExtent?]) {
+    first = sizes.lazy.compactMap(\.self).first
+    others = sizes.count { $0 != nil && $0 != first }
   }
 }

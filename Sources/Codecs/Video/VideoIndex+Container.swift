@@ -18,8 +18,8 @@ extension VideoIndex {
       }
       reader.select(number)
       reader.skipPayload()
-      var ticks = try TickTable(reading: reader, track: number)
-      ticks.sort()
+      let ticks = try PacketTable(reading: reader, track: number)
+      let size = try Self.size(of: ticks, codec, number, in: reader)
       let declared = Int(avformat_index_get_entries_count(stream))
       let isIndexWhole = reader.layout.isMovie && !reader.layout.isFragmented
       if ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared) {
@@ -28,13 +28,13 @@ extension VideoIndex {
       index.tracks.append(
         VideoTrack(
           number: number, encoding: String(cString: avcodec_get_name(codec.pointee.codec_id)),
-          storedWidth: Int(codec.pointee.width), storedHeight: Int(codec.pointee.height),
+          storedWidth: size.width, storedHeight: size.height,
           orientation: VideoOrientation(of: stream),
           timeBase: VideoTimeBase(
             numerator: Int64(stream.pointee.time_base.num),
             denominator: Int64(stream.pointee.time_base.den)),
-          pictureCount: ticks.values.count,
-          presentationTicks: ticks.values))
+          pictureCount: ticks.order.count, presentationTicks: ticks.order.sorted(ticks.values),
+          order: ticks.order, picturesOfOtherSize: ticks.sizes.others))
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
       let why = reader.layout.explanation(for: input)
@@ -43,50 +43,28 @@ extension VideoIndex {
     }
     return index
   }
-}
 
-/// The presentation times of a track's packets.
-private struct TickTable {
-  var values: [Int64] = []
-  /// All packets, hidden ones as well.
-  var packetCount = 0
-  /// A packet was there in part: no picture can be made of it.
-  var hasCutPacket = false
-
-  init(reading reader: ContainerReader, track: Int) throws(VideoError) {
-    guard var packet = av_packet_alloc() as UnsafeMutablePointer<AVPacket>? else {
-      throw VideoError(file: reader.input.file, what: "no memory for a packet")
+  /// What decoded pictures measure: as their heads say, within the last block cropped as the container says
+  /// (which the decoder does, too), or as the decoder says where neither tells.
+  private static func size(
+    of table: PacketTable, _ codec: UnsafePointer<AVCodecParameters>, _ track: Int,
+    in reader: ContainerReader
+  ) throws(VideoError) -> PictureExtent {
+    let stated = PictureExtent(
+      width: Int(codec.pointee.width), height: Int(codec.pointee.height))
+    if let coded = table.sizes.first {
+      let isCropped =
+        codec.pointee.codec_id == AV_CODEC_ID_H264 && stated.width > 0 && stated.height > 0
+        && stated.width <= coded.width && stated.height <= coded.height
+        && (stated.width + 15) / 16 == (coded.width + 15) / 16
+        && (stated.height + 15) / 16 == (coded.height + 15) / 16
+      return isCropped ? stated : coded
     }
-    defer { Self.free(&packet) }
-    var after: Int64 = 0
-    while reader.next(into: packet) {
-      defer { av_packet_unref(packet) }
-      guard Int(packet.pointee.stream_index) == track else { continue }
-      packetCount += 1
-      if packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
-        hasCutPacket = true
-        continue
-      }
-      guard packet.pointee.flags & AV_PKT_FLAG_DISCARD == 0, packet.pointee.size > 0 else {
-        continue
-      }
-      // Without a presentation time the decoding time serves, without both what comes after the last.
-      let none = scanmill_nopts()
-      let decoding = packet.pointee.dts != none ? packet.pointee.dts : after
-      let time = packet.pointee.pts != none ? packet.pointee.pts : decoding
-      after = time &+ max(1, packet.pointee.duration)
-      values.append(time)
-    }
-  }
-
-  /// Display order; most tracks without reordering are sorted already.
-  mutating func sort() {
-    let isSorted = zip(values, values.dropFirst()).allSatisfy { $0 <= $1 }
-    if !isSorted { values.sort() }
-  }
-
-  private static func free(_ packet: inout UnsafeMutablePointer<AVPacket>) {
-    var optional: UnsafeMutablePointer<AVPacket>? = packet
-    av_packet_free(&optional)
+    if stated.width > 0, stated.height > 0 { return stated }
+    guard table.order.count > 0 else { return stated }
+    // The container leaves it to the decoder (MPEG-4 part 2, H.263).
+    let decoder = try VideoDecoder(reader.input.file, track: track, order: table.order)
+    guard let picture = try? decoder.next() else { return stated }
+    return PictureExtent(width: picture.storedWidth, height: picture.storedHeight)
   }
 }

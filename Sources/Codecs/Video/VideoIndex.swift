@@ -44,9 +44,19 @@ public struct VideoTrack: Hashable, Sendable {
   public var timeBase: VideoTimeBase
   /// Pictures that will be shown, in the file: those that an edit list hides are not counted.
   public var pictureCount: Int
-  /// When each picture is shown, in ticks of `timeBase`, ascending; empty for a bare stream, which
-  /// has no times.
+  /// When each picture is shown by the container, in ticks of `timeBase`, in the order in which they
+  /// are decoded for display; may go back in damaged or odd files. Empty for a bare stream, which has
+  /// no times.
   public var presentationTicks: [Int64]
+  /// Which decoded picture is which.
+  public var order: PictureOrder
+  /// Pictures whose heads state another size than the first one's.
+  public var picturesOfOtherSize = 0
+
+  /// Steps from one picture to the next at which time goes back.
+  public var backwardSteps: Int {
+    zip(presentationTicks, presentationTicks.dropFirst()).count { $0 > $1 }
+  }
 
   /// The size of the pictures after the turn.
   public var uprightWidth: Int { orientation.swapsSides ? storedHeight : storedWidth }

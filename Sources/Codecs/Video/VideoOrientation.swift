@@ -1,11 +1,13 @@
 import CFFmpeg
 
-/// How stored pictures must be turned to be upright, from the display matrix of a track (including that
-/// of the movie).
+/// How stored pictures must be mirrored and turned to be upright, from the display matrix of a track
+/// (including that of the movie).
 public struct VideoOrientation: Hashable, Sendable {
-  /// Turns by 90° clockwise, 0…3.
+  /// Turns by 90° clockwise, 0…3, after `isMirrored`.
   public var clockwiseQuarterTurns: Int
-  /// The matrix is none of the four turns (another angle, a mirror image): pictures stay as stored.
+  /// Left and right change places before the turn.
+  public var isMirrored: Bool
+  /// The matrix is none of the four turns, mirrored or not: pictures stay as stored.
   public var isIgnored: Bool
 
   /// Pictures are stored upright.
@@ -17,19 +19,28 @@ public struct VideoOrientation: Hashable, Sendable {
   /// The turn that a display matrix of nine 16.16 values asks for, to the nearest degree, by the 2x2 part
   /// alone.
   init(matrix: UnsafePointer<Int32>) {
-    // The library counts counterclockwise; not a number for a matrix that is no rotation.
-    let angle = -av_display_rotation_get(matrix).rounded()
     let determinant = Double(matrix[0]) * Double(matrix[4]) - Double(matrix[1]) * Double(matrix[3])
+    // What is left after taking out the exchange of left and right.
+    var turn = Array(UnsafeBufferPointer(start: matrix, count: 9))
+    if determinant < 0 {
+      turn[0] = 0 &- turn[0]
+      turn[1] = 0 &- turn[1]
+    }
+    // The library counts counterclockwise; not a number for a matrix that is no rotation.
+    let angle = -av_display_rotation_get(turn).rounded()
     let turns = (angle / 90).rounded()
-    guard angle.isFinite, determinant > 0, angle == turns * 90 else {
+    guard angle.isFinite, determinant != 0, angle == turns * 90 else {
       self.init(clockwiseQuarterTurns: 0, isIgnored: true)
       return
     }
-    self.init(clockwiseQuarterTurns: ((Int(turns) % 4) + 4) % 4, isIgnored: false)
+    self.init(
+      clockwiseQuarterTurns: ((Int(turns) % 4) + 4) % 4, isMirrored: determinant < 0,
+      isIgnored: false)
   }
 
-  public init(clockwiseQuarterTurns: Int, isIgnored: Bool) {
+  public init(clockwiseQuarterTurns: Int, isMirrored: Bool = false, isIgnored: Bool) {
     self.clockwiseQuarterTurns = clockwiseQuarterTurns
+    self.isMirrored = isMirrored
     self.isIgnored = isIgnored
   }
 

@@ -61,6 +61,15 @@ public struct StageProblem: Hashable, Sendable {
   }
 }
 
+/// What must never be found: a contradiction in the program's own account. Ends a run with exit status 70.
+public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var description: String
+
+  public init(_ contradiction: String) {
+    description = "internal error, please report it: \(contradiction)"
+  }
+}
+
 /// A stage that cannot do its work, with the text for people.
 public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String

@@ -1,0 +1,174 @@
+/// What a sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1) says of order and size.
+struct H264Sequence: Hashable {
+  /// How display order is told.
+  enum Order: Hashable {
+    /// Low bits of a count in every picture.
+    case counted(lowBits: Int)
+    /// Expected steps, corrected by every picture unless `isFixed`.
+    case stepped(isFixed: Bool, nonReference: Int, bottom: Int, steps: [Int])
+    /// Decoding order is display order.
+    case asDecoded
+  }
+
+  var number: Int
+  var hasSeparatePlanes = false
+  /// 0 for gray pictures.
+  var chromaFormat = 1
+  var frameNumberBits: Int
+  var order: Order
+  /// Reference pictures may be left out on purpose.
+  var allowsGaps: Bool
+  var allowsFields: Bool
+  /// Pictures after cropping.
+  var width: Int
+  var height: Int
+  /// How many pictures may come before one that is shown earlier, if it says so.
+  var reorderedPictures: Int?
+
+  private static let highProfiles: Set<Int> = [
+    100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
+  ]
+
+  /// - Parameter unit: the NAL unit with its head.
+  init?(_ unit: some Collection<UInt8>) {
+    var bits = BitReader(unit, skipping: 1)
+    guard let profile = bits.bits(8), bits.skip(16), let number = bits.golomb(upTo: 31) else {
+      return nil
+    }
+    self.number = number
+    if Self.highProfiles.contains(profile) {
+      guard let chroma = bits.golomb(upTo: 3) else { return nil }
+      chromaFormat = chroma
+      if chroma == 3 { hasSeparatePlanes = bits.flag() ?? false }
+      guard bits.golomb() != nil, bits.golomb() != nil, bits.skip(1), let scaled = bits.flag(),
+        !scaled || Self.skipScaling(&bits, lists: chroma == 3 ? 12 : 8)
+      else { return nil }
+    }
+    guard let frameBits = bits.golomb(upTo: 12), let kind = bits.golomb(upTo: 2),
+      let order = Self.order(kind, &bits)
+    else { return nil }
+    frameNumberBits = frameBits + 4
+    self.order = order
+    guard bits.golomb(upTo: 16) != nil, let allowsGaps = bits.flag(),
+      let wide = bits.golomb(upTo: 2047),
+      let high = bits.golomb(upTo: 2047), let framesOnly = bits.flag()
+    else { return nil }
+    self.allowsGaps = allowsGaps
+    allowsFields = !framesOnly
+    width = (wide + 1) * 16
+    height = (high + 1) * 16 * (framesOnly ? 1 : 2)
+    guard framesOnly || bits.skip(1), bits.skip(1), let isCropped = bits.flag() else { return nil }
+    if isCropped {
+      guard let left = bits.golomb(), let right = bits.golomb(), let top = bits.golomb(),
+        let bottom = bits.golomb()
+      else { return nil }
+      let isSubsampled = !hasSeparatePlanes
+      let unitX = isSubsampled && (chromaFormat == 1 || chromaFormat == 2) ? 2 : 1
+      let unitY = (isSubsampled && chromaFormat == 1 ? 2 : 1) * (framesOnly ? 1 : 2)
+      guard unitX * (left + right) < width, unitY * (top + bottom) < height else { return nil }
+      width -= unitX * (left + right)
+      height -= unitY * (top + bottom)
+    }
+    reorderedPictures = Self.reorderedPictures(&bits)
+  }
+
+  private static func order(_ kind: Int, _ bits: inout BitReader) -> Order? {
+    switch kind {
+    case 0: return bits.golomb(upTo: 12).map { .counted(lowBits: $0 + 4) }
+    case 1:
+      guard let isFixed = bits.flag(), let nonReference = bits.signedGolomb(),
+        let bottom = bits.signedGolomb(), let count = bits.golomb(upTo: 255)
+      else { return nil }
+      var steps: [Int] = []
+      for _ in 0..<count {
+        guard let step = bits.signedGolomb() else { return nil }
+        steps.append(step)
+      }
+      return .stepped(isFixed: isFixed, nonReference: nonReference, bottom: bottom, steps: steps)
+    default: return .asDecoded
+    }
+  }
+
+  private static func skipScaling(_ bits: inout BitReader, lists: Int) -> Bool {
+    for list in 0..<lists {
+      guard let isPresent = bits.flag() else { return false }
+      guard isPresent else { continue }
+      var (last, next) = (8, 8)
+      for _ in 0..<(list < 6 ? 16 : 64) {
+        if next != 0 {
+          guard let delta = bits.signedGolomb(), abs(delta) < 1 << 16 else { return false }
+          next = (last + delta + 256) & 0xff
+        }
+        last = next == 0 ? last : next
+      }
+    }
+    return true
+  }
+
+  /// From the restrictions in the usability information (annex E); `nil` without.
+  private static func reorderedPictures(_ bits: inout BitReader) -> Int? {
+    guard bits.flag() == true, let hasAspect = bits.flag() else { return nil }
+    if hasAspect {
+      guard let aspect = bits.bits(8), aspect != 255 || bits.skip(32) else { return nil }
+    }
+    guard let overscan = bits.flag(), !overscan || bits.skip(1), let signal = bits.flag() else {
+      return nil
+    }
+    if signal {
+      guard bits.skip(4), let colors = bits.flag(), !colors || bits.skip(24) else { return nil }
+    }
+    if bits.flag() == true {
+      guard bits.golomb() != nil, bits.golomb() != nil else { return nil }
+    }
+    guard let timing = bits.flag(), !timing || bits.skip(65), let nal = bits.flag() else {
+      return nil
+    }
+    guard !nal || skipBuffering(&bits), let vcl = bits.flag(), !vcl || skipBuffering(&bits) else {
+      return nil
+    }
+    guard !(nal || vcl) || bits.skip(1), bits.skip(1), bits.flag() == true, bits.skip(1) else {
+      return nil
+    }
+    for _ in 0..<4 where bits.golomb() == nil { return nil }
+    return bits.golomb(upTo: 16)
+  }
+
+  private static func skipBuffering(_ bits: inout BitReader) -> Bool {
+    guard let count = bits.golomb(upTo: 31), bits.skip(8) else { return false }
+    for _ in 0...count {
+      guard bits.golomb() != nil, bits.golomb() != nil, bits.skip(1) else { return false }
+    }
+    return bits.skip(20)
+  }
+}
+
+/// What a picture parameter set of H.264 (7.3.2.2) says of the slice headers.
+struct H264PictureSet: Hashable {
+  var number: Int
+  var sequence: Int
+  var hasFieldOrder: Bool
+  var references: [Int]
+  var isWeighted: Bool
+  var weightsBidirectional: Int
+  var hasRedundancy: Bool
+
+  init?(_ unit: some Collection<UInt8>) {
+    var bits = BitReader(unit, skipping: 1)
+    guard let number = bits.golomb(upTo: 255), let sequence = bits.golomb(upTo: 31), bits.skip(1),
+      let hasFieldOrder = bits.flag(), bits.golomb() == 0, let first = bits.golomb(upTo: 31),
+      let second = bits.golomb(upTo: 31), let isWeighted = bits.flag(),
+      let bidirectional = bits.bits(2), bits.signedGolomb() != nil, bits.signedGolomb() != nil,
+      bits.signedGolomb() != nil, bits.skip(2), let hasRedundancy = bits.flag()
+    else {
+      // Groups of slices: nothing after them is needed but whether pictures are sent twice.
+      return nil
+    }
+    self.number = number
+    self.sequence = sequence
+    self.hasFieldOrder = hasFieldOrder
+    references = [first + 1, second + 1]
+    self.isWeighted = isWeighted
+    weightsBidirectional = bidirectional
+    self.hasRedundancy = hasRedundancy
+  }
+}

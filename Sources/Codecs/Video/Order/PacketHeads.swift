@@ -1,0 +1,214 @@
+import CFFmpeg
+
+/// Reads when each packet of a container is shown from the heads of its slices: H.264 and HEVC say it
+/// themselves, whatever the container says.
+struct PacketHeads {
+  private enum Codec {
+    case h264(H264PacketOrder)
+    case hevc(HEVCOrderCount)
+  }
+
+  private var codec: Codec
+  /// Bytes of the length before each NAL unit; 0: start codes.
+  private var lengthBytes = 0
+
+  private static let mostUnits = 64
+  private static let headBytes = 256
+  private static let mostSetBytes = 1 << 14
+
+  /// `nil` for other codecs, and where parameter sets alone say that display order is decoding order.
+  init?(_ parameters: UnsafePointer<AVCodecParameters>) {
+    switch parameters.pointee.codec_id {
+    case AV_CODEC_ID_H264: codec = .h264(H264PacketOrder())
+    case AV_CODEC_ID_HEVC: codec = .hevc(HEVCOrderCount())
+    default: return nil
+    }
+    guard let data = parameters.pointee.extradata, parameters.pointee.extradata_size > 0 else {
+      return
+    }
+    let extra = [UInt8](
+      UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
+    readSets(extra)
+  }
+
+  /// `false` where nothing but the packets' order counts.
+  var isReordered: Bool {
+    if case .h264(let order) = codec { order.isReordered } else { true }
+  }
+
+  /// The size that the parameter sets of H.264 state, as long as they are alike.
+  var statedSize: PictureExtent? {
+    if case .h264(let order) = codec { order.statedSize } else { nil }
+  }
+
+  /// Takes in the parameter sets that a packet brings along for itself and what follows.
+  mutating func readSets(from packet: UnsafePointer<AVPacket>) {
+    var size = 0
+    guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0
+    else { return }
+    readSets([UInt8](UnsafeBufferPointer(start: data, count: size)))
+  }
+
+  /// What the next packet holds; `place` is `nil` where its head is damaged.
+  ///
+  /// - Parameter read: up to `count` bytes from `offset` of the packet on.
+  mutating func picture(
+    bytes size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]
+  ) -> CodedPicture {
+    let head = read(0, min(size, Self.headBytes))
+    func bytes(_ range: Range<Int>) -> [UInt8] {
+      range.upperBound <= head.count ? Array(head[range]) : read(range.lowerBound, range.count)
+    }
+    if lengthBytes == 0 {
+      // Start codes: what lies behind the first bytes is rarely needed.
+      let all = size > Self.headBytes ? read(0, min(size, Self.mostSetBytes)) : head
+      for range in NALUnits.ranges(in: all) {
+        if let picture = add(all[range]) { return picture }
+      }
+      return CodedPicture()
+    }
+    var offset = 0
+    for _ in 0..<Self.mostUnits {
+      guard offset + lengthBytes < size else { break }
+      let field = bytes(offset..<(offset + lengthBytes))
+      guard field.count == lengthBytes else { break }
+      let length = field.reduce(0) { $0 << 8 | Int($1) }
+      offset += lengthBytes
+      guard length > 0, length <= size - offset else { break }
+      let wanted =
+        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headBytes
+      if let picture = add(bytes(offset..<(offset + min(length, wanted)))[...]) { return picture }
+      offset += length
+    }
+    return CodedPicture()
+  }
+
+  private func isSet(_ head: UInt8) -> Bool {
+    switch codec {
+    case .h264: head & 0x1f == 7 || head & 0x1f == 8
+    case .hevc: (33...34).contains(head >> 1 & 0x3f)
+    }
+  }
+
+  private mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture? {
+    switch codec {
+    case .h264(var order):
+      let picture = order.add(unit)
+      codec = .h264(order)
+      return picture
+    case .hevc(var order):
+      let picture = order.add(unit)
+      codec = .hevc(order)
+      return picture
+    }
+  }
+
+  /// The configuration record of an MP4 (ISO/IEC 14496-15), or parameter sets with start codes.
+  private mutating func readSets(_ extra: [UInt8]) {
+    guard extra.first == 1 else {
+      for range in NALUnits.ranges(in: extra) { _ = add(extra[range]) }
+      return
+    }
+    var offset: Int
+    var groups: Int
+    let isHEVC: Bool
+    switch codec {
+    case .h264:
+      guard extra.count > 6 else { return }
+      (isHEVC, offset, groups) = (false, 5, 2)
+      lengthBytes = Int(extra[4] & 3) + 1
+    case .hevc:
+      guard extra.count > 23 else { return }
+      (isHEVC, offset, groups) = (true, 23, Int(extra[22]))
+      lengthBytes = Int(extra[21] & 3) + 1
+    }
+    while groups > 0 {
+      groups -= 1
+      var count: Int
+      if isHEVC {
+        guard offset + 3 <= extra.count else { return }
+        count = Int(extra[offset + 1]) << 8 | Int(extra[offset + 2])
+        offset += 3
+      } else {
+        guard offset < extra.count else { return }
+        count = Int(extra[offset] & (groups == 1 ? 0x1f : 0xff))
+        offset += 1
+      }
+      while count > 0 {
+        count -= 1
+        guard offset + 2 <= extra.count else { return }
+        let length = Int(extra[offset]) << 8 | Int(extra[offset + 1])
+        offset += 2
+        guard length > 0, offset + length <= extra.count else { return }
+        _ = add(extra[offset..<(offset + length)])
+        offset += length
+      }
+    }
+  }
+}
+
+/// Places of H.264 pictures of which each lies in a packet of its own; a second field alone in a packet is
+/// no picture.
+struct H264PacketOrder {
+  private var sets = H264ParameterSets()
+  private var count = H264OrderCount()
+  private var openField: H264SliceHeader?
+
+  /// Before any packet: whether the parameter sets leave room for another order than that of decoding.
+  var isReordered: Bool {
+    let sequences = sets.sequences.values
+    return sequences.isEmpty || sequences.contains { $0.order != .asDecoded }
+  }
+
+  var statedSize: PictureExtent? {
+    let sizes = Set(
+      sets.sequences.values.map { PictureExtent(width: $0.width, height: $0.height) })
+    return sizes.count == 1 ? sizes.first : nil
+  }
+
+  /// Takes in a unit; what it tells, if it is a slice.
+  mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture? {
+    guard let type = unit.first.map({ $0 & 0x1f }) else { return nil }
+    guard type == 1 || type == 5 else {
+      sets.add(unit)
+      return nil
+    }
+    guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
+    else { return CodedPicture(place: type == 5 ? count.restart() : nil) }
+    if head.isRedundant { return nil }
+    let place = count.place(head, sequence)
+    var picture = CodedPicture(
+      place: place, size: PictureExtent(width: sequence.width, height: sequence.height))
+    if head.isField, let first = openField, first.isBottom != head.isBottom,
+      first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
+    {
+      picture.isHidden = true
+      openField = nil
+    } else {
+      openField = head.isField ? head : nil
+    }
+    return picture
+  }
+}
+
+/// NAL units between start codes.
+enum NALUnits {
+  /// Without start codes and the zeros before them.
+  static func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+    var starts: [Int] = []
+    var index = 0
+    while index + 3 < bytes.count {
+      if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
+        starts.append(index + 3)
+        index += 3
+      } else {
+        index += 1
+      }
+    }
+    return starts.enumerated().map { number, start in
+      var end = number + 1 < starts.count ? starts[number + 1] - 3 : bytes.count
+      while end > start + 1 && bytes[end - 1] == 0 { end -= 1 }
+      return start..<end
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/// Finds places for pictures whose heads are damaged, from what their neighbors leave free.
+struct PlaceDamage {
+  private var places: [PicturePlace?]
+
+  /// A picture is shown at most 16 pictures before or after its turn; who says more is damaged.
+  private static let farthest = 32
+
+  init(_ places: [PicturePlace?]) {
+    self.places = places
+    dropOutliers()
+  }
+
+  /// Places that no decoder could keep: two pictures at one place, or far from the neighbors.
+  private mutating func dropOutliers() {
+    guard zip(places, places.dropFirst()).contains(where: { isOdd($0, $1) }) else { return }
+    var met = Set<PicturePlace>()
+    for index in places.indices {
+      guard let place = places[index] else { continue }
+      if !met.insert(place).inserted { places[index] = nil }
+    }
+    let known = places.indices.filter { places[$0] != nil }
+    let shown = known.indices.sorted { (a, b) in
+      guard let first = places[known[a]], let second = places[known[b]] else { return a < b }
+      return (first, a) < (second, b)
+    }
+    for (rank, turn) in shown.enumerated() where abs(rank - turn) > Self.farthest {
+      places[known[turn]] = nil
+    }
+  }
+
+  private func isOdd(_ a: PicturePlace?, _ b: PicturePlace?) -> Bool {
+    guard let a, let b else { return true }
+    return b <= a
+  }
+
+  /// Puts each picture without place behind the one that is shown just before it by the times.
+  mutating func fill(from ticks: [Int64]) {
+    // Room between neighbors.
+    places = places.map { $0.map { PicturePlace(sequence: $0.sequence, order: 2 * $0.order) } }
+    let known = places.indices.filter { places[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
+    for index in places.indices where places[index] == nil {
+      var (low, high) = (0, known.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if ticks[known[middle]] < ticks[index] { low = middle + 1 } else { high = middle }
+      }
+      let neighbor = low > 0 ? places[known[low - 1]] : known.first.flatMap { places[$0] }
+      places[index] = neighbor.map {
+        PicturePlace(sequence: $0.sequence, order: $0.order + (low > 0 ? 1 : -1))
+      }
+    }
+  }
+
+  /// The places, with a free one of its sequence for each picture that has none: where the steps between
+  /// the others leave a gap, else behind all that were decoded before.
+  func filled() -> [PicturePlace] {
+    guard places.contains(where: { $0 == nil }) else { return places.compactMap(\.self) }
+    var gaps = freePlaces()
+    var result: [PicturePlace] = []
+    result.reserveCapacity(places.count)
+    var latest = PicturePlace(
+      sequence: places.lazy.compactMap(\.self).first?.sequence ?? 0, order: -1)
+    for place in places {
+      if let place {
+        result.append(place)
+        latest = place.sequence > latest.sequence ? place : max(latest, place)
+        continue
+      }
+      let sequence = latest.sequence
+      if let free = gaps[sequence]?.first {
+        gaps[sequence]?.removeFirst()
+        result.append(PicturePlace(sequence: sequence, order: free))
+      } else {
+        result.append(latest)
+      }
+    }
+    return result
+  }
+
+  /// Per sequence the numbers that its usual step leaves out, ascending.
+  private func freePlaces() -> [Int: ArraySlice<Int>] {
+    var orders: [Int: [Int]] = [:]
+    for place in places { if let place { orders[place.sequence, default: []].append(place.order) } }
+    return orders.mapValues { unsorted in
+      let sorted = unsorted.sorted()
+      let steps = zip(sorted.dropFirst(), sorted).map { $0 - $1 }.filter { $0 > 0 }
+      // The step of most neighbors.
+      var counts: [Int: Int] = [:]
+      for step in steps { counts[step, default: 0] += 1 }
+      guard let usual = counts.max(by: { ($0.value, -$0.key) < ($1.value, -$1.key) })?.key else {
+        return []
+      }
+      var free: [Int] = []
+      for (low, high) in zip(sorted, sorted.dropFirst()) where high - low > usual {
+        var next = low + usual
+        while next < high, free.count < places.count {
+          free.append(next)
+          next += usual
+        }
+      }
+      return free[...]
+    }
+  }
+}
