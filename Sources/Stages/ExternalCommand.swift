@@ -141,17 +141,7 @@ public enum ExternalCommand: Stage {
 
   /// Everything the program left becomes part of the artifact.
   private static func adoptFiles(in staging: StagingFolder) throws {
-    func walk(_ folder: FilePath, _ prefix: String) throws {
-      for name in try FileSystem.names(in: folder) {
-        let path = folder.appending(name)
-        if FileSystem.isFolder(path), !FileSystem.isLink(path) {
-          try walk(path, prefix + name + "/")
-        } else {
-          try staging.adopt(prefix + name)
-        }
-      }
-    }
-    try walk(staging.path, "")
+    try staging.adoptAll()
     if staging.outputs.isEmpty {
       throw StageFailure("the program wrote nothing into {output}")
     }

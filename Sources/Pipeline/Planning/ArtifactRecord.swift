@@ -41,6 +41,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     fingerprint = try ingredients.fingerprint()
     parameters = ingredients.parameters
     self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
+    if outputs.isEmpty { self.recorded?[Self.noOutputs] = .bool(true) }
     inputs = ingredients.inputs
     self.outputs = outputs
     outputDigest = outputs.digest

@@ -42,13 +42,14 @@ struct JobRunner: Sendable {
   let planner: Planner
   let collector: FactsCollector
   let layout: OutputLayout
+  let output: CaptureOutput
   let run: String
   let budget: CoreBudget
   let clock: RunClock
   let progress: StageProgress
   let cancellation: Cancellation
   /// The input files as they were when the capture was opened.
-  let identities: [String: FileIdentity]
+  let identities: [String: FileStamp]
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
@@ -91,7 +92,7 @@ struct JobRunner: Sendable {
       result.report.message = "\(error)"
       if wasStopped(by: error) {
         result.report.outcome = .cancelled
-        try? FileSystem.remove(layout.staging(stage.name, run: run))
+        try? output.existingStaging()?.remove(stagingName)
       } else {
         var verdict = FailureJudge(output: layout.root, capture: capture.folder).verdict(error)
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
@@ -120,10 +121,12 @@ struct JobRunner: Sendable {
   /// must go nothing is left at all.
   private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
     guard (try? place?.check()) != nil || place == nil else { return }
-    let staging = layout.staging(stage.name, run: run)
-    if verdict == FailureTable.verdict(.output, .space) { try? FileSystem.remove(staging) }
+    guard (try? output.checkInPlace()) != nil else { return }
+    let staging = try? output.existingStaging()
+    if verdict == FailureTable.verdict(.output, .space) { try? staging?.remove(stagingName) }
+    let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
     FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
-      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+      for: stage.name, partial: isLeft ? stagingName : nil, output: output, run: run)
   }
 
   /// Whether the disk that results go to is full, whatever became of it in the stage.
@@ -136,10 +139,12 @@ struct JobRunner: Sendable {
     return (error as? FileError)?.kind == .noSpace
   }
 
+  private var stagingName: String { OutputLayout.stagingName(stage.name, run: run) }
+
   /// A file of the capture that is not as it was when the capture was opened.
   private func changedInput() -> FilePath? {
     collector.captureFiles(of: stage).first { path in
-      identities[path.string].map { (try? FileIdentity(of: path)) != $0 } ?? false
+      identities[path.string].map { FileStamp(of: path) != $0 } ?? false
     }
   }
 
@@ -150,7 +155,9 @@ struct JobRunner: Sendable {
     for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
       if let input = collector.shelf.input(binding.stage) {
         inputs[binding.port] = input
-      } else if let removed = collector.shelf.published(binding.stage, verify: false) {
+      } else if let removed = collector.shelf.published(binding.stage, verify: false),
+        removed.state == .removed
+      {
         missing.append(binding.stage)
         inputs[binding.port] = InputArtifact(
           stage: binding.stage, folder: layout.artifact(binding.stage), record: removed.record)
@@ -195,11 +202,13 @@ struct JobRunner: Sendable {
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try place?.check()
-    try FileSystem.remove(layout.failed(stage.name))
+    try output.checkInPlace()
+    try output.checkPlace(stage.name)
+    try output.removeFailure(stage.name)
     if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
       try FileSystem.checkSpace(for: needed, at: layout.folder)
     }
-    let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
+    let staging = try output.stagingFolder(stage.name, run: run)
     let stageBudget = budget.view(chargesThisThread: true)
     let warnings = WarningCollector()
     let started = clock.wallText()
@@ -226,8 +235,14 @@ struct JobRunner: Sendable {
       frames: result.frames,
       warnings: warnings.warnings)
     try place?.check()
-    var publication = Publication(staging.path, record, layout: layout, run: run)
-    try publication.perform()
+    var publication = Publication(staging, record, output: output, run: run)
+    do {
+      try publication.perform()
+    } catch {
+      // What lies in staging now is the old artifact, not a failed attempt.
+      if publication.isInPlace { try? staging.parent.remove(staging.name) }
+      throw error
+    }
     return record
   }
 
@@ -243,7 +258,7 @@ struct JobRunner: Sendable {
         remedy: "run again once the upload has settled")
     }
     for path in collector.captureFiles(of: stage) {
-      guard let before = identities[path.string], (try? FileIdentity(of: path)) == before else {
+      guard let before = identities[path.string], FileStamp(of: path) == before else {
         throw changed(path)
       }
     }

@@ -29,7 +29,7 @@ public struct KnownCapture: Sendable {
     _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
     pool: ParameterPool
   ) -> KnownCapture? {
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = layout.openNotes(),
       let memoStamp = notes.stamp(of: layout.memoName)
     else { return nil }
     let index = RecordIndex(in: notes, layout, memo: memoStamp, pool: pool)
@@ -62,7 +62,7 @@ public struct KnownCapture: Sendable {
   ) -> Recognition? {
     guard let name = folder.lastComponent?.string else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = layout.openNotes(),
       let memo = notes.stamp(of: layout.memoName),
       let core = RecordIndex.core(in: notes, layout, memo: memo),
       core.onlyCaptureBy == signature, core.inputs.folder == folder.string, core.inputs.stem == nil,

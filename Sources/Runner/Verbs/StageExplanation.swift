@@ -134,7 +134,7 @@ extension StageExplanation {
     for input in stage.inputs {
       switch jobs.first(where: { $0.stage == input.stage })?.action {
       case .upToDate:
-        digests[input.port] = .some(facts[input.stage]?.published?.record.outputDigest)
+        digests[input.port] = .some(facts[input.stage]?.published?.believedDigest)
       case .run: digests[input.port] = .some(nil)
       case .blocked, .notApplicable, nil: break
       }
@@ -211,6 +211,7 @@ extension StageExplanation {
     case .intact: break
     case .missing(let names): outputs.missing = names
     case .altered(let names): outputs.altered = names
+    case .unsound: outputs.altered = [ArtifactRecord.fileName]
     case .removed: outputs.removed = true
     }
     return outputs
