@@ -34,7 +34,11 @@ public enum ExternalCommand: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    texts(parameters).contains { $0.pieces.contains(.capture) } ? Set(CapturePart.allCases) : []
+    readsFolder(parameters) ? Set(CapturePart.allCases) : []
+  }
+
+  public static func readsFolder(_ parameters: ParameterValues) -> Bool {
+    texts(parameters).contains { $0.pieces.contains(.capture) }
   }
 
   public static func externalFiles(

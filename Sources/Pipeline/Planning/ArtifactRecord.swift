@@ -104,6 +104,10 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
 public struct CaptureInputs: Hashable, Sendable, Codable {
   public var family: CaptureFamily
   public var readerVersion: Int
+  /// The key in `files` for a stage that reads the folder by itself: one digest per file, of its name
+  /// and content, by name.
+  public static let folderKey = "folder"
+
   /// Digests by part, in the order in which the reader names the files.
   public var files: [String: [Digest]]
 

@@ -63,6 +63,9 @@ struct JobRunner: Sendable {
       report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
     let start = clock.monotonicSeconds()
     do {
+      // Before anything of it is read.
+      let listing =
+        stage.kind.readsFolder(stage.parameters) ? collector.folderListing() : nil
       let facts = try collector.facts(of: stage, forPlan: false)
       if case .unreadable(let why) = facts.applicability {
         throw StageFailure(why, cause: .input)
@@ -79,7 +82,7 @@ struct JobRunner: Sendable {
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.ingredients(
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
-      let record = try work(ingredients, inputs, start)
+      let record = try work(ingredients, inputs, start, listing)
       result.take(record)
       result.report.outcome = .ran
       result.report.seconds = record.seconds
@@ -198,7 +201,8 @@ struct JobRunner: Sendable {
   }
 
   private func work(
-    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
+    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double,
+    _ listing: InputListing?
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try place?.check()
@@ -225,7 +229,7 @@ struct JobRunner: Sendable {
       throw explained(error, staging)
     }
     try cancellation.check()
-    try checkInputsUnchanged(ingredients, externalFiles)
+    try checkInputsUnchanged(ingredients, externalFiles, listing)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
       outputs: staging.outputs, started: started, finished: clock.wallText(),
@@ -249,7 +253,7 @@ struct JobRunner: Sendable {
   /// Nobody may have touched the files that were read: those of the capture since it was opened, those
   /// that parameters name since they were digested.
   private func checkInputsUnchanged(
-    _ ingredients: Ingredients, _ externalFiles: [String: FilePath]
+    _ ingredients: Ingredients, _ externalFiles: [String: FilePath], _ listing: InputListing?
   ) throws {
     func changed(_ path: FilePath) -> FileError {
       FileError(
@@ -260,6 +264,12 @@ struct JobRunner: Sendable {
     for path in collector.captureFiles(of: stage) {
       guard let before = identities[path.string], FileStamp(of: path) == before else {
         throw changed(path)
+      }
+    }
+    if let listing {
+      guard let now = collector.folderListing() else { throw changed(collector.folder) }
+      if let name = listing.firstDifference(to: now) {
+        throw changed(collector.folder.pushing(FilePath(text: name)))
       }
     }
     for (name, path) in externalFiles

@@ -8,6 +8,8 @@ public struct KnownCapture: Sendable {
   public var summary: CaptureSummary
   /// Those of opening.
   public var warnings: [CaptureWarning]
+  /// The capture's.
+  let folder: FilePath
   let shelf: ArtifactShelf
   let digests: DigestCache
   /// `capture.json` as the last run left it.
@@ -49,7 +51,8 @@ public struct KnownCapture: Sendable {
       core.inputs.isCurrent()
     else { return nil }
     return KnownCapture(
-      summary: core.summary, warnings: core.warnings, shelf: ArtifactShelf(layout, index: index),
+      summary: core.summary, warnings: core.warnings, folder: recognition.folder,
+      shelf: ArtifactShelf(layout, index: index),
       digests: DigestCache(
         layout.digestCache, known: index?.digests ?? [:], unchanged: core.inputs.stamps),
       document: core.document, pipeline: core.pipeline)
@@ -74,6 +77,6 @@ public struct KnownCapture: Sendable {
   }
 
   func collector(verify: Bool) -> FactsCollector {
-    FactsCollector(summary: summary, shelf: shelf, digests: digests, verify: verify)
+    FactsCollector(summary: summary, folder: folder, shelf: shelf, digests: digests, verify: verify)
   }
 }

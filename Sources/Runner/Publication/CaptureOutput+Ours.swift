@@ -70,10 +70,12 @@ extension CaptureOutput {
   }
 
   /// Throws when `capture.json` is not one of ours.
-  func checkDocument() throws(FileError) {
+  func checkDocument() throws(FileError) { try Self.checkDocument(in: folder) }
+
+  private static func checkDocument(in folder: HeldFolder) throws(FileError) {
     let name = "capture.json"
     guard try folder.entry(name) != nil else { return }
-    let path = layout.captureDocument
+    let path = folder.path.appending(name)
     guard let bytes = try folder.contents(of: name) else { return }
     struct Document: Decodable {
       var schema: Int
@@ -86,7 +88,7 @@ extension CaptureOutput {
     if (try? JSONDecoder().decode(Document.self, from: Data(bytes))) != nil { return }
     // Torn by the disk: only where our own notes stand beside it.
     let isTorn = (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
-    guard isTorn, try notes.entry("memo.json")?.kind == .file else {
+    guard isTorn, try folder.folder(notesName)?.entry("memo.json")?.kind == .file else {
       throw FileError.notOurs(path, "is not a description that we wrote")
     }
   }

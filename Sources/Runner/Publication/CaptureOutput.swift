@@ -31,7 +31,10 @@ struct CaptureOutput: Sendable {
   /// else's.
   init(making layout: OutputLayout) throws(FileError) {
     let root = try HeldFolder.making(following: layout.root)
-    if let present = try root.folder(layout.name) { try Self.checkOwnFolders(present) }
+    if let present = try root.folder(layout.name) {
+      try Self.checkOwnFolders(present)
+      try Self.checkDocument(in: present)
+    }
     let folder = try root.makeFolder(layout.name)
     self.init(layout, root, folder, try folder.makeFolder(Self.notesName))
   }
@@ -55,6 +58,17 @@ struct CaptureOutput: Sendable {
         kind: .notFound, path: layout.folder, operation: "publish",
         reason: "the output was moved, removed or replaced during the run",
         remedy: "put it back and run the same command again")
+    }
+  }
+
+  /// Throws when the folder that attempts are made in is not where it was: a program has moved it.
+  func checkInPlace(_ staging: StagingFolder) throws(FileError) {
+    try staging.checkInPlace()
+    guard try folder.holds(staging.parent, as: Self.stagingName) else {
+      throw FileError(
+        kind: .other, path: layout.stagingRoot, operation: "publish",
+        reason: "was moved away or replaced while the stage ran",
+        remedy: "a program must leave the folder that it is given where it is")
     }
   }
 

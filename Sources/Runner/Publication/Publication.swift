@@ -64,12 +64,13 @@ struct Publication {
     switch step {
     case .flushData: try staging.folder.flushFileSystem()
     case .writeRecord:
-      try staging.checkInPlace()
+      try output.checkInPlace(staging)
       try staging.folder.write(
         JSONText.pretty(record), as: ArtifactRecord.fileName, durably: true)
     case .flushFolder: try staging.folder.flush()
     case .compare:
       try output.checkInPlace()
+      try output.checkInPlace(staging)
       try staging.check(record.outputs)
     case .giveWay: try giveWay()
     case .putInPlace: try putInPlace()

@@ -171,7 +171,11 @@ extension StageExplanation {
     var found: [Input] = []
     let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
     let paths = capture.collector?.summary.files ?? capture.memo?.summary.files ?? [:]
-    let named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    var named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    if stage.kind.readsFolder(stage.parameters) {
+      named[CaptureInputs.folderKey] =
+        capture.collector?.folderListing()?.entries.map(\.name) ?? []
+    }
     for part in Set(old.keys).union(new.keys).sorted() {
       let (before, now) = (old[part] ?? [], new[part] ?? [])
       for index in 0..<max(before.count, now.count) {
