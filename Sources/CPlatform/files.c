@@ -5,16 +5,40 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b) {
+  return renameat2(a_folder, a, b_folder, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+int scanmill_rename_new_entry(int from_folder, const char *from, int to_folder, const char *to) {
+  if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  /* A plain rename would put a file over a file, and a folder over an empty one. */
+  struct stat there;
+  if (fstatat(to_folder, to, &there, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+  if (errno != ENOENT) return errno;
+  return renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
+}
+
 int scanmill_exchange_paths(const char *a, const char *b) {
-  return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
+  return scanmill_exchange_entries(AT_FDCWD, a, AT_FDCWD, b);
 }
 
 int scanmill_rename_new(const char *from, const char *to) {
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  return rename(from, to) == 0 ? 0 : errno;
+  return scanmill_rename_new_entry(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int scanmill_is_mount_root(int folder) {
+#ifdef STATX_ATTR_MOUNT_ROOT
+  struct statx status;
+  if (statx(folder, "", AT_EMPTY_PATH, STATX_TYPE, &status) != 0) return 0;
+  return (status.stx_attributes_mask & status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+#else
+  (void)folder;
+  return 0;
+#endif
 }
 
 int scanmill_sync_filesystem(int descriptor) { return syncfs(descriptor) == 0 ? 0 : errno; }

@@ -61,6 +61,7 @@ public final class ProgressDisplay: EventSink {
     switch event.kind {
     case .captureStarted: return board.hasSeveral ? [] : [capture]
     case .waiting: return [prefix + "waiting: \(event.message ?? "")"]
+    case .locksNotShared: return [prefix + "warning: \(event.message ?? "")"]
     case .retried: return [prefix + "\(stage): again, after: \(event.message ?? "")"]
     case .finished, .blocked:
       return Self.ended(event, isVerbose: isVerbose).map { [prefix + $0] } ?? []

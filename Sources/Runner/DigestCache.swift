@@ -25,6 +25,8 @@ public final class DigestCache: Sendable {
   }
 
   private let file: FilePath
+  /// What the user named; below it no link is followed.
+  private let root: FilePath
   private let state: Mutex<State>
   private let nowNanoseconds: @Sendable () -> Int64
   /// Stamps that files were found to have a moment ago.
@@ -37,6 +39,7 @@ public final class DigestCache: Sendable {
     nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
   ) {
     self.file = file
+    root = file.removingLastComponent().removingLastComponent().removingLastComponent()
     self.nowNanoseconds = nowNanoseconds
     self.unchanged = unchanged
     state = Mutex(State(entries: known))
@@ -70,7 +73,7 @@ public final class DigestCache: Sendable {
       if let known = state.entries[path], known.stamp == stamp { return known }
       if !state.isLoaded {
         state.isLoaded = true
-        for (path, entry) in Self.load(file) where state.entries[path] == nil {
+        for (path, entry) in load() where state.entries[path] == nil {
           state.entries[path] = entry
         }
       }
@@ -83,13 +86,15 @@ public final class DigestCache: Sendable {
     state.withLock { state in state.entries.filter { !state.fresh.contains($0.key) } }
   }
 
-  private static func load(_ file: FilePath) -> [String: Entry] {
-    ArtifactShelf.read([String: Entry].self, file) ?? [:]
+  private func load() -> [String: Entry] {
+    HeldFolder.contents(of: file, below: root).flatMap {
+      try? JSONDecoder().decode([String: Entry].self, from: Data($0))
+    } ?? [:]
   }
 
   /// Writes the cache back if it learned anything, without files that are gone. Failing to is no harm
   /// and not reported.
-  public func save() {
+  func save(in notes: HeldFolder) {
     let changed = state.withLock { state in
       defer { state.isChanged = false }
       return state.isChanged ? state.entries.filter { !state.fresh.contains($0.key) } : nil
@@ -97,6 +102,6 @@ public final class DigestCache: Sendable {
     guard let changed = changed?.filter({ FileStamp(of: $0.key) != nil }),
       let bytes = try? JSONText.canonical(changed)
     else { return }
-    try? OutputFile.replace(file, with: bytes)
+    try? notes.replace(file.lastComponent?.string ?? "", with: bytes)
   }
 }

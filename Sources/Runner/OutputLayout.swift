@@ -22,6 +22,10 @@ public struct OutputLayout: Hashable, Sendable, Codable {
 
   /// Our own notes, hidden from people who look at results.
   public var notes: FilePath { folder.appending(".scanmill") }
+  /// The folder of notes, opened for looking; no link is followed below `root`.
+  func openNotes() -> OpenFolder? {
+    OpenFolder(folder.string, followsLinks: false)?.below(CaptureOutput.notesName)
+  }
   public var lock: FilePath { notes.appending("lock") }
   public var digestCache: FilePath { notes.appending("digests.json") }
   /// What is known of the capture without opening it.
@@ -42,18 +46,17 @@ public struct OutputLayout: Hashable, Sendable, Codable {
 
   public var stagingRoot: FilePath { folder.appending(".staging") }
   public func staging(_ stage: String, run: String) -> FilePath {
-    stagingRoot.appending("\(stage).\(run)")
+    stagingRoot.appending(Self.stagingName(stage, run: run))
   }
-  /// Where the old artifact waits while the new one is put in its place. `~` is in no stage name.
+  /// Where the old artifact waits while the new one is put in its place.
   public func aside(_ stage: String, run: String) -> FilePath {
-    stagingRoot.appending("~\(stage).\(run)")
+    stagingRoot.appending(Self.asideName(stage, run: run))
   }
-  /// The stage of a name that `aside` gave; run ids hold no dot, stage names may.
-  static func stage(ofAside name: String) -> String? {
-    guard name.hasPrefix("~"), let end = name.lastIndex(of: ".") else { return nil }
-    let start = name.index(after: name.startIndex)
-    return start < end ? String(name[start..<end]) : nil
-  }
+  /// Names in staging; `StagingName` reads them.
+  static func stagingName(_ stage: String, run: String) -> String { "\(stage).\(run)" }
+  static func asideName(_ stage: String, run: String) -> String { "~\(stage).\(run)" }
+  /// An artifact that is about to be removed.
+  static func trashName(_ stage: String, run: String) -> String { "~~\(stage).\(run)" }
   public var failedRoot: FilePath { folder.appending(".failed") }
   public func failed(_ stage: String) -> FilePath { failedRoot.appending(stage) }
 

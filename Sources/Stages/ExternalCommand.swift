@@ -34,7 +34,11 @@ public enum ExternalCommand: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    texts(parameters).contains { $0.pieces.contains(.capture) } ? Set(CapturePart.allCases) : []
+    readsFolder(parameters) ? Set(CapturePart.allCases) : []
+  }
+
+  public static func readsFolder(_ parameters: ParameterValues) -> Bool {
+    texts(parameters).contains { $0.pieces.contains(.capture) }
   }
 
   public static func externalFiles(
@@ -141,17 +145,7 @@ public enum ExternalCommand: Stage {
 
   /// Everything the program left becomes part of the artifact.
   private static func adoptFiles(in staging: StagingFolder) throws {
-    func walk(_ folder: FilePath, _ prefix: String) throws {
-      for name in try FileSystem.names(in: folder) {
-        let path = folder.appending(name)
-        if FileSystem.isFolder(path), !FileSystem.isLink(path) {
-          try walk(path, prefix + name + "/")
-        } else {
-          try staging.adopt(prefix + name)
-        }
-      }
-    }
-    try walk(staging.path, "")
+    try staging.adoptAll()
     if staging.outputs.isEmpty {
       throw StageFailure("the program wrote nothing into {output}")
     }

@@ -22,7 +22,7 @@ final class PointCloudSink {
     self.staging = staging
     cloud =
       plan.files == .cloud
-      ? try CloudFile(staging.path.appending(Self.cloudName), header: layout.header(points: 0))
+      ? try CloudFile(staging.open(Self.cloudName), header: layout.header(points: 0))
       : nil
   }
 
@@ -52,15 +52,8 @@ private final class CloudFile {
   private let file: FileDescriptor
   private var isOpen = true
 
-  init(_ path: FilePath, header: [UInt8]) throws(FileError) {
-    self.path = path
-    do {
-      file = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
-    } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
-    }
+  init(_ opened: (FileDescriptor, path: FilePath), header: [UInt8]) throws(FileError) {
+    (file, path) = opened
     try append(header)
   }
 

@@ -29,13 +29,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
       let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       self = try file.closeAfter {
         _ = try FileIdentity(file, path: path)
-        var hasher = Hasher()
-        var piece = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-          let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
-          if count == 0 { return hasher.finish() }
-          hasher.update(piece[..<count])
-        }
+        return try Digest(reading: file)
       }
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "read")
@@ -44,6 +38,18 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     } catch {
       throw FileError(kind: .other, path: path, operation: "read", reason: "\(error)")
     }
+  }
+
+  /// The digest of an open file from where it stands to its end.
+  init(reading file: FileDescriptor) throws {
+    var hasher = Hasher()
+    var piece = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+      if count == 0 { break }
+      hasher.update(piece[..<count])
+    }
+    self = hasher.finish()
   }
 
   public init(from decoder: any Decoder) throws {

@@ -11,6 +11,10 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case changedWhileReading
     /// Something that may pass by itself: a device or network that did not answer, a resource in use.
     case temporary
+    /// Something lies in the place of a result that we did not make, or that we must not go through.
+    case notOurs
+    /// What a stage, or its program, has left cannot be published.
+    case unpublishable
     /// Descriptors, processes, threads or memory are used up.
     case exhausted
     case other
@@ -71,6 +75,14 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
       self.init(kind: .other, path: path, operation: operation, reason: "\(errno)")
     }
     code = errno
+  }
+
+  /// What lies in the place of something that we would write, remove or go through.
+  public static func notOurs(
+    _ path: FilePath, _ reason: String, operation: String = "write",
+    remedy: String = "move it away, or choose another --output"
+  ) -> FileError {
+    FileError(kind: .notOurs, path: path, operation: operation, reason: reason, remedy: remedy)
   }
 
   private static let limitRemedy: [Errno: String] = [

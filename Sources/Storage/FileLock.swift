@@ -6,79 +6,134 @@ import SystemPackage
 
 /// An exclusive `flock` on a file: held until the object or the process ends, whatever ends it, so
 /// that nothing needs unlocking after a kill.
+///
+/// There are file systems that keep locks to one machine or one mount (`localflock` of Lustre,
+/// `local_lock` of NFS): two may then hold it at once. `other` tells it as soon as it shows.
 public final class FileLock: Sendable {
   public let path: FilePath
+  private let folder: HeldFolder
+  private let name: String
   private let descriptor: Int32
+  /// What we wrote into it.
+  private let text: [UInt8]
+
+  /// A seam for tests: locks are taken as where they are not shared.
+  @TaskLocal package static var areNotShared = false
 
   /// Takes the lock. While somebody else holds it, `keepWaiting` is asked about ten times a second
   /// (given what the holder wrote); `nil` once it says no. `holder` is written into the file for others
-  /// to name.
+  /// to name, and behind it the process and where its number counts.
   ///
   /// The file is asked for again and again instead of waiting inside `flock`, so that an interrupt can
-  /// end the wait.
+  /// end the wait. A link in the place of the file, or a file with a second name elsewhere, is refused.
   public init?(
-    at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
+    in folder: HeldFolder, name: String = "lock", holder: String,
+    keepWaiting: (String?) -> Bool
   ) throws(FileError) {
     var taken: Int32?
     var isFirst = true
     while taken == nil {
-      try FileSystem.makeFolder(path.removingLastComponent())
-      taken = try Self.tryLock(path)
+      taken = try Self.tryLock(folder, name)
       if taken == nil, isFirst {
         // It may have been somebody who only looked (`isHeld`).
         usleep(2_000)
-        taken = try Self.tryLock(path)
+        taken = try Self.tryLock(folder, name)
       }
       isFirst = false
       if taken == nil {
-        guard keepWaiting(Self.holder(of: path)) else { return nil }
+        guard keepWaiting(Self.holder(in: folder, name: name)) else { return nil }
         usleep(100_000)
       }
     }
     guard let taken else { return nil }
-    self.path = path
+    path = folder.path.appending(name)
+    self.folder = folder
+    self.name = name
     descriptor = taken
-    let text = Array((holder + "\n").utf8)
+    text = Array((holder + "\n" + Self.process + "\n").utf8)
     ftruncate(taken, 0)
     _ = text.withUnsafeBytes { pwrite(taken, $0.baseAddress, $0.count, 0) }
   }
 
+  /// At a path that the caller vouches for; folders above it are made.
+  public convenience init?(
+    at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
+  ) throws(FileError) {
+    try self.init(
+      in: try HeldFolder.making(following: path.removingLastComponent()),
+      name: path.lastComponent?.string ?? "", holder: holder, keepWaiting: keepWaiting)
+  }
+
+  /// This process, for people who look for who holds a lock.
+  private static let process =
+    "host \(ProcessHome.hostName), process \(getpid()), "
+    + "started at tick \(ProcessHome.startTicks(getpid()) ?? 0), "
+    + "namespace \(ProcessHome.processNamespace), boot \(ProcessHome.bootID)"
+
   /// The descriptor of the locked file, or `nil` when somebody else has it.
-  private static func tryLock(_ path: FilePath) throws(FileError) -> Int32? {
+  private static func tryLock(_ folder: HeldFolder, _ name: String) throws(FileError) -> Int32? {
+    try folder.check(name)
     while true {
-      let opened = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+      try folder.fault(.create, name, "lock")
+      let opened = openat(
+        folder.descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
       guard opened >= 0 else {
-        throw FileError(Errno(rawValue: errno), path: path, operation: "lock")
+        let code = errno
+        if code == ELOOP || code == ENXIO { try folder.refuse(name, operation: "lock") }
+        throw folder.failure(code, name, "lock")
       }
-      while flock(opened, LOCK_EX | LOCK_NB) != 0 {
+      var status = stat()
+      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1
+      else {
+        close(opened)
+        throw FileError.notOurs(
+          folder.path.appending(name),
+          status.st_nlink > 1 ? "has another name elsewhere" : "is not a file", operation: "lock")
+      }
+      while !areNotShared, flock(opened, LOCK_EX | LOCK_NB) != 0 {
         let code = errno
         if code == EINTR { continue }
         close(opened)
         if code == EWOULDBLOCK { return nil }
-        throw FileError(Errno(rawValue: code), path: path, operation: "lock")
+        throw folder.failure(code, name, "lock")
       }
-      if isStillAt(path, opened) { return opened }
+      if isStillThere(folder, name, opened) { return opened }
       // The file was removed between opening and locking: this lock is nobody's any more.
       close(opened)
+      guard folder.isInPlace else {
+        throw FileError(.noSuchFileOrDirectory, path: folder.path, operation: "lock")
+      }
     }
   }
 
-  private static func isStillAt(_ path: FilePath, _ descriptor: Int32) -> Bool {
+  private static func isStillThere(
+    _ folder: HeldFolder, _ name: String, _ descriptor: Int32
+  ) -> Bool {
     var open = stat()
-    var named = stat()
-    return fstat(descriptor, &open) == 0
-      && path.withPlatformString { stat($0, &named) } == 0
-      && open.st_ino == named.st_ino && open.st_dev == named.st_dev
+    guard fstat(descriptor, &open) == 0, let named = try? folder.entry(name) else { return false }
+    return FolderEntry(open).isSame(as: named)
   }
 
   deinit {
     close(descriptor)
   }
 
+  /// Who has taken the lock while we hold it, which only happens where locks are not shared; `nil`:
+  /// nobody that shows.
+  public var other: String? {
+    guard let bytes = try? folder.contents(of: name, limit: 1 << 16), bytes != text else {
+      return nil
+    }
+    // Its file may have been removed, or cut just now by who is about to write its name.
+    return Self.firstLine(bytes) ?? "somebody else"
+  }
+
   /// Whether somebody holds the lock at `path` now. Creates nothing. The look takes the lock for an
   /// instant, shared; who asks for it in earnest asks twice.
   public static func isHeld(at path: FilePath) -> Bool {
-    let opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let opened = path.withPlatformString {
+      open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    }
     guard opened >= 0 else { return false }
     defer { close(opened) }
     while flock(opened, LOCK_SH | LOCK_NB) != 0 {
@@ -89,9 +144,15 @@ public final class FileLock: Sendable {
 
   /// What the holder of the lock at `path` wrote about itself; `nil` when it is unknown.
   public static func holder(of path: FilePath) -> String? {
-    guard let file = try? MappedFile(path), file.count > 0 else { return nil }
-    return file.withBytes { bytes in
-      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-    }.split(separator: "\n").first.map(String.init)
+    guard let folder = try? HeldFolder.following(path.removingLastComponent()) else { return nil }
+    return holder(in: folder, name: path.lastComponent?.string ?? "")
+  }
+
+  private static func holder(in folder: HeldFolder, name: String) -> String? {
+    (try? folder.contents(of: name, limit: 1 << 16)).flatMap { $0 }.flatMap(firstLine)
+  }
+
+  private static func firstLine(_ bytes: [UInt8]) -> String? {
+    String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
   }
 }

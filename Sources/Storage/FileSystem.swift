@@ -33,18 +33,11 @@ public enum FileSystem {
     else { throw FileError(Errno(rawValue: errno), path: path, operation: "make folder") }
   }
 
-  /// Removes a file or a folder with all it holds, never following links. Absent is fine.
+  /// Removes a file or a folder with all it holds, never following links at or below `path`. Absent is
+  /// fine.
   public static func remove(_ path: FilePath) throws(FileError) {
-    var status = stat()
-    guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return }
-    if status.st_mode & S_IFMT == S_IFDIR {
-      for name in try names(in: path) { try remove(path.appending(name: name)) }
-      guard path.withPlatformString({ rmdir($0) }) == 0 else {
-        throw FileError(Errno(rawValue: errno), path: path, operation: "remove folder")
-      }
-    } else if path.withPlatformString({ unlink($0) }) != 0, errno != ENOENT {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "remove")
-    }
+    guard exists(path), let name = path.name else { return }
+    try HeldFolder.following(path.removingLastComponent()).remove(name)
   }
 
   /// The names in a folder, sorted, as `PathText` carries them; an absent folder throws.

@@ -11,10 +11,14 @@ import SystemPackage
 /// work that it is about.
 public final class LogFile: Sendable {
   public let path: FilePath
+  private let root: FilePath
   private let file = Mutex<FileDescriptor?>(nil)
 
-  public init(_ path: FilePath) {
+  /// - Parameter root: a folder above it that the user named; below it no link is followed. `nil`: the
+  ///   folder of the file.
+  public init(_ path: FilePath, below root: FilePath? = nil) {
     self.path = path
+    self.root = root ?? path.removingLastComponent()
   }
 
   deinit {
@@ -30,18 +34,22 @@ public final class LogFile: Sendable {
   public func withDescriptor<Result>(_ body: (FileDescriptor) throws -> Result) throws -> Result {
     try file.withLock { file in
       if let file { return try body(file) }
-      try FileSystem.makeFolder(path.removingLastComponent())
-      let opened: FileDescriptor
-      do {
-        opened = try FileDescriptor.open(
-          path, .writeOnly, options: [.create, .append, .closeOnExec],
-          permissions: [.ownerReadWrite, .groupRead, .otherRead])
-      } catch {
-        throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
-      }
+      let opened = try open()
       file = opened
       return try body(opened)
     }
+  }
+
+  private func open() throws(FileError) -> FileDescriptor {
+    var rest = path
+    guard rest.removePrefix(root), let name = rest.lastComponent?.string else {
+      throw FileError(kind: .other, path: path, operation: "create", reason: "not below \(root)")
+    }
+    var folder = try HeldFolder.making(following: root)
+    for component in rest.removingLastComponent().components {
+      folder = try folder.makeFolder(component.string)
+    }
+    return try folder.append(to: name)
   }
 
   /// The last lines of a file, at most `count` and about 8 KB; none if it cannot be read.

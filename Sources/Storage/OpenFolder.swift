@@ -8,9 +8,12 @@ import SystemPackage
 public final class OpenFolder: Sendable {
   private let descriptor: Int32
 
-  /// `nil` when there is no folder that can be read. Follows symbolic links.
-  public init?(_ path: String) {
-    descriptor = PathText.withCString(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+  /// `nil` when there is no folder that can be read. Links on the way are followed, one at the end
+  /// unless `followsLinks` is `false`.
+  public init?(_ path: String, followsLinks: Bool = true) {
+    descriptor = PathText.withCString(path) {
+      open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
+    }
     guard descriptor >= 0 else { return nil }
   }
 
@@ -36,13 +39,26 @@ public final class OpenFolder: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The stamp of a regular file, `name` relative to this folder; follows links.
-  public func stamp(of name: String) -> FileStamp? {
+  /// The stamp of a regular file, `name` relative to this folder. Links are followed; one that is the
+  /// file itself not when `followsLinks` is `false`.
+  public func stamp(of name: String, followsLinks: Bool = true) -> FileStamp? {
     var status = stat()
-    guard PathText.withCString(name, { fstatat(descriptor, $0, &status, 0) }) == 0 else {
+    let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
+    guard PathText.withCString(name, { fstatat(descriptor, $0, &status, flags) }) == 0 else {
       return nil
     }
     return FileStamp(status)
+  }
+
+  /// A folder further down, `path` relative to this one; no link is followed, and none leads up.
+  public func below(_ path: String) -> OpenFolder? {
+    var folder = self
+    for name in path.split(separator: "/") {
+      guard name != "..", let inner = OpenFolder(String(name), in: folder, followsLinks: false)
+      else { return nil }
+      folder = inner
+    }
+    return folder
   }
 
   /// The bytes of a regular file of at most `limit` bytes, and its stamp before it was read.

@@ -14,14 +14,9 @@ public final class StagedFile {
   private var bytes: Int64 = 0
   private var isOpen = true
 
-  init(name: String, path: FilePath, folder: StagingFolder) throws(FileError) {
-    do {
-      file = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
-    } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
-    }
+  /// `file` is empty and has just been made.
+  init(_ file: FileDescriptor, name: String, path: FilePath, folder: StagingFolder) {
+    self.file = file
     self.name = name
     self.path = path
     self.folder = folder
@@ -42,6 +37,7 @@ public final class StagedFile {
 
   func append(raw piece: UnsafeRawBufferPointer) throws {
     do {
+      if let fault = StorageFaults.fault(.write, path) { throw fault }
       _ = try file.writeAll(piece)
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")

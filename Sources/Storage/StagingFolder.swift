@@ -17,9 +17,14 @@ public struct OutputEntry: Hashable, Sendable, Codable {
 
 /// The folder that a stage writes into before it is published, and the list of what it wrote.
 ///
-/// Used by several threads at once; every file is written by one of them and digested on the way.
+/// Held by descriptor: what a program puts in its place is neither written to nor published. Used by
+/// several threads at once; every file is written by one of them and digested on the way.
 public final class StagingFolder: Sendable {
   public let path: FilePath
+  /// The folder itself, the one it lies in, and its name there.
+  public let folder: HeldFolder
+  public let parent: HeldFolder
+  public let name: String
   private let contents = Mutex(Contents())
 
   private struct Contents {
@@ -37,11 +42,25 @@ public final class StagingFolder: Sendable {
   /// The one name that a stage may not use: the engine's own record, written last.
   public static let reservedName = "artifact.json"
 
-  /// Makes an empty folder at `path`, removing what was there.
-  public init(at path: FilePath) throws(FileError) {
-    try FileSystem.remove(path)
-    try FileSystem.makeFolder(path)
-    self.path = path
+  /// Makes an empty folder `name` in `parent`, removing what was there.
+  public init(in parent: HeldFolder, name: String) throws(FileError) {
+    try parent.remove(name)
+    guard let folder = try parent.makeNewFolder(name) else {
+      throw FileError(
+        kind: .temporary, path: parent.path.appending(name), operation: "make folder",
+        reason: "somebody else made it at the same moment")
+    }
+    self.folder = folder
+    self.parent = parent
+    self.name = name
+    path = folder.path
+  }
+
+  /// The same at a path that the caller vouches for: links on the way are followed.
+  public convenience init(at path: FilePath) throws(FileError) {
+    try self.init(
+      in: try HeldFolder.making(following: path.removingLastComponent()),
+      name: path.lastComponent?.string ?? "")
   }
 
   /// Writes a whole file. `name` is relative, without `.` and `..`, and not used before; folders in it
@@ -49,32 +68,23 @@ public final class StagingFolder: Sendable {
   public func write(_ bytes: [UInt8], as name: String) throws(FileError) {
     let name = try claim(name)
     try checkSpace()
-    try OutputFile.write(bytes, to: try place(for: name))
+    let (folder, last) = try place(for: name)
+    try folder.write(bytes, as: last)
     record(name, bytes: Int64(bytes.count), digest: Digest(of: bytes))
   }
 
   /// Starts a file that is written piece by piece.
   public func create(_ name: String) throws(FileError) -> StagedFile {
     let name = try claim(name)
-    try checkSpace()
-    return try StagedFile(name: name, path: place(for: name), folder: self)
+    let (file, path) = try open(name)
+    return StagedFile(file, name: name, path: path, folder: self)
   }
 
-  /// Takes note of a file that someone else wrote into the folder (an external program): digests it.
-  /// Symbolic links are refused, in the folders above it too: an artifact holds its own bytes.
-  public func adopt(_ name: String) throws(FileError) {
-    let name = try claim(name)
-    var file = path
-    for component in FilePath(name).components {
-      file.append(component)
-      if FileSystem.isLink(file) {
-        throw FileError(
-          kind: .other, path: file, operation: "publish", reason: "is a symbolic link",
-          remedy: "write the file itself")
-      }
-    }
-    record(
-      name, bytes: try FileIdentity(of: file).bytes, digest: try Digest(ofFileAt: file))
+  /// A new file that the caller writes as it likes; part of the artifact once it is closed and adopted.
+  public func open(_ name: String) throws(FileError) -> (FileDescriptor, path: FilePath) {
+    try checkSpace()
+    let (folder, last) = try place(for: name)
+    return (try folder.create(last), folder.path.appending(last))
   }
 
   /// All files written so far, sorted by path.
@@ -96,6 +106,9 @@ public final class StagingFolder: Sendable {
     if isDue { try FileSystem.checkSpace(for: 0, at: path) }
   }
 
+  func isListed(_ name: String) -> Bool { contents.withLock { $0.names.contains(name) } }
+
+  /// Takes note of a file that is there already.
   func record(_ name: String, bytes: Int64, digest: Digest) {
     contents.withLock {
       $0.entries.append(OutputEntry(path: name, bytes: bytes, sha256: digest))
@@ -104,7 +117,7 @@ public final class StagingFolder: Sendable {
   }
 
   /// The one spelling of `name`, now taken.
-  private func claim(_ name: String) throws(FileError) -> String {
+  func claim(_ name: String) throws(FileError) -> String {
     func refused(_ reason: String) -> FileError {
       FileError(kind: .other, path: FilePath(name), operation: "write", reason: reason)
     }
@@ -119,11 +132,12 @@ public final class StagingFolder: Sendable {
     return relative.string
   }
 
-  private func place(for name: String) throws(FileError) -> FilePath {
-    let relative = FilePath(name).components
-    let file = path.appending(relative)
-    if relative.count > 1 { try FileSystem.makeFolder(file.removingLastComponent()) }
-    return file
+  /// The folder that `name` lies in, made where it is absent, and its name there.
+  private func place(for name: String) throws(FileError) -> (HeldFolder, String) {
+    let components = FilePath(name).components.map(\.string)
+    var folder = folder
+    for component in components.dropLast() { folder = try folder.makeFolder(component) }
+    return (folder, components.last ?? "")
   }
 }
 

@@ -13,8 +13,8 @@ struct CleaningTests {
     let workshop = try Workshop()
     workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
     #expect(workshop.run().exit == 1)
-    try Text.write("half", to: workshop.layout().staging("color", run: "killed").appending("a"))
-    try Text.write("half", to: workshop.layout().notes.appending(".memo.json.1.new"))
+    try Text.write("half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("a"))
+    try Text.write("half", to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
     return workshop
   }
 
@@ -35,15 +35,15 @@ struct CleaningTests {
       (
         .failed,
         [
-          "failed .failed/aligned", "leftover .staging/color.killed",
-          "leftover .scanmill/.memo.json.1.new",
+          "failed .failed/aligned", "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
         ]
       ),
       (
         .leftovers,
         [
-          "intermediate frames", "failed .failed/aligned", "leftover .staging/color.killed",
-          "leftover .scanmill/.memo.json.1.new",
+          "intermediate frames", "failed .failed/aligned", "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
         ]
       ),
     ])
@@ -108,7 +108,7 @@ struct CleaningTests {
     #expect(workshop.run().exit == 0)
     let layout = workshop.layout()
     try FileSystem.makeFolder(layout.stagingRoot)
-    try FileSystem.rename(layout.artifact("color"), to: layout.aside("color", run: "killed"))
+    try FileSystem.rename(layout.artifact("color"), to: layout.aside("color", run: TestRun.id(0)))
     #expect(try Cleaning(.failed).perform(layout, intermediates: []) == [])
     #expect(workshop.run().stages().contains("color up-to-date"))
   }

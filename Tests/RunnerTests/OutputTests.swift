@@ -74,9 +74,11 @@ struct OutputTests {
   func full() throws {
     let workshop = try Workshop()
     workshop.probe().before("color") { context in
-      #expect(TestLink.make(context.staging.path.appending("out.txt"), to: "/dev/full"))
+      let place = context.staging.path
+      StorageFaults.set(below: place) { step, _ in step == .write ? .noSpace : nil }
     }
     let result = workshop.run()
+    StorageFaults.set(below: workshop.layout().staging("color", run: TestRun.id(1)), nil)
     #expect(result.exit == ExitStatus.cannotWrite)
     #expect(result.message("color").contains("no space left; 0 bytes were written by then"))
     #expect(result.message("color").contains("(free some space"))
@@ -89,8 +91,8 @@ struct OutputTests {
   func leftovers() throws {
     let workshop = try RerunTests.done()
     try Text.write(
-      "half", to: workshop.layout().staging("color", run: "run-0").appending("out.txt"))
-    try Text.write("{", to: workshop.layout().folder.appending(".capture.json.77.new"))
+      "half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("out.txt"))
+    try Text.write("{", to: workshop.layout().folder.appending(".capture.json.\(ProcessHome.current)-2000000000.new"))
     #expect(workshop.run().busy() == [])
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
   }

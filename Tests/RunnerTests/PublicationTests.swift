@@ -46,10 +46,11 @@ struct PublicationTests {
   static func publication(
     _ text: String, _ layout: OutputLayout, run: String, mayExchange: Bool = true
   ) throws -> Publication {
-    let staging = try StagingFolder(at: layout.staging("depth.v2", run: run))
+    let output = try CaptureOutput(making: layout)
+    let staging = try output.stagingFolder("depth.v2", run: run)
     try staging.write(Array(text.utf8), as: "f")
     return Publication(
-      staging.path, try record(text), layout: layout, run: run, mayExchange: mayExchange)
+      staging, try record(text), output: output, run: run, mayExchange: mayExchange)
   }
 
   /// The text of the artifact that counts, `removed`, or `none`.
@@ -65,14 +66,19 @@ struct PublicationTests {
     return Text.read(layout.artifact("depth.v2").appending("f")) ?? "?"
   }
 
+  static func sweep(_ layout: OutputLayout) throws {
+    try Sweeping(output: CaptureOutput(making: layout), run: nil).perform()
+  }
+
   static func prepare(_ before: Before, _ layout: OutputLayout) throws -> String {
     guard before != .nothing else { return "none" }
-    var old = try publication("old", layout, run: "run-1")
+    var old = try publication("old", layout, run: TestRun.id(1))
     try old.perform()
     switch before {
     case .nothing, .artifact: return "old"
     case .removedIntermediate:
-      try ArtifactShelf(layout).removeIntermediate("depth.v2")
+      try ArtifactShelf(layout).removeIntermediate(
+        "depth.v2", in: CaptureOutput(making: layout), run: TestRun.id(1))
     case .halfRemovedIntermediate:
       // As a kill right after the record was set apart leaves it.
       try FileSystem.makeFolder(layout.removedRecords)
@@ -89,7 +95,7 @@ struct PublicationTests {
     let layout = OutputLayout(root: folder.path, name: "scan")
     let old = try Self.prepare(kill.before, layout)
     var publication = try Self.publication(
-      "new", layout, run: "run-2", mayExchange: kill.mayExchange)
+      "new", layout, run: TestRun.id(2), mayExchange: kill.mayExchange)
     for step in Publication.Step.allCases.prefix(kill.steps) { try publication.perform(step) }
 
     // Killed here. A reader without lock sees the old one, none, or the new one.
@@ -98,16 +104,16 @@ struct PublicationTests {
     let isInPlace = kill.steps > Publication.Step.allCases.firstIndex(of: .putInPlace) ?? 0
     if isInPlace { #expect(now == "new") }
 
-    try Publication.sweep(layout)
+    try Self.sweep(layout)
     let healed = try Self.state(layout)
     #expect(healed == (now == "none" ? old : now))
     #expect(!FileSystem.exists(layout.stagingRoot))
     if healed == "removed" { #expect(!FileSystem.exists(layout.artifact("depth.v2"))) }
     if healed == "new" { #expect(!FileSystem.exists(layout.removedRecord("depth.v2"))) }
-    try Publication.sweep(layout)
+    try Self.sweep(layout)
     #expect(try Self.state(layout) == healed)
 
-    var next = try Self.publication("next", layout, run: "run-3", mayExchange: kill.mayExchange)
+    var next = try Self.publication("next", layout, run: TestRun.id(3), mayExchange: kill.mayExchange)
     try next.perform()
     #expect(try Self.state(layout) == "next")
     #expect(try FileSystem.names(in: layout.artifact("depth.v2")) == ["artifact.json", "f"])
@@ -115,49 +121,90 @@ struct PublicationTests {
     #expect(!FileSystem.exists(layout.removedRecord("depth.v2")))
   }
 
-  @Test("A link in the artifact's place is replaced, not followed")
-  func link() throws {
-    let folder = try TestFolder()
-    let layout = OutputLayout(root: folder.path, name: "scan")
-    let elsewhere = folder.path.appending("elsewhere")
-    try Text.write("mine", to: elsewhere.appending("f"))
-    try FileSystem.makeFolder(layout.folder)
-    #expect(TestLink.make(layout.artifact("depth.v2"), to: elsewhere))
-    var publication = try Self.publication("new", layout, run: "run-1")
-    try publication.perform()
-    #expect(try Self.state(layout) == "new")
-    #expect(!FileSystem.isLink(layout.artifact("depth.v2")))
-    #expect(Text.read(elsewhere.appending("f")) == "mine")
+  @Test(
+    "What is not ours in the artifact's place is neither replaced nor followed",
+    arguments: [true, false])
+  func foreign(mayExchange: Bool) throws {
+    for kind in ["link", "file", "folder", "record of another stage"] {
+      let folder = try TestFolder()
+      let layout = OutputLayout(root: folder.path, name: "scan")
+      let place = layout.artifact("depth.v2")
+      let elsewhere = folder.path.appending("elsewhere")
+      try Text.write("mine", to: elsewhere.appending("f"))
+      try FileSystem.makeFolder(layout.folder)
+      switch kind {
+      case "link": #expect(TestLink.make(place, to: elsewhere))
+      case "file": try Text.write("mine", to: place)
+      case "folder": try Text.write("mine", to: place.appending("labels.txt"))
+      default:
+        try Text.write(
+          #"{"stage": "other", "fingerprint": "x"}"#, to: place.appending("artifact.json"))
+      }
+      var publication = try Self.publication(
+        "new", layout, run: TestRun.id(1), mayExchange: mayExchange)
+      let error = #expect(throws: FileError.self) { try publication.perform() }
+      #expect(error?.kind == .notOurs)
+      #expect(error?.path == place)
+      #expect(Text.read(elsewhere.appending("f")) == "mine")
+      #expect(try FileSystem.names(in: elsewhere) == ["f"])
+      switch kind {
+      case "link": #expect(FileSystem.isLink(place))
+      case "file": #expect(Text.read(place) == "mine")
+      case "folder": #expect(Text.read(place.appending("labels.txt")) == "mine")
+      default: #expect(try FileSystem.names(in: place) == ["artifact.json"])
+      }
+    }
   }
 
   @Test("Sweeping removes unfinished replacements and leaves everything else")
   func sweep() throws {
     let folder = try TestFolder()
     let layout = OutputLayout(root: folder.path, name: "scan")
-    for name in ["capture.json", ".capture.json.123.new", "mine.new", ".mine", "color/.x.1.new"] {
+    let dead = "\(ProcessHome.current)-2000000000.new"
+    for name in [
+      "capture.json", ".capture.json.\(dead)", ".mine.\(dead)", ".mine.1.new", "mine.new", ".mine",
+      "color/.x.1.new",
+    ] {
       try Text.write("x", to: layout.folder.appending(name))
     }
-    try Text.write("x", to: layout.notes.appending(".digests.json.9.new"))
+    try Text.write("x", to: layout.notes.appending(".digests.json.\(dead)"))
+    // Of another machine, and just written.
+    try Text.write("x", to: layout.notes.appending(".memo.json.0123abcd-7.new"))
     try Text.write("x", to: layout.notes.appending("digests.json"))
-    try Text.write("x", to: layout.failed("color").appending("failure.json"))
-    try Publication.sweep(layout)
+    try Text.write(
+      #"{"schema": 1, "message": "x", "time": ""}"#,
+      to: layout.failed("color").appending("failure.json"))
+    try Self.sweep(layout)
     #expect(
       try FileSystem.names(in: layout.folder) == [
-        ".failed", ".mine", ".scanmill", "capture.json", "color", "mine.new",
+        ".failed", ".mine", ".mine.1.new", ".mine.\(dead)", ".scanmill", "capture.json", "color",
+        "mine.new",
       ])
-    #expect(try FileSystem.names(in: layout.notes) == ["digests.json"])
+    #expect(try FileSystem.names(in: layout.notes) == [".memo.json.0123abcd-7.new", "digests.json"])
     #expect(try FileSystem.names(in: layout.artifact("color")) == [".x.1.new"])
   }
 
-  @Test("An aside name gives its stage back, and no staging name is one")
-  func asideNames() {
-    let layout = OutputLayout(root: "/out", name: "scan")
+  @Test("A name in staging gives stage and run back; what is not ours gives nothing")
+  func stagingNames() throws {
+    let runs = ["20260101T000000-7", TestRun.id(3), RunID(wallText: RunClock.system.wallText()).text]
     for stage in ["color", "a.b", "a..b", "old.color", ".", "x."] {
-      let name = layout.aside(stage, run: "20260101T000000-7").lastComponent?.string ?? ""
-      #expect(OutputLayout.stage(ofAside: name) == stage)
-      let staging = layout.staging(stage, run: "20260101T000000-7").lastComponent?.string ?? ""
-      #expect(OutputLayout.stage(ofAside: staging) == nil)
+      for run in runs {
+        for (name, kind) in [
+          (OutputLayout.asideName(stage, run: run), StagingName.Kind.aside),
+          (OutputLayout.stagingName(stage, run: run), .attempt),
+          (OutputLayout.trashName(stage, run: run), .trash),
+        ] {
+          let parts = try #require(StagingName(name))
+          #expect(parts.kind == kind && parts.stage == stage && parts.run.text == run)
+        }
+      }
     }
-    for name in ["", "~", "~.", "~x", "."] { #expect(OutputLayout.stage(ofAside: name) == nil) }
+    for name in [
+      "", "~", "~.", "~x", ".", "notes.txt", "color.run-1", "color.20260101T000000",
+      "color.20260101T00000x-1", "color.20260101T000000-1-2-3", ".20260101T000000-7",
+      "color.20260101T000000-99999999999",
+    ] {
+      #expect(StagingName(name) == nil, "\(name)")
+    }
   }
 }

@@ -109,8 +109,20 @@ enum ToyRefine: ToyStage {
   static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
 }
 
+/// Is shown the capture's folder.
+enum ToyFolder: ToyStage {
+  static let name = "toy-folder"
+  static let part: CapturePart? = nil
+  static let content = ArtifactContent.files
+  static func readsFolder(_ parameters: ParameterValues) -> Bool { true }
+  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  {
+    Set(CapturePart.allCases)
+  }
+}
+
 extension StageRegistry {
   static let toys = StageRegistry([
-    ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self, ToyRefine.self,
+    ToyFolder.self, ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self, ToyRefine.self,
   ])
 }

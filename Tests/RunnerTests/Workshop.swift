@@ -27,6 +27,8 @@ final class Workshop {
   var pipeline: PipelineDefinition
   var output: FilePath
   private var runs = 0
+  /// In place of ids of runs whose process has ended.
+  var runID: String?
 
   /// With one capture, `scan`.
   init(_ pipeline: String = usual) throws {
@@ -104,7 +106,7 @@ final class Workshop {
     let log = EventLog()
     let sinks: [any EventSink] = [log] + (events.map { [$0] } ?? [])
     let report = batch.run(
-      batch.targets(findings(captures)), declined: [], run: "run-\(runs)", events: EventFan(sinks),
+      batch.targets(findings(captures)), declined: [], run: runID ?? TestRun.id(runs), events: EventFan(sinks),
       cancellation: cancellation)
     return RunResult(report: report, events: log.all)
   }
@@ -190,5 +192,14 @@ extension Selection {
     var selection = Selection()
     selection.forceAll = true
     return selection
+  }
+}
+
+/// Ids of runs whose process has ended.
+enum TestRun {
+  static func id(_ number: Int) -> String {
+    let digits = String(number)
+    return "20260101T000000-2000000000-\(ProcessHome.current)-"
+      + String(repeating: "0", count: 6 - digits.count) + digits
   }
 }

@@ -125,12 +125,12 @@ struct StagingFolderTests {
   func full() throws {
     let folder = try TestFolder()
     let staging = try Self.staging(folder)
-    try folder.link("staging/stage.run/full", to: "/dev/full")
+    StorageFaults.set(below: staging.path) { step, _ in step == .write ? .noSpace : nil }
+    defer { StorageFaults.set(below: staging.path, nil) }
     let error = #expect(throws: FileError.self) { try staging.write([1], as: "full") }
     #expect(error?.kind == .noSpace)
     #expect(error?.code == .noSpace && error?.isWriting == true)
     #expect(error?.remedy?.contains("free some space") == true)
-    try folder.link("staging/stage.run/piecewise", to: "/dev/full")
     let file = try staging.create("piecewise")
     #expect(throws: FileError.self) { try file.append([1, 2, 3]) }
     #expect(staging.outputs.isEmpty)

@@ -8,6 +8,13 @@ int scanmill_exchange_paths(const char *a, const char *b);
    where the file system knows no flags. */
 int scanmill_rename_new(const char *from, const char *to);
 
+/* The same two for names in open folders. */
+int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b);
+int scanmill_rename_new_entry(int from_folder, const char *from, int to_folder, const char *to);
+
+/* Whether something is mounted at the open folder; 0 also where the kernel cannot tell. */
+int scanmill_is_mount_root(int folder);
+
 /* Flushes the file system that holds the open file or folder to disk. 0, or errno. */
 int scanmill_sync_filesystem(int descriptor);
 

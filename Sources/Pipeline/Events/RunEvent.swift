@@ -8,6 +8,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
     case captureStarted = "capture-started"
     /// Another run holds the capture; the message says who.
     case waiting
+    /// Somebody else works on the capture though we hold its lock.
+    case locksNotShared = "locks-not-shared"
     case planned
     case started
     case progress

@@ -41,6 +41,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     fingerprint = try ingredients.fingerprint()
     parameters = ingredients.parameters
     self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
+    if outputs.isEmpty { self.recorded?[Self.noOutputs] = .bool(true) }
     inputs = ingredients.inputs
     self.outputs = outputs
     outputDigest = outputs.digest
@@ -103,6 +104,10 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
 public struct CaptureInputs: Hashable, Sendable, Codable {
   public var family: CaptureFamily
   public var readerVersion: Int
+  /// The key in `files` for a stage that reads the folder by itself: one digest per file, of its name
+  /// and content, by name.
+  public static let folderKey = "folder"
+
   /// Digests by part, in the order in which the reader names the files.
   public var files: [String: [Digest]]
 

@@ -114,7 +114,7 @@ public struct Planner: Sendable {
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
-      let digest = facts[input.stage]?.published?.record.outputDigest
+      let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none

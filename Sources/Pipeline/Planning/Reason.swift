@@ -33,6 +33,8 @@ public struct PublishedArtifact: Hashable, Sendable {
     case intact
     case missing([String])
     case altered([String])
+    /// Its record does not hang together, or is of a schema that we do not know: why.
+    case unsound(String)
     /// An intermediate that was removed after its dependents were done; its record stayed.
     case removed
   }
@@ -47,6 +49,11 @@ public struct PublishedArtifact: Hashable, Sendable {
     self.record = record
     self.state = state
     self.isKnownSound = isKnownSound
+  }
+
+  /// What dependents compare with; `nil` for a record that is not believed.
+  public var believedDigest: Digest? {
+    if case .unsound = state { nil } else { record.outputDigest }
   }
 }
 
@@ -82,6 +89,9 @@ extension Decision {
       return
     case .altered(let names):
       self.init(reason: .outputsAltered, details: Self.some(names))
+      return
+    case .unsound(let why):
+      self.init(reason: .outputsAltered, details: ["\(ArtifactRecord.fileName): \(why)"])
       return
     case .intact, .removed: break
     }

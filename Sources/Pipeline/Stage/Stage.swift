@@ -22,6 +22,9 @@ public protocol Stage: Sendable {
   static func content(_ parameters: ParameterValues) -> ArtifactContent
   /// The parts of the capture it reads; their files count into the fingerprint.
   static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  /// Whether it reads the capture's folder by itself: every file in it then counts into the fingerprint,
+  /// by name and content.
+  static func readsFolder(_ parameters: ParameterValues) -> Bool
   /// Files outside the capture that its parameters name, by parameter.
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -39,6 +42,7 @@ public protocol Stage: Sendable {
 }
 
 extension Stage {
+  public static func readsFolder(_ parameters: ParameterValues) -> Bool { false }
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { [:] }

@@ -11,6 +11,7 @@ import SystemPackage
 /// has a staging folder of its own.
 final class CaptureRun {
   private let session: CaptureSession
+  private let output: CaptureOutput
   private let options: RunOptions
   private let run: String
   private let budget: CoreBudget
@@ -34,10 +35,11 @@ final class CaptureRun {
   private var pulse = Pulse(everySeconds: 0.25)
 
   init(
-    _ session: CaptureSession, pipeline: PipelineDefinition, options: RunOptions, run: String,
+    _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition, options: RunOptions, run: String,
     budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
   ) {
     self.session = session
+    self.output = output
     self.options = options
     self.run = run
     self.budget = budget
@@ -124,7 +126,7 @@ final class CaptureRun {
     }
     let runner = JobRunner(
       capture: session.capture, stage: stage, planner: planner, collector: session.collector,
-      layout: session.layout, run: run, budget: budget, clock: clock,
+      layout: session.layout, output: output, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
       log: log, place: options.outputPlace)
@@ -196,7 +198,7 @@ final class CaptureRun {
 
   private func removeFinishedIntermediates(isLast: Bool) {
     for name in removal.removable(scheduler.states, isLast: isLast) {
-      try? session.collector.shelf.removeIntermediate(name)
+      try? session.collector.shelf.removeIntermediate(name, in: output, run: run)
     }
   }
 

@@ -12,7 +12,7 @@ struct CaptureSession {
   let collector: FactsCollector
   let digests: DigestCache
   /// The input files as they were when the capture was opened.
-  let identities: [String: FileIdentity]
+  let identities: [String: FileStamp]
   /// The same for those who come later; `nil` for a capture with too many files.
   let inputs: InputListing?
 
@@ -27,7 +27,7 @@ struct CaptureSession {
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
     for file in capture.files.values.joined() where identities[file.string] == nil {
-      identities[file.string] = try? FileIdentity(of: file)
+      identities[file.string] = FileStamp(of: file)
     }
     inputs?.add(capture.files.values.joined())
     self.inputs = inputs
@@ -38,12 +38,12 @@ struct CaptureSession {
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
-      summary: summary, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
+      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
   /// capture have met, unless it says the same already.
-  func writeDocument(for pipeline: PipelineDefinition) throws {
+  func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
     for stage in pipeline.stages {
@@ -53,23 +53,19 @@ struct CaptureSession {
     }
     let bytes = try JSONText.pretty(
       CaptureDocument(capture, found: found, encodings: encodings))
-    let path = layout.captureDocument
-    if let present = try? MappedFile(path),
-      present.withBytes({ $0.withUnsafeBytes { $0.elementsEqual(bytes) } })
-    {
-      return
-    }
-    try FileSystem.makeFolder(layout.folder)
-    try OutputFile.replace(path, with: bytes)
+    try output.checkDocument()
+    let name = "capture.json"
+    if try output.folder.contents(of: name) == bytes { return }
+    try output.folder.replace(name, with: bytes)
   }
 
   /// The input files as they are, by path.
-  private static func identities(in folder: FilePath) -> [String: FileIdentity] {
-    var all: [String: FileIdentity] = [:]
+  private static func identities(in folder: FilePath) -> [String: FileStamp] {
+    var all: [String: FileStamp] = [:]
     func add(_ folder: FilePath, depth: Int) {
       for name in (try? FileSystem.names(in: folder)) ?? [] {
         let path = folder.appending(name)
-        if let identity = try? FileIdentity(of: path) {
+        if let identity = FileStamp(of: path) {
           all[path.string] = identity
         } else if depth > 0, FileSystem.isFolder(path) {
           add(path, depth: depth - 1)

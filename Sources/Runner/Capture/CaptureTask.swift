@@ -20,7 +20,8 @@ struct CaptureTask: Sendable {
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
     do {
       var who = "another run"
-      guard let lock = try lock(target, &who) else {
+      let output = try CaptureOutput(making: target.layout)
+      guard let lock = try lock(output, &who) else {
         if interruption.isRequested {
           return CaptureOutcome(target.report(.interrupted, "not started"))
         }
@@ -28,21 +29,26 @@ struct CaptureTask: Sendable {
           target.report(.skipped, "locked by \(who)"), codes: [ExitStatus.locked])
       }
       defer { withExtendedLifetime(lock) {} }
-      try Publication.sweep(target.layout)
+      let watch = LockWatch(
+        output, run: run, spared: try Sweeping(output: output, run: run).perform(), clock: clock,
+        events: events)
       let session = try CaptureSession(
         target.recognition, registry: registry, layout: target.layout, verify: options.verify,
         clock: clock)
-      try session.removeInapplicable(for: pipeline)
-      try session.writeDocument(for: pipeline)
-      try session.remember(options.pipelineSource)
+      try output.checkDocument()
+      try session.removeInapplicable(for: pipeline, in: output)
+      try session.remember(options.pipelineSource, in: output)
+      try session.writeDocument(for: pipeline, in: output)
       let captureRun = CaptureRun(
-        session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
+        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, interruption: interruption)
       let outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
-      Publication.tidy(target.layout)
-      session.digests.save()
-      try session.writeDocument(for: pipeline)
-      session.writeIndex(for: pipeline, registry: registry)
+      watch.look(lock)
+      output.tidy()
+      try output.checkInPlace()
+      session.digests.save(in: output.notes)
+      try session.writeDocument(for: pipeline, in: output)
+      session.writeIndex(for: pipeline, registry: registry, in: output)
       return outcome
     } catch {
       let verdict = FailureJudge(
@@ -55,14 +61,14 @@ struct CaptureTask: Sendable {
     }
   }
 
-  private func lock(_ target: CaptureTarget, _ who: inout String) throws(FileError) -> FileLock? {
+  private func lock(_ output: CaptureOutput, _ who: inout String) throws(FileError) -> FileLock? {
     var isAnnounced = false
     var holder = who
-    let lock = try FileLock(at: target.layout.lock, holder: "scanmill run \(run)") { name in
+    let lock = try FileLock(in: output.notes, holder: LockHolder.text("run \(run)")) { name in
       holder = name ?? holder
       guard options.waitsForLocks, !interruption.isRequested else { return false }
       if !isAnnounced {
-        var event = RunEvent(.waiting, time: clock.wallText(), capture: target.layout.name)
+        var event = RunEvent(.waiting, time: clock.wallText(), capture: output.layout.name)
         event.message = "locked by \(holder)"
         events.send(event)
       }

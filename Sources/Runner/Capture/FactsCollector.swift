@@ -6,6 +6,8 @@ import SystemPackage
 /// Gathers from disk what the planner compares.
 struct FactsCollector: Sendable {
   let summary: CaptureSummary
+  /// The capture's.
+  let folder: FilePath
   let shelf: ArtifactShelf
   let digests: DigestCache
   /// Whether outputs are compared by digest, not by size only.
@@ -58,8 +60,33 @@ struct FactsCollector: Sendable {
       }
       files[part.rawValue] = list
     }
+    if stage.kind.readsFolder(stage.parameters) {
+      files[CaptureInputs.folderKey] = try folderDigests()
+    }
     return CaptureInputs(
       family: summary.family, readerVersion: summary.readerVersion, files: files)
+  }
+
+  /// What lies in the capture's folder now; `nil` when it cannot be listed.
+  func folderListing() -> InputListing? { InputListing.all(in: folder.text) }
+
+  /// One digest per file of name and content; a link that leads out of the capture counts by its name
+  /// and is not followed.
+  private func folderDigests() throws(FileError) -> [Digest] {
+    guard let listing = folderListing() else {
+      throw FileError(
+        kind: .other, path: folder, operation: "list",
+        reason: "cannot be read, or holds too many files to be shown to a program")
+    }
+    var list: [Digest] = []
+    for entry in listing.entries {
+      let path = folder.pushing(FilePath(text: entry.name))
+      let content =
+        PathSafety.resolves(path, inside: folder)
+        ? try digests.digest(of: path).hex : "leads outside"
+      list.append(Digest(of: "\(entry.name)\0\(content)"))
+    }
+    return list
   }
 
   private func parts(of stage: StageDefinition) -> [CapturePart] {

@@ -42,13 +42,14 @@ struct JobRunner: Sendable {
   let planner: Planner
   let collector: FactsCollector
   let layout: OutputLayout
+  let output: CaptureOutput
   let run: String
   let budget: CoreBudget
   let clock: RunClock
   let progress: StageProgress
   let cancellation: Cancellation
   /// The input files as they were when the capture was opened.
-  let identities: [String: FileIdentity]
+  let identities: [String: FileStamp]
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
@@ -62,6 +63,9 @@ struct JobRunner: Sendable {
       report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
     let start = clock.monotonicSeconds()
     do {
+      // Before anything of it is read.
+      let listing =
+        stage.kind.readsFolder(stage.parameters) ? collector.folderListing() : nil
       let facts = try collector.facts(of: stage, forPlan: false)
       if case .unreadable(let why) = facts.applicability {
         throw StageFailure(why, cause: .input)
@@ -78,7 +82,7 @@ struct JobRunner: Sendable {
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.ingredients(
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
-      let record = try work(ingredients, inputs, start)
+      let record = try work(ingredients, inputs, start, listing)
       result.take(record)
       result.report.outcome = .ran
       result.report.seconds = record.seconds
@@ -91,7 +95,7 @@ struct JobRunner: Sendable {
       result.report.message = "\(error)"
       if wasStopped(by: error) {
         result.report.outcome = .cancelled
-        try? FileSystem.remove(layout.staging(stage.name, run: run))
+        try? output.existingStaging()?.remove(stagingName)
       } else {
         var verdict = FailureJudge(output: layout.root, capture: capture.folder).verdict(error)
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
@@ -120,10 +124,12 @@ struct JobRunner: Sendable {
   /// must go nothing is left at all.
   private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
     guard (try? place?.check()) != nil || place == nil else { return }
-    let staging = layout.staging(stage.name, run: run)
-    if verdict == FailureTable.verdict(.output, .space) { try? FileSystem.remove(staging) }
+    guard (try? output.checkInPlace()) != nil else { return }
+    let staging = try? output.existingStaging()
+    if verdict == FailureTable.verdict(.output, .space) { try? staging?.remove(stagingName) }
+    let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
     FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
-      for: stage.name, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+      for: stage.name, partial: isLeft ? stagingName : nil, output: output, run: run)
   }
 
   /// Whether the disk that results go to is full, whatever became of it in the stage.
@@ -136,10 +142,12 @@ struct JobRunner: Sendable {
     return (error as? FileError)?.kind == .noSpace
   }
 
+  private var stagingName: String { OutputLayout.stagingName(stage.name, run: run) }
+
   /// A file of the capture that is not as it was when the capture was opened.
   private func changedInput() -> FilePath? {
     collector.captureFiles(of: stage).first { path in
-      identities[path.string].map { (try? FileIdentity(of: path)) != $0 } ?? false
+      identities[path.string].map { FileStamp(of: path) != $0 } ?? false
     }
   }
 
@@ -150,7 +158,9 @@ struct JobRunner: Sendable {
     for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
       if let input = collector.shelf.input(binding.stage) {
         inputs[binding.port] = input
-      } else if let removed = collector.shelf.published(binding.stage, verify: false) {
+      } else if let removed = collector.shelf.published(binding.stage, verify: false),
+        removed.state == .removed
+      {
         missing.append(binding.stage)
         inputs[binding.port] = InputArtifact(
           stage: binding.stage, folder: layout.artifact(binding.stage), record: removed.record)
@@ -191,15 +201,18 @@ struct JobRunner: Sendable {
   }
 
   private func work(
-    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double
+    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double,
+    _ listing: InputListing?
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try place?.check()
-    try FileSystem.remove(layout.failed(stage.name))
+    try output.checkInPlace()
+    try output.checkPlace(stage.name)
+    try output.removeFailure(stage.name)
     if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
       try FileSystem.checkSpace(for: needed, at: layout.folder)
     }
-    let staging = try StagingFolder(at: layout.staging(stage.name, run: run))
+    let staging = try output.stagingFolder(stage.name, run: run)
     let stageBudget = budget.view(chargesThisThread: true)
     let warnings = WarningCollector()
     let started = clock.wallText()
@@ -216,7 +229,7 @@ struct JobRunner: Sendable {
       throw explained(error, staging)
     }
     try cancellation.check()
-    try checkInputsUnchanged(ingredients, externalFiles)
+    try checkInputsUnchanged(ingredients, externalFiles, listing)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
       outputs: staging.outputs, started: started, finished: clock.wallText(),
@@ -226,15 +239,21 @@ struct JobRunner: Sendable {
       frames: result.frames,
       warnings: warnings.warnings)
     try place?.check()
-    var publication = Publication(staging.path, record, layout: layout, run: run)
-    try publication.perform()
+    var publication = Publication(staging, record, output: output, run: run)
+    do {
+      try publication.perform()
+    } catch {
+      // What lies in staging now is the old artifact, not a failed attempt.
+      if publication.isInPlace { try? staging.parent.remove(staging.name) }
+      throw error
+    }
     return record
   }
 
   /// Nobody may have touched the files that were read: those of the capture since it was opened, those
   /// that parameters name since they were digested.
   private func checkInputsUnchanged(
-    _ ingredients: Ingredients, _ externalFiles: [String: FilePath]
+    _ ingredients: Ingredients, _ externalFiles: [String: FilePath], _ listing: InputListing?
   ) throws {
     func changed(_ path: FilePath) -> FileError {
       FileError(
@@ -243,8 +262,14 @@ struct JobRunner: Sendable {
         remedy: "run again once the upload has settled")
     }
     for path in collector.captureFiles(of: stage) {
-      guard let before = identities[path.string], (try? FileIdentity(of: path)) == before else {
+      guard let before = identities[path.string], FileStamp(of: path) == before else {
         throw changed(path)
+      }
+    }
+    if let listing {
+      guard let now = collector.folderListing() else { throw changed(collector.folder) }
+      if let name = listing.firstDifference(to: now) {
+        throw changed(collector.folder.pushing(FilePath(text: name)))
       }
     }
     for (name, path) in externalFiles

@@ -21,7 +21,9 @@ struct StageEvents {
   /// The log of a stage in this run; made when its first line comes.
   mutating func log(of stage: String) -> LogFile {
     if let log = logs[stage] { return log }
-    let log = LogFile(OutputLayout.log(of: stage, capture: layout.name, run: run, in: layout.root))
+    let log = LogFile(
+      OutputLayout.log(of: stage, capture: layout.name, run: run, in: layout.root),
+      below: layout.root)
     logs[stage] = log
     return log
   }

@@ -61,6 +61,8 @@ public struct FailureJudge: Sendable {
     case .locked: return FailureVerdict(exit: ExitStatus.locked, .machine)
     // An upload that goes on: the next run reads what it has become.
     case .changedWhileReading: return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
+    case .notOurs: return FailureVerdict(exit: ExitStatus.cannotWrite, .machine)
+    case .unpublishable: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
     case .other: return FailureTable.verdict(side, .shape)
     }
   }

@@ -4,14 +4,11 @@ import Storage
 import Synchronization
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The folder of one run: `events.jsonl` while it goes on, `run.json` at its end.
 public final class RunJournal: EventSink {
   public let id: String
   public let folder: FilePath
+  private let held: HeldFolder
   private let events: FileDescriptor
   /// When the progress of each job was last written, on the monotonic clock.
   private let lastProgress = Mutex<[String: Double]>([:])
@@ -20,21 +17,18 @@ public final class RunJournal: EventSink {
   /// A night of progress four times a second would be all that the journal holds.
   private static let secondsBetweenProgress = 5.0
 
-  /// Makes the run's folder under `root`. The id sorts by time and is unique to the process.
+  /// Makes the run's folder under `root`: one that nobody else has made.
   public init(root: FilePath, clock: RunClock) throws(FileError) {
     self.clock = clock
-    let time = clock.wallText().filter { $0.isNumber || $0 == "T" }
-    id = "\(time.prefix(15))-\(getpid())"
-    folder = OutputLayout.run(id, in: root)
-    try FileSystem.makeFolder(folder)
-    let path = folder.appending("events.jsonl")
-    do {
-      events = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .append, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
-    } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+    let runs = try HeldFolder.making(following: root).makeFolder("runs")
+    var made: (String, HeldFolder)?
+    while made == nil {
+      let id = RunID(wallText: clock.wallText()).text
+      made = try runs.makeNewFolder(id).map { (id, $0) }
     }
+    (id, held) = made ?? ("", runs)
+    folder = held.path
+    events = try held.append(to: "events.jsonl")
   }
 
   deinit {
@@ -58,7 +52,7 @@ public final class RunJournal: EventSink {
 
   /// Writes `run.json`.
   public func finish(_ report: RunReport) throws {
-    try OutputFile.replace(folder.appending("run.json"), with: JSONText.pretty(report))
+    try held.replace("run.json", with: JSONText.pretty(report))
   }
 }
 

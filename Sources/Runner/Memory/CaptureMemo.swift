@@ -38,7 +38,7 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
 
   /// What is written down in an output folder; `nil` when it is absent or damaged.
   public init?(of layout: OutputLayout) {
-    guard let memo = ArtifactShelf.read(CaptureMemo.self, layout.memo), memo.schema == 1 else {
+    guard let memo = ArtifactShelf.read(CaptureMemo.self, layout.memo, layout), memo.schema == 1 else {
       return nil
     }
     self = memo
@@ -62,11 +62,10 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
   }
 
   /// Writes it down unless it stands there already.
-  func write(to layout: OutputLayout) throws {
+  func write(to output: CaptureOutput) throws {
     let bytes = try JSONText.pretty(self)
-    let present = OpenFolder(layout.notes.string)?.contents(of: layout.memoName)?.bytes
-    if present == bytes { return }
-    try FileSystem.makeFolder(layout.notes)
-    try OutputFile.replace(layout.memo, with: bytes)
+    let name = output.layout.memoName
+    if try output.notes.contents(of: name) == bytes { return }
+    try output.notes.replace(name, with: bytes)
   }
 }

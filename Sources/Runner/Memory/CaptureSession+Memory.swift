@@ -7,17 +7,19 @@ import SystemPackage
 extension CaptureSession {
   /// Writes the memo unless it says the same already. Only for the holder of the lock, before the first
   /// stage: a killed run leaves a memo as well.
-  func remember(_ source: PipelineSource?) throws {
+  func remember(_ source: PipelineSource?, in output: CaptureOutput) throws {
     guard let inputs else { return }
     try CaptureMemo(
       capture, recognition, summary: collector.summary, inputs: inputs,
       pipeline: source ?? CaptureMemo(of: layout)?.pipeline
-    ).write(to: layout)
+    ).write(to: output)
   }
 
   /// Writes the index that planning reads. Only for the holder of the lock, after the last stage and
   /// `capture.json`. Failing to is no harm and not reported.
-  func writeIndex(for pipeline: PipelineDefinition, registry: CaptureRegistry) {
+  func writeIndex(
+    for pipeline: PipelineDefinition, registry: CaptureRegistry, in output: CaptureOutput
+  ) {
     guard let inputs, let memo = FileStamp(of: layout.memo) else { return }
     let index = RecordIndex(
       core: RecordIndex.Core(
@@ -27,9 +29,9 @@ extension CaptureSession {
         pipeline: CaptureMemo.digest(of: CaptureMemo(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(memo: memo),
-      OpenFolder(layout.notes.string)?.contents(of: layout.indexName)?.bytes != bytes
+      (try? output.notes.contents(of: layout.indexName)) != .some(bytes)
     else { return }
-    try? OutputFile.replace(layout.index, with: bytes, durably: false)
+    try? output.notes.replace(layout.indexName, with: bytes, durably: false)
   }
 
   /// Whether the folder holds this capture and no other, so that it need not be recognized again.
@@ -41,13 +43,14 @@ extension CaptureSession {
     return found.count == 1 && found[0] == recognition
   }
 
-  /// The records of all stages with the stamps of their files, taken before they are read.
+  /// The believable records of all stages with the stamps of their files, taken before they are read.
   private func records(of pipeline: PipelineDefinition) -> [String: RecordIndex.Entry] {
     var records: [String: RecordIndex.Entry] = [:]
     for stage in pipeline.stages {
       for file in [layout.record(stage.name), layout.removedRecord(stage.name)] {
         guard let stamp = FileStamp(of: file),
-          let record = ArtifactShelf.read(ArtifactRecord.self, file)
+          let record = ArtifactShelf.read(ArtifactRecord.self, file, layout),
+          record.problem(of: stage.name) == nil
         else { continue }
         records[stage.name] = RecordIndex.Entry(
           stamp: stamp, isSound: record.isSound == true, record: record)
@@ -59,17 +62,14 @@ extension CaptureSession {
 
   /// Removes what earlier runs published of stages that have nothing to do for this capture any more:
   /// folders of such stages are absent. Only for the holder of the lock.
-  func removeInapplicable(for pipeline: PipelineDefinition) throws(FileError) {
+  func removeInapplicable(
+    for pipeline: PipelineDefinition, in output: CaptureOutput
+  ) throws(FileError) {
     for stage in Self.inapplicable(pipeline, collector.summary) {
-      // Only what is ours: a folder with our record of this stage.
-      if let record = ArtifactShelf.read(ArtifactRecord.self, layout.record(stage)),
-        record.stage == stage, !FileSystem.isLink(layout.artifact(stage))
-      {
-        try FileSystem.remove(layout.record(stage))
-        try FileSystem.remove(layout.artifact(stage))
-      }
-      try FileSystem.remove(layout.removedRecord(stage))
-      try FileSystem.remove(layout.failed(stage))
+      // Only what is ours.
+      if try output.place(stage) == .ours { try output.removeArtifact(stage) }
+      try output.existingRemovedRecords()?.remove("\(stage).json")
+      try output.removeFailure(stage)
     }
   }
 

@@ -41,6 +41,18 @@ public struct InputListing: Hashable, Sendable, Codable {
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
   }
 
+  /// Everything in the folder of a capture, also what belongs to others that share it; for a stage that
+  /// is shown the folder.
+  static func all(in folder: String) -> InputListing? {
+    InputListing(folder: folder, stem: nil, nowNanoseconds: .max)
+  }
+
+  /// The first file, by name, that is not as it was: changed, gone or new.
+  func firstDifference(to now: InputListing) -> String? {
+    let (old, new) = (Set(entries), Set(now.entries))
+    return old.symmetricDifference(new).map(\.name).min()
+  }
+
   private mutating func gather(_ open: OpenFolder, prefix: String, level: Int) -> Bool {
     for (name, kind) in open.entries() {
       if level == 0, let stem, !name.hasPrefix(stem) { continue }

@@ -8,6 +8,8 @@ public struct KnownCapture: Sendable {
   public var summary: CaptureSummary
   /// Those of opening.
   public var warnings: [CaptureWarning]
+  /// The capture's.
+  let folder: FilePath
   let shelf: ArtifactShelf
   let digests: DigestCache
   /// `capture.json` as the last run left it.
@@ -29,7 +31,7 @@ public struct KnownCapture: Sendable {
     _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
     pool: ParameterPool
   ) -> KnownCapture? {
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = layout.openNotes(),
       let memoStamp = notes.stamp(of: layout.memoName)
     else { return nil }
     let index = RecordIndex(in: notes, layout, memo: memoStamp, pool: pool)
@@ -49,7 +51,8 @@ public struct KnownCapture: Sendable {
       core.inputs.isCurrent()
     else { return nil }
     return KnownCapture(
-      summary: core.summary, warnings: core.warnings, shelf: ArtifactShelf(layout, index: index),
+      summary: core.summary, warnings: core.warnings, folder: recognition.folder,
+      shelf: ArtifactShelf(layout, index: index),
       digests: DigestCache(
         layout.digestCache, known: index?.digests ?? [:], unchanged: core.inputs.stamps),
       document: core.document, pipeline: core.pipeline)
@@ -62,7 +65,7 @@ public struct KnownCapture: Sendable {
   ) -> Recognition? {
     guard let name = folder.lastComponent?.string else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = layout.openNotes(),
       let memo = notes.stamp(of: layout.memoName),
       let core = RecordIndex.core(in: notes, layout, memo: memo),
       core.onlyCaptureBy == signature, core.inputs.folder == folder.string, core.inputs.stem == nil,
@@ -74,6 +77,6 @@ public struct KnownCapture: Sendable {
   }
 
   func collector(verify: Bool) -> FactsCollector {
-    FactsCollector(summary: summary, shelf: shelf, digests: digests, verify: verify)
+    FactsCollector(summary: summary, folder: folder, shelf: shelf, digests: digests, verify: verify)
   }
 }

@@ -18,12 +18,13 @@ public struct ArtifactShelf: Sendable {
   init(_ layout: OutputLayout, index: RecordIndex?) {
     self.layout = layout
     self.index = index
-    folder = index == nil ? nil : OpenFolder(layout.folder.string)
+    folder = index == nil ? nil : OpenFolder(layout.folder.string, followsLinks: false)
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
+  /// `nil` for one that is not to be believed.
   public func record(_ stage: String) -> ArtifactRecord? {
-    entry(stage)?.record
+    entry(stage).flatMap { $0.problem == nil ? $0.record : nil }
   }
 
   /// What is published of `stage`: its record and whether every listed output is there with its
@@ -31,8 +32,13 @@ public struct ArtifactShelf: Sendable {
   public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
     guard let entry = entry(stage) else { return nil }
     let state =
-      entry.isRemoved
-      ? PublishedArtifact.State.removed : state(of: entry.record, verify: verify)
+      if let problem = entry.problem {
+        PublishedArtifact.State.unsound(problem)
+      } else if entry.isRemoved {
+        PublishedArtifact.State.removed
+      } else {
+        state(of: entry.record, verify: verify)
+      }
     return PublishedArtifact(
       record: entry.record, state: state, isKnownSound: entry.isKnownSound)
   }
@@ -40,31 +46,41 @@ public struct ArtifactShelf: Sendable {
   /// The artifact as an input of another stage; `nil` unless it is complete on disk.
   public func input(_ stage: String) -> InputArtifact? {
     entry(stage).flatMap { entry in
-      entry.isRemoved
+      entry.isRemoved || entry.problem != nil
         ? nil
         : InputArtifact(stage: stage, folder: layout.artifact(stage), record: entry.record)
     }
   }
 
   /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
-  /// leaves files without record, which the next sweep removes.
-  public func removeIntermediate(_ stage: String) throws(FileError) {
-    let record = layout.record(stage)
-    guard FileSystem.exists(record) else { return }
-    try FileSystem.makeFolder(layout.removedRecord(stage).removingLastComponent())
-    try FileSystem.rename(record, to: layout.removedRecord(stage))
-    try FileSystem.remove(layout.artifact(stage))
+  /// leaves the artifact with its record, or what the next sweep removes.
+  func removeIntermediate(
+    _ stage: String, in output: CaptureOutput, run: String
+  ) throws(FileError) {
+    guard let place = try output.folder.folder(stage),
+      let record = try place.contents(of: ArtifactRecord.fileName)
+    else { return }
+    try output.checkPlace(stage)
+    try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
+    let trash = OutputLayout.trashName(stage, run: run)
+    let staging = try output.staging()
+    try staging.remove(trash)
+    try output.folder.renameNew(stage, to: staging, as: trash)
+    try staging.remove(trash)
   }
 
   private struct Found {
     var record: ArtifactRecord
     var isRemoved: Bool
     var isKnownSound = false
+    /// Why it is not to be believed.
+    var problem: String?
   }
 
   private func entry(_ stage: String) -> Found? {
     if let folder, let known = index?.records[stage] {
-      let published = folder.stamp(of: "\(stage)/\(ArtifactRecord.fileName)")
+      let published = OpenFolder(stage, in: folder, followsLinks: false)?
+        .stamp(of: ArtifactRecord.fileName, followsLinks: false)
       if published == known.stamp {
         return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
       }
@@ -72,22 +88,31 @@ public struct ArtifactShelf: Sendable {
         return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
       }
     }
-    if let record = Self.read(ArtifactRecord.self, layout.record(stage)) {
-      return Found(record: record, isRemoved: false)
+    if let record = Self.read(ArtifactRecord.self, layout.record(stage), layout) {
+      return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
     }
-    return Self.read(ArtifactRecord.self, layout.removedRecord(stage)).map {
-      Found(record: $0, isRemoved: true)
+    return Self.read(ArtifactRecord.self, layout.removedRecord(stage), layout).map {
+      Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))
     }
   }
 
   private func state(of record: ArtifactRecord, verify: Bool) -> PublishedArtifact.State {
     let place = layout.artifact(record.stage)
     let open =
-      folder.map { OpenFolder(record.stage, in: $0) } ?? OpenFolder(place.string)
+      folder.map { OpenFolder(record.stage, in: $0, followsLinks: false) }
+      ?? OpenFolder(place.string, followsLinks: false)
     var missing: [String] = []
     var altered: [String] = []
+    // The folder in it that was looked into last.
+    var inner: (name: String, folder: OpenFolder?) = ("", nil)
     for output in record.outputs {
-      guard let stamp = open?.stamp(of: output.path) else {
+      var (folder, name) = (open, Substring(output.path))
+      if let slash = output.path.lastIndex(of: "/") {
+        let above = String(output.path[..<slash])
+        if inner.name != above { inner = (above, open?.below(above)) }
+        (folder, name) = (inner.folder, output.path[output.path.index(after: slash)...])
+      }
+      guard let stamp = folder?.stamp(of: String(name), followsLinks: false) else {
         missing.append(output.path)
         continue
       }
@@ -103,10 +128,12 @@ public struct ArtifactShelf: Sendable {
     return altered.isEmpty ? .intact : .altered(altered)
   }
 
-  static func read<Value: Decodable>(_ type: Value.Type, _ path: FilePath) -> Value? {
-    guard let file = try? MappedFile(path) else { return nil }
-    return file.withBytes { bytes in
-      bytes.withUnsafeBytes { try? JSONDecoder().decode(type, from: Data($0)) }
+  /// A JSON file in the output of a capture; no link is followed below `--output`.
+  static func read<Value: Decodable>(
+    _ type: Value.Type, _ path: FilePath, _ layout: OutputLayout
+  ) -> Value? {
+    HeldFolder.contents(of: path, below: layout.root).flatMap {
+      try? JSONDecoder().decode(type, from: Data($0))
     }
   }
 }

@@ -4,6 +4,8 @@ import SystemPackage
 
 /// Why the last attempt of a stage failed: `.failed/<stage>/failure.json`.
 struct FailureNote: Codable, Sendable {
+  static let fileName = "failure.json"
+
   var schema = 1
   var message: String
   var time: String
@@ -12,18 +14,27 @@ struct FailureNote: Codable, Sendable {
 
   /// The note of the last attempt, if that failed.
   static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
-    ArtifactShelf.read(FailureNote.self, layout.failureNote(stage))
+    ArtifactShelf.read(FailureNote.self, layout.failureNote(stage), layout)
   }
 
-  /// Leaves the note, and with it what the attempt had written, if it came that far. Failing to is no
-  /// further failure.
-  func leave(for stage: String, partial staging: FilePath?, layout: OutputLayout) {
-    let place = layout.failed(stage)
-    try? FileSystem.makeFolder(place.removingLastComponent())
-    try? FileSystem.remove(place)
-    if let staging { try? FileSystem.rename(staging, to: place) }
+  /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
+  /// note is written before the folder gets its name: a failed attempt without note is not ours. Failing
+  /// to is no further failure.
+  func leave(for stage: String, partial staging: String?, output: CaptureOutput, run: String) {
     guard let bytes = try? JSONText.pretty(self) else { return }
-    try? FileSystem.makeFolder(place)
-    try? OutputFile.write(bytes, to: layout.failureNote(stage))
+    do {
+      let attempts = try output.staging()
+      let name = staging ?? OutputLayout.stagingName(stage, run: run)
+      if staging == nil { try attempts.remove(name) }
+      let attempt = try attempts.makeFolder(name)
+      // A program may have left something of that name.
+      try attempt.remove(Self.fileName)
+      try attempt.write(bytes, as: Self.fileName)
+      try output.removeFailure(stage)
+      let failed = try output.folder.makeFolder(CaptureOutput.failedName)
+      try attempts.renameNew(name, to: failed, as: stage)
+    } catch {
+      // What the attempt had written goes with the next sweep.
+    }
   }
 }

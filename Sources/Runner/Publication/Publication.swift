@@ -3,7 +3,8 @@ import Storage
 import SystemPackage
 
 /// Makes a finished staging folder the artifact, in steps of which each leaves either the old artifact,
-/// none, or the new one. Whoever next holds the lock heals what a kill between two steps left (`sweep`).
+/// none, or the new one. Whoever next holds the lock heals what a kill between two steps left
+/// (`Sweeping`).
 struct Publication {
   enum Step: CaseIterable {
     /// Everything the stage wrote is on disk: one flush, not one per file.
@@ -11,6 +12,9 @@ struct Publication {
     /// `artifact.json`, last of all files.
     case writeRecord
     case flushFolder
+    /// Immediately before the rename: what lies in staging is what the record lists, all of it, and
+    /// staging and output are where they were.
+    case compare
     /// Exchanges old and new in one step; where the file system cannot, moves the old one aside.
     case giveWay
     /// Renames into place unless the exchange did it.
@@ -22,108 +26,103 @@ struct Publication {
     case removeOld
   }
 
-  let staging: FilePath
+  let staging: StagingFolder
   let record: ArtifactRecord
-  let layout: OutputLayout
+  let output: CaptureOutput
   let run: String
   /// `false` behaves as on a file system that cannot exchange two paths.
   let mayExchange: Bool
   private var isExchanged = false
+  /// Whether the new artifact is where it belongs: what lies in staging is no attempt any more.
+  private(set) var isInPlace = false
 
   init(
-    _ staging: FilePath, _ record: ArtifactRecord, layout: OutputLayout, run: String,
+    _ staging: StagingFolder, _ record: ArtifactRecord, output: CaptureOutput, run: String,
     mayExchange: Bool = true
   ) {
     self.staging = staging
     self.record = record
-    self.layout = layout
+    self.output = output
     self.run = run
     self.mayExchange = mayExchange
   }
 
-  /// All steps in order.
+  private var stage: String { record.stage }
+  private var asideName: String { OutputLayout.asideName(stage, run: run) }
+
+  /// All steps in order. After a failure the old artifact is in its place, or the new one.
   mutating func perform() throws {
-    for step in Step.allCases { try perform(step) }
+    do {
+      for step in Step.allCases { try perform(step) }
+    } catch {
+      putBack()
+      throw error
+    }
   }
 
   mutating func perform(_ step: Step) throws {
-    let place = layout.artifact(record.stage)
-    let aside = layout.aside(record.stage, run: run)
     switch step {
-    case .flushData: try FileSystem.syncFileSystem(of: staging)
+    case .flushData: try staging.folder.flushFileSystem()
     case .writeRecord:
-      try OutputFile.write(
-        JSONText.pretty(record), to: staging.appending(ArtifactRecord.fileName), durably: true)
-    case .flushFolder: try FileSystem.syncFolder(staging)
-    case .giveWay:
-      guard FileSystem.exists(place) else { return }
-      isExchanged = mayExchange ? try FileSystem.exchange(staging, place) : false
-      if !isExchanged {
-        try FileSystem.remove(aside)
-        try FileSystem.rename(place, to: aside)
-      }
-    case .putInPlace:
-      if !isExchanged { try FileSystem.renameNew(staging, to: place) }
-    case .flushPlace: try FileSystem.syncFolder(layout.folder)
-    case .forgetRemoval: try FileSystem.remove(layout.removedRecord(record.stage))
+      try output.checkInPlace(staging)
+      try staging.folder.write(
+        JSONText.pretty(record), as: ArtifactRecord.fileName, durably: true)
+    case .flushFolder: try staging.folder.flush()
+    case .compare:
+      try output.checkInPlace()
+      try output.checkInPlace(staging)
+      try staging.check(record.outputs)
+    case .giveWay: try giveWay()
+    case .putInPlace: try putInPlace()
+    case .flushPlace: try output.folder.flush()
+    case .forgetRemoval: try output.existingRemovedRecords()?.remove("\(stage).json")
     case .removeOld:
       // After an exchange the old artifact lies where the new one was made.
-      try FileSystem.remove(staging)
-      try FileSystem.remove(aside)
-    }
-  }
-}
-
-extension Publication {
-  /// Heals and removes what a killed run left. Only for the holder of the capture's lock.
-  static func sweep(_ layout: OutputLayout) throws(FileError) {
-    try restoreMovedAside(layout)
-    try FileSystem.remove(layout.stagingRoot)
-    try finishRemovals(layout)
-    try removeUnfinishedReplacements(in: layout.folder)
-    try removeUnfinishedReplacements(in: layout.notes)
-  }
-
-  /// Removes our own folders that a finished run has left empty. Only for the holder of the lock.
-  static func tidy(_ layout: OutputLayout) {
-    try? FileSystem.remove(layout.stagingRoot)
-    if (try? FileSystem.names(in: layout.failedRoot)) == [] {
-      try? FileSystem.remove(layout.failedRoot)
+      try staging.parent.remove(staging.name)
+      try staging.parent.remove(asideName)
     }
   }
 
-  /// A kill between the two renames of a file system that cannot exchange leaves the old artifact in
-  /// staging and nothing in place: put it back.
-  private static func restoreMovedAside(_ layout: OutputLayout) throws(FileError) {
-    for name in try names(in: layout.stagingRoot) {
-      guard let stage = OutputLayout.stage(ofAside: name),
-        !FileSystem.exists(layout.artifact(stage))
-      else { continue }
-      try FileSystem.renameNew(layout.stagingRoot.appending(name), to: layout.artifact(stage))
+  private mutating func giveWay() throws(FileError) {
+    guard try output.folder.entry(stage) != nil else { return }
+    try output.checkPlace(stage)
+    isExchanged =
+      mayExchange ? try staging.parent.exchange(staging.name, with: output.folder, stage) : false
+    if !isExchanged {
+      try staging.parent.remove(asideName)
+      try output.folder.renameNew(stage, to: staging.parent, as: asideName)
     }
   }
 
-  /// An intermediate whose record was set apart and whose files were not all removed yet; and a record
-  /// that was set apart and whose artifact has been built again.
-  private static func finishRemovals(_ layout: OutputLayout) throws(FileError) {
-    for name in try names(in: layout.removedRecords) where name.hasSuffix(".json") {
-      let stage = String(name.dropLast(5))
-      if FileSystem.exists(layout.record(stage)) {
-        try FileSystem.remove(layout.removedRecord(stage))
-      } else {
-        try FileSystem.remove(layout.artifact(stage))
+  private mutating func putInPlace() throws(FileError) {
+    if !isExchanged {
+      do throws(FileError) {
+        try staging.parent.renameNew(staging.name, to: output.folder, as: stage)
+      } catch {
+        // Somebody else has published meanwhile, where locks are not shared: the later one stays.
+        guard try output.folder.entry(stage) != nil else { throw error }
+        try giveWay()
+        if !isExchanged {
+          try staging.parent.renameNew(staging.name, to: output.folder, as: stage)
+        }
       }
     }
-  }
-
-  /// `.NAME.PID.new`, written beside a file that it never came to replace.
-  private static func removeUnfinishedReplacements(in folder: FilePath) throws(FileError) {
-    for name in try names(in: folder) where name.hasPrefix(".") && name.hasSuffix(".new") {
-      try FileSystem.remove(folder.appending(name))
+    guard try output.folder.holds(staging.folder, as: stage) else {
+      throw FileError(
+        kind: .other, path: staging.path, operation: "publish",
+        reason: "was replaced by something else while it was published")
     }
+    isInPlace = true
   }
 
-  private static func names(in folder: FilePath) throws(FileError) -> [String] {
-    FileSystem.isFolder(folder) ? try FileSystem.names(in: folder) : []
+  /// What a failure between two steps has left out of its place. Failing to is left to the next sweep.
+  private func putBack() {
+    guard !isInPlace else { return }
+    if isExchanged {
+      // Something else than the new artifact was exchanged for the old one.
+      _ = try? staging.parent.exchange(staging.name, with: output.folder, stage)
+    } else if (try? output.folder.entry(stage)) == .some(nil) {
+      try? staging.parent.renameNew(asideName, to: output.folder, as: stage)
+    }
   }
 }

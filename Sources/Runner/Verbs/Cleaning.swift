@@ -37,14 +37,21 @@ public struct Cleaning: Sendable {
   }
 
   /// What would be removed of one capture. `intermediates` are the stages that its pipeline does not
-  /// keep.
+  /// keep. Nothing of a capture in whose folder something with our names is not ours.
   public func find(_ layout: OutputLayout, intermediates: [String]) -> [Removable] {
+    guard let output = (try? CaptureOutput(existing: layout)).flatMap({ $0 }) else { return [] }
+    return find(output, intermediates: intermediates, isLocked: false)
+  }
+
+  private func find(
+    _ output: CaptureOutput, intermediates: [String], isLocked: Bool
+  ) -> [Removable] {
     switch choice {
-    case .stage(let stage): artifact(stage, .artifact, layout) + removedRecord(stage, layout)
-    case .intermediate: intermediates.flatMap { artifact($0, .intermediate, layout) }
-    case .failed: leftovers(layout)
+    case .stage(let stage): artifact(stage, .artifact, output) + removedRecord(stage, output)
+    case .intermediate: intermediates.flatMap { artifact($0, .intermediate, output) }
+    case .failed: leftovers(output, isLocked)
     case .leftovers:
-      intermediates.flatMap { artifact($0, .intermediate, layout) } + leftovers(layout)
+      intermediates.flatMap { artifact($0, .intermediate, output) } + leftovers(output, isLocked)
     }
   }
 
@@ -52,90 +59,86 @@ public struct Cleaning: Sendable {
   public func perform(_ layout: OutputLayout, intermediates: [String]) throws(FileError)
     -> [Removable]?
   {
-    guard Self.isOwnFolder(layout.folder), !FileSystem.isLink(layout.notes) else { return [] }
     // Nothing to do makes no lock file either.
     if find(layout, intermediates: intermediates).isEmpty { return [] }
+    guard let output = try CaptureOutput(existing: layout) else { return [] }
     guard
       let lock = try FileLock(
-        at: layout.lock, holder: "scanmill clean", keepWaiting: { _ in false })
+        in: output.notes, holder: LockHolder.text("clean"), keepWaiting: { _ in false })
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     // Again: what was there may have changed before the lock was held.
-    let found = find(layout, intermediates: intermediates)
+    let found = find(output, intermediates: intermediates, isLocked: true)
+    let run = RunID(wallText: RunClock.system.wallText()).text
     for item in found {
       switch (item.kind, item.stage) {
-      case (.intermediate, let stage?): try ArtifactShelf(layout).removeIntermediate(stage)
-      case (.artifact, _?):
-        // The record first: a kill in between leaves no artifact that looks complete.
-        try FileSystem.remove(item.path.appending(ArtifactRecord.fileName))
-        try FileSystem.remove(item.path)
-      default: try FileSystem.remove(item.path)
+      case (.intermediate, let stage?):
+        try ArtifactShelf(layout).removeIntermediate(stage, in: output, run: run)
+      case (.artifact, let stage?): try output.removeArtifact(stage)
+      case (.failed, let stage?): try output.removeFailure(stage)
+      default: try remove(item.path, in: output)
       }
     }
-    for folder in [layout.stagingRoot, layout.failedRoot]
-    where (try? FileSystem.names(in: folder)) == [] {
-      try FileSystem.remove(folder)
-    }
+    output.tidy()
     return found
+  }
+
+  /// Something in one of our own folders.
+  private func remove(_ path: FilePath, in output: CaptureOutput) throws(FileError) {
+    guard let name = path.lastComponent?.string else { return }
+    let above = path.removingLastComponent()
+    let folders = [
+      output.folder, output.notes, try output.existingStaging(),
+      try output.existingRemovedRecords(),
+    ]
+    try folders.compactMap { $0 }.first { $0.path == above }?.remove(name)
   }
 
   private func artifact(
-    _ stage: String, _ kind: Removable.Kind, _ layout: OutputLayout
+    _ stage: String, _ kind: Removable.Kind, _ output: CaptureOutput
   ) -> [Removable] {
-    let folder = layout.artifact(stage)
     // With our record of this very stage in it, else it is somebody else's.
-    guard Self.isOwnFolder(folder), !FileSystem.isLink(layout.record(stage)),
-      ArtifactShelf.read(ArtifactRecord.self, layout.record(stage))?.stage == stage
-    else { return [] }
-    return [
-      Removable(
-        capture: layout.name, kind: kind, stage: stage, path: folder, size: FolderSize(of: folder))
-    ]
+    guard (try? output.place(stage)) == .ours else { return [] }
+    return [removable(output.layout.artifact(stage), kind, stage, output)]
   }
 
   /// The record of an intermediate that was removed before: without it the stage was never built.
-  private func removedRecord(_ stage: String, _ layout: OutputLayout) -> [Removable] {
-    let record = layout.removedRecord(stage)
-    guard Self.isOwnFolder(layout.notes), Self.isOwnFolder(layout.removedRecords),
-      FileStamp(of: record) != nil
+  private func removedRecord(_ stage: String, _ output: CaptureOutput) -> [Removable] {
+    guard let records = (try? output.existingRemovedRecords()).flatMap({ $0 }),
+      (try? records.entry("\(stage).json")).flatMap({ $0 })?.kind == .file
     else { return [] }
-    return [
-      Removable(
-        capture: layout.name, kind: .leftover, stage: stage, path: record,
-        size: FolderSize(of: record))
-    ]
+    return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
   }
 
-  private func leftovers(_ layout: OutputLayout) -> [Removable] {
+  private func leftovers(_ output: CaptureOutput, _ isLocked: Bool) -> [Removable] {
     var found: [Removable] = []
-    func add(_ kind: Removable.Kind, _ path: FilePath, stage: String? = nil) {
-      found.append(
-        Removable(
-          capture: layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path)))
+    if let failed = (try? output.existingFailed()).flatMap({ $0 }) {
+      for name in (try? failed.names()) ?? []
+      where (try? CaptureOutput.isFailure(name, in: failed)) == true {
+        found.append(removable(failed.path.appending(name), .failed, name, output))
+      }
     }
-    func names(_ folder: FilePath) -> [String] {
-      Self.isOwnFolder(folder) ? (try? FileSystem.names(in: folder)) ?? [] : []
-    }
-    for name in names(layout.failedRoot) { add(.failed, layout.failed(name), stage: name) }
-    for name in names(layout.stagingRoot) {
+    let sweeping = Sweeping(output: output, run: nil, isLocked: isLocked)
+    for name in (try? sweeping.leftovers().leftovers) ?? [] {
       // The only copy of a result, which the next run puts back into its place.
-      if let stage = OutputLayout.stage(ofAside: name),
-        !FileSystem.exists(layout.artifact(stage))
+      if let parts = StagingName(name), parts.kind == .aside,
+        (try? output.folder.entry(parts.stage)) == .some(nil)
       {
         continue
       }
-      add(.leftover, layout.stagingRoot.appending(name))
+      found.append(
+        removable(output.layout.stagingRoot.appending(name), .leftover, nil, output))
     }
-    for folder in [layout.folder, layout.notes] {
-      for name in names(folder) where name.hasPrefix(".") && name.hasSuffix(".new") {
-        add(.leftover, folder.appending(name))
-      }
+    for (folder, name) in (try? sweeping.unfinishedReplacements()) ?? [] {
+      found.append(removable(folder.path.appending(name), .leftover, nil, output))
     }
     return found
   }
 
-  /// A folder itself, not a link to one.
-  private static func isOwnFolder(_ path: FilePath) -> Bool {
-    FileSystem.isFolder(path) && !FileSystem.isLink(path)
+  private func removable(
+    _ path: FilePath, _ kind: Removable.Kind, _ stage: String?, _ output: CaptureOutput
+  ) -> Removable {
+    Removable(
+      capture: output.layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path))
   }
 }

@@ -141,7 +141,7 @@ public final class OutputExaminer {
     var path: String
 
     init?(_ layout: OutputLayout) {
-      guard let document = ArtifactShelf.read(Document.self, layout.captureDocument) else {
+      guard let document = ArtifactShelf.read(Document.self, layout.captureDocument, layout) else {
         return nil
       }
       self = document

@@ -134,7 +134,7 @@ extension StageExplanation {
     for input in stage.inputs {
       switch jobs.first(where: { $0.stage == input.stage })?.action {
       case .upToDate:
-        digests[input.port] = .some(facts[input.stage]?.published?.record.outputDigest)
+        digests[input.port] = .some(facts[input.stage]?.published?.believedDigest)
       case .run: digests[input.port] = .some(nil)
       case .blocked, .notApplicable, nil: break
       }
@@ -171,7 +171,11 @@ extension StageExplanation {
     var found: [Input] = []
     let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
     let paths = capture.collector?.summary.files ?? capture.memo?.summary.files ?? [:]
-    let named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    var named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    if stage.kind.readsFolder(stage.parameters) {
+      named[CaptureInputs.folderKey] =
+        capture.collector?.folderListing()?.entries.map(\.name) ?? []
+    }
     for part in Set(old.keys).union(new.keys).sorted() {
       let (before, now) = (old[part] ?? [], new[part] ?? [])
       for index in 0..<max(before.count, now.count) {
@@ -211,6 +215,7 @@ extension StageExplanation {
     case .intact: break
     case .missing(let names): outputs.missing = names
     case .altered(let names): outputs.altered = names
+    case .unsound: outputs.altered = [ArtifactRecord.fileName]
     case .removed: outputs.removed = true
     }
     return outputs

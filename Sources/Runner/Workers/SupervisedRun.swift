@@ -146,7 +146,8 @@ final class SupervisedRun {
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
       share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes)
-    supervisor.workers.start(order, log: LogFile(log(of: index))) { [mailbox] report in
+    let log = LogFile(log(of: index), below: targets[index].layout.root)
+    supervisor.workers.start(order, log: log) { [mailbox] report in
       mailbox.put(.worker(index, report))
     }
   }

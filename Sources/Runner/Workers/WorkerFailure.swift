@@ -75,20 +75,20 @@ struct WorkerFailure {
   private func leaveNotes(_ why: String, _ cause: FailureCause) {
     let layout = target.layout
     // Gone, with all that was in it: nothing is made again in its place.
-    guard FileSystem.isFolder(layout.folder) else { return }
-    guard
+    guard let output = try? CaptureOutput(existing: layout),
       let lock = try? FileLock(
-        at: layout.lock, holder: "scanmill run \(run)", keepWaiting: { _ in false })
+        in: output.notes, holder: LockHolder.text("run \(run)"), keepWaiting: { _ in false })
     else { return }
     defer { withExtendedLifetime(lock) {} }
     if !isInterrupted {
       for stage in trace.running {
-        let staging = layout.staging(stage, run: run)
+        let name = OutputLayout.stagingName(stage, run: run)
+        let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
         FailureNote(message: why, time: clock.wallText(), cause: cause).leave(
-          for: stage, partial: FileSystem.isFolder(staging) ? staging : nil, layout: layout)
+          for: stage, partial: left?.kind == .folder ? name : nil, output: output, run: run)
       }
     }
-    try? Publication.sweep(layout)
-    Publication.tidy(layout)
+    _ = try? Sweeping(output: output, run: run).perform()
+    output.tidy()
   }
 }

@@ -1,0 +1,186 @@
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// The output folder of one capture, held open for whoever writes, renames or removes in it.
+///
+/// `--output` itself may be reached through links, as the user said so; from there on none is followed.
+/// What lies in our way and is not provably ours is refused (`FileError.Kind.notOurs`) and left alone.
+struct CaptureOutput: Sendable {
+  let layout: OutputLayout
+  /// `--output`, and in it the folder of the capture.
+  let root: HeldFolder
+  let folder: HeldFolder
+  let notes: HeldFolder
+
+  static let notesName = ".scanmill"
+  static let stagingName = ".staging"
+  static let failedName = ".failed"
+  static let removedName = "removed"
+
+  private init(_ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder)
+  {
+    self.layout = layout
+    self.root = root
+    self.folder = folder
+    self.notes = notes
+  }
+
+  /// Opens it, making what is absent. Throws before anything is made when a folder of ours is somebody
+  /// else's.
+  init(making layout: OutputLayout) throws(FileError) {
+    let root = try HeldFolder.making(following: layout.root)
+    if let present = try root.folder(layout.name) {
+      try Self.checkOwnFolders(present)
+      try Self.checkDocument(in: present)
+    }
+    let folder = try root.makeFolder(layout.name)
+    self.init(layout, root, folder, try folder.makeFolder(Self.notesName))
+  }
+
+  /// Opens what is there; `nil` when there is nothing.
+  init?(existing layout: OutputLayout) throws(FileError) {
+    guard FileSystem.isFolder(layout.root) else { return nil }
+    let root = try HeldFolder.following(layout.root)
+    guard let folder = try root.folder(layout.name) else { return nil }
+    try Self.checkOwnFolders(folder)
+    guard let notes = try folder.folder(Self.notesName) else { return nil }
+    self.init(layout, root, folder, notes)
+  }
+
+  /// Whether everything still lies where it was opened; throws when it was moved, removed or replaced.
+  func checkInPlace() throws(FileError) {
+    guard root.isInPlace, try root.holds(folder, as: layout.name),
+      try folder.holds(notes, as: Self.notesName)
+    else {
+      throw FileError(
+        kind: .notFound, path: layout.folder, operation: "publish",
+        reason: "the output was moved, removed or replaced during the run",
+        remedy: "put it back and run the same command again")
+    }
+  }
+
+  /// Throws when the folder that attempts are made in is not where it was: a program has moved it.
+  func checkInPlace(_ staging: StagingFolder) throws(FileError) {
+    try staging.checkInPlace()
+    guard try folder.holds(staging.parent, as: Self.stagingName) else {
+      throw FileError(
+        kind: .other, path: layout.stagingRoot, operation: "publish",
+        reason: "was moved away or replaced while the stage ran",
+        remedy: "a program must leave the folder that it is given where it is")
+    }
+  }
+
+  // MARK: Folders of ours
+
+  /// Where attempts are made; made if absent.
+  func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(Self.stagingName) }
+
+  func existingStaging() throws(FileError) -> HeldFolder? { try folder.folder(Self.stagingName) }
+
+  func existingFailed() throws(FileError) -> HeldFolder? { try folder.folder(Self.failedName) }
+
+  /// Where the records of removed intermediates are.
+  func existingRemovedRecords() throws(FileError) -> HeldFolder? {
+    try notes.folder(Self.removedName)
+  }
+
+  /// An empty folder to make an attempt in.
+  func stagingFolder(_ stage: String, run: String) throws(FileError) -> StagingFolder {
+    let name = OutputLayout.stagingName(stage, run: run)
+    for _ in 0..<3 {
+      do throws(FileError) {
+        return try StagingFolder(in: try staging(), name: name)
+      } catch {
+        // Another run may have tidied the empty folder away since it was opened.
+        guard error.kind == .notFound else { throw error }
+      }
+    }
+    return try StagingFolder(in: try staging(), name: name)
+  }
+
+  /// Removes our own folders that a finished run has left empty. Only for the holder of the lock.
+  func tidy() {
+    folder.removeIfEmpty(Self.stagingName)
+    folder.removeIfEmpty(Self.failedName)
+  }
+
+  // MARK: What is ours
+
+  /// What lies in the place of a stage's artifact.
+  enum Place: Hashable {
+    case free
+    /// An artifact of ours, whole or damaged.
+    case ours
+    /// Why it is not.
+    case foreign(String)
+  }
+
+  /// A folder is an artifact of `stage` when its record says so, or one too damaged to say anything, or
+  /// when it holds nothing but what the record of a removed intermediate lists. An empty folder is free.
+  func place(_ stage: String) throws(FileError) -> Place {
+    guard let entry = try folder.entry(stage) else { return .free }
+    guard entry.kind == .folder, let place = try folder.folder(stage) else {
+      return .foreign("is no folder of ours")
+    }
+    let names = try place.names()
+    if names.isEmpty { return .free }
+    if let record = try? place.contents(of: ArtifactRecord.fileName), isRecord(record, of: stage) {
+      return .ours
+    }
+    if !names.contains(ArtifactRecord.fileName), try isHalfRemoved(place, stage) { return .ours }
+    return .foreign("has no \(ArtifactRecord.fileName) of ours in it")
+  }
+
+  /// Throws when something of somebody else is where `stage` is to be published.
+  func checkPlace(_ stage: String) throws(FileError) {
+    if case .foreign(let why) = try place(stage) {
+      throw FileError.notOurs(layout.artifact(stage), why, operation: "publish")
+    }
+  }
+
+  /// Removes the artifact of `stage`, its record first: a kill in between leaves none that looks
+  /// complete. What is not ours stays and is an error.
+  func removeArtifact(_ stage: String) throws(FileError) {
+    try checkPlace(stage)
+    guard let place = try folder.folder(stage) else { return }
+    try place.remove(ArtifactRecord.fileName)
+    try folder.remove(stage)
+  }
+
+  private func isRecord(_ bytes: [UInt8], of stage: String) -> Bool {
+    struct Head: Decodable {
+      var stage: String
+      var fingerprint: String
+    }
+    if let head = try? JSONDecoder().decode(Head.self, from: Data(bytes)) {
+      return head.stage == stage
+    }
+    // Another file of that name, unless it is no JSON at all: torn by the disk or by hand.
+    return (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
+  }
+
+  private func isHalfRemoved(_ place: HeldFolder, _ stage: String) throws(FileError) -> Bool {
+    guard let removed = try existingRemovedRecords(),
+      let bytes = try removed.contents(of: "\(stage).json"),
+      let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+    else { return false }
+    let listed = Set(record.outputs.map(\.path))
+    func holdsOnlyListed(_ folder: HeldFolder, _ prefix: String) throws(FileError) -> Bool {
+      for name in try folder.names() {
+        if listed.contains(prefix + name) { continue }
+        guard let inner = try folder.folder(name),
+          try holdsOnlyListed(inner, prefix + name + "/")
+        else { return false }
+      }
+      return true
+    }
+    do throws(FileError) {
+      return try holdsOnlyListed(place, "")
+    } catch {
+      if error.kind == .notOurs { return false }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What the holder of a lock says about itself.
+enum LockHolder {
+  /// "scanmill run ID (process 4711 on lab3)".
+  static func text(_ what: String) -> String {
+    "scanmill \(what) (process \(getpid()) on \(ProcessHome.hostName))"
+  }
+}
+
+/// Looks whether somebody else works on a capture while we hold its lock, which only happens where locks
+/// are not shared: on two mounts of one folder, on Lustre with `localflock`, on NFS with `local_lock`.
+struct LockWatch {
+  let output: CaptureOutput
+  let run: String
+  let clock: RunClock
+  let events: any EventSink
+  /// What others had in staging when the lock was taken.
+  private let before: [String: Int64]
+
+  init(
+    _ output: CaptureOutput, run: String, spared: [String], clock: RunClock, events: any EventSink
+  ) {
+    self.output = output
+    self.run = run
+    self.clock = clock
+    self.events = events
+    let staging = (try? output.existingStaging()).flatMap { $0 }
+    before = Dictionary(
+      spared.compactMap { name in
+        staging.flatMap { try? Self.newest(name, in: $0) }.map { (name, $0) }
+      }) { first, _ in first }
+  }
+
+  /// Says `locks-not-shared` if it shows: somebody has written its name over ours, or what others had in
+  /// staging has changed, gone or come since. Cost: a look at what others have in staging.
+  func look(_ lock: FileLock) {
+    guard let who = lock.other ?? changedStaging() else { return }
+    var event = RunEvent(.locksNotShared, time: clock.wallText(), capture: output.layout.name)
+    event.message =
+      "locks-not-shared: \(who) works on this capture at the same time; the file system of "
+      + "\(output.layout.root) does not share locks between machines or mounts. Mount it with "
+      + "shared locks (Lustre: flock), or run one scanmill at a time"
+    events.send(event)
+  }
+
+  private func changedStaging() -> String? {
+    guard let staging = (try? output.existingStaging()).flatMap({ $0 }) else {
+      return before.keys.min()
+    }
+    let others = ((try? staging.names()) ?? []).filter {
+      StagingName($0).map { $0.run.text != run } ?? false
+    }
+    var now: [String: Int64] = [:]
+    for name in others { now[name] = try? Self.newest(name, in: staging) }
+    guard now != before else { return nil }
+    let changed = Set(now.keys).union(before.keys).filter { now[$0] != before[$0] }
+    return changed.min().flatMap { StagingName($0) }.map { "run \($0.run.text)" }
+  }
+
+  private static func newest(_ name: String, in folder: HeldFolder) throws -> Int64 {
+    guard let entry = try folder.entry(name) else { return 0 }
+    guard entry.kind == .folder, let inner = try folder.folder(name) else {
+      return entry.modifiedNanoseconds
+    }
+    return try inner.names().reduce(entry.modifiedNanoseconds) {
+      max($0, try newest($1, in: inner))
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+/// The name of something in `.staging`: an attempt at a stage (`STAGE.RUN`), an old artifact that waits
+/// while a new one takes its place (`~STAGE.RUN`), or one that is about to be removed (`~~STAGE.RUN`). `~` is in no
+/// stage name.
+struct StagingName: Hashable {
+  enum Kind: String, CaseIterable {
+    case attempt = ""
+    case aside = "~"
+    case trash = "~~"
+  }
+
+  var kind: Kind
+  var stage: String
+  var run: RunID
+
+  /// `nil` for what is not ours: the run id tells.
+  init?(_ name: String) {
+    guard let dot = name.lastIndex(of: "."),
+      let run = RunID(String(name[name.index(after: dot)...]))
+    else { return nil }
+    let head = name[..<dot]
+    kind = head.hasPrefix("~~") ? .trash : head.hasPrefix("~") ? .aside : .attempt
+    stage = String(head.dropFirst(kind.rawValue.count))
+    guard !stage.isEmpty else { return nil }
+    self.run = run
+  }
+}
+
+/// Whether what another run left in staging may go.
+struct StagingAge {
+  /// What nobody has changed for so long is nobody's work any more. A stage that makes no progress is
+  /// stopped much earlier.
+  static let secondsOfYouth: Int64 = 3600
+
+  /// The time now, on the clock of the file system.
+  let nowNanoseconds: Int64
+
+  /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
+  func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
+    guard let entry = try folder.entry(name) else { return false }
+    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(entry.modifiedNanoseconds)
+    if overflow || age < Self.secondsOfYouth * 1_000_000_000 { return true }
+    guard entry.kind == .folder, let inner = try folder.folder(name) else { return false }
+    for child in try inner.names() where try isYoung(child, in: inner) { return true }
+    return false
+  }
+}

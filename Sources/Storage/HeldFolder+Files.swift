@@ -1,0 +1,205 @@
+import CPlatform
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+extension HeldFolder {
+  // MARK: Reading
+
+  /// The regular file `name`, opened for reading; `nil` when there is nothing.
+  public func openFile(_ name: String) throws(FileError) -> FileDescriptor? {
+    try check(name)
+    let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else {
+      let code = errno
+      if code == ENOENT { return nil }
+      if code == ELOOP { try refuse(name, operation: "read") }
+      throw failure(code, name, "read")
+    }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw FileError.notOurs(path.appending(name), "is not a file", operation: "read")
+    }
+    return FileDescriptor(rawValue: file)
+  }
+
+  /// The bytes of the regular file `name` of at most `limit` bytes; `nil` when there is nothing.
+  public func contents(of name: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8]? {
+    guard let file = try openFile(name) else { return nil }
+    defer { try? file.close() }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    do {
+      while true {
+        let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+        if count == 0 { return bytes }
+        bytes += piece[..<count]
+        guard bytes.count <= limit else { break }
+      }
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "read")
+    }
+    throw FileError(
+      kind: .other, path: path.appending(name), operation: "read", reason: "is too large")
+  }
+
+  /// The bytes of a file below the folder `root`, which the user named: no link is followed from there
+  /// on. `nil` when there is no such file, or something else.
+  public static func contents(
+    of path: FilePath, below root: FilePath, limit: Int = 1 << 28
+  ) -> [UInt8]? {
+    var rest = path
+    guard rest.removePrefix(root), let last = rest.lastComponent?.string else { return nil }
+    do throws(FileError) {
+      var folder = try following(root)
+      for component in rest.removingLastComponent().components {
+        guard let inner = try folder.folder(component.string) else { return nil }
+        folder = inner
+      }
+      return try folder.contents(of: last, limit: limit)
+    } catch {
+      return nil
+    }
+  }
+
+  // MARK: Writing
+
+  /// A new, empty file to write to; a name that is taken is an error.
+  public func create(_ name: String) throws(FileError) -> FileDescriptor {
+    try check(name)
+    try fault(.create, name, "create")
+    let file = openat(
+      descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw failure(errno, name, "create") }
+    return FileDescriptor(rawValue: file)
+  }
+
+  /// A file to append to, made if there is nothing.
+  public func append(to name: String) throws(FileError) -> FileDescriptor {
+    try check(name)
+    try fault(.create, name, "create")
+    let file = openat(
+      descriptor, name,
+      O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+    guard file >= 0 else {
+      let code = errno
+      if code == ELOOP { try refuse(name, operation: "write") }
+      throw failure(code, name, "create")
+    }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw FileError.notOurs(path.appending(name), "is not a file")
+    }
+    return FileDescriptor(rawValue: file)
+  }
+
+  /// Makes a file of exactly these bytes; a name that is taken is an error. After a failure nothing is
+  /// left. `durably` adds an `fsync`.
+  public func write(
+    _ bytes: [UInt8], as name: String, durably: Bool = false
+  ) throws(FileError) {
+    let file = try create(name)
+    do {
+      do {
+        try fault(.write, name, "write")
+        _ = try file.writeAll(bytes)
+        if durably {
+          try fault(.flush, name, "flush")
+          if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
+        }
+      } catch {
+        try? file.close()
+        throw error
+      }
+      try file.close()
+    } catch {
+      unlinkat(descriptor, name, 0)
+      if let error = error as? FileError { throw error }
+      throw FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "write")
+    }
+  }
+
+  /// Replaces a small file in one step: written beside it under a name of this process, flushed, renamed
+  /// over it. A link or a folder in its place is refused. What can be told from damage and made again
+  /// need not be flushed (`durably: false`).
+  public func replace(
+    _ name: String, with bytes: [UInt8], durably: Bool = true
+  ) throws(FileError) {
+    if let present = try entry(name), present.kind != .file {
+      try refuse(name, operation: "write")
+    }
+    let beside = Replacement.name(of: name)
+    try write(bytes, as: beside, durably: durably)
+    do throws(FileError) {
+      try rename(beside, to: self, as: name)
+    } catch {
+      unlinkat(descriptor, beside, 0)
+      throw error
+    }
+  }
+
+  // MARK: Renaming
+
+  /// Renames within one file system, replacing a file of that name.
+  public func rename(_ name: String, to folder: HeldFolder, as newName: String) throws(FileError) {
+    try check(name)
+    try folder.check(newName)
+    try folder.fault(.rename, newName, "rename")
+    guard renameat(descriptor, name, folder.descriptor, newName) == 0 else {
+      throw folder.failure(errno, newName, "rename")
+    }
+  }
+
+  /// Renames within one file system to a name that nothing has yet.
+  public func renameNew(
+    _ name: String, to folder: HeldFolder, as newName: String
+  ) throws(FileError) {
+    try check(name)
+    try folder.check(newName)
+    try folder.fault(.rename, newName, "publish")
+    let code = scanmill_rename_new_entry(descriptor, name, folder.descriptor, newName)
+    guard code == 0 else { throw folder.failure(code, newName, "publish") }
+  }
+
+  /// Exchanges two names of one file system in one step. `false`, and nothing done, where the file
+  /// system cannot (NFS).
+  public func exchange(
+    _ name: String, with folder: HeldFolder, _ other: String
+  ) throws(FileError) -> Bool {
+    try check(name)
+    try folder.check(other)
+    try folder.fault(.exchange, other, "publish")
+    let code = scanmill_exchange_entries(descriptor, name, folder.descriptor, other)
+    if code == EINVAL || code == ENOSYS || code == EOPNOTSUPP { return false }
+    guard code == 0 else { throw folder.failure(code, other, "publish") }
+    return true
+  }
+
+  // MARK: Flushing
+
+  /// Makes what was made, renamed and removed in it durable.
+  public func flush() throws(FileError) {
+    if let fault = StorageFaults.fault(.flushFolder, path) {
+      throw FileError(fault, path: path, operation: "flush")
+    }
+    guard fsync(descriptor) == 0 else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "flush")
+    }
+  }
+
+  /// Flushes all data of its file system: one call per batch of files is nearly free where one `fsync`
+  /// per file costs milliseconds.
+  public func flushFileSystem() throws(FileError) {
+    if let fault = StorageFaults.fault(.flushFileSystem, path) {
+      throw FileError(fault, path: path, operation: "flush")
+    }
+    let code = scanmill_sync_filesystem(descriptor)
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: path, operation: "flush")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import SystemPackage
+
+/// What lies in a staging folder, whoever wrote it.
+extension StagingFolder {
+  /// Takes note of a file that someone else wrote into the folder (an external program): digests it.
+  /// Symbolic links are refused, in the folders above it too: an artifact holds its own bytes.
+  public func adopt(_ name: String) throws(FileError) {
+    let name = try claim(name)
+    var (folder, path) = (folder, path)
+    let components = FilePath(name).components.map(\.string)
+    for component in components.dropLast() {
+      path.append(component)
+      guard let inner = try Self.own({ () throws(FileError) in try folder.folder(component) }) else {
+        throw FileError(.noSuchFileOrDirectory, path: path, operation: "publish")
+      }
+      folder = inner
+    }
+    try adopt(components.last ?? "", in: folder, as: name)
+  }
+
+  /// Takes note of every file in the folder.
+  public func adoptAll() throws(FileError) {
+    try checkInPlace()
+    try walk(folder, "") { (folder, name, entry, relative) throws(FileError) in
+      guard !self.isListed(relative) else { return }
+      _ = try self.claim(relative)
+      try self.adopt(name, in: folder, as: relative)
+    }
+  }
+
+  private func adopt(
+    _ name: String, in folder: HeldFolder, as relative: String
+  ) throws(FileError) {
+    let path = folder.path.appending(name)
+    guard let file = try Self.own({ () throws(FileError) in try folder.openFile(name) }) else {
+      throw FileError(.noSuchFileOrDirectory, path: path, operation: "publish")
+    }
+    do {
+      try file.closeAfter {
+        let before = try FileIdentity(file, path: path)
+        let digest = try Digest(reading: file)
+        guard try FileIdentity(file, path: path) == before else {
+          throw Self.problem(path, "was still being written after the program had ended")
+        }
+        record(relative, bytes: before.bytes, digest: digest)
+      }
+    } catch {
+      throw error as? FileError
+        ?? FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+    }
+  }
+
+  /// Whether the name that it was made under still leads to it: what a program has put in its place is
+  /// neither written to nor published.
+  public func checkInPlace() throws(FileError) {
+    guard try parent.holds(folder, as: name) else {
+      throw Self.problem(
+        path, "was moved away or replaced while the stage ran",
+        remedy: "a program must leave the folder that it is given where it is")
+    }
+  }
+
+  /// Compares what lies in the folder with `outputs`: all of them with their sizes, the record, and
+  /// nothing else. Cost: a look at every file.
+  public func check(_ outputs: [OutputEntry]) throws(FileError) {
+    try checkInPlace()
+    var missing = Dictionary(outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
+    try walk(folder, "") { (folder, name, entry, relative) throws(FileError) in
+      // What NFS keeps of a removed file that is still open goes by itself.
+      if relative == Self.reservedName || name.hasPrefix(".nfs") { return }
+      guard let bytes = missing.removeValue(forKey: relative) else {
+        throw Self.problem(folder.path.appending(name), "is not among the files of the stage")
+      }
+      guard entry.bytes == bytes else {
+        throw Self.problem(
+          folder.path.appending(name), "has \(entry.bytes) bytes, \(bytes) were written")
+      }
+    }
+    guard let first = missing.keys.min() else { return }
+    throw FileError(
+      kind: .temporary, path: path.appending(FilePath(first).components), operation: "publish",
+      reason: "is not there any more, and \(missing.count - 1) other files",
+      remedy: "somebody else removes files of this output: see that its locks are shared")
+  }
+
+  private func walk(
+    _ folder: HeldFolder, _ prefix: String,
+    _ body: (HeldFolder, String, FolderEntry, String) throws(FileError) -> Void
+  ) throws(FileError) {
+    for name in try folder.rawNames().sorted(by: { $0.text < $1.text }) {
+      let path = folder.path.appending(name.text)
+      guard name.isText else { throw Self.problem(path, "has a name that is not UTF-8") }
+      guard let entry = try folder.entry(name) else { continue }
+      switch entry.kind {
+      case .file: try body(folder, name.text, entry, prefix + name.text)
+      case .folder:
+        guard
+          let inner = try Self.own({ () throws(FileError) in try folder.folder(name.text) })
+        else { continue }
+        try walk(inner, prefix + name.text + "/", body)
+      case .link: throw Self.problem(path, "is a symbolic link", remedy: "write the file itself")
+      case .other: throw Self.problem(path, entry.phrase)
+      }
+    }
+  }
+
+  /// What a program has left in its own folder is its mistake, not something of a user in our way.
+  private static func own<Value>(
+    _ body: () throws(FileError) -> Value
+  ) throws(FileError) -> Value {
+    do throws(FileError) {
+      return try body()
+    } catch {
+      guard error.kind == .notOurs else { throw error }
+      let reason = error.reason.split(separator: ";").first.map(String.init) ?? error.reason
+      throw problem(error.path, reason, remedy: "write the file itself")
+    }
+  }
+
+  private static func problem(
+    _ path: FilePath, _ reason: String, remedy: String? = nil
+  ) -> FileError {
+    FileError(kind: .other, path: path, operation: "publish", reason: reason, remedy: remedy)
+  }
+}
