@@ -8,7 +8,7 @@ extension ARKitScanner {
     /// The bytes of a file; errors name it.
     static func bytes(of file: FilePath) throws(CaptureError) -> Data {
       do throws(FileError) {
-        return Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON))
+        return TextBytes.utf8(Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON)))
       } catch {
         throw CaptureError(
           file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
@@ -19,7 +19,26 @@ extension ARKitScanner {
     static func json<Value: Decodable>(
       _ type: Value.Type, from file: FilePath
     ) throws(CaptureError) -> Value {
+      try json(type, from: bytes(of: file), of: file)
+    }
+
+    /// The same for an object with an entry per frame: of one that breaks off, the complete entries.
+    static func entries<Value: Decodable>(
+      _ type: Value.Type, from file: FilePath
+    ) throws(CaptureError) -> (value: Value, isCut: Bool) {
       let data = try bytes(of: file)
+      do {
+        return (try json(type, from: data, of: file), false)
+      } catch {
+        guard let closed = CutJSON.closed(data), let value = try? json(type, from: closed, of: file)
+        else { throw error }
+        return (value, true)
+      }
+    }
+
+    private static func json<Value: Decodable>(
+      _ type: Value.Type, from data: Data, of file: FilePath
+    ) throws(CaptureError) -> Value {
       do {
         return try BoundedJSON.decode(type, from: data, of: file)
       } catch let error as FileError {

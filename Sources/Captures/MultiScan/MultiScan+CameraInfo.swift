@@ -28,16 +28,38 @@ extension MultiScan {
     /// Cost: one JSON document per line, about 30 µs, spread over the cores.
     init(_ file: MappedFile) throws {
       try InputLimits.bytesOfJSON.check(file.count, of: file.path)
-      let ranges = file.withBytes { Self.lineRanges($0) }
-      try InputLimits.framesOfCapture.check(ranges.count, of: file.path)
-      let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
-      lines = try concurrentMap(count: blocks) { block in
-        let decoder = JSONDecoder()
-        let last = min((block + 1) * Self.blockLines, ranges.count)
-        return ranges[(block * Self.blockLines)..<last].map { range in
+      if let text = TextBytes.utf8(ifUTF16: file) {
+        lines = try Self.lines(at: Self.lineRanges(text.span.bytes), of: file.path) { range, decoder in
+          Self.line(text.span.bytes.extracting(range), decoder)
+        }
+      } else {
+        lines = try Self.lines(at: file.withBytes { Self.lineRanges($0) }, of: file.path) { range, decoder in
           file.withBytes(in: range) { Self.line($0, decoder) }
         }
+      }
+    }
+
+    private static func lines(
+      at ranges: [Range<Int>], of file: FilePath,
+      decode: @escaping @Sendable (Range<Int>, JSONDecoder) -> Line?
+    ) throws -> [Line?] {
+      try InputLimits.framesOfCapture.check(ranges.count, of: file)
+      let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
+      return try concurrentMap(count: blocks) { block in
+        let decoder = JSONDecoder()
+        let last = min((block + 1) * Self.blockLines, ranges.count)
+        return ranges[(block * Self.blockLines)..<last].map { decode($0, decoder) }
       }.flatMap(\.self)
+    }
+
+    /// Takes the lines away whose time lies far from that of all other of the first `count`, which
+    /// describe frames: they keep their place.
+    mutating func dropFarOffLines(ofFirst count: Int) {
+      let described = lines.prefix(count)
+      let bounds = TimeBounds(described.lazy.compactMap { $0?.timestamp })
+      for (index, line) in described.enumerated() {
+        if let time = line?.timestamp, !bounds.contains(time) { lines[index] = nil }
+      }
     }
 
     /// The first line that is not blank, if it is one of camera info.

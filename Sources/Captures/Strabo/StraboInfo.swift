@@ -39,7 +39,8 @@ struct StraboInfo {
     do {
       // Merged copies carry the points as well.
       let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfDescription)
-      values = try BoundedJSON.decode([String: StraboValue].self, from: bytes, of: path)
+      values = try BoundedJSON.decode(
+        [String: StraboValue].self, from: TextBytes.utf8(bytes), of: path)
     } catch let error as FileError {
       throw CaptureError(
         file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)

@@ -14,7 +14,7 @@ struct VISLAMMetadata {
 
   init(_ bytes: [UInt8]) {
     guard bytes.count < Self.mostBytes,
-      let content = BoundedJSON.value(Content.self, in: bytes)
+      let content = BoundedJSON.value(Content.self, in: TextBytes.utf8(bytes))
     else { return }
     hasRecordingID = content.hasRecordingID
     frameCount = content.frameCount
