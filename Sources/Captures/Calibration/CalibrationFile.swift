@@ -63,7 +63,7 @@ public enum CalibrationFile {
   }
 
   /// The file's text without a byte order mark.
-  private static func text(of path: FilePath) throws(CalibrationError) -> String {
+  static func text(of path: FilePath) throws(CalibrationError) -> String {
     let file: MappedFile
     do {
       file = try MappedFile(path)

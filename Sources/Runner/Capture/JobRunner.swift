@@ -56,6 +56,8 @@ struct JobRunner: Sendable {
   let log: LogFile
   /// Where results must go; `nil`: wherever the path leads.
   let place: OutputPlace?
+  /// The build that the record names.
+  let program: ProgramIdentity?
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -224,7 +226,7 @@ struct JobRunner: Sendable {
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
-      warnings: warnings.warnings)
+      warnings: warnings.warnings, program: program)
     try place?.check()
     var publication = Publication(staging.path, record, layout: layout, run: run)
     try publication.perform()

@@ -8,14 +8,15 @@ import SystemPackage
   import Glibc
 #endif
 
-/// The folder of one run: `events.jsonl` while it goes on, `run.json` at its end.
+/// The folder of one run: `events.jsonl` while it goes on, `run.json` from its start and again at its end.
 public final class RunJournal: EventSink {
   public let id: String
   public let folder: FilePath
   private let events: FileDescriptor
   /// When the progress of each job was last written, on the monotonic clock.
   private let lastProgress = Mutex<[String: Double]>([:])
-  private let clock: RunClock
+  let clock: RunClock
+  let recorded: Mutex<Recorded>
 
   /// A night of progress four times a second would be all that the journal holds.
   private static let secondsBetweenProgress = 5.0
@@ -23,6 +24,8 @@ public final class RunJournal: EventSink {
   /// Makes the run's folder under `root`. The id sorts by time and is unique to the process.
   public init(root: FilePath, clock: RunClock) throws(FileError) {
     self.clock = clock
+    recorded = Mutex(
+      Recorded(started: clock.wallText(), startedSeconds: clock.monotonicSeconds()))
     let time = clock.wallText().filter { $0.isNumber || $0 == "T" }
     id = "\(time.prefix(15))-\(getpid())"
     folder = OutputLayout.run(id, in: root)
@@ -56,15 +59,11 @@ public final class RunJournal: EventSink {
     }
   }
 
-  /// Writes `run.json`.
-  public func finish(_ report: RunReport) throws {
-    try OutputFile.replace(folder.appending("run.json"), with: JSONText.pretty(report))
-  }
 }
 
 /// Passes every event on to several sinks.
 public struct EventFan: EventSink {
-  private let sinks: [any EventSink]
+  let sinks: [any EventSink]
 
   public init(_ sinks: [any EventSink]) {
     self.sinks = sinks

@@ -60,7 +60,9 @@ extension CaptureSession {
   /// Removes what earlier runs published of stages that have nothing to do for this capture any more:
   /// folders of such stages are absent. Only for the holder of the lock.
   func removeInapplicable(for pipeline: PipelineDefinition) throws(FileError) {
-    for stage in Self.inapplicable(pipeline, collector.summary) {
+    for stage in Self.inapplicable(
+      pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
+    {
       // Only what is ours: a folder with our record of this stage.
       if let record = ArtifactShelf.read(ArtifactRecord.self, layout.record(stage)),
         record.stage == stage, !FileSystem.isLink(layout.artifact(stage))
@@ -75,12 +77,12 @@ extension CaptureSession {
 
   /// Stages without anything to do, themselves or because a required input has nothing.
   static func inapplicable(
-    _ pipeline: PipelineDefinition, _ summary: CaptureSummary
+    _ pipeline: PipelineDefinition, _ applicability: [String: Applicability]
   ) -> [String] {
     var names: Set<String> = []
     for stage in pipeline.stages {
       let isBehind = stage.inputs.contains { !$0.isOptional && names.contains($0.stage) }
-      if case .notApplicable = stage.kind.applicability(stage.parameters, summary) {
+      if case .notApplicable = applicability[stage.name] {
         names.insert(stage.name)
       } else if isBehind {
         names.insert(stage.name)
