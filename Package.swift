@@ -50,6 +50,8 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
+    .plugin(name: "CommitStamp", capability: .buildTool()),
+
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
@@ -93,8 +95,8 @@ let package = Package(
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Benchmarking", "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
-        "Stages", "Storage", "SyntheticCaptures", argumentParser, logging, systemPackage,
+        "Benchmarking", "Captures", "Codecs", "Parallel", "Pipeline", "Processes", "Reports",
+        "Runner", "Stages", "Storage", "SyntheticCaptures", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -104,7 +106,7 @@ let package = Package(
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"),
       ],
-      swiftSettings: house),
+      swiftSettings: house, plugins: ["CommitStamp"]),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],

@@ -83,6 +83,7 @@ public struct PlanCounts: Hashable, Sendable {
   }
 
   public var blocked: Int { actions[.blocked] ?? 0 }
+  public var toRun: Int { actions[.run] ?? 0 }
 
   /// A line of captures and actions, and one of reasons where something is to run.
   public var text: String {

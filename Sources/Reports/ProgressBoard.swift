@@ -43,11 +43,6 @@ struct ProgressBoard {
     }
   }
 
-  /// A capture's name, made to leave room for figures: of more than 24 characters, the first and last.
-  static func short(_ name: String) -> String {
-    name.count <= 24 ? name : "\(name.prefix(15))…\(name.suffix(8))"
-  }
-
   private mutating func change(_ capture: String, _ body: (inout Working) -> Void) {
     if let index = working.lastIndex(where: { $0.capture == capture }) {
       body(&working[index])
@@ -59,12 +54,12 @@ struct ProgressBoard {
   }
 
   /// A line per capture with stages that take more than two seconds; of several captures, one more
-  /// for all.
-  func lines(atSeconds now: Double) -> [String] {
+  /// for all. `name` makes room for figures.
+  func lines(atSeconds now: Double, name: (String) -> String) -> [String] {
     var lines = working.compactMap { working -> String? in
       let slow = working.stages.filter { $0.value.elapsedSeconds > 2 }.sorted { $0.key < $1.key }
       guard !slow.isEmpty else { return nil }
-      return (hasSeveral ? Self.short(working.capture) + " " : "  ")
+      return (hasSeveral ? name(working.capture) + " " : "  ")
         + slow.map { "\($0.key) \($0.value.text)" }.joined(separator: " · ")
     }
     if hasSeveral, !lines.isEmpty { lines.append(overall(atSeconds: now)) }

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Runner
 import Storage
 import Synchronization
 
@@ -16,6 +17,7 @@ public final class ProgressDisplay: EventSink {
 
   private struct State {
     var board: ProgressBoard
+    var names: CaptureNames
     var lastPlainSeconds = -1e9
     /// Lines that are being drawn and must be taken away first.
     var openLines = 0
@@ -28,24 +30,26 @@ public final class ProgressDisplay: EventSink {
   private let state: Mutex<State>
 
   /// - Parameters:
+  ///   - ids: of all captures of the run: each is named in full once, then by its short id.
   ///   - isVerbose: also tell of stages that do nothing.
   ///   - write: takes text for standard error.
   public init(
-    style: Style, isVerbose: Bool, nowSeconds: @escaping @Sendable () -> Double,
+    style: Style, ids: [String] = [], isVerbose: Bool, nowSeconds: @escaping @Sendable () -> Double,
     write: @escaping @Sendable (String) -> Void
   ) {
     self.style = style
     self.isVerbose = isVerbose
     self.nowSeconds = nowSeconds
     self.write = write
-    state = Mutex(State(board: ProgressBoard(startSeconds: nowSeconds())))
+    state = Mutex(
+      State(board: ProgressBoard(startSeconds: nowSeconds()), names: CaptureNames(ids)))
   }
 
   public func send(_ event: RunEvent) {
     state.withLock { state in
       let now = nowSeconds()
       state.board.hear(event, atSeconds: now)
-      for text in lines(about: event, state.board) { line(text, &state) }
+      for text in lines(about: event, &state) { line(text, &state) }
       switch event.kind {
       case .progress: draw(&state, now)
       case .runFinished: clear(&state)
@@ -55,31 +59,42 @@ public final class ProgressDisplay: EventSink {
   }
 
   /// Lines that stay.
-  private func lines(about event: RunEvent, _ board: ProgressBoard) -> [String] {
-    let capture = (event.capture ?? "").onOneLine
-    let prefix = board.hasSeveral ? ProgressBoard.short(capture) + " " : "  "
+  private func lines(about event: RunEvent, _ state: inout State) -> [String] {
+    let capture = event.capture ?? ""
     let stage = event.stage ?? ""
+    let hasSeveral = state.board.hasSeveral
+    func named(_ text: String) -> String {
+      (hasSeveral ? state.names.name(capture) + " " : "  ") + text
+    }
     switch event.kind {
-    case .captureStarted: return board.hasSeveral ? [] : [capture]
-    case .waiting: return [prefix + "waiting: \(event.message ?? "")"]
-    case .locksNotShared: return [prefix + "warning: \(event.message ?? "")"]
-    case .retried: return [prefix + "\(stage): again, after: \(event.message ?? "")"]
+    case .captureStarted: return hasSeveral ? [] : [state.names.name(capture)]
+    case .waiting: return [named("waiting: \(event.message ?? "")")]
+    case .locksNotShared: return [named("warning: \(event.message ?? "")")]
+    case .retried: return [named("\(stage): again, after: \(event.message ?? "")")]
     case .finished, .blocked:
-      return Self.ended(event, isVerbose: isVerbose).map { [prefix + $0] } ?? []
+      return Self.ended(event, isVerbose: isVerbose).map { [named($0)] } ?? []
     case .captureFinished:
-      let warnings = (event.warnings ?? []).map {
-        prefix
-          + "\($0.severity.rawValue): \($0.code.rawValue) ×\($0.count) (\($0.subject.onOneLine)): \($0.message.onOneLine)"
+      let warnings = event.warnings ?? []
+      let lines = warnings.map { warning in
+        named(
+          "\(warning.severity.rawValue): \(warning.code.rawValue) ×\(warning.count) "
+            + "(\(warning.subject.onOneLine)): \(warning.message.onOneLine)")
       }
-      return warnings
-        + (board.hasSeveral
-          ? ["[\(board.ended)/\(board.total)] \(capture) \(event.message ?? "")"] : [])
+      guard hasSeveral else { return lines }
+      let outcome = CaptureReport.Outcome(rawValue: event.message ?? "").map {
+        OutcomeWords.text(
+          $0, warnings: warnings.withoutNotes.count, missing: event.missing ?? [])
+      }
+      return lines + [
+        "[\(state.board.ended)/\(state.board.total)] \(state.names.name(capture)) "
+          + (outcome ?? event.message ?? "")
+      ]
     case .runStarted, .planned, .started, .progress, .runFinished: return []
     }
   }
 
   private func draw(_ state: inout State, _ now: Double) {
-    let lines = state.board.lines(atSeconds: now)
+    let lines = state.board.lines(atSeconds: now, name: state.names.passingName)
     guard !lines.isEmpty else { return }
     switch style {
     case .terminal(let columns):

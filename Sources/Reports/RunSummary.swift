@@ -1,36 +1,90 @@
+import Captures
 import Pipeline
 import Runner
+import Storage
+import SystemPackage
 
-/// The closing lines of a run.
+/// What a run says at its end.
 public enum RunSummary {
-  /// `<capture-id> <outcome> <stages done>/<stages>`: the line that scripts read.
+  /// `<capture-id> <outcome> <stages done>/<stages>`, then words `KEY=VALUE`: the line that scripts read.
   public static func line(_ capture: CaptureReport) -> String {
-    "\(capture.id) \(capture.outcome.rawValue) \(capture.stagesDone)/\(capture.stagesApplicable)"
+    var words = [
+      capture.id, capture.outcome.rawValue, "\(capture.stagesDone)/\(capture.stagesApplicable)",
+    ]
+    if capture.warningCount > 0 { words.append("warnings=\(capture.warningCount)") }
+    if !capture.missing.isEmpty {
+      words.append("missing=" + capture.missing.map(word).joined(separator: ","))
+    }
+    if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
+    return words.joined(separator: " ")
   }
 
-  /// What a person at a terminal reads at the end.
-  ///
-  /// Without `captureLines` for whoever has read those already.
-  public static func closing(
-    _ report: RunReport, seconds: Double, captureLines: Bool = true
-  ) -> String {
-    var lines: [String] = []
-    for capture in report.captures {
-      var text = line(capture)
-      if let message = capture.message { text += ": \(message)" }
-      if captureLines || capture.message != nil { lines.append(text) }
-      for stage in capture.stages where [.failed, .blocked, .cancelled].contains(stage.outcome) {
-        lines.append("  \(stage.stage) \(stage.outcome.rawValue): \(stage.message ?? "")")
+  /// A name as part of a word: blanks, commas and control characters as `%XX`.
+  private static func word(_ name: String) -> String {
+    var text = ""
+    for scalar in name.unicodeScalars {
+      if scalar.value <= 0x20 || scalar.value == 0x7f || scalar == "," || scalar == "%" {
+        let hex = String(scalar.value, radix: 16, uppercase: true)
+        text += "%" + (hex.count < 2 ? "0" : "") + hex
+      } else {
+        text.unicodeScalars.append(scalar)
       }
     }
-    let ran = report.captures.flatMap(\.stages).filter { $0.outcome == .ran }
-    if ran.isEmpty, report.captures.allSatisfy({ $0.outcome == .done }) {
-      lines.append("nothing to do: everything is up to date")
-    } else {
-      let frames = ran.compactMap(\.frames).reduce(0, +)
-      lines.append(
-        "\(ran.count) stages ran, \(frames) frames, in \(RateEstimate.short(seconds)) s")
+    return text
+  }
+
+  /// Whether anything needs to be told although the user wants quiet.
+  public static func hasFailures(_ report: RunReport) -> Bool {
+    report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
+  }
+
+  /// The text for people after everything else: failures together, grouped by cause; what was found and
+  /// not processed; one line of totals in captures.
+  ///
+  /// - Parameters:
+  ///   - output: where logs are looked for; `nil`: none are named.
+  ///   - areNamed: whether every capture has been named in full before, so that short ids do.
+  public static func closing(_ report: RunReport, output: FilePath?, areNamed: Bool) -> String {
+    let short = ShortIDs(areNamed ? report.captures.map(\.id) : [])
+    var parts = FailureGroup.groups(report).map { group in
+      group.text(name: { short[$0] }) { capture, stage in
+        guard let output else { return nil }
+        let log = OutputLayout.log(of: stage, capture: capture, run: report.run, in: output)
+        return FileSystem.exists(log) ? log.string : nil
+      }
     }
-    return lines.joined(separator: "\n")
+    parts += notProcessed(report, short)
+    parts.append(TotalsText.line(report))
+    return parts.joined(separator: "\n")
+  }
+
+  /// Each kind once.
+  private static func notProcessed(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    var lines: [String] = []
+    var reasons: [String] = []
+    var skipped: [String: [String]] = [:]
+    for capture in report.captures where capture.outcome == .skipped {
+      let why = capture.message ?? "skipped"
+      if skipped[why] == nil { reasons.append(why) }
+      skipped[why, default: []].append(short[capture.id])
+    }
+    for why in reasons {
+      lines.append("not processed, \(why): " + some(skipped[why] ?? [], most: 20))
+    }
+    return lines + [text(of: report.unrecognized)].compactMap(\.self)
+  }
+
+  /// Folders that are no captures, with what they hold; `nil` when there are none.
+  public static func text(of unrecognized: [RunReport.Unrecognized]) -> String? {
+    guard !unrecognized.isEmpty else { return nil }
+    let folders = unrecognized.map { folder in
+      folder.holds.isEmpty ? folder.path : "\(folder.path) (holds \(some(folder.holds, most: 3)))"
+    }
+    return "not recognized: " + some(folders, most: 20)
+  }
+
+  private static func some(_ names: [String], most: Int) -> String {
+    names.prefix(most).joined(separator: ", ")
+      + (names.count > most ? ", and \(names.count - most) more" : "")
   }
 }

@@ -11,6 +11,15 @@ public struct StatusText: Encodable, Sendable {
     self.captures = captures
   }
 
+  /// Whether anything is not as it should be: a stage stale, failed, blocked or missing; if `isStrict`, also
+  /// warnings and missing files.
+  public func needsPerson(isStrict: Bool) -> Bool {
+    captures.contains { capture in
+      capture.stages.contains { ![.done, .notApplicable].contains($0.state) }
+        || (isStrict && (capture.warnings > 0 || !capture.missing.isEmpty))
+    }
+  }
+
   /// A table of captures and stages, counts, and below what is not done and why.
   public var text: String {
     var table = TextTable()

@@ -108,7 +108,7 @@ extension BatchRun {
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
       // Something of a stage without anything to do is still to be removed.
-      !CaptureSession.inapplicable(pipeline, known.summary)
+      !CaptureSession.inapplicable(pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.shelf.record($0) != nil })
     else { return nil }
     var results = CaptureResults()
@@ -124,11 +124,11 @@ extension BatchRun {
       }
       results[job.stage] = result
     }
+    var report = CaptureReport(
+      id: target.layout.name, path: target.recognition.folder.string,
+      family: known.summary.family.rawValue, outcome: .done)
+    report.missing = known.summary.missingFiles ?? []
     return results.report(
-      of: jobs.map(\.stage),
-      into: CaptureReport(
-        id: target.layout.name, path: target.recognition.folder.string,
-        family: known.summary.family.rawValue, outcome: .done),
-      found: known.warnings, isStrict: options.strict)
+      of: jobs.map(\.stage), into: report, found: known.warnings, isStrict: options.strict)
   }
 }

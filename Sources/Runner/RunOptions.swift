@@ -22,6 +22,8 @@ public struct RunOptions: Sendable, Codable {
   public var pipelineSource: PipelineSource?
   /// The most memory that all workers together may use; `nil` = what the machine has to give.
   public var memoryBytes: Int64?
+  /// The build that records name.
+  public var program: ProgramIdentity?
 
   /// The output folder as it was when the run began, once it has.
   var outputPlace: OutputPlace?

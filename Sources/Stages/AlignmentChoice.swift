@@ -12,6 +12,10 @@ extension AlignmentStage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.calibration] }
 
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+  }
+
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }

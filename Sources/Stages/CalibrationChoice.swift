@@ -16,6 +16,19 @@ enum CalibrationChoice {
       "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
   ]
 
+  /// A calibration file is one, not only there.
+  static func fileProblems(
+    _ paths: [StageProblem], _ parameters: ParameterValues
+  ) -> [StageProblem] {
+    guard paths.isEmpty, let path = parameters.text("calibration") else { return paths }
+    do throws(CalibrationError) {
+      try CalibrationFile.check(FilePath(path))
+      return []
+    } catch {
+      return [StageProblem(parameter: "calibration", "\(error)")]
+    }
+  }
+
   /// The file to read, if it is not the capture's own values.
   static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(

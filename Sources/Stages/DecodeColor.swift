@@ -44,6 +44,11 @@ public enum DecodeColor: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
+  /// FFmpeg decides what pictures a video has, and what they look like.
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { capture.colorIsVideo == true ? LibraryVersions.ofVideo : [:] }
+
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {

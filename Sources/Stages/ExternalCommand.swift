@@ -25,7 +25,9 @@ public enum ExternalCommand: Stage {
       "programVersion", .text,
       "Any text that stands for the program's version: another one runs the stage again."),
     ParameterDescription(
-      "environment", .list, "NAME=VALUE, in addition to the variables that scanmill runs with."),
+      "environment", .list,
+      "NAME=VALUE, in addition to the variables that scanmill runs with. Records show a digest of the value."
+    ).secret(),
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
@@ -84,6 +86,11 @@ public enum ExternalCommand: Stage {
         StageProblem(parameter: "environment", "'\(text)' is not NAME=VALUE"))
     }
     return problems
+  }
+
+  /// `files`, whose content counts.
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    parameters.list("files").compactMap { StageProblem.ofFile($0, parameter: "files") }
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {

@@ -73,6 +73,10 @@ public enum PointCloudExport: Stage {
     parameters.integer("minimumConfidence") != nil || parameters.flag("confidence")
   }
 
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+  }
+
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }

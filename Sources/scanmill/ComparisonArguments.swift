@@ -17,6 +17,15 @@ struct ComparisonArguments: ParsableArguments {
   }
 
   func examiner() throws -> OutputExaminer {
+    // Settings alone are compared with each capture's own pipeline; files are the same in all.
+    let source = try PipelineFinder.source(pipeline ?? "default", settings: set)
+    if let definition = try? source.definition(Toolbox.stages) {
+      try source.checkFiles(definition)
+    }
+    return try checkedExaminer()
+  }
+
+  private func checkedExaminer() throws -> OutputExaminer {
     let looker = try LookCommand.looker(atOnce: 1)
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,

@@ -6,23 +6,40 @@ import Runner
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Why a stage would or would not run, with everything that is compared.")
+    abstract: "Why a stage would or would not run, or what a code means.",
+    discussion: """
+      With a capture and a stage: everything that is compared. With the code of a warning, a cause or \
+      a reason alone: what it means in words, and what to do.
+      """)
 
-  @Argument(help: "A capture, or the id of one that has results in the output folder.")
+  @Argument(
+    help:
+      "A capture, the id of one that has results in the output folder, or the beginning of an id; or a code."
+  )
   var capture: String
 
   @Argument(help: "A stage of the pipeline.")
-  var stage: String
+  var stage: String?
 
-  @Option(help: "Where results go.")
-  var output: String
+  @Option(name: [.customShort("o"), .long], help: "Where results go.")
+  var output: String?
 
   @OptionGroup var comparison: ComparisonArguments
 
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
+  func validate() throws {
+    if stage != nil, output == nil {
+      throw ValidationError("--output says where the results of the capture are")
+    }
+    if stage == nil, output != nil {
+      throw ValidationError("name the stage that is to be explained")
+    }
+  }
+
   func run() throws {
+    guard let stage, let output else { return try explainCode() }
     let layout = try OutputFinder.layout(of: capture, in: output)
     let examiner = try comparison.examiner()
     // Before files are digested.
@@ -35,6 +52,23 @@ struct ExplainCommand: ParsableCommand {
       Console.print(json: try JSONText.pretty(explanation))
     } else {
       Console.print(ExplanationText.text(explanation))
+    }
+  }
+
+  private func explainCode() throws {
+    guard let entry = CodeBook[capture] else {
+      let known = CodeBook.entries.map(\.code)
+      let nearest = NearestName.suggestion(capture, among: known)
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "no code '\(capture)'"
+          + (nearest.isEmpty ? "; known: " + known.joined(separator: ", ") : nearest)
+          + " (to explain a stage: explain CAPTURE STAGE --output DIR)")
+    }
+    if json {
+      Console.print(json: try JSONText.pretty(entry))
+    } else {
+      Console.print(entry.text)
     }
   }
 }

@@ -5,9 +5,10 @@ import SystemPackage
 
 /// Finds what a user means in an output folder.
 enum OutputFinder {
-  /// The captures in an output folder. A folder that is absent or holds no results is 65.
+  /// The captures in an output folder, or the one that the beginning of its folder's name means. A folder
+  /// that is absent or holds no results is 65, a name that begins several 64.
   static func catalog(_ folder: String) throws -> OutputCatalog {
-    guard let catalog = OutputCatalog(FilePath(folder)) else {
+    guard let catalog = try OutputCatalog(FilePath(folder)) ?? shortened(FilePath(folder)) else {
       throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
     }
     guard !catalog.layouts.isEmpty else {
@@ -16,6 +17,30 @@ enum OutputFinder {
         text: "\(folder): no results of any capture here (is it what --output named?)")
     }
     return catalog
+  }
+
+  /// `OUT/20260618…` for the only folder in OUT that begins so.
+  private static func shortened(_ folder: FilePath) throws -> OutputCatalog? {
+    guard let name = folder.lastComponent?.string else { return nil }
+    let around = folder.removingLastComponent()
+    guard let all = OutputCatalog(around.isEmpty ? "." : around),
+      let id = try id(name, among: all.layouts.map(\.name))
+    else { return nil }
+    return OutputCatalog(all.root.appending(id))
+  }
+
+  /// The id that a text is or begins; `nil`: none. Several are 64, with the candidates.
+  private static func id(_ text: String, among ids: [String]) throws -> String? {
+    switch IDPrefix.match(text, among: ids) {
+    case .one(let id): return id
+    case .none: return nil
+    case .several(let candidates):
+      let most = 20
+      var list = candidates.prefix(most).map { "\n  \($0)" }.joined()
+      if candidates.count > most { list += "\n  and \(candidates.count - most) more" }
+      throw Failure(
+        code: ExitStatus.usage, text: "'\(text)' begins \(candidates.count) ids:" + list)
+    }
   }
 
   /// The one capture behind a path; `nil` when there is none, or several.
@@ -49,6 +74,14 @@ enum OutputFinder {
       ?? layouts.first(where: { CaptureMemo(of: $0)?.id == capture })
     {
       return named
+    }
+    // The beginning of an id, or of the name of a folder in the output or beside the captures.
+    for text in [capture, FilePath(capture).lastComponent?.string].compactMap(\.self) {
+      if let id = try id(text, among: layouts.map(\.name)),
+        let named = layouts.first(where: { $0.name == id })
+      {
+        return named
+      }
     }
     throw Failure(
       code: ExitStatus.noCapture,

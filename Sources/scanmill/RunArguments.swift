@@ -126,13 +126,17 @@ struct RunArguments: ParsableArguments {
   }
 
   /// The progress display that these options ask for; none when quiet.
-  func display(isQuiet: Bool, isVerbose: Bool, _ clock: RunClock) -> [any EventSink] {
+  ///
+  /// - Parameter ids: of the captures of the run.
+  func display(
+    of ids: [String], isQuiet: Bool, isVerbose: Bool, _ clock: RunClock
+  ) -> [any EventSink] {
     if let logFormat { return [EventLog(logger(logFormat, isQuiet, isVerbose, clock))] }
     guard !isQuiet, progress != .none else { return [] }
     let columns = progress == .auto ? Console.terminalColumns : nil
     return [
       ProgressDisplay(
-        style: columns.map { .terminal(columns: $0) } ?? .plain, isVerbose: isVerbose,
+        style: columns.map { .terminal(columns: $0) } ?? .plain, ids: ids, isVerbose: isVerbose,
         nowSeconds: clock.monotonicSeconds, write: Console.progress)
     ]
   }

@@ -28,14 +28,24 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .short, help: "Also tell of stages that have nothing to do.")
   var verbose = false
 
+  @Flag(help: "With -n: end with 1 when something would run or is blocked.")
+  var exitCode = false
+
   @Flag(help: .hidden)
   var inline = false
+
+  func validate() throws {
+    if exitCode, !dryRun { throw ValidationError("--exit-code goes with -n; a run has exit codes") }
+  }
 
   func run() throws {
     let source = try options.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
+    try source.checkFiles(pipeline)
     var runOptions = try options.runOptions(pipeline)
-    runOptions.pipelineSource = source
+    // What is noted beside results holds no secret.
+    runOptions.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
+    runOptions.program = Version.program
     let looker = try LookCommand.looker(atOnce: runOptions.cores)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
@@ -43,12 +53,19 @@ struct RunCommand: ParsableCommand {
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
     let declined = findings.flatMap(\.failures)
-    for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
+    let unrecognized = findings.flatMap(\.unrecognized).map {
+      RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds)
+    }
+    // A run tells of them at its end, with all other failures.
+    if dryRun || targets.isEmpty {
+      for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
+      if let text = RunSummary.text(of: unrecognized) { Console.error(text) }
+    }
     if targets.isEmpty { throw Exit(code: ExitStatus.noCapture) }
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      try process(batch, source, targets, declined)
+      try process(batch, source, targets, declined, unrecognized)
     }
   }
 
@@ -61,32 +78,40 @@ struct RunCommand: ParsableCommand {
     try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
-    if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0 {
+    if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
+      || (exitCode && printer.counts.toRun > 0)
+    {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }
 
   private func process(
     _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
-    _ declined: [CaptureFinder.Finding]
+    _ declined: [CaptureFinder.Finding], _ unrecognized: [RunReport.Unrecognized]
   ) throws {
     let clock = RunClock.system
-    let start = clock.monotonicSeconds()
+    let supervisor = inline ? nil : try supervisor(batch, source)
     let journal = try Self.journal(in: FilePath(options.output), clock)
     let interruption = Interruption()
-    let signals = Signals(interruption, graceSeconds: try options.graceSeconds(), clock)
-    let events = EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock))
-    let report =
-      if inline {
+    let signals = Signals(
+      interruption, graceSeconds: try options.graceSeconds(), clock,
+      beforeForcedEnd: { journal.abandon(exit: $0) })
+    try begin(journal, source)
+    let display = options.display(
+      of: targets.map(\.layout.name), isQuiet: quiet, isVerbose: verbose, clock)
+    let events = EventFan([journal] + display)
+    var final =
+      if let supervisor {
+        supervisor.run(
+          targets, declined: declined, run: journal.id, events: events, interruption: interruption)
+      } else {
         batch.run(
           targets, declined: declined, run: journal.id, events: events,
           cancellation: interruption.abort, interruption: interruption)
-      } else {
-        try supervisor(batch, source).run(
-          targets, declined: declined, run: journal.id, events: events, interruption: interruption)
       }
-    var final = report
-    final.exit = signals.exitCode ?? report.exit
+    final.exit = signals.exitCode ?? final.exit
+    final.unrecognized = unrecognized
+    final.totals.unrecognized = unrecognized.count
     do {
       try journal.finish(final)
     } catch {
@@ -95,8 +120,19 @@ struct RunCommand: ParsableCommand {
         .contains(final.exit)
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
-    announce(final, seconds: clock.monotonicSeconds() - start)
+    announce(final)
     if final.exit != 0 { throw Exit(code: final.exit) }
+  }
+
+  /// `run.json` says from the start on what goes on.
+  private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {
+    do {
+      try journal.begin(
+        RunRecording.context(options.pipeline, source),
+        pipeline: source.withoutSecrets(Toolbox.stages).text)
+    } catch {
+      throw Failure(code: ExitStatus.cannotWrite, text: "\(error)")
+    }
   }
 
   /// Workers are this very program.
@@ -119,18 +155,20 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  private func announce(_ report: RunReport, seconds: Double) {
+  private func announce(_ report: RunReport) {
     if json {
       if let bytes = try? JSONText.pretty(report) { Console.print(json: bytes) }
-      return
-    }
-    if Console.isOutputTerminal {
-      Console.print(RunSummary.closing(report, seconds: seconds))
-    } else {
+    } else if !Console.isOutputTerminal {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
-      if !quiet {
-        Console.error(RunSummary.closing(report, seconds: seconds, captureLines: false))
-      }
     }
+    // Lines of JSON are for programs: the same is in them.
+    if options.logFormat == .json { return }
+    let hasOtherTrouble = ![
+      ExitStatus.success, ExitStatus.interrupted, ExitStatus.terminated,
+    ].contains(report.exit)
+    if quiet, !RunSummary.hasFailures(report), !hasOtherTrouble { return }
+    let areNamed = !quiet && options.progress != .none
+    Console.error(
+      RunSummary.closing(report, output: FilePath(options.output), areNamed: areNamed))
   }
 }

@@ -11,17 +11,13 @@ struct Scanmill: ParsableCommand {
       aligned depth, IMU matches and tables. Results go to standard output, logs and progress to \
       standard error.
       """,
-    version: Version.text,
+    version: Version.page,
     subcommands: [
       RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
-      StagesCommand.self, GraphCommand.self, CleanCommand.self, BenchCommand.self,
-      SynthesizeCommand.self, WorkerCommand.self, LookCommand.self,
+      ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
+      CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
+      LookCommand.self,
     ])
-}
-
-/// The version of this build.
-enum Version {
-  static let text = "0.1.0"
 }
 
 @main

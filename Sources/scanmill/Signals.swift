@@ -14,8 +14,14 @@ final class Signals {
   private let sources: [any DispatchSourceSignal]
 
   /// Listens until it is released.
-  init(_ interruption: Interruption, graceSeconds: Double, _ clock: RunClock) {
-    let heard = SignalHandler(interruption, graceSeconds: graceSeconds, clock)
+  ///
+  /// - Parameter beforeForcedEnd: called with the exit code when the process must end at once.
+  init(
+    _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
+    beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
+    let heard = SignalHandler(
+      interruption, graceSeconds: graceSeconds, clock, beforeForcedEnd: beforeForcedEnd)
     handler = heard
     sources = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
@@ -35,11 +41,16 @@ private final class SignalHandler: Sendable {
   private let interruption: Interruption
   private let graceSeconds: Double
   private let clock: RunClock
+  private let beforeForcedEnd: @Sendable (Int) -> Void
 
   /// How long after the grace the process itself may take to say how things stand.
   private static let lastWordsSeconds = 5.0
 
-  init(_ interruption: Interruption, graceSeconds: Double, _ clock: RunClock) {
+  init(
+    _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
+    beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
+    self.beforeForcedEnd = beforeForcedEnd
     self.interruption = interruption
     self.graceSeconds = graceSeconds
     self.clock = clock
@@ -62,9 +73,14 @@ private final class SignalHandler: Sendable {
       }
       DispatchQueue.global().asyncAfter(
         deadline: .now() + graceSeconds + Self.lastWordsSeconds
-      ) { _exit(Int32(code)) }
+      ) { self.endNow(code) }
     case 2: interruption.abort.cancel("interrupted")
-    default: _exit(Int32(code))
+    default: endNow(code)
     }
+  }
+
+  private func endNow(_ code: Int) -> Never {
+    beforeForcedEnd(code)
+    _exit(Int32(code))
   }
 }

@@ -20,11 +20,22 @@ struct StatusCommand: ParsableCommand {
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
+  @Flag(help: "End with 1 when something needs a person: a stage that is not done.")
+  var exitCode = false
+
+  @Flag(help: "With --exit-code: also for captures with warnings or missing files.")
+  var strict = false
+
+  func validate() throws {
+    if strict, !exitCode { throw ValidationError("--strict goes with --exit-code here") }
+  }
+
   func run() throws {
     let catalog = try OutputFinder.catalog(folder)
     let examiner = try comparison.examiner()
     let status = StatusText(
       try catalog.layouts.map { CaptureStatus(try examiner.examine($0)) })
     if json { Console.print(json: try JSONText.pretty(status)) } else { Console.print(status.text) }
+    if exitCode, status.needsPerson(isStrict: strict) { throw Exit(code: ExitStatus.jobFailed) }
   }
 }

@@ -12,6 +12,8 @@ import Testing
   /// A folder with `toy.txt` is a capture; every `NAME.toy` is one of a shelf.
   private enum Toys: CaptureReader {
     static let family = CaptureFamily.scannet
+    static let generations = ["t1"]
+    static let recognitionSentence = "a folder of toys"
     static let readerVersion = 1
 
     static func recognize(_ listing: FolderListing) -> [Recognition] {

@@ -64,6 +64,8 @@ struct VerbTests {
       (["explain", "scam", "color", "--output", "OUT"], 65),
       (["status", "OUT", "--pipeline", "nowhere.yaml"], 78),
       (["status", "OUT", "--set", "imu.windw=1ms"], 64),
+      (["explain", "frame-gaps"], 64), (["explain", "scan", "color"], 64),
+      (["explain", "scan", "--output", "OUT"], 64), (["status", "OUT", "--strict"], 64),
     ] as [([String], Int32)])
   func exitCodes(_ words: [String], _ status: Int32) throws {
     let empty = folder.path.appending("empty")
@@ -93,5 +95,68 @@ struct VerbTests {
     #expect(!FileSystem.exists(imu))
     #expect(try Program.run(["status", output]).output.contains("imu missing"))
     #expect(try Program.run(["clean", output, "--yes"]).output == "nothing to remove\n")
+  }
+
+  @Test("The beginning of an id is enough, as texts show it; one that begins several is 64")
+  func prefixes() throws {
+    let place = folder.path.appending("in").string
+    for id in ["scan-of-a-kitchen-1", "scan-of-a-kitchen-2"] {
+      let made = try Program.run([
+        "synthesize", "scannet", "--output", place, "--frames", "2", "--width", "324", "--height",
+        "242", "--id", id,
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    try #require(try Program.run(["run", place, "--output", output, "--only", "imu"]).status == 0)
+    for words in [
+      ["status", "\(output)/scan-of-a-kitchen-1"], ["status", "\(output)/scan-of-a-kitchen-1…"],
+      ["clean", "\(output)/scan-of-a-kitchen-1"],
+    ] {
+      #expect(try Program.run(words).status == 0, "\(words)")
+    }
+    let short = try Program.run(["explain", "scan-of-a-kitchen-2…", "imu", "--output", output])
+    #expect(short.output.hasPrefix("scan-of-a-kitchen-2/imu "))
+    for words in [
+      ["explain", "scan-of", "imu", "--output", output], ["status", "\(output)/scan-of…"],
+      ["clean", "\(output)/scan-of"],
+    ] {
+      let several = try Program.run(words)
+      #expect(several.status == 64, "\(words)")
+      #expect(
+        several.errors.hasSuffix("begins 2 ids:\n  scan-of-a-kitchen-1\n  scan-of-a-kitchen-2\n"))
+    }
+    // A whole id is itself, whatever begins with it.
+    #expect(try Program.run(["explain", "scan", "imu", "--output", output]).status == 0)
+  }
+
+  @Test("--exit-code: 1 when something needs a person")
+  func needsPerson() throws {
+    let place = folder.path.appending("in").string
+    #expect(try Program.run(["status", output, "--exit-code"]).status == 0)
+    #expect(try Program.run(["status", output, "--exit-code", "--strict"]).status == 0)
+    #expect(try Program.run(["run", place, "--output", output, "-n", "--exit-code"]).status == 0)
+    let changed = ["--set", "imu.window=20ms", "--exit-code"]
+    #expect(try Program.run(["status", output] + changed).status == 1)
+    #expect(try Program.run(["run", place, "--output", output, "-n"] + changed).status == 1)
+    #expect(try Program.run(["run", place, "--output", output, "--exit-code"]).status == 64)
+  }
+
+  @Test("Codes, families, parameters and the version in words")
+  func words() throws {
+    #expect(try Program.run(["explain", "frame-gap"]).output.hasPrefix("frame-gap (warning)\n"))
+    #expect(
+      try Program.run(["explain", "frame-gaps"]).errors.contains("did you mean 'frame-gap'?"))
+    let families = try Program.run(["families", "--json"]).json()
+    #expect((families["families"] as? [[String: Any]])?.count == 5)
+    let parameters = try Program.run(["params"])
+    #expect(parameters.output.contains("depth.range  default not set; two lengths"))
+    #expect(parameters.output.contains("imu.window  default 50ms"))
+    let json = try Program.run(["params", "depth-only", "--json"]).json()
+    #expect((json["parameters"] as? [[String: Any]])?.isEmpty == false)
+    let version = try Program.run(["--version"]).output.split(separator: "\n")
+    #expect(version.first == "0.1.0")
+    for name in ["commit ", "Swift ", "libavcodec ", "libpng "] {
+      #expect(version.contains { $0.hasPrefix(name) }, "\(name)")
+    }
   }
 }

@@ -55,6 +55,7 @@ struct FingerprintTests {
       { $0.inputs.artifacts = [:] }, { $0.inputs.capture?.readerVersion = 3 },
       { $0.inputs.capture?.family = .strabo }, { $0.inputs.capture = nil },
       { $0.inputs.capture?.files["depth"]?.reverse() }, { $0.inputs.external = [:] },
+      { $0.libraries = ["libavcodec": "61.3.100"] }, { $0.libraries = ["libavcodec": "61.19.101"] },
     ]
     var seen: Set<Digest> = [try Self.ingredients().fingerprint()]
     for change in changes {

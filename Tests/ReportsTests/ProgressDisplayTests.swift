@@ -68,12 +68,13 @@ struct ProgressDisplayTests {
 
   /// All that is written; escapes made visible.
   static func output(
-    _ style: ProgressDisplay.Style, isVerbose: Bool = false, _ steps: [Step] = steps
+    _ style: ProgressDisplay.Style, ids: [String] = [], isVerbose: Bool = false,
+    _ steps: [Step] = steps
   ) -> String {
     let now = Mutex(0.0)
     let text = Mutex("")
     let display = ProgressDisplay(
-      style: style, isVerbose: isVerbose, nowSeconds: { now.withLock { $0 } },
+      style: style, ids: ids, isVerbose: isVerbose, nowSeconds: { now.withLock { $0 } },
       write: { piece in text.withLock { $0 += piece } })
     for step in steps {
       now.withLock { $0 = step.second }
@@ -167,21 +168,32 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("Long names of captures leave room for figures; the line at the end has them whole")
+  @Test("A long id is named in full once, and by its shortest unique prefix from then on")
   func longNames() {
-    let name = "2026-11-23_09-55-14__A8ECBA23-EFA8-4B99-A459"
+    let names = [
+      "2026-11-23_09-55-14__A8ECBA23-EFA8-4B99-A459",
+      "2026-11-23_10-01-00__A8ECBA23-EFA8-4B99-A459",
+    ]
+    let name = names[0]
     var steps = [
       Self.event(0, .runStarted) { $0.total = 2 }, Self.event(0, .captureStarted),
-      Self.end(1, "color", .ran) { $0.frames = 5 },
+      Self.end(1, "color", .ran) { $0.frames = 5 }, Self.end(1, "depth", .ran) { $0.frames = 6 },
       Self.event(1, .captureFinished) {
         $0.message = "done"
         $0.done = 1
+        $0.missing = [".h264", ".imu"]
+        $0.warnings = [CaptureWarning(.missingFile, "x.imu", "x.imu is missing")]
       },
     ]
     for index in steps.indices { steps[index].event.capture = name }
     #expect(
-      Self.output(.plain, steps)
-        == "2026-11-23_09-5…B99-A459 color: 5 frames\n[1/2] \(name) done\n")
+      Self.output(.plain, ids: names, steps) == """
+        \(name) color: 5 frames
+        2026-11-23_0… depth: 6 frames
+        2026-11-23_0… warning: missing-file ×1 (x.imu): x.imu is missing
+        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1)
+
+        """)
   }
 
   @Test("Verbose also tells of stages that do nothing")

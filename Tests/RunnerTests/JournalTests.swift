@@ -72,9 +72,11 @@ struct JournalTests {
       Issue.record("not the shape of a report: \(object)")
       return
     }
-    #expect(top.keys.sorted() == ["captures", "exit", "run", "schema"])
+    #expect(top.keys.sorted() == ["captures", "exit", "run", "schema", "totals", "unrecognized"])
     #expect(
-      capture.keys.sorted() == ["family", "id", "outcome", "path", "stages", "warnings"])
+      capture.keys.sorted() == [
+        "family", "id", "missing", "outcome", "path", "stages", "warnings",
+      ])
     #expect(
       stage.keys.sorted() == [
         "cpuSeconds", "frames", "framesPerSecond", "outcome", "outputBytes", "peakMemoryBytes",

@@ -6,6 +6,10 @@ import SystemPackage
 public enum ARKitScannerReader: CaptureReader {
   public static let family = CaptureFamily.arkitScanner
   public static let readerVersion = 2
+  public static let generations = ARKitScanner.Generation.allCases.map(\.rawValue)
+  public static let recognitionSentence =
+    "a folder with trans.json, pose_intrinsic_imu.json, depth.bin or depthBufferSequence, or a file depth "
+    + "with depth pictures in it"
 
   /// Opens the folder of `recognition`.
   ///

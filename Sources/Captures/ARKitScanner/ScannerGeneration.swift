@@ -1,6 +1,6 @@
 extension ARKitScanner {
   /// The dated layouts of the app, by the names that `capture.json` gives them.
-  enum Generation: String, Sendable {
+  enum Generation: String, CaseIterable, Sendable {
     case g1, g2a, g2b, g2c, g3, g4, g5, g6, scannetpp
 
     /// Tells the generation by its marks; where several fit the latest, since later ones drop marks.

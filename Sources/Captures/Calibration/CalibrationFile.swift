@@ -63,7 +63,7 @@ public enum CalibrationFile {
   }
 
   /// The file's text, from UTF-8 or UTF-16, without a byte order mark.
-  private static func text(of path: FilePath) throws(CalibrationError) -> String {
+  static func text(of path: FilePath) throws(CalibrationError) -> String {
     let file: MappedFile
     do {
       file = try MappedFile(path)

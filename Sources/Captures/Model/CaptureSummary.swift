@@ -25,6 +25,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   /// Files that a complete upload would have, as `UploadCompleteness.absentFiles`; `nil` in notes of
   /// builds that did not look.
   public var missingFiles: [String]?
+  /// Whether color is a video, not stills; `nil` in notes of builds that did not look.
+  public var colorIsVideo: Bool?
 
   public init(_ capture: Capture, readerVersion: Int) {
     id = capture.id
@@ -45,13 +47,19 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     framesShareIMUClock = capture.framesShareIMUClock
     missingCalibration = Self.missing(in: capture.alignment)
     missingFiles = capture.completeness.absentFiles
+    colorIsVideo =
+      switch capture.color.value?.source {
+      case .video: true
+      case .stills, nil: false
+      }
   }
 
   /// A description as it was written down.
   public init(
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
-    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String]? = nil
+    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String]? = nil,
+    colorIsVideo: Bool? = nil
   ) {
     self.id = id
     self.family = family
@@ -63,6 +71,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     self.framesShareIMUClock = framesShareIMUClock
     self.missingCalibration = missingCalibration
     self.missingFiles = missingFiles
+    self.colorIsVideo = colorIsVideo
   }
 
   public func state(of part: CapturePart) -> PartState {

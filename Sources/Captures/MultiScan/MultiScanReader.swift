@@ -6,6 +6,10 @@ import SystemPackage
 public enum MultiScanReader: CaptureReader {
   public static let family = CaptureFamily.multiscan
   public static let readerVersion = 2
+  public static let generations = MultiScan.Generation.allCases.map(\.rawValue)
+  public static let recognitionSentence =
+    "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
+    + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)"
 
   /// Opens the files of `recognition`'s stem.
   ///

@@ -6,6 +6,10 @@ public protocol CaptureReader: Sendable {
   /// Part of every fingerprint that reads a capture; raised when equal files would be understood
   /// otherwise.
   static var readerVersion: Int { get }
+  /// The layouts that are told apart, oldest first.
+  static var generations: [String] { get }
+  /// How captures of the family are recognized, for people.
+  static var recognitionSentence: String { get }
   /// The captures of this family that the folder itself (not its subfolders) holds. Looks at names
   /// and small heads of files only, and never decides by an extension alone.
   static func recognize(_ listing: FolderListing) -> [Recognition]

@@ -7,6 +7,10 @@ import SystemPackage
 public enum ScanNetReader: CaptureReader {
   public static let family = CaptureFamily.scannet
   public static let readerVersion = 2
+  public static let generations = ["v1"]
+  public static let recognitionSentence =
+    "a .depth file beside a .txt of the same stem that states depthWidth or the extrinsics; without it "
+    + "possibly, beside a .h264 or .imu"
 
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
   /// else in the folder is someone else's.

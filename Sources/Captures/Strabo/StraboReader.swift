@@ -9,6 +9,9 @@ import SystemPackage
 public enum StraboReader: CaptureReader {
   public static let family = CaptureFamily.strabo
   public static let readerVersion = 2
+  public static let generations = ["v0", "v1"]
+  public static let recognitionSentence =
+    "a folder with capture-info.json, a JSON object with media_type or geodata_file"
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }

@@ -8,6 +8,10 @@ import SystemPackage
 public enum VISLAMReader: CaptureReader {
   public static let family = CaptureFamily.vislam
   public static let readerVersion = 2
+  public static let generations = ["v1", "android"]
+  public static let recognitionSentence =
+    "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
+    + "frame_number and timestamp_ns"
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }

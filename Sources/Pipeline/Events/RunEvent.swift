@@ -39,6 +39,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
   /// Expected in all; absent when unknown.
   public var totalFrames: Int?
   public var warnings: [CaptureWarning]?
+  /// Files that a complete upload would have.
+  public var missing: [String]?
   public var exit: Int?
   /// Captures that have ended, and all captures of the run.
   public var done: Int?

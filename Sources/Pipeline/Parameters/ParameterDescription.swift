@@ -25,6 +25,8 @@ public struct ParameterDescription: Sendable {
   /// `nil`: not set unless the user sets it.
   public var standard: ParameterValue?
   public var sentence: String
+  /// `NAME=VALUE`, whose values records do not show.
+  public var isSecret = false
 
   public init(
     _ name: String, _ kind: Kind, default standard: ParameterValue? = nil, _ sentence: String
@@ -33,6 +35,22 @@ public struct ParameterDescription: Sendable {
     self.kind = kind
     self.standard = standard
     self.sentence = sentence
+  }
+
+  /// The same, with values that records do not show.
+  public func secret() -> ParameterDescription {
+    var copy = self
+    copy.isSecret = true
+    return copy
+  }
+
+  /// What values are in: `nil` for those that need none, or whose text names it.
+  public var unit: String? {
+    switch kind {
+    case .duration: "s"
+    case .length, .lengthRange: "m"
+    case .flag, .integer, .number, .choice, .text, .file, .folder, .list: nil
+    }
   }
 
   /// What a value looks like, for help and error texts.

@@ -4,11 +4,13 @@ public struct ParameterValues: Hashable, Sendable {
   public private(set) var values: [String: ParameterValue]
   /// All parameters of the stage, set or not.
   private let names: [String]
+  private let secrets: Set<String>
 
   /// The defaults of `descriptions`.
   public init(defaultsOf descriptions: [ParameterDescription]) {
     values = [:]
     names = descriptions.map(\.name)
+    secrets = Set(descriptions.filter(\.isSecret).map(\.name))
     for description in descriptions { values[description.name] = description.standard }
   }
 
@@ -17,9 +19,17 @@ public struct ParameterValues: Hashable, Sendable {
     set { values[name] = newValue }
   }
 
-  /// Every parameter of the stage; one that is not set is `null`.
+  /// Every parameter of the stage, as records show it: one that is not set is `null`, secrets are digests.
   public var json: [String: JSONValue] {
-    Dictionary(names.map { ($0, values[$0]?.json ?? .null) }) { first, _ in first }
+    Dictionary(names.map { ($0, recorded($0)) }) { first, _ in first }
+  }
+
+  private func recorded(_ name: String) -> JSONValue {
+    guard let value = values[name] else { return .null }
+    if secrets.contains(name), case .list(let texts) = value {
+      return .array(texts.map { .string(SecretText.digested($0)) })
+    }
+    return value.json
   }
 
   public func flag(_ name: String) -> Bool {

@@ -3,9 +3,9 @@ import Storage
 
 extension ArtifactRecord {
   private enum Key: String, CodingKey {
-    case schema, stage, uses, version, fingerprint, parameters, recorded, inputs, outputs
-    case outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames, warnings,
-      problems
+    case schema, stage, uses, version, libraries, program, fingerprint, parameters, recorded, inputs
+    case outputs, outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames
+    case warnings, problems
   }
 
   /// `parameters` of the file also lists what was worked out, where readers of the artifact look for
@@ -16,6 +16,8 @@ extension ArtifactRecord {
     stage = try object.decode(String.self, forKey: .stage)
     uses = try object.decode(String.self, forKey: .uses)
     version = try object.decode(Int.self, forKey: .version)
+    libraries = try object.decodeIfPresent([String: String].self, forKey: .libraries) ?? [:]
+    program = try object.decodeIfPresent(ProgramIdentity.self, forKey: .program)
     fingerprint = try object.decode(Digest.self, forKey: .fingerprint)
     parameters = try object.decode([String: JSONValue].self, forKey: .parameters)
     recorded = try object.decodeIfPresent([String: JSONValue].self, forKey: .recorded)
@@ -39,6 +41,8 @@ extension ArtifactRecord {
     try object.encode(stage, forKey: .stage)
     try object.encode(uses, forKey: .uses)
     try object.encode(version, forKey: .version)
+    if !libraries.isEmpty { try object.encode(libraries, forKey: .libraries) }
+    try object.encodeIfPresent(program, forKey: .program)
     try object.encode(fingerprint, forKey: .fingerprint)
     try object.encode(
       parameters.merging(recorded ?? [:]) { effective, _ in effective }, forKey: .parameters)
@@ -65,7 +69,8 @@ extension ArtifactRecord {
   /// does not tell parameters from other values. Cost: one canonical JSON and its SHA-256.
   public var isSound: Bool? {
     guard recorded != nil else { return nil }
-    let listed = Ingredients(uses: uses, version: version, parameters: parameters, inputs: inputs)
+    let listed = Ingredients(
+      uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
     return (try? listed.fingerprint()) == fingerprint
   }
 }

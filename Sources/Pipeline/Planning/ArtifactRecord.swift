@@ -11,6 +11,11 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var stage: String
   public var uses: String
   public var version: Int
+  /// Versions of libraries that count into the fingerprint; empty for stages that no library decides
+  /// for, and in records of builds that did not count them.
+  public var libraries: [String: String]
+  /// The build that made it; `nil` in records of builds that did not say. Never compared.
+  public var program: ProgramIdentity?
   public var fingerprint: Digest
   /// Effective parameters. The file shows `recorded` among them as well.
   public var parameters: [String: JSONValue]
@@ -37,11 +42,13 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     stage: String, ingredients: Ingredients, recorded: [String: JSONValue], outputs: [OutputEntry],
     started: String, finished: String, seconds: Double, cpuSeconds: Double,
     peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning],
-    problems: [String] = []
+    problems: [String] = [], program: ProgramIdentity? = nil
   ) throws {
     self.stage = stage
     uses = ingredients.uses
     version = ingredients.version
+    libraries = ingredients.libraries
+    self.program = program
     fingerprint = try ingredients.fingerprint()
     parameters = ingredients.parameters
     self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
@@ -65,12 +72,15 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     parameters: [String: JSONValue], recorded: [String: JSONValue]?, inputs: Inputs,
     outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
     seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
-    warnings: [CaptureWarning], problems: [String] = []
+    warnings: [CaptureWarning], problems: [String] = [], libraries: [String: String] = [:],
+    program: ProgramIdentity? = nil
   ) {
     self.schema = schema
     self.stage = stage
     self.uses = uses
     self.version = version
+    self.libraries = libraries
+    self.program = program
     self.fingerprint = fingerprint
     self.parameters = parameters
     self.recorded = recorded

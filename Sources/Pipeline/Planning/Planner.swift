@@ -8,6 +8,8 @@ public struct StageFacts: Sendable {
   /// published yet and nobody needs to know.
   public var captureInputs: CaptureInputs?
   public var external: [String: Digest]
+  /// Versions of libraries that decide the bytes, by library.
+  public var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
 
   public init(
@@ -152,7 +154,7 @@ public struct Planner: Sendable {
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> Ingredients {
     Ingredients(
-      uses: stage.kind.name, version: stage.kind.version,
+      uses: stage.kind.name, version: stage.kind.version, libraries: facts.libraries,
       parameters: parameters[stage.name] ?? stage.parameters.json,
       inputs: ArtifactRecord.Inputs(
         artifacts: artifacts, capture: facts.captureInputs, external: facts.external))

@@ -101,6 +101,11 @@ extension Decision {
         details: ["\(record.uses) \(record.version) -> \(planned.uses) \(planned.version)"])
       return
     }
+    let libraries = Self.changedLibraries(record.libraries, planned.libraries)
+    if !libraries.isEmpty {
+      self.init(reason: .stageVersion, details: libraries)
+      return
+    }
     let changed = Self.changedParameters(record, planned)
     if !changed.isEmpty {
       self.init(reason: .parameters, details: changed)
@@ -131,6 +136,16 @@ extension Decision {
     var planned = planned
     planned.inputs.artifacts = record.inputs.artifacts
     return (try? planned.fingerprint()) == record.fingerprint
+  }
+
+  private static func changedLibraries(
+    _ old: [String: String], _ new: [String: String]
+  ) -> [String] {
+    if old == new { return [] }
+    return Set(old.keys).union(new.keys).sorted().compactMap { name in
+      guard old[name] != new[name] else { return nil }
+      return "\(name): \(old[name] ?? "not recorded") -> \(new[name] ?? "not used")"
+    }
   }
 
   private static func changedParameters(

@@ -29,6 +29,10 @@ public protocol Stage: Sendable {
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath]
+  /// Versions of libraries that decide the bytes beside our own code, by library; they count into the
+  /// fingerprint.
+  static func libraries(_ parameters: ParameterValues, _ capture: CaptureSummary) -> [String:
+    String]
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
@@ -37,6 +41,8 @@ public protocol Stage: Sendable {
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
   /// What is wrong with a stage of this kind as a pipeline defines it, beyond single parameters.
   static func problems(_ stage: StageDefinition) -> [StageProblem]
+  /// What is wrong with the files and folders that parameters name, looked at before anything starts.
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem]
   /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
   static func run(_ context: StageContext) throws -> StageResult
 }
@@ -46,6 +52,9 @@ extension Stage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { [:] }
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { [:] }
   public static var takesAnyArtifact: Bool { false }
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture

@@ -129,7 +129,7 @@ final class CaptureRun {
       layout: session.layout, output: output, run: run, budget: budget, clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
-      log: log, place: options.outputPlace)
+      log: log, place: options.outputPlace, program: options.program)
     JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
   }
 
@@ -223,11 +223,12 @@ final class CaptureRun {
   }
 
   private func report() -> CaptureReport {
-    results.report(
-      of: stages.map(\.name),
-      into: CaptureReport(
-        id: session.layout.name, path: session.capture.folder.string,
-        family: session.capture.family.rawValue, outcome: .done),
-      found: session.capture.warnings, isStrict: options.strict)
+    var report = CaptureReport(
+      id: session.layout.name, path: session.capture.folder.string,
+      family: session.capture.family.rawValue, outcome: .done)
+    report.missing = session.capture.completeness.absentFiles
+    return results.report(
+      of: stages.map(\.name), into: report, found: session.capture.warnings,
+      isStrict: options.strict)
   }
 }

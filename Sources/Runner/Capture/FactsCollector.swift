@@ -33,12 +33,29 @@ struct FactsCollector: Sendable {
     let published = shelf.published(stage.name, verify: verify)
     var facts = StageFacts(
       applicability: stage.kind.applicability(stage.parameters, summary), published: published)
+    if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
+    facts.libraries = stage.kind.libraries(stage.parameters, summary)
     guard case .applies = facts.applicability, !(forPlan && published == nil) else { return facts }
     facts.captureInputs = try captureInputs(of: stage)
     for (name, path) in stage.kind.externalFiles(stage.parameters, summary) {
       facts.external[name] = try digests.digest(of: path)
     }
     return facts
+  }
+
+  /// A stage that has nothing to do only because a file is gone that the same parameters named when its
+  /// artifact was made. Taken for a capture without anything to align, what is published would be removed
+  /// and every table that names it emptied.
+  private func vanished(of stage: StageDefinition, _ facts: StageFacts) -> String? {
+    guard case .notApplicable = facts.applicability, let record = facts.published?.record,
+      !record.inputs.external.isEmpty, record.parameters == stage.parameters.json
+    else { return nil }
+    let named = stage.kind.externalFiles(stage.parameters, summary)
+    let gone = record.inputs.external.keys.filter { named[$0] == nil }.sorted()
+    guard !gone.isEmpty else { return nil }
+    return
+      "the file of '\(gone.joined(separator: "', '"))' is gone that what is published was made with; "
+      + "put it back, or change the parameter"
   }
 
   /// All stages of a pipeline; a file that cannot be read counts as changed, and the job will say why.

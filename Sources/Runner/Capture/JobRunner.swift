@@ -57,6 +57,8 @@ struct JobRunner: Sendable {
   let log: LogFile
   /// Where results must go; `nil`: wherever the path leads.
   let place: OutputPlace?
+  /// The build that the record names.
+  let program: ProgramIdentity?
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -247,7 +249,7 @@ struct JobRunner: Sendable {
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
-      warnings: warnings.warnings, problems: result.problems)
+      warnings: warnings.warnings, problems: result.problems, program: program)
     try place?.check()
     var publication = Publication(staging, record, output: output, run: run)
     do {

@@ -4,15 +4,16 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// The folder of one run: `events.jsonl` while it goes on, `run.json` at its end.
+/// The folder of one run: `events.jsonl` while it goes on, `run.json` from its start and again at its end.
 public final class RunJournal: EventSink {
   public let id: String
   public let folder: FilePath
-  private let held: HeldFolder
+  let held: HeldFolder
   private let events: FileDescriptor
   /// When the progress of each job was last written, on the monotonic clock.
   private let lastProgress = Mutex<[String: Double]>([:])
-  private let clock: RunClock
+  let clock: RunClock
+  let recorded: Mutex<Recorded>
 
   /// A night of progress four times a second would be all that the journal holds.
   private static let secondsBetweenProgress = 5.0
@@ -20,6 +21,8 @@ public final class RunJournal: EventSink {
   /// Makes the run's folder under `root`: one that nobody else has made.
   public init(root: FilePath, clock: RunClock) throws(FileError) {
     self.clock = clock
+    recorded = Mutex(
+      Recorded(started: clock.wallText(), startedSeconds: clock.monotonicSeconds()))
     let runs = try HeldFolder.making(following: root).makeFolder("runs")
     var made: (String, HeldFolder)?
     while made == nil {
@@ -50,15 +53,11 @@ public final class RunJournal: EventSink {
     }
   }
 
-  /// Writes `run.json`.
-  public func finish(_ report: RunReport) throws {
-    try held.replace("run.json", with: JSONText.pretty(report))
-  }
 }
 
 /// Passes every event on to several sinks.
 public struct EventFan: EventSink {
-  private let sinks: [any EventSink]
+  let sinks: [any EventSink]
 
   public init(_ sinks: [any EventSink]) {
     self.sinks = sinks

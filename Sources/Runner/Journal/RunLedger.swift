@@ -10,6 +10,7 @@ struct RunLedger {
   private let events: any EventSink
   private let run: String
   private let declined: [CaptureReport]
+  private let startSeconds: Double
   private var reports: [Int: CaptureReport] = [:]
   /// Exit codes that single captures ask for.
   private var codes: Set<Int> = []
@@ -24,6 +25,7 @@ struct RunLedger {
     self.run = run
     self.clock = clock
     self.events = events
+    startSeconds = clock.monotonicSeconds()
     self.declined = declined.map {
       CaptureReport(
         id: $0.path.lastComponent?.string ?? "", path: $0.path.string, family: nil,
@@ -68,9 +70,11 @@ struct RunLedger {
     event.message = outcome.report.outcome.rawValue
     event.cause = outcome.report.cause
     event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
+    event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
     event.done = ended
     event.total = targets.count
     events.send(event)
+    (events as? any ReportSink)?.send(outcome.report)
   }
 
   /// The report of the run, which is over now.
@@ -78,6 +82,8 @@ struct RunLedger {
     var report = RunReport(run: run)
     report.captures =
       declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
+    report.totals = RunTotals(
+      report.captures, unrecognized: 0, wallSeconds: clock.monotonicSeconds() - startSeconds)
     report.exit = ExitStatus.of(report, codes)
     // A capture that cannot be opened is 65 when it is all that was given.
     if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {

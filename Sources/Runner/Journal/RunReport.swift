@@ -7,6 +7,20 @@ public struct RunReport: Sendable, Codable, Hashable {
   public var run: String
   public var exit: Int = 0
   public var captures: [CaptureReport] = []
+  /// Folders that were found and hold files, but no capture of a known family.
+  public var unrecognized: [Unrecognized] = []
+  public var totals = RunTotals()
+
+  public struct Unrecognized: Sendable, Codable, Hashable {
+    public var path: String
+    /// Names of what lies in it.
+    public var holds: [String]
+
+    public init(path: String, holds: [String]) {
+      self.path = path
+      self.holds = holds
+    }
+  }
 
   public init(run: String) {
     self.run = run
@@ -31,6 +45,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var cause: FailureCause?
   public var stages: [StageReport]
   public var warnings: [CaptureWarning]
+  /// Files that a complete upload would have, as in `capture.json`.
+  public var missing: [String] = []
 
   public init(
     id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
@@ -45,6 +61,9 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     stages = []
     warnings = []
   }
+
+  /// Kinds of warnings; notes do not count.
+  public var warningCount: Int { warnings.withoutNotes.count }
 
   /// Stages that ended well; those that do not apply count in neither number.
   public var stagesDone: Int { stages.count { $0.outcome.isUsable } }

@@ -65,7 +65,9 @@ extension CaptureSession {
   func removeInapplicable(
     for pipeline: PipelineDefinition, in output: CaptureOutput
   ) throws(FileError) {
-    for stage in Self.inapplicable(pipeline, collector.summary) {
+    for stage in Self.inapplicable(
+      pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
+    {
       // Only what is ours.
       if try output.place(stage) == .ours { try output.removeArtifact(stage) }
       try output.existingRemovedRecords()?.remove("\(stage).json")
@@ -75,12 +77,12 @@ extension CaptureSession {
 
   /// Stages without anything to do, themselves or because a required input has nothing.
   static func inapplicable(
-    _ pipeline: PipelineDefinition, _ summary: CaptureSummary
+    _ pipeline: PipelineDefinition, _ applicability: [String: Applicability]
   ) -> [String] {
     var names: Set<String> = []
     for stage in pipeline.stages {
       let isBehind = stage.inputs.contains { !$0.isOptional && names.contains($0.stage) }
-      if case .notApplicable = stage.kind.applicability(stage.parameters, summary) {
+      if case .notApplicable = applicability[stage.name] {
         names.insert(stage.name)
       } else if isBehind {
         names.insert(stage.name)

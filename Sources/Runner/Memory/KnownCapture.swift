@@ -45,8 +45,8 @@ public struct KnownCapture: Sendable {
     }
     guard core.summary.family == recognition.family,
       core.inputs.folder == recognition.folder.string, core.inputs.stem == recognition.stem,
-      // Notes of a build that did not look for missing files do not tell everything.
-      core.summary.missingFiles != nil,
+      // Notes of a build that did not look for these do not tell everything.
+      core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
       core.inputs.isCurrent()
     else { return nil }

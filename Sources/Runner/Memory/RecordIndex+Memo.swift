@@ -63,6 +63,7 @@ extension RecordIndex {
     writer.put(summary.framesShareIMUClock)
     writer.list(summary.missingCalibration) { $0.put($1) }
     writer.list(summary.missingFiles ?? []) { $0.put($1) }
+    writer.put(summary.colorIsVideo == true)
   }
 
   private static func summary(_ reader: inout NoteReader) throws -> CaptureSummary {
@@ -92,7 +93,7 @@ extension RecordIndex {
       files: Dictionary(files) { first, _ in first }, frameCount: try reader.int(),
       framesShareIMUClock: try reader.bool(),
       missingCalibration: try reader.list { try $0.text() },
-      missingFiles: try reader.list { try $0.text() })
+      missingFiles: try reader.list { try $0.text() }, colorIsVideo: try reader.bool())
   }
 
   /// Lists that are mostly empty, as JSON.

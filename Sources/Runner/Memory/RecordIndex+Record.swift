@@ -9,6 +9,8 @@ extension RecordIndex {
     writer.put(record.stage)
     writer.put(record.uses)
     writer.put(record.version)
+    try put(record.libraries, &writer)
+    writer.put(try record.program.map { try JSONText.canonical($0) } ?? [])
     writer.put(record.fingerprint)
     writer.put(try JSONText.canonical(record.parameters))
     writer.put(record.recorded != nil)
@@ -37,6 +39,8 @@ extension RecordIndex {
     let stage = try reader.text()
     let uses = try reader.text()
     let version = try reader.int()
+    let libraries = try pool.texts(reader.raw())
+    let program = try pool.program(reader.raw())
     let fingerprint = try reader.digest()
     let parameters = try pool.object(reader.raw())
     var recorded: [String: JSONValue]?
@@ -56,7 +60,11 @@ extension RecordIndex {
       seconds: try reader.double(), cpuSeconds: try reader.double(),
       peakMemoryBytes: try reader.integer(), frames: try reader.int(),
       warnings: try json([CaptureWarning].self, &reader) ?? [],
-      problems: try json([String].self, &reader) ?? [])
+      problems: try json([String].self, &reader) ?? [], libraries: libraries, program: program)
+  }
+
+  private static func put(_ texts: [String: String], _ writer: inout NoteWriter) throws {
+    writer.put(texts.isEmpty ? [] : try JSONText.canonical(texts))
   }
 
   private static func put(_ inputs: ArtifactRecord.Inputs, _ writer: inout NoteWriter) {

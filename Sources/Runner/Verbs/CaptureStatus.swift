@@ -48,11 +48,16 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public var inputGone: Bool
   public var lockedBy: String?
   public var notes: [String]
+  /// Kinds of warnings; notes do not count.
+  public var warnings: Int
+  /// Files that a complete upload would have, as in `capture.json`.
+  public var missing: [String]
   public var stages: [StageStatus]
 
   public init(
     id: String, path: String?, family: String?, pipeline: String, inputGone: Bool = false,
-    lockedBy: String? = nil, notes: [String] = [], stages: [StageStatus]
+    lockedBy: String? = nil, notes: [String] = [], warnings: Int = 0, missing: [String] = [],
+    stages: [StageStatus]
   ) {
     self.id = id
     self.path = path
@@ -61,6 +66,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     self.inputGone = inputGone
     self.lockedBy = lockedBy
     self.notes = notes
+    self.warnings = warnings
+    self.missing = missing
     self.stages = stages
   }
 
@@ -79,11 +86,20 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
       lockedBy: capture.lockedBy, notes: capture.notes,
+      warnings: Self.warnings(of: capture).withoutNotes.count,
+      missing: capture.collector?.summary.missingFiles ?? capture.memo?.summary.missingFiles ?? [],
       stages: Self.states(
         jobs, of: capture.pipeline,
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
+  }
+
+  /// Those of opening, as noted, and those of published artifacts.
+  private static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
+    capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
+      found.merged(with: capture.facts[stage.name]?.published?.record.warnings ?? [])
+    }
   }
 
   /// The states of planned jobs. Pure.

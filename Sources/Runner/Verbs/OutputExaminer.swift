@@ -115,6 +115,7 @@ public final class OutputExaminer {
       examined.facts[stage.name] = StageFacts(
         applicability: applicability, captureInputs: published?.record.inputs.capture,
         external: published?.record.inputs.external ?? [:], published: published)
+      examined.facts[stage.name]?.libraries = published?.record.libraries ?? [:]
     }
   }
 

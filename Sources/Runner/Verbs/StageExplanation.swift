@@ -104,13 +104,16 @@ extension StageExplanation {
     let upstream = Self.upstream(stage, jobs, capture.facts)
     let planned = planner.ingredients(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
-    parameters = Self.parameters(record, planned)
-    versions = [
-      Comparison(
-        "stage", record.map { "\($0.uses) \($0.version)" }, "\(planned.uses) \(planned.version)"),
-      Comparison(
-        "reader", Self.reader(record?.inputs.capture), Self.reader(planned.inputs.capture)),
-    ].filter { $0.recorded != nil || $0.planned != nil }
+    let secrets = Set(stage.kind.parameters.filter(\.isSecret).map(\.name))
+    parameters = Self.parameters(record, planned, secrets)
+    versions =
+      [
+        Comparison(
+          "stage", record.map { "\($0.uses) \($0.version)" }, "\(planned.uses) \(planned.version)"),
+        Comparison(
+          "reader", Self.reader(record?.inputs.capture), Self.reader(planned.inputs.capture)),
+      ].filter { $0.recorded != nil || $0.planned != nil }
+      + Self.libraries(record, planned)
     inputs = Self.inputs(stage, capture, record, planned, upstream)
     // Known only when every input is what it will be.
     let isKnown = upstream.values.allSatisfy { $0 != nil }
@@ -142,14 +145,30 @@ extension StageExplanation {
     return digests
   }
 
-  private static func parameters(_ record: ArtifactRecord?, _ planned: Ingredients) -> [Comparison]
-  {
+  private static func parameters(
+    _ record: ArtifactRecord?, _ planned: Ingredients, _ secrets: Set<String>
+  ) -> [Comparison] {
     var names = Set(planned.parameters.keys)
     if let record, record.recorded != nil { names.formUnion(record.parameters.keys) }
     return names.sorted().map { name in
       let (old, new) = (record?.parameters[name], planned.parameters[name])
+      // Records of earlier builds hold secrets as they were.
+      let shown = secrets.contains(name) ? old?.withDigestedTexts : old
       return Comparison(
-        name, old?.plainText, new?.plainText, changed: record != nil && old != new)
+        name, shown?.plainText, new?.plainText, changed: record != nil && old != new)
+    }
+  }
+
+  /// Only those that count.
+  private static func libraries(
+    _ record: ArtifactRecord?, _ planned: Ingredients
+  ) -> [Comparison] {
+    let recorded = record?.libraries ?? [:]
+    return Set(recorded.keys).union(planned.libraries.keys).sorted().map { name in
+      let (old, new) = (recorded[name], planned.libraries[name])
+      return Comparison(
+        name, record == nil ? nil : old ?? "not recorded", new,
+        changed: record != nil && old != new)
     }
   }
 

@@ -1,0 +1,53 @@
+import Pipeline
+import Runner
+
+/// The one line of totals at the end of a run, in captures.
+enum TotalsText {
+  /// `12 captures: 9 done, 2 done with warnings (3), 1 failed · 4 min 10 s · 1,204 frames`.
+  static func line(_ report: RunReport) -> String {
+    let captures = report.captures
+    var parts: [String] = []
+    func add(_ count: Int, _ words: String) {
+      if count > 0 { parts.append("\(grouped(count)) \(words)") }
+    }
+    let done = captures.filter { $0.outcome == .done }
+    let incomplete = done.filter { !$0.missing.isEmpty }
+    let warned = done.filter { $0.missing.isEmpty && $0.warningCount > 0 }
+    add(done.count - incomplete.count - warned.count, "done")
+    add(warned.count, "done with warnings (\(grouped(warned.reduce(0) { $0 + $1.warningCount })))")
+    add(
+      incomplete.count,
+      incomplete.count == 1
+        ? "done but incomplete (\(OutcomeWords.lacks(incomplete[0].missing)))"
+        : "done but incomplete")
+    for outcome in [CaptureReport.Outcome.failed, .blocked, .interrupted, .skipped] {
+      add(captures.count { $0.outcome == outcome }, outcome.rawValue)
+    }
+    if parts.isEmpty { parts = ["nothing found"] }
+    let count = "\(grouped(captures.count)) \(captures.count == 1 ? "capture" : "captures")"
+    var line = ["\(count): " + parts.joined(separator: ", ")]
+    let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .ran }
+    if hasNothingRun, done.count == captures.count {
+      line.append("nothing to do, everything is up to date")
+    }
+    line.append(duration(report.totals.wallSeconds))
+    if report.totals.frames > 0 { line.append("\(grouped(report.totals.frames)) frames") }
+    return line.joined(separator: " · ")
+  }
+
+  /// With one decimal below ten seconds.
+  static func duration(_ seconds: Double) -> String {
+    seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
+  }
+
+  /// `1,204`.
+  static func grouped(_ number: Int) -> String {
+    let digits = Array("\(number.magnitude)")
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return number < 0 ? "-" + text : text
+  }
+}

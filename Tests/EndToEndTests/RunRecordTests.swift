@@ -1,0 +1,184 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("run.json and what a run says")
+struct RunRecordTests {
+  private static let secret = "hunter2-\(UInt64.random(in: 0 ... .max))"
+
+  private func runFolder(_ output: FilePath) throws -> FilePath {
+    let runs = output.appending("runs")
+    return runs.appending(try #require(try FileSystem.names(in: runs).sorted().last))
+  }
+
+  private func json(_ path: FilePath) throws -> [String: Any] {
+    let data = try #require(FileManager.default.contents(atPath: path.string))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  @Test("run.json is there from the start, without an end; every end that can be heard writes it")
+  func startAndEnd() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        color: {uses: decode-color}
+        slow:
+          uses: command
+          needs: [color]
+          with: {command: [sh, -c, "trap '' TERM; sleep 300"]}
+      """)
+    let running = try scene.start("--pipeline", pipeline, "--grace", "10m")
+    try scene.wait("the program") { scene.hasStarted("slow") }
+    let folder = try runFolder(scene.output)
+    let before = try json(folder.appending("run.json"))
+    #expect(before["finished"] is NSNull && before["exit"] is NSNull)
+    #expect(before["started"] is String && before["schema"] as? Int == 1)
+    // The third ends the process at once.
+    for _ in 0..<3 {
+      kill(running.process.processIdentifier, SIGINT)
+      usleep(100_000)
+    }
+    #expect(try running.finish().status == 130)
+    let after = try json(folder.appending("run.json"))
+    #expect(after["finished"] is String && after["exit"] as? Int == 130)
+  }
+
+  @Test("run.json tells who ran what, where and with which build, beside the object of run --json")
+  func record() throws {
+    let scene = try Scene("a")
+    let result = try scene.run("--json", "--only", "color")
+    let printed = try result.json()
+    let folder = try runFolder(scene.output)
+    let record = try json(folder.appending("run.json"))
+    for (key, value) in printed {
+      #expect((record[key] as? NSObject) == (value as? NSObject), "\(key)")
+    }
+    let more = Set(record.keys).subtracting(printed.keys)
+    #expect(
+      more == [
+        "program", "host", "user", "commandLine", "workingDirectory", "pipeline", "started",
+        "finished", "seconds",
+      ])
+    let program = try #require(record["program"] as? [String: Any])
+    #expect(program["version"] as? String == "0.1.0" && program.keys.contains("commit"))
+    let libraries = try #require(program["libraries"] as? [String: String])
+    #expect(
+      Set(libraries.keys).isSuperset(of: ["libavcodec", "libavformat", "libswscale", "libpng"]))
+    let host = try #require(record["host"] as? [String: Any])
+    #expect(Set(host.keys) == ["name", "os", "cpu", "cores", "memoryBytes"])
+    #expect((record["commandLine"] as? [String])?.last == "color")
+    let pipeline = try #require(record["pipeline"] as? [String: Any])
+    #expect(pipeline["name"] as? String == "default" && pipeline["path"] is NSNull)
+    let copy = try Digest(ofFileAt: folder.appending("pipeline.yaml"))
+    #expect(pipeline["sha256"] as? String == copy.hex)
+
+    let totals = try #require(printed["totals"] as? [String: Any])
+    #expect(totals["captures"] as? Int == 1 && totals["done"] as? Int == 1)
+    let artifact = try json(scene.output.appending("a/color/artifact.json"))
+    #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
+    let counted = try #require(artifact["libraries"] as? [String: String])
+    #expect(Set(counted.keys) == ["libavcodec", "libavformat", "libswscale"])
+  }
+
+  @Test("Libraries count for stages that decode video and for no others")
+  func libraries() throws {
+    let scene = try Scene("a")
+    #expect(try scene.run().status == 0)
+    let counted = try FileSystem.names(in: scene.output.appending("a")).filter { stage in
+      let file = scene.output.appending("a").appending(stage).appending("artifact.json")
+      return FileSystem.exists(file) ? try json(file)["libraries"] != nil : false
+    }
+    #expect(counted == ["color"])
+    // As another FFmpeg would have made it.
+    let path = scene.output.appending("a/color/artifact.json")
+    var record = try json(path)
+    var libraries = try #require(record["libraries"] as? [String: String])
+    libraries["libavcodec"] = "1.2.3"
+    record["libraries"] = libraries
+    try JSONSerialization.data(withJSONObject: record).write(to: URL(filePath: path.string))
+    let plan = try scene.run("-n")
+    #expect(plan.output.contains("color: run, stage-version (libavcodec: 1.2.3 -> "))
+    #expect(plan.output.contains("depth: up-to-date"))
+    let why = try Program.run(["explain", "a", "color", "--output", scene.output.string])
+    #expect(why.output.contains("* libavcodec") && why.output.contains("1.2.3 -> "))
+  }
+
+  @Test("No value of an environment lies anywhere in the output, however it was given")
+  func secrets() throws {
+    let scene = try Scene("a")
+    let pipeline = try scene.pipeline(
+      """
+        # \("a comment")
+        hello:
+          uses: command
+          with:
+            command: [sh, -c, "test -n \\"$TOKEN\\" && echo > {output}/x"]
+            environment:
+              - "TOKEN=\(Self.secret)"
+              - OTHER=
+      """)
+    let first = try scene.run("--pipeline", pipeline)
+    #expect(first.status == 0, "\(first.errors)")
+    let set = ["--set", "hello.environment=TOKEN=\(Self.secret)2"]
+    let plan = try Program.run(scene.arguments(["--pipeline", pipeline, "-n"] + set))
+    #expect(plan.output.contains("hello: run, parameters"))
+    #expect(try Program.run(scene.arguments(["--pipeline", pipeline] + set)).status == 0)
+    // What is noted is enough to compare with.
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
+    let why = try Program.run(["explain", "a", "hello", "--output", scene.output.string])
+    for text in [plan.output, why.output] { #expect(!text.contains(Self.secret)) }
+    let all = try #require(FileManager.default.enumerator(atPath: scene.output.string))
+    var files = 0
+    for case let name as String in all {
+      let path = scene.output.string + "/" + name
+      guard let data = FileManager.default.contents(atPath: path) else { continue }
+      files += 1
+      #expect(data.range(of: Data(Self.secret.utf8)) == nil, "\(name)")
+    }
+    #expect(files > 5)
+    let folder = try runFolder(scene.output)
+    let copy = String(
+      decoding: try #require(
+        FileManager.default.contents(atPath: folder.appending("pipeline.yaml").string)),
+      as: UTF8.self)
+    #expect(copy.contains("TOKEN=(left out)") && copy.contains("command"))
+  }
+
+  @Test("Quiet says nothing unless something failed, and then why")
+  func quiet() throws {
+    let scene = try Scene("a")
+    let good = try scene.run("-q")
+    #expect(good.status == 0 && good.errors.isEmpty)
+    let pipeline = try scene.pipeline(
+      """
+        wrong:
+          uses: command
+          with: {command: [sh, -c, "echo no luck >&2; exit 3"]}
+      """)
+    let bad = try scene.run("-q", "--pipeline", pipeline)
+    #expect(bad.status == 1)
+    #expect(bad.errors.contains("sh exited with code 3") && bad.errors.contains("stage wrong"))
+    #expect(bad.errors.contains("/logs/a/wrong.log"))
+    #expect(bad.errors.contains("1 capture: 1 failed"))
+  }
+
+  @Test("A capture that lacks files is done but incomplete, and says what is missing")
+  func incomplete() throws {
+    let scene = try Scene("a", "b")
+    let video = try #require(
+      try FileSystem.names(in: scene.input.appending("a")).first { $0.hasSuffix(".h264") })
+    try FileSystem.remove(scene.file(video))
+    let result = try scene.run()
+    #expect(result.status == 0)
+    #expect(result.output.hasPrefix("a done 5/5 warnings="))
+    #expect(result.output.contains(" missing=.h264\n"))
+    #expect(result.errors.contains("a done, incomplete: no video"))
+    let again = try scene.run("--json").json()
+    let captures = try #require(again["captures"] as? [[String: Any]])
+    #expect(captures.map { $0["missing"] as? [String] } == [[".h264"], []])
+    let document = try json(scene.output.appending("a/capture.json"))
+    #expect(document["missing"] as? [String] == [".h264"])
+  }
+}

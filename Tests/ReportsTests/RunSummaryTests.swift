@@ -1,0 +1,157 @@
+import Captures
+import Pipeline
+import Reports
+import Runner
+import Testing
+
+@Suite("What a run says at its end")
+struct RunSummaryTests {
+  private typealias Texts = ReportTextTests
+
+  private static let warning = CaptureWarning(.missingFile, "x", "x is missing")
+  private static let note = CaptureWarning(.unknownKey, "x", "unknown keys")
+
+  private static func report(
+    _ captures: [CaptureReport], wallSeconds: Double = 250,
+    unrecognized: [RunReport.Unrecognized] = []
+  ) -> RunReport {
+    var report = RunReport(run: "r")
+    report.captures = captures
+    report.unrecognized = unrecognized
+    report.totals = RunTotals(
+      captures, unrecognized: unrecognized.count, wallSeconds: wallSeconds)
+    return report
+  }
+
+  private static func done(
+    _ id: String, frames: Int = 100, warnings: [CaptureWarning] = [], missing: [String] = []
+  ) -> CaptureReport {
+    var capture = Texts.capture(
+      id, .done,
+      [Texts.stage("color", .ran, frames: frames), Texts.stage("depth", .ran, frames: 3)]
+    )
+    capture.warnings = warnings
+    capture.missing = missing
+    return capture
+  }
+
+  private static func failed(
+    _ id: String, _ message: String, cause: FailureCause? = .input
+  ) -> CaptureReport {
+    var capture = Texts.capture(
+      id, .failed,
+      [
+        Texts.stage("depth", .ran, frames: 10), Texts.stage("color", .failed, message),
+        Texts.stage("tables", .blocked, "its input 'color' failed"),
+      ])
+    capture.cause = cause
+    return capture
+  }
+
+  @Test("The line for scripts carries warnings, missing files and the cause behind the numbers")
+  func words() {
+    var incomplete = Self.done(
+      "a", warnings: [Self.warning, Self.note], missing: [".h264", ".imu", "my file,1.mov"])
+    #expect(
+      RunSummary.line(incomplete) == "a done 2/2 warnings=1 missing=.h264,.imu,my%20file%2C1.mov")
+    incomplete.missing = []
+    incomplete.warnings = [Self.note]
+    #expect(RunSummary.line(incomplete) == "a done 2/2")
+    #expect(RunSummary.line(Self.failed("b", "x")) == "b failed 1/3 cause=input")
+  }
+
+  @Test("One line of totals, in captures, not in stages")
+  func totals() {
+    let captures =
+      (0..<9).map { Self.done("d\($0)", frames: 133) }
+      + [
+        Self.done("w1", frames: 3, warnings: [Self.warning, Self.note]),
+        Self.done("w2", frames: 4, warnings: [Self.warning, Self.warning]),
+        Self.failed("f", "x", cause: nil),
+      ]
+    #expect(
+      RunSummary.closing(Self.report(captures), output: nil, areNamed: true).split(separator: "\n")
+        .last == """
+          12 captures: 9 done, 2 done with warnings (3), 1 failed · 4 min 10 s · 1,214 frames
+          """)
+  }
+
+  @Test(
+    "Every end of a capture has its words",
+    arguments: [
+      ([Self.done("a", frames: 0)], "1 capture: 1 done · 0.3 s"),
+      (
+        [Self.done("a", frames: 0, missing: [".h264"])],
+        "1 capture: 1 done but incomplete (no video) · 0.3 s"
+      ),
+      (
+        [Self.done("a", missing: [".imu"]), Self.done("b", missing: [".h264"])],
+        "2 captures: 2 done but incomplete · 0.3 s · 200 frames"
+      ),
+      (
+        [Texts.capture("a", .done, [Texts.stage("color", .upToDate)])],
+        "1 capture: 1 done · nothing to do, everything is up to date · 0.3 s"
+      ),
+      (
+        [Texts.capture("a", .interrupted, [Texts.stage("color", .cancelled)])],
+        "1 capture: 1 interrupted · 0.3 s"
+      ),
+    ])
+  func ends(_ captures: [CaptureReport], _ line: String) {
+    let report = Self.report(captures, wallSeconds: 0.3)
+    #expect(RunSummary.closing(report, output: nil, areNamed: true) == line)
+    #expect(!RunSummary.hasFailures(report))
+  }
+
+  @Test("Captures that share a cause are told together: what is wrong first, who has it last")
+  func grouped() {
+    let ids = ["2026-11-23_09-55-14__A8ECBA23", "2026-11-24_10-01-00__A8ECBA23", "b"]
+    let captures =
+      ids.map { Self.failed($0, "/in/\($0)/rgb.mp4: no index (copy it again)") }
+      + [Self.failed("c", "the disk is full", cause: .machine)]
+    #expect(
+      RunSummary.closing(Self.report(captures), output: nil, areNamed: true) == """
+        input: /in/\(ids[0])/rgb.mp4: no index (copy it again) (the first of 3 captures alike)
+          stage color; blocked by it: tables
+          captures 2026-11-23_0…, 2026-11-24_1…, b
+        machine: the disk is full
+          stage color; blocked by it: tables
+          capture c
+        4 captures: 4 failed · 4 min 10 s · 40 frames
+        """)
+    // Nobody has named them yet.
+    #expect(
+      RunSummary.closing(Self.report(captures), output: nil, areNamed: false)
+        .contains("captures \(ids.joined(separator: ", "))"))
+  }
+
+  @Test("What was found and is not processed is named once; interrupted captures are no failures")
+  func notProcessed() {
+    let captures = [
+      Texts.capture("a", .skipped, [], "locked by x"),
+      Texts.capture("b", .skipped, [], "locked by x"),
+      Texts.capture("c", .interrupted, [], "not started"),
+    ]
+    let found = [RunReport.Unrecognized(path: "/in/odd", holds: ["a", "b", "c", "d", "e"])]
+    #expect(
+      RunSummary.closing(
+        Self.report(captures, wallSeconds: 61, unrecognized: found), output: nil, areNamed: true)
+          == """
+          not processed, locked by x: a, b
+          not recognized: /in/odd (holds a, b, c, and 2 more)
+          3 captures: 1 interrupted, 2 skipped · 1 min 01 s
+          """)
+  }
+
+  @Test("Totals as JSON sum up to the captures")
+  func sums() {
+    let totals = Self.report([
+      Self.done("a"), Self.done("b", warnings: [Self.warning]), Self.done("c", missing: [".imu"]),
+      Self.failed("d", "x"), Texts.capture("e", .blocked, []), Texts.capture("f", .skipped, []),
+      Texts.capture("g", .interrupted, []),
+    ]).totals
+    #expect(totals.captures == 7 && totals.done == 1 && totals.doneWithWarnings == 2)
+    #expect(totals.failed == 2 && totals.skipped == 1 && totals.interrupted == 1)
+    #expect(totals.frames == 310)
+  }
+}
