@@ -1,3 +1,4 @@
+import Storage
 import Synchronization
 import SystemPackage
 
@@ -58,9 +59,9 @@ enum Console {
     write(String(decoding: bytes, as: UTF8.self), to: STDOUT_FILENO)
   }
 
-  /// As they are.
+  /// As they are, but for bytes of names that are no text.
   static func print(bytes: [UInt8]) {
-    write(bytes[...], to: STDOUT_FILENO)
+    write(PathText.shown(bytes)[...], to: STDOUT_FILENO)
   }
 
   static func error(_ text: String) {
@@ -73,7 +74,7 @@ enum Console {
   }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    write(Array(text.utf8)[...], to: descriptor)
+    write(PathText.shown(Array(text.utf8))[...], to: descriptor)
   }
 
   private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {

@@ -5,6 +5,7 @@ import Parallel
 import Pipeline
 import Reports
 import Runner
+import Storage
 import SystemPackage
 
 struct InspectCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     let finder = CaptureFinder(Toolbox.captures)
-    let findings = captures.map { finder.find(FilePath($0)) }
+    let findings = captures.map { finder.find(FilePath(text: $0)) }
     let declined = findings.flatMap(\.failures)
     for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
     let recognitions = findings.flatMap(\.captures)
@@ -79,8 +80,8 @@ struct InspectCommand: ParsableCommand {
   private func summary(of capture: Capture) -> CalibrationSummary? {
     do throws(CalibrationError) {
       return try CalibrationSummary(
-        capture, file: calibration.map { FilePath($0) },
-        folder: calibrationFolder.map { FilePath($0) })
+        capture, file: calibration.map { FilePath(text: $0) },
+        folder: calibrationFolder.map { FilePath(text: $0) })
     } catch {
       Console.error("error: \(error)")
       return nil

@@ -38,15 +38,24 @@ struct RunCommand: ParsableCommand {
     runOptions.pipelineSource = source
     let batch = BatchRun(registry: Toolbox.captures, pipeline: pipeline, options: runOptions)
     let finder = batch.finder()
-    let findings = captures.map { finder.find(FilePath($0)) }
-    let targets = batch.targets(findings)
+    let findings = captures.map { finder.find(FilePath(text: $0)) }
+    let found = batch.targets(findings)
+    let choice = options.captureChoice
+    let targets = found.filter { choice.refusal($0, searched: findings.map(\.path)) == nil }
     let declined = findings.flatMap(\.failures)
     for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
-    if targets.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if found.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if let overlap = OutputOverlap(
+      of: runOptions.output, with: found, registry: Toolbox.captures)
+    {
+      throw Failure(code: ExitStatus.usage, text: overlap.description)
+    }
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      try process(batch, source, targets, declined)
+      let skipped = choice.skipped(found, searched: findings.map(\.path))
+      try process(
+        batch, source, Ownership(root: runOptions.output).claim(targets), declined, skipped)
     }
   }
 
@@ -64,11 +73,11 @@ struct RunCommand: ParsableCommand {
 
   private func process(
     _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
-    _ declined: [CaptureFinder.Finding]
+    _ declined: [CaptureFinder.Finding], _ skipped: [CaptureReport]
   ) throws {
     let clock = RunClock.system
     let start = clock.monotonicSeconds()
-    let journal = try Self.journal(in: FilePath(options.output), clock)
+    let journal = try Self.journal(in: FilePath(text: options.output), clock)
     let interruption = Interruption()
     let signals = Signals(interruption, graceSeconds: try options.graceSeconds(), clock)
     let events = EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock))
@@ -82,6 +91,7 @@ struct RunCommand: ParsableCommand {
           targets, declined: declined, run: journal.id, events: events, interruption: interruption)
       }
     var final = report
+    final.captures += skipped
     final.exit = signals.exitCode ?? report.exit
     do {
       try journal.finish(final)

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// The pictures of a session, before they are joined with the rows of the frame table.
@@ -30,7 +31,14 @@ enum VISLAMPictures {
       }
     }
     guard let movie = Self.best(movies, folder, rowCount: table?.rows.count ?? 0) else {
-      let stills = folder.stills
+      let stills: [FilePath]
+      do throws(FileError) {
+        stills = try folder.stills()
+      } catch {
+        self = .unreadable(
+          CaptureError(file: error.path, problem: error.reason, remedy: error.remedy))
+        return
+      }
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
       self = stills.isEmpty ? .none : .unnamed(stills)
       return

@@ -19,6 +19,10 @@ struct CaptureTask: Sendable {
   /// Never throws: what went wrong is in the outcome.
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
     do {
+      if let why = try Ownership.refusal(target) {
+        return CaptureOutcome(
+          target.report(.failed, why, cause: .machine), codes: [ExitStatus.cannotWrite])
+      }
       var who = "another run"
       guard let lock = try lock(target, &who) else {
         if interruption.isRequested {
@@ -35,6 +39,7 @@ struct CaptureTask: Sendable {
       try session.removeInapplicable(for: pipeline)
       try session.writeDocument(for: pipeline)
       try session.remember(options.pipelineSource)
+      session.rememberOwner()
       let captureRun = CaptureRun(
         session, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, interruption: interruption)

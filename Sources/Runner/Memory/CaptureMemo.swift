@@ -28,7 +28,7 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
     id = capture.id
     family = capture.family
     generation = capture.generation
-    folder = recognition.folder.string
+    folder = recognition.folder.text
     stem = recognition.stem
     self.summary = summary
     warnings = capture.warnings
@@ -47,13 +47,13 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
   /// As the capture was recognized.
   public var recognition: Recognition {
     Recognition(
-      family: family, certainty: .certain, folder: FilePath(folder), stem: stem, id: id,
+      family: family, certainty: .certain, folder: FilePath(text: folder), stem: stem, id: id,
       reason: "remembered")
   }
 
   /// Whether it is about the capture of `recognition`.
   public func isAbout(_ recognition: Recognition) -> Bool {
-    family == recognition.family && folder == recognition.folder.string && stem == recognition.stem
+    family == recognition.family && folder == recognition.folder.text && stem == recognition.stem
   }
 
   /// Tells noted pipelines apart.
@@ -64,7 +64,7 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
   /// Writes it down unless it stands there already.
   func write(to layout: OutputLayout) throws {
     let bytes = try JSONText.pretty(self)
-    let present = OpenFolder(layout.notes.string)?.contents(of: layout.memoName)?.bytes
+    let present = OpenFolder(layout.notes.text)?.contents(of: layout.memoName)?.bytes
     if present == bytes { return }
     try FileSystem.makeFolder(layout.notes)
     try OutputFile.replace(layout.memo, with: bytes)

@@ -29,7 +29,7 @@ public struct KnownCapture: Sendable {
     _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
     pool: ParameterPool
   ) -> KnownCapture? {
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = OpenFolder(layout.notes.text),
       let memoStamp = notes.stamp(of: layout.memoName)
     else { return nil }
     let index = RecordIndex(in: notes, layout, memo: memoStamp, pool: pool)
@@ -42,7 +42,7 @@ public struct KnownCapture: Sendable {
         summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
     }
     guard core.summary.family == recognition.family,
-      core.inputs.folder == recognition.folder.string, core.inputs.stem == recognition.stem,
+      core.inputs.folder == recognition.folder.text, core.inputs.stem == recognition.stem,
       // Notes of a build that did not look for missing files do not tell everything.
       core.summary.missingFiles != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
@@ -60,12 +60,12 @@ public struct KnownCapture: Sendable {
   static func onlyCapture(
     of folder: FilePath, in root: FilePath, signature: String
   ) -> Recognition? {
-    guard let name = folder.lastComponent?.string else { return nil }
+    guard let name = folder.name else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
-    guard let notes = OpenFolder(layout.notes.string),
+    guard let notes = OpenFolder(layout.notes.text),
       let memo = notes.stamp(of: layout.memoName),
       let core = RecordIndex.core(in: notes, layout, memo: memo),
-      core.onlyCaptureBy == signature, core.inputs.folder == folder.string, core.inputs.stem == nil,
+      core.onlyCaptureBy == signature, core.inputs.folder == folder.text, core.inputs.stem == nil,
       core.summary.id == name, core.inputs.isCurrent()
     else { return nil }
     return Recognition(

@@ -18,7 +18,7 @@ public struct ArtifactShelf: Sendable {
   init(_ layout: OutputLayout, index: RecordIndex?) {
     self.layout = layout
     self.index = index
-    folder = index == nil ? nil : OpenFolder(layout.folder.string)
+    folder = index == nil ? nil : OpenFolder(layout.folder.text)
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
@@ -83,7 +83,7 @@ public struct ArtifactShelf: Sendable {
   private func state(of record: ArtifactRecord, verify: Bool) -> PublishedArtifact.State {
     let place = layout.artifact(record.stage)
     let open =
-      folder.map { OpenFolder(record.stage, in: $0) } ?? OpenFolder(place.string)
+      folder.map { OpenFolder(record.stage, in: $0) } ?? OpenFolder(place.text)
     var missing: [String] = []
     var altered: [String] = []
     for output in record.outputs {
@@ -93,7 +93,7 @@ public struct ArtifactShelf: Sendable {
       }
       if stamp.bytes != output.bytes
         || (verify
-          && (try? Digest(ofFileAt: place.appending(FilePath(output.path).components)))
+          && (try? Digest(ofFileAt: place.appending(FilePath(text: output.path).components)))
             != output.sha256)
       {
         altered.append(output.path)
