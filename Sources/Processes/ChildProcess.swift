@@ -100,7 +100,9 @@ private final class CStrings {
   init(_ texts: [String]) {
     count = texts.count
     pointer = .allocate(capacity: count + 1)
-    for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
+    for (index, text) in texts.enumerated() {
+      (pointer + index).initialize(to: PathText.withCString(text) { strdup($0) })
+    }
     (pointer + count).initialize(to: nil)
   }
 

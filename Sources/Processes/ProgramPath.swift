@@ -16,7 +16,7 @@ public enum ProgramPath {
       } ?? 0
     }
     guard count > 0 else { return nil }
-    return FilePath(String(decoding: buffer.prefix(count), as: UTF8.self))
+    return FilePath(text: PathText.text(of: buffer.prefix(count)))
   }
 
   /// `path` if the same file as `known` is still there, else this process's own file under a name that
@@ -27,7 +27,7 @@ public enum ProgramPath {
 
   /// A name without `/` is looked for in the folders of `PATH`; a path is taken as it is.
   public static func find(_ program: String) throws(FileError) -> FilePath {
-    if program.contains("/") { return FilePath(program) }
+    if program.contains("/") { return FilePath(text: program) }
     let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     for folder in search.split(separator: ":") {
       let candidate = FilePath(String(folder)).appending(program)
@@ -36,7 +36,7 @@ public enum ProgramPath {
       }
     }
     throw FileError(
-      kind: .notFound, path: FilePath(program), operation: "start",
+      kind: .notFound, path: FilePath(text: program), operation: "start",
       reason: "no such program in PATH", remedy: "install it or give its whole path")
   }
 }

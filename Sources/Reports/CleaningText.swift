@@ -31,7 +31,7 @@ public enum CleaningText {
 
   private static func relative(_ path: FilePath, _ root: FilePath) -> String {
     var path = path
-    return path.removePrefix(root) ? path.string : path.string
+    return path.removePrefix(root) ? path.shown : path.shown
   }
 }
 

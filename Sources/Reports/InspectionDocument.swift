@@ -1,4 +1,5 @@
 import Captures
+import Storage
 import SystemPackage
 
 /// What `inspect --json` prints: the capture's document and, when somebody asks for another calibration
@@ -18,7 +19,7 @@ public struct InspectionDocument: Encodable, Sendable {
     var object = encoder.container(keyedBy: Key.self)
     var inForce = object.nestedContainer(keyedBy: Key.self, forKey: .calibrationInForce)
     try inForce.encode(Self.name(asked.source), forKey: .source)
-    try inForce.encode(asked.source.path?.string, forKey: .file)
+    try inForce.encode(asked.source.path?.shown, forKey: .file)
     try inForce.encode(asked.calibration.map(AlignmentDocument.init), forKey: .alignment)
   }
 

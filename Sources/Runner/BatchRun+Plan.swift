@@ -69,6 +69,9 @@ extension BatchRun {
   private func plan(
     _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool
   ) -> CapturePlan {
+    if let why = target.refusal {
+      return CapturePlan(id: target.layout.name, jobs: [], error: why)
+    }
     do throws(CaptureError) {
       let collector: FactsCollector
       if let known = KnownCapture.ifCurrent(
@@ -96,7 +99,7 @@ extension BatchRun {
   func settled(_ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool)
     -> CaptureReport?
   {
-    guard
+    guard target.refusal == nil,
       let known = KnownCapture.ifCurrent(
         target.recognition, target.layout, registry: registry, pool: pool),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
@@ -125,7 +128,7 @@ extension BatchRun {
       results[job.stage] = result
     }
     var report = CaptureReport(
-      id: target.layout.name, path: target.recognition.folder.string,
+      id: target.layout.name, path: target.recognition.folder.shown,
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles ?? []
     return results.report(

@@ -26,22 +26,24 @@ public struct BatchRun: Sendable {
     self.clock = clock
   }
 
-  /// The captures behind `paths` with the output folder of each, in path order; equal ids get `~2`,
-  /// `~3`, …
+  /// The captures that were found, in path order, each once, with the output folder that is theirs
+  /// (`Ownership`). Writes nothing.
   public func targets(_ findings: [CaptureFinder.Finding]) -> [CaptureTarget] {
-    var seenPlaces: Set<String> = []
-    var used: [String: Int] = [:]
-    return findings.flatMap(\.captures)
-      .filter { seenPlaces.insert("\($0.folder)\0\($0.stem ?? "")").inserted }
-      .sorted { ($0.folder.string, $0.id) < ($1.folder.string, $1.id) }
-      .map { recognition in
-        let name = OutputLayout.folderName(forID: recognition.id)
-        used[name, default: 0] += 1
-        let count = used[name] ?? 1
-        return CaptureTarget(
-          recognition: recognition,
-          layout: OutputLayout(root: options.output, name: count == 1 ? name : "\(name)~\(count)"))
+    var seen: Set<Place> = []
+    var identities: [FilePath: FolderIdentity] = [:]
+    var seenFolders: Set<[String]> = []
+    let captures = findings.flatMap(\.captures).filter { capture in
+      guard seen.insert(Place(capture)).inserted else { return false }
+      // The same folder under another path: a bind mount.
+      guard let identity = identities[capture.folder] ?? FolderIdentity(capture.folder) else {
+        return true
       }
+      identities[capture.folder] = identity
+      return seenFolders.insert(["\(identity)", capture.stem ?? ""]).inserted
+    }
+    return Ownership(root: options.output).resolve(
+      captures.map { (folder: $0.folder.text, capture: $0) }
+        .sorted { ($0.folder, $0.capture.id) < ($1.folder, $1.capture.id) }.map(\.capture))
   }
 
   /// Runs everything inline, one capture after the other: what a crash would cost is the whole run.
@@ -70,19 +72,5 @@ public struct BatchRun: Sendable {
       }
     }
     return ledger.close()
-  }
-}
-
-/// A capture and where its results go.
-public struct CaptureTarget: Sendable, Codable {
-  public var recognition: Recognition
-  public var layout: OutputLayout
-
-  func report(
-    _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
-  ) -> CaptureReport {
-    CaptureReport(
-      id: layout.name, path: recognition.folder.string, family: recognition.family.rawValue,
-      outcome: outcome, message: message, cause: cause)
   }
 }

@@ -47,19 +47,19 @@ public final class DigestCache: Sendable {
 
   /// The digest of the file as it is now.
   public func digest(of path: FilePath) throws(FileError) -> Digest {
-    try digest(of: path.string)
+    try digest(of: path.text)
   }
 
   func digest(of path: String) throws(FileError) -> Digest {
     if let stamp = unchanged[path], let known = entry(path, stamp) { return known.sha256 }
     guard let stamp = FileStamp(of: path) else {
-      let path = FilePath(path)
+      let path = FilePath(text: path)
       _ = try FileIdentity(of: path)  // Says why.
       throw FileError(kind: .notFound, path: path, operation: "look at", reason: "no such file")
     }
     if let known = entry(path, stamp) { return known.sha256 }
     let isSettled = stamp.isSettled(nowNanoseconds: nowNanoseconds())
-    let digest = try Digest(ofFileAt: FilePath(path))
+    let digest = try Digest(ofFileAt: FilePath(text: path))
     state.withLock {
       $0.entries[path] = Entry(stamp: stamp, sha256: digest)
       if isSettled { $0.fresh.remove(path) } else { $0.fresh.insert(path) }

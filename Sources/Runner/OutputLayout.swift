@@ -31,6 +31,9 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   /// What is known of the capture without opening it.
   public var memo: FilePath { notes.appending(memoName) }
   var memoName: String { "memo.json" }
+  /// Which place the folder belongs to.
+  var owner: FilePath { notes.appending(ownerName) }
+  var ownerName: String { "owner.json" }
   /// A copy of memo and records that is quick to read.
   var index: FilePath { notes.appending(indexName) }
   var indexName: String { "index" }
@@ -75,20 +78,5 @@ public struct OutputLayout: Hashable, Sendable, Codable {
     of stage: String, capture: String, run: String, in root: FilePath
   ) -> FilePath {
     logs(of: capture, run: run, in: root).appending("\(stage).log")
-  }
-
-  /// Scalar by scalar: as characters, look-alikes such as the Kelvin sign equal the letter.
-  private static let allowed = Set(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+@-".unicodeScalars)
-
-  /// A capture id as a folder name: what is outside `[A-Za-z0-9._+@-]` becomes `-`; names that would
-  /// hide or collide with our own folders get a leading `-`.
-  public static func folderName(forID id: String) -> String {
-    let name = String(
-      id.map { character in
-        character.unicodeScalars.allSatisfy { allowed.contains($0) } ? character : "-"
-      })
-    if name.isEmpty || name == "runs" || name.allSatisfy({ $0 == "." }) { return "-" + name }
-    return name
   }
 }

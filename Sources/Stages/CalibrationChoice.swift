@@ -32,8 +32,8 @@ enum CalibrationChoice {
   /// The file to read, if it is not the capture's own values.
   static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(
-      file: parameters.text("calibration").map { FilePath($0) },
-      folder: parameters.text("calibrationFolder").map { FilePath($0) }, deviceID: deviceID
+      file: parameters.text("calibration").map { FilePath(text: $0) },
+      folder: parameters.text("calibrationFolder").map { FilePath(text: $0) }, deviceID: deviceID
     ).path
   }
 

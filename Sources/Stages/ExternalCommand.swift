@@ -46,7 +46,7 @@ public enum ExternalCommand: Stage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    Dictionary(parameters.list("files").map { ($0, FilePath($0)) }) { first, _ in first }
+    Dictionary(parameters.list("files").map { ($0, FilePath(text: $0)) }) { first, _ in first }
   }
 
   public static func applicability(
@@ -127,15 +127,15 @@ public enum ExternalCommand: Stage {
   ) throws -> String {
     switch piece {
     case .text(let text): return text
-    case .output: return try FileSystem.absolute(context.staging.path).string
-    case .capture: return try FileSystem.absolute(context.capture.folder).string
+    case .output: return try FileSystem.absolute(context.staging.path).text
+    case .capture: return try FileSystem.absolute(context.capture.folder).text
     case .id: return context.capture.id
     case .cores: return "\(context.budget.cores)"
     case .input(let name):
       guard let input = context.inputs[name] else {
         throw StageFailure("its input '\(name)' is not there")
       }
-      return try FileSystem.absolute(input.folder).string
+      return try FileSystem.absolute(input.folder).text
     }
   }
 

@@ -72,7 +72,7 @@ struct VideoExport: Sendable {
         written.add(1, ordering: .relaxed)
       })
     let frames = written.load(ordering: .relaxed)
-    let file = file.lastComponent?.string ?? "video"
+    let file = file.shownName
     try ledger.withLock { ledger in
       ledger.report(file, to: context.warnings)
       try ledger.check(written: frames, decoder.counts, of: file)

@@ -68,14 +68,19 @@ public enum PathText {
     }
   }
 
+  /// The same for the UTF-8 of a text.
+  public static func shown(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.contains(mark) ? Array(shown(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
+  }
+
   /// `%XX`, in upper case.
   public static func percent(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return byte < 16 ? "%0" + digits : "%" + digits
   }
 
-  /// The name in a C string of at most `limit` bytes.
-  static func text(of pointer: UnsafePointer<CChar>) -> String {
+  /// The bytes of a C string.
+  public static func text(of pointer: UnsafePointer<CChar>) -> String {
     if let plain = String(validatingCString: pointer), !plain.utf8.contains(mark) { return plain }
     var bytes: [UInt8] = []
     var next = pointer
@@ -87,7 +92,7 @@ public enum PathText {
   }
 
   /// Lends the bytes of `text` as a C string.
-  static func withCString<Result>(
+  public static func withCString<Result>(
     _ text: String, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     if !text.utf8.contains(mark) { return text.withCString(body) }

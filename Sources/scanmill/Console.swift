@@ -77,7 +77,7 @@ enum Console {
   }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    write(Array(text.utf8)[...], to: descriptor)
+    write(PathText.shown(Array(text.utf8))[...], to: descriptor)
   }
 
   private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {

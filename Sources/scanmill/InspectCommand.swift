@@ -3,6 +3,7 @@ import Captures
 import FoundationEssentials
 import Parallel
 import Runner
+import Storage
 import SystemPackage
 
 struct InspectCommand: ParsableCommand {
@@ -31,7 +32,7 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     let finder = CaptureFinder(Toolbox.captures)
-    let findings = captures.map { finder.find(FilePath($0)) }
+    let findings = captures.map { finder.find(FilePath(text: $0)) }
     let declined = findings.flatMap(\.failures)
     for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
     let recognitions = findings.flatMap(\.captures)

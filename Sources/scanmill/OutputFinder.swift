@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Runner
+import Storage
 import SystemPackage
 
 /// Finds what a user means in an output folder.
@@ -8,7 +9,8 @@ enum OutputFinder {
   /// The captures in an output folder, or the one that the beginning of its folder's name means. A folder
   /// that is absent or holds no results is 65, a name that begins several 64.
   static func catalog(_ folder: String) throws -> OutputCatalog {
-    guard let catalog = try OutputCatalog(FilePath(folder)) ?? shortened(FilePath(folder)) else {
+    let path = FilePath(text: folder)
+    guard let catalog = try OutputCatalog(path) ?? shortened(path) else {
       throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
     }
     guard !catalog.layouts.isEmpty else {
@@ -45,24 +47,18 @@ enum OutputFinder {
 
   /// The one capture behind a path; `nil` when there is none, or several.
   static func recognition(_ path: String) -> Recognition? {
-    let found = CaptureFinder(Toolbox.captures).find(FilePath(path)).captures
+    let found = CaptureFinder(Toolbox.captures).find(FilePath(text: path)).captures
     return found.count == 1 ? found[0] : nil
   }
 
   /// The output of a capture that is named by its path, or by its id or folder in `output`.
   static func layout(of capture: String, in output: String) throws -> OutputLayout {
-    let catalog = OutputCatalog(FilePath(output))
+    let catalog = OutputCatalog(FilePath(text: output))
     let layouts = catalog?.layouts ?? []
-    let finding = CaptureFinder(Toolbox.captures).find(FilePath(capture))
+    let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: capture))
     if finding.captures.count == 1 {
-      let recognition = finding.captures[0]
-      if let known = layouts.first(where: { CaptureMemo(of: $0)?.isAbout(recognition) == true }) {
-        return known
-      }
-      // Not run yet into this folder, or by a build that left no memo.
-      return OutputLayout(
-        root: catalog?.root ?? FilePath(output),
-        name: OutputLayout.folderName(forID: recognition.id))
+      let root = catalog?.root ?? FilePath(text: output)
+      if let target = Ownership(root: root).resolve(finding.captures).first { return target.layout }
     }
     if finding.captures.count > 1 {
       let some = finding.captures.prefix(5).map(\.id).joined(separator: ", ")

@@ -25,7 +25,7 @@ enum PipelineFinder {
       return PipelineSource(
         name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings)
     }
-    guard let file = try? InputFile(FilePath(nameOrFile)) else {
+    guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
       throw Failure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a file nor one of "

@@ -1,10 +1,12 @@
 import ArgumentParser
+import Captures
 import FoundationEssentials
 import Logging
 import Parallel
 import Pipeline
 import Reports
 import Runner
+import Storage
 import SystemPackage
 
 /// The options of `run`, under the names that users of make, ninja, Snakemake and DVC know.
@@ -66,6 +68,27 @@ struct RunArguments: ParsableArguments {
   @Flag(help: "Do not wait for a capture that another run works on.")
   var noWait = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of this family (repeatable, or names with commas).", valueName: "family"))
+  var family: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Leave out captures whose id, folder or path matches (repeatable).", valueName: "glob"))
+  var exclude: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of which a file changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
+      valueName: "date"))
+  var since: String?
+
+  @Option(
+    help: ArgumentHelp("Only captures whose id begins with this (repeatable).", valueName: "prefix")
+  )
+  var id: [String] = []
+
   @Option(help: "How long running stages may take to end after an interrupt.")
   var grace = "30s"
 
@@ -92,6 +115,18 @@ struct RunArguments: ParsableArguments {
     guard DurationText.nanoseconds(grace) != nil else {
       throw ValidationError("--grace is a duration with its unit, such as 30s")
     }
+    guard !output.isEmpty else { throw ValidationError("--output '' is no folder") }
+    let known = CaptureFamily.allCases.map(\.rawValue)
+    for name in families where !known.contains(name) {
+      throw ValidationError(
+        "no family '\(name)'" + NearestName.suggestion(name, among: known)
+          + "; known: \(known.joined(separator: ", "))")
+    }
+    if let since, MomentText.nanoseconds(since, nowNanoseconds: FileStamp.nowNanoseconds()) == nil {
+      throw ValidationError(
+        "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back such as 24h, not '\(since)'"
+      )
+    }
     for text in set where ParameterSetting(text) == nil {
       throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
     }
@@ -106,7 +141,7 @@ struct RunArguments: ParsableArguments {
       try pipeline.checkStage(stage)
     }
     let cores = jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
-    var options = RunOptions(output: FilePath(output), cores: cores)
+    var options = RunOptions(output: FilePath(text: output), cores: cores)
     options.selection.only = only
     options.selection.from = from
     options.selection.until = until
@@ -119,6 +154,22 @@ struct RunArguments: ParsableArguments {
     options.retries = retries
     options.memoryBytes = memory.flatMap(SizeText.bytes)
     return options
+  }
+
+  private var families: [String] {
+    family.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// Which of the captures that are found are asked for.
+  var captureChoice: CaptureChoice {
+    var choice = CaptureChoice()
+    choice.families = Set(families.compactMap(CaptureFamily.init(rawValue:)))
+    choice.excluded = exclude
+    choice.idPrefixes = id
+    choice.sinceNanoseconds = since.flatMap {
+      MomentText.nanoseconds($0, nowNanoseconds: FileStamp.nowNanoseconds())
+    }
+    return choice
   }
 
   func graceSeconds() throws -> Double {

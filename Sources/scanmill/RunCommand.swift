@@ -50,22 +50,32 @@ struct RunCommand: ParsableCommand {
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
     let finder = batch.finder()
-    let findings = captures.map { finder.find(FilePath($0)) }
-    let targets = batch.targets(findings)
+    let findings = captures.map { finder.find(FilePath(text: $0)) }
+    let found = batch.targets(findings)
+    let choice = options.captureChoice
+    let targets = found.filter { choice.refusal($0, searched: findings.map(\.path)) == nil }
     let declined = findings.flatMap(\.failures)
     let unrecognized = findings.flatMap(\.unrecognized).map {
       RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds)
     }
     // A run tells of them at its end, with all other failures.
-    if dryRun || targets.isEmpty {
+    if dryRun || found.isEmpty {
       for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
       if let text = RunSummary.text(of: unrecognized) { Console.error(text) }
     }
-    if targets.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if found.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if let overlap = OutputOverlap(
+      of: runOptions.output, with: found, registry: Toolbox.captures)
+    {
+      throw Failure(code: ExitStatus.usage, text: overlap.description)
+    }
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      try process(batch, source, targets, declined, unrecognized)
+      let skipped = choice.skipped(found, searched: findings.map(\.path))
+      try process(
+        batch, source, Ownership(root: runOptions.output).claim(targets), declined, skipped,
+        unrecognized)
     }
   }
 
@@ -87,11 +97,12 @@ struct RunCommand: ParsableCommand {
 
   private func process(
     _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
-    _ declined: [CaptureFinder.Finding], _ unrecognized: [RunReport.Unrecognized]
+    _ declined: [CaptureFinder.Finding], _ skipped: [CaptureReport],
+    _ unrecognized: [RunReport.Unrecognized]
   ) throws {
     let clock = RunClock.system
     let supervisor = inline ? nil : try supervisor(batch, source)
-    let journal = try Self.journal(in: FilePath(options.output), clock)
+    let journal = try Self.journal(in: FilePath(text: options.output), clock)
     let interruption = Interruption()
     let signals = Signals(
       interruption, graceSeconds: try options.graceSeconds(), clock,
@@ -109,6 +120,7 @@ struct RunCommand: ParsableCommand {
           targets, declined: declined, run: journal.id, events: events,
           cancellation: interruption.abort, interruption: interruption)
       }
+    final.captures += skipped
     final.exit = signals.exitCode ?? final.exit
     final.unrecognized = unrecognized
     final.totals.unrecognized = unrecognized.count

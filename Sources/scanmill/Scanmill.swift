@@ -1,5 +1,10 @@
 import ArgumentParser
 import Runner
+import Storage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// The root command.
 struct Scanmill: ParsableCommand {
@@ -20,12 +25,23 @@ struct Scanmill: ParsableCommand {
     ])
 }
 
+/// What the user wrote, with all its bytes: as `PathText` carries them.
+enum Arguments {
+  static var all: [String] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { pointer in
+        PathText.text(of: UnsafePointer(pointer))
+      }
+    }
+  }
+}
+
 @main
 enum Main {
   static func main() {
     Console.prepare()
     do {
-      var command = try Scanmill.parseAsRoot()
+      var command = try Scanmill.parseAsRoot(Arguments.all)
       try command.run()
       ErrorText.exit(ExitStatus.success)
     } catch {

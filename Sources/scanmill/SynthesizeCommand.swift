@@ -1,4 +1,5 @@
 import ArgumentParser
+import Storage
 import SyntheticCaptures
 import SystemPackage
 
@@ -107,7 +108,7 @@ struct SynthesizeCommand: ParsableCommand {
   }
 
   private var options: SynthesisOptions {
-    var options = SynthesisOptions(output: FilePath(output ?? "."))
+    var options = SynthesisOptions(output: FilePath(text: output ?? "."))
     options.seed = seed
     options.generation = generation
     options.faults = fault

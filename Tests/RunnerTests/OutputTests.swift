@@ -12,10 +12,10 @@ struct OutputTests {
   @Test(
     "A capture's id becomes a folder name",
     arguments: [
-      ("scan-1_a.b+c@d", "scan-1_a.b+c@d"), ("a b/c", "a-b-c"), ("..", "-.."), (".", "-."),
-      ("", "-"), ("runs", "-runs"), ("runs2", "runs2"), ("...", "-..."), ("a~2", "a-2"),
-      ("Küche", "K-che"), ("\u{212A}", "-"), ("e\u{301}", "-"), ("a\r\nb", "a-b"), ("a\0b", "a-b"),
-      ("../../etc", "..-..-etc"), (".hidden", ".hidden"), ("日本", "--"),
+      ("scan-1_a.b+c@d", "scan-1_a.b+c@d"), ("a b/c", "a-b-c"), ("..", "_.."), (".", "_."),
+      ("", "_"), ("runs", "_runs"), ("runs2", "runs2"), ("...", "_..."), ("a~2", "a-2"),
+      ("Küche", "Küche"), ("\u{212A}", "K"), ("e\u{301}", "\u{E9}"), ("a\r\nb", "a--b"),
+      ("a\0b", "a-b"), ("../../etc", "_..-..-etc"), (".hidden", "_.hidden"), ("日本", "日本"),
     ])
   func folderName(id: String, name: String) {
     #expect(OutputLayout.folderName(forID: id) == name)
@@ -34,7 +34,9 @@ struct OutputTests {
         "a", "b", "c", "scan",
       ])
     #expect(
-      try FileSystem.names(in: workshop.output) == ["runs", "scan", "x-y", "x-y~2", "x-y~3"])
+      try FileSystem.names(in: workshop.output) == [
+        ".scanmill", "runs", "scan", "x-y", "x-y~2", "x-y~3",
+      ])
     let document = try JSONDecoder().decode(
       [String: JSONValue].self,
       from: Data(contentsOf: URL(filePath: workshop.layout("x-y").captureDocument.string)))

@@ -14,7 +14,7 @@ extension ARKitScanner {
     init(_ folder: Folder) {
       self.folder = folder
       metadata = Self.metadata(in: folder)
-      sides =
+      var sides =
         if folder.isRelease {
           Sides(release: folder)
         } else if folder.usesPropertyLists {
@@ -22,6 +22,11 @@ extension ARKitScanner {
         } else {
           Sides(json: folder, metadata: metadata.value)
         }
+      if case .unreadable(let error) = metadata, case .absent = sides.matrices {
+        sides.matrices = .unreadable(error)
+        sides.files[.intrinsics] = ["metadata.json"]
+      }
+      self.sides = sides
       depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
       video = Self.video(in: folder)
       generation = Generation(

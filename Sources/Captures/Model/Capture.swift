@@ -39,6 +39,8 @@ public struct Capture: Sendable {
   public var hasThumbnail = false
   /// What is known of the two cameras; `nil` where there is no depth.
   public var alignment: DepthCalibration?
+  /// Why files with calibration that are there cannot be read.
+  public var calibrationProblem: CaptureError?
   public var warnings: [CaptureWarning] = []
   /// The files each part was read from: what a stage that reads the part depends on.
   public var files: [CapturePart: [FilePath]] = [:]

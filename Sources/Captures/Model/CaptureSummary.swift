@@ -45,7 +45,9 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     files = capture.files.mapValues { $0.map(\.text) }
     frameCount = capture.frames.count
     framesShareIMUClock = capture.framesShareIMUClock
-    missingCalibration = Self.missing(in: capture.alignment)
+    // What cannot be read is not missing: stages start, and say why they fail.
+    missingCalibration =
+      capture.calibrationProblem == nil ? Self.missing(in: capture.alignment) : []
     missingFiles = capture.completeness.absentFiles
     colorIsVideo =
       switch capture.color.value?.source {

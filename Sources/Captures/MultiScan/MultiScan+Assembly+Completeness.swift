@@ -6,7 +6,9 @@ extension MultiScan.Assembly {
   /// headers, the video's index and the streams' end marks when the recording stops.
   var completeness: UploadCompleteness {
     var missing: [String] = []
-    if contents.metadata == nil { missing.append("The metadata is not there.") }
+    if contents.metadata == nil, contents.metadataProblem == nil {
+      missing.append("The metadata is not there.")
+    }
     let files = contents.files
     let declared = Set(contents.metadata?.streams.compactMap(\.role) ?? [])
     let generation = contents.generation

@@ -4,7 +4,7 @@ extension MultiScan.Assembly {
   /// Files that the metadata declares or the mode always writes, and that are not there.
   func warnOfMissingFiles() {
     let metadata = contents.metadata
-    if metadata == nil {
+    if metadata == nil, contents.metadataProblem == nil {
       warnings.add(
         .missingFile, "metadata", "no metadata that can be read; the mode is told from the files")
     }
@@ -57,7 +57,8 @@ extension MultiScan.Assembly {
     // Copies at the end are found by looking at depth and lines together.
     let pairing = isARCore ? [files.depth] + info + metadata : []
     let choosesTrack = (contents.color.value?.otherVideoTracks ?? 0) > 0
-    let constants = contents.constantIntrinsics == nil ? [] : metadata
+    let constants =
+      contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
     let own: [CapturePart: (files: [String?], with: [String?])] = [
       .color: (video, choosesTrack ? metadata : []),
       .depth: ([files.depth], metadata + pairing),
@@ -66,7 +67,9 @@ extension MultiScan.Assembly {
       .poses: (info, pairing),
       .intrinsics: (info + constants, video + pairing + metadata),
       .cameraSettings: (info, pairing),
-      .geo: (contents.metadata?.position == nil ? [] : metadata, []),
+      .geo: (
+        contents.metadata?.position == nil && contents.metadataProblem == nil ? [] : metadata, []
+      ),
       .frames: contents.generation.writesCameraInfo ? (info, pairing) : (video + motion, []),
       .calibration: (info + constants, video + pairing + metadata),
     ]

@@ -10,6 +10,8 @@ extension MultiScan {
     var metadata: Metadata?
     /// The file that `metadata` comes from.
     var metadataFile: String?
+    /// Why metadata that is there cannot be read: frames cannot be understood then.
+    var metadataProblem: CaptureError?
     var generation: Generation
     var cameraInfo: StreamState<CameraInfo> = .absent("no camera info (.jsonl)")
     var motion: [MotionKind: StreamState<MotionFile>] = [:]
@@ -38,8 +40,11 @@ extension MultiScan.Contents {
   init(of files: MultiScan.Files) throws(CaptureError) {
     self.files = files
     let found = Self.metadata(of: files)
-    metadata = found?.metadata
-    metadataFile = found?.file
+    switch found {
+    case .found(let read, let file): (metadata, metadataFile) = (read, file)
+    case .unreadable(let error, let file): (metadataProblem, metadataFile) = (error, file)
+    case .none: break
+    }
     if let name = files.cameraInfo {
       cameraInfo = Self.readLines(files.path(of: name))
     }
@@ -79,20 +84,27 @@ extension MultiScan.Contents {
     if let error = firstErrorIfNothingIsReadable { throw error }
   }
 
-  private static func metadata(
-    of files: MultiScan.Files
-  ) -> (metadata: MultiScan.Metadata, file: String)? {
+  private enum FoundMetadata {
+    case found(MultiScan.Metadata, String)
+    case unreadable(CaptureError, String)
+    case none
+  }
+
+  private static func metadata(of files: MultiScan.Files) -> FoundMetadata {
+    var problem: FoundMetadata?
     for name in [files.json, files.text].compactMap(\.self) {
-      guard let map = try? map(files.path(of: name)).get(),
-        map.count <= InputLimits.bytesOfDescription.most
-      else { continue }
-      let converted = TextBytes.utf8(ifUTF16: map)
-      let metadata =
-        converted.map { MultiScan.Metadata($0.span.bytes) }
-        ?? map.withBytes { MultiScan.Metadata($0) }
-      if let metadata { return (metadata, name) }
+      switch map(files.path(of: name)) {
+      case .success(let map):
+        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
+        let converted = TextBytes.utf8(ifUTF16: map)
+        let metadata =
+          converted.map { MultiScan.Metadata($0.span.bytes) }
+          ?? map.withBytes { MultiScan.Metadata($0) }
+        if let metadata { return .found(metadata, name) }
+      case .failure(let error): problem = problem ?? .unreadable(error, name)
+      }
     }
-    return nil
+    return problem ?? .none
   }
 
   private func surveyed(_ layout: MultiScan.DepthLayout?) -> (
@@ -124,6 +136,7 @@ extension MultiScan.Contents {
   ) -> StreamState<MultiScan.SurveyedDepth>? {
     guard let name else { return nil }
     let path = files.path(of: name)
+    if let metadataProblem { return .unreadable(metadataProblem) }
     guard let layout else { return .unreadable(MultiScan.DepthLayout.unknown(path)) }
     switch Self.map(path) {
     case .success(let file):

@@ -28,7 +28,9 @@ public struct CaptureRegistry: Sendable {
       throw CaptureError(
         file: recognition.folder, problem: "no reader for \(recognition.family.rawValue)")
     }
-    return try reader.open(recognition)
+    var capture = try reader.open(recognition)
+    capture.failWhatCannotBeRead()
+    return capture
   }
 
   /// The captures that a folder itself holds. Where two families claim the same files, the certain one

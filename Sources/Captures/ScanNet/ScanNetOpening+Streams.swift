@@ -97,7 +97,8 @@ extension ScanNetOpening {
     _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
   ) {
     guard hasMetadata else {
-      capture.intrinsics = .absent("\(files.stem).txt is missing")
+      capture.intrinsics =
+        metadataProblem.map { .unreadable($0) } ?? .absent("\(files.stem).txt is missing")
       return
     }
     let fit = colorFit(colorFacts)

@@ -9,10 +9,21 @@ struct ScanNetOpening {
   let metadata: ScanNetMetadata
   /// Whether the `.txt` could be read: without it cameras are unknown.
   let hasMetadata: Bool
+  /// Why the `.txt` that is there cannot be read: depth and cameras cannot be understood then.
+  let metadataProblem: CaptureError?
 
   init(_ files: ScanNetFiles) {
     self.files = files
-    let mapped = files.metadata.flatMap { try? MappedFile($0) }
+    var mapped: MappedFile?
+    var problem: CaptureError?
+    if let path = files.metadata {
+      do throws(FileError) {
+        mapped = try MappedFile(path)
+      } catch {
+        problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+      }
+    }
+    metadataProblem = problem
     hasMetadata = mapped != nil
     // The app writes less than 1 KiB.
     metadata =
@@ -41,7 +52,7 @@ struct ScanNetOpening {
       layout: depth.layout ?? ScanNetDepthLayout(), frameCount: frameCount,
       imuStart: imuStart)
     capture.frames = times.frames
-    capture.depth = depth.state(times: times)
+    capture.depth = metadataProblem.map { .unreadable($0) } ?? depth.state(times: times)
     capture.color = colorStream(color, times: times)
     capture.cameraSettings = cameraSettings(
       frameCount: frameCount, depthRecords: depth.layout?.records.count)
@@ -63,7 +74,7 @@ struct ScanNetOpening {
   private func describe(_ capture: inout Capture) {
     if let file = files.metadata, hasMetadata {
       ScanNetKeys.check(metadata, file: name(file), into: warnings)
-    } else {
+    } else if metadataProblem == nil {
       missing("txt", "cameras and labels are unknown, depth is taken as 640x480")
     }
     capture.device.id = metadata.text("deviceId")

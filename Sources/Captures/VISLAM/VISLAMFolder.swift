@@ -54,8 +54,10 @@ struct VISLAMFolder {
   var hasStillsFolder: Bool { listing.subfolders.contains(Self.stillsFolder) }
 
   /// The pictures of the stills folder in order of their names, links that lead out left out.
-  var stills: [FilePath] {
-    guard let pictures else { return [] }
+  /// Throws when the stills folder may not be read.
+  func stills() throws(FileError) -> [FilePath] {
+    guard hasStillsFolder, !outside.contains(Self.stillsFolder) else { return [] }
+    let pictures = try pictures ?? FolderListing(of: path.appending(Self.stillsFolder), inside: path)
     return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
       .map(pictures.path)
   }
@@ -82,7 +84,14 @@ struct VISLAMFolder {
     for base in [path, path.appending(Self.stillsFolder)] {
       let candidate = base.pushing(relative).lexicallyNormalized()
       guard candidate.starts(with: path.lexicallyNormalized()) else { return .outside }
-      guard let real = PathSafety.resolved(candidate) else { continue }
+      let real: FilePath
+      do throws(FileError) {
+        real = try PathSafety.resolve(candidate)
+      } catch {
+        // It may be there: reading it will say why it cannot be.
+        if error.kind == .permission { return .found(candidate) }
+        continue
+      }
       guard real.starts(with: resolved) else {
         place = .outside
         continue

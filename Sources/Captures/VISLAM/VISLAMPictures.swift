@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// The pictures of a session, before they are joined with the rows of the frame table.
@@ -30,7 +31,14 @@ enum VISLAMPictures {
       }
     }
     guard let movie = Self.best(movies, folder, rowCount: table?.rows.count ?? 0) else {
-      let stills = folder.stills
+      let stills: [FilePath]
+      do throws(FileError) {
+        stills = try folder.stills()
+      } catch {
+        self = .unreadable(
+          CaptureError(file: error.path, problem: error.reason, remedy: error.remedy))
+        return
+      }
       warnings.add(
         .pathOutsideCapture, VISLAMFolder.stillsFolder, count: folder.outsideStillCount,
         "pictures that are links out of the capture's folder; not followed")

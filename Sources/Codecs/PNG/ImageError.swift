@@ -22,7 +22,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    let subject = file?.string.onOneLine ?? "picture in memory"
+    let subject = file?.shown.onOneLine ?? "picture in memory"
     let place = byteOffset.map { " (byte \($0))" } ?? ""
     let advice = remedy.map { "; \($0)" } ?? ""
     return "\(subject): \(what)\(place)\(advice)"

@@ -20,7 +20,8 @@ final class VideoOutput {
       case .mov: "mov"
       case .matroska: "matroska"
       }
-    guard avformat_alloc_output_context2(&format, nil, name, file.string) >= 0, let opened = format,
+    guard file.withPlatformString({ avformat_alloc_output_context2(&format, nil, name, $0) }) >= 0,
+      let opened = format,
       let stream = avformat_new_stream(opened, nil),
       avcodec_parameters_from_context(stream.pointee.codecpar, encoder) >= 0
     else {
@@ -37,7 +38,9 @@ final class VideoOutput {
     self.stream = stream
     do throws(VideoError) {
       filter = try Self.signatureRemover(stream, settings, file)
-      try Self.check(avio_open(&opened.pointee.pb, file.string, AVIO_FLAG_WRITE), file, "create")
+      try Self.check(
+        file.withPlatformString { avio_open(&opened.pointee.pb, $0, AVIO_FLAG_WRITE) }, file,
+        "create")
       try Self.check(avformat_write_header(opened, nil), file, "write the header")
     } catch {
       av_bsf_free(&filter)

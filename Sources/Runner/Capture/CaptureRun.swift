@@ -1,6 +1,7 @@
 import Captures
 import Parallel
 import Pipeline
+import Storage
 import SystemPackage
 
 /// Carries out the plan of one capture: ready stages side by side, each on a thread of its own, all
@@ -224,7 +225,7 @@ final class CaptureRun {
 
   private func report() -> CaptureReport {
     var report = CaptureReport(
-      id: session.layout.name, path: session.capture.folder.string,
+      id: session.layout.name, path: session.capture.folder.shown,
       family: session.capture.family.rawValue, outcome: .done)
     report.missing = session.capture.completeness.absentFiles
     return results.report(

@@ -26,8 +26,8 @@ struct CaptureSession {
     var identities = Self.identities(in: recognition.folder)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
-    for file in capture.files.values.joined() where identities[file.string] == nil {
-      identities[file.string] = FileStamp(of: file)
+    for file in capture.files.values.joined() where identities[file.text] == nil {
+      identities[file.text] = FileStamp(of: file)
     }
     inputs?.add(capture.files.values.joined())
     self.inputs = inputs
@@ -51,8 +51,8 @@ struct CaptureSession {
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
     }
-    let bytes = try JSONText.pretty(
-      CaptureDocument(capture, found: found, encodings: encodings))
+    let bytes = PathText.shown(
+      try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings)))
     try output.checkDocument()
     let name = "capture.json"
     if try output.folder.contents(of: name) == bytes { return }
@@ -64,9 +64,9 @@ struct CaptureSession {
     var all: [String: FileStamp] = [:]
     func add(_ folder: FilePath, depth: Int) {
       for name in (try? FileSystem.names(in: folder)) ?? [] {
-        let path = folder.appending(name)
+        let path = folder.appending(name: name)
         if let identity = FileStamp(of: path) {
-          all[path.string] = identity
+          all[path.text] = identity
         } else if depth > 0, FileSystem.isFolder(path) {
           add(path, depth: depth - 1)
         }

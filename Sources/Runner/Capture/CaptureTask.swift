@@ -19,6 +19,10 @@ struct CaptureTask: Sendable {
   /// Never throws: what went wrong is in the outcome.
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
     do {
+      if let why = try Ownership.refusal(target) {
+        return CaptureOutcome(
+          target.report(.failed, why, cause: .machine), codes: [ExitStatus.cannotWrite])
+      }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
       guard let lock = try lock(output, &who) else {
@@ -37,8 +41,9 @@ struct CaptureTask: Sendable {
         clock: clock)
       try output.checkDocument()
       try session.removeInapplicable(for: pipeline, in: output)
-      try session.remember(options.pipelineSource, in: output)
       try session.writeDocument(for: pipeline, in: output)
+      try session.remember(options.pipelineSource, in: output)
+      session.rememberOwner()
       let captureRun = CaptureRun(
         session, output: output, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
         events: events, interruption: interruption)

@@ -77,7 +77,7 @@ struct FactsCollector: Sendable {
   func captureFiles(of stage: StageDefinition) -> [FilePath] {
     var seen: Set<String> = []
     return parts(of: stage).flatMap { summary.files[$0] ?? [] }
-      .filter { seen.insert($0).inserted }.map { FilePath($0) }
+      .filter { seen.insert($0).inserted }.map { FilePath(text: $0) }
   }
 
   private func captureInputs(of stage: StageDefinition) throws(FileError) -> CaptureInputs? {
@@ -87,7 +87,7 @@ struct FactsCollector: Sendable {
     for part in parts {
       var list: [Digest] = []
       for path in summary.files[part] ?? [] {
-        list.append(try digests.digest(of: FilePath(path)))
+        list.append(try digests.digest(of: FilePath(text: path)))
       }
       files[part.rawValue] = list
     }

@@ -159,7 +159,7 @@ struct JobRunner: Sendable {
   /// A file of the capture that is not as it was when the capture was opened.
   private func changedInput() -> FilePath? {
     collector.captureFiles(of: stage).first { path in
-      identities[path.string].map { FileStamp(of: path) != $0 } ?? false
+      identities[path.text].map { FileStamp(of: path) != $0 } ?? false
     }
   }
 
@@ -274,7 +274,7 @@ struct JobRunner: Sendable {
         remedy: "run again once the upload has settled")
     }
     for path in collector.captureFiles(of: stage) {
-      guard let before = identities[path.string], FileStamp(of: path) == before else {
+      guard let before = identities[path.text], FileStamp(of: path) == before else {
         throw changed(path)
       }
     }

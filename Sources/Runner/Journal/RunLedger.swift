@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 import SystemPackage
 
 /// What has become of the captures of a run so far: every one ends in exactly one entry, in the order in
@@ -28,7 +29,7 @@ struct RunLedger {
     startSeconds = clock.monotonicSeconds()
     self.declined = declined.map {
       CaptureReport(
-        id: $0.path.lastComponent?.string ?? "", path: $0.path.string, family: nil,
+        id: $0.path.shownName, path: $0.path.shown, family: nil,
         outcome: .failed, message: $0.declined)
     }
     hasFailed = !declined.isEmpty
@@ -43,7 +44,7 @@ struct RunLedger {
   func start(_ index: Int) {
     var event = RunEvent(
       .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = targets[index].recognition.folder.string
+    event.message = targets[index].recognition.folder.shown
     events.send(event)
   }
 

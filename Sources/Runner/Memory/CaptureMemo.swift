@@ -28,7 +28,7 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
     id = capture.id
     family = capture.family
     generation = capture.generation
-    folder = recognition.folder.string
+    folder = recognition.folder.text
     stem = recognition.stem
     self.summary = summary
     warnings = capture.warnings
@@ -47,13 +47,13 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
   /// As the capture was recognized.
   public var recognition: Recognition {
     Recognition(
-      family: family, certainty: .certain, folder: FilePath(folder), stem: stem, id: id,
+      family: family, certainty: .certain, folder: FilePath(text: folder), stem: stem, id: id,
       reason: "remembered")
   }
 
   /// Whether it is about the capture of `recognition`.
   public func isAbout(_ recognition: Recognition) -> Bool {
-    family == recognition.family && folder == recognition.folder.string && stem == recognition.stem
+    family == recognition.family && folder == recognition.folder.text && stem == recognition.stem
   }
 
   /// Tells noted pipelines apart.

@@ -28,7 +28,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// `nil` when the folder is absent or holds too much.
   init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
-      folder: recognition.folder.string, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
+      folder: recognition.folder.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
   }
 
   private init?(folder: String, stem: String?, nowNanoseconds: Int64) {
@@ -55,7 +55,7 @@ public struct InputListing: Hashable, Sendable, Codable {
 
   private mutating func gather(_ open: OpenFolder, prefix: String, level: Int) -> Bool {
     for (name, kind) in open.entries() {
-      if level == 0, let stem, !name.hasPrefix(stem) { continue }
+      if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }
@@ -76,8 +76,8 @@ public struct InputListing: Hashable, Sendable, Codable {
   mutating func add(_ paths: some Sequence<FilePath>) {
     let known = Set(entries.map { "\(folder)/\($0.name)" })
     var others: [String: FileStamp] = [:]
-    for path in paths where !known.contains(path.string) {
-      others[path.string] = FileStamp(of: path)
+    for path in paths where !known.contains(path.text) {
+      others[path.text] = FileStamp(of: path)
     }
     entries += others.sorted { $0.key < $1.key }.map { Entry(name: $0.key, stamp: $0.value) }
   }
@@ -87,6 +87,15 @@ public struct InputListing: Hashable, Sendable, Codable {
     Dictionary(
       entries.map { ($0.name.hasPrefix("/") ? $0.name : "\(folder)/\($0.name)", $0.stamp) }
     ) { first, _ in first }
+  }
+
+  /// Whether these are files of the same names, sizes and times, wherever they lie.
+  func looksLike(_ other: InputListing) -> Bool {
+    func looks(_ listing: InputListing) -> [[String]] {
+      listing.entries.filter { !$0.name.hasPrefix("/") }
+        .map { [$0.name, "\($0.stamp.bytes)", "\($0.stamp.modifiedNanoseconds)"] }
+    }
+    return looks(self) == looks(other) && !entries.isEmpty
   }
 
   /// Whether everything is still the same. Cost: one system call per file.

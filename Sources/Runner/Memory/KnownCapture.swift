@@ -44,7 +44,7 @@ public struct KnownCapture: Sendable {
         summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
     }
     guard core.summary.family == recognition.family,
-      core.inputs.folder == recognition.folder.string, core.inputs.stem == recognition.stem,
+      core.inputs.folder == recognition.folder.text, core.inputs.stem == recognition.stem,
       // Notes of a build that did not look for these do not tell everything.
       core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
@@ -63,12 +63,12 @@ public struct KnownCapture: Sendable {
   static func onlyCapture(
     of folder: FilePath, in root: FilePath, signature: String
   ) -> Recognition? {
-    guard let name = folder.lastComponent?.string else { return nil }
+    guard let name = folder.name else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
     guard let notes = layout.openNotes(),
       let memo = notes.stamp(of: layout.memoName),
       let core = RecordIndex.core(in: notes, layout, memo: memo),
-      core.onlyCaptureBy == signature, core.inputs.folder == folder.string, core.inputs.stem == nil,
+      core.onlyCaptureBy == signature, core.inputs.folder == folder.text, core.inputs.stem == nil,
       core.summary.id == name, core.inputs.isCurrent()
     else { return nil }
     return Recognition(

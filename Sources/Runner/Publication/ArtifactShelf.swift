@@ -18,7 +18,7 @@ public struct ArtifactShelf: Sendable {
   init(_ layout: OutputLayout, index: RecordIndex?) {
     self.layout = layout
     self.index = index
-    folder = index == nil ? nil : OpenFolder(layout.folder.string, followsLinks: false)
+    folder = index == nil ? nil : OpenFolder(layout.folder.text, followsLinks: false)
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
@@ -100,7 +100,7 @@ public struct ArtifactShelf: Sendable {
     let place = layout.artifact(record.stage)
     let open =
       folder.map { OpenFolder(record.stage, in: $0, followsLinks: false) }
-      ?? OpenFolder(place.string, followsLinks: false)
+      ?? OpenFolder(place.text, followsLinks: false)
     var missing: [String] = []
     var altered: [String] = []
     // The folder in it that was looked into last.
@@ -118,7 +118,7 @@ public struct ArtifactShelf: Sendable {
       }
       if stamp.bytes != output.bytes
         || (verify
-          && (try? Digest(ofFileAt: place.appending(FilePath(output.path).components)))
+          && (try? Digest(ofFileAt: place.appending(FilePath(text: output.path).components)))
             != output.sha256)
       {
         altered.append(output.path)

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 import SystemPackage
 
 /// How a stage of a capture stands.
@@ -82,7 +83,9 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         ?? (problems.isEmpty ? nil : problems.joined(separator: "; "))
     }
     self.init(
-      id: capture.layout.name, path: capture.recognition?.folder.string ?? capture.memo?.folder,
+      id: capture.layout.name,
+      path: capture.recognition?.folder.shown
+        ?? capture.memo.map { PathText.shown($0.folder) },
       family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
       lockedBy: capture.lockedBy, notes: capture.notes,

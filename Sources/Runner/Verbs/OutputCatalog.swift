@@ -10,13 +10,13 @@ public struct OutputCatalog: Sendable {
 
   /// An output folder, or the folder of one capture in it; `nil` when there is no folder at all.
   ///
-  /// A folder is a capture's output when it has our notes or a `capture.json`. Symbolic links are not
+  /// A folder is a capture's output when it is provably ours (`OutputFolderState`). Symbolic links are not
   /// followed: what they lead to belongs to somebody else.
   public init?(_ folder: FilePath) {
     guard FileSystem.isFolder(folder) else { return nil }
     // With its own name: `.` has none.
     let folder = PathSafety.resolved(folder) ?? folder
-    if let name = folder.lastComponent?.string,
+    if let name = folder.name,
       Self.isOutput(OutputLayout(root: folder.removingLastComponent(), name: name))
     {
       root = folder.removingLastComponent()
@@ -24,14 +24,17 @@ public struct OutputCatalog: Sendable {
       return
     }
     root = folder
-    layouts = (OpenFolder(folder.string)?.entries() ?? [])
+    layouts = (OpenFolder(folder.text)?.entries() ?? [])
       .filter { $0.kind == .folder && $0.name != "runs" && !$0.name.hasPrefix(".") }
       .map { OutputLayout(root: folder, name: $0.name) }
       .filter(Self.isOutput).sorted { $0.name < $1.name }
   }
 
   private static func isOutput(_ layout: OutputLayout) -> Bool {
-    FileStamp(of: layout.captureDocument) != nil
-      || (FileSystem.isFolder(layout.notes) && !FileSystem.isLink(layout.notes))
+    switch OutputFolderState(layout) {
+    case .owned, .remembered, .described: true
+    case .vacant: FileSystem.isFolder(layout.notes)
+    case .absent, .foreign: false
+    }
   }
 }

@@ -123,7 +123,7 @@ public final class OutputExaminer {
   /// `capture.json`.
   private func recognition(_ layout: OutputLayout, _ memo: CaptureMemo?) -> Recognition? {
     if let memo {
-      guard let listing = try? FolderListing(of: FilePath(memo.folder)) else { return nil }
+      guard let listing = try? FolderListing(of: FilePath(text: memo.folder)) else { return nil }
       return captures.recognize(listing).first { memo.isAbout($0) }
         // Damaged meanwhile beyond recognition, not gone.
         ?? (listing.files.contains { memo.stem.map($0.hasPrefix) ?? true } ? memo.recognition : nil)

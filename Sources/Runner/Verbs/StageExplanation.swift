@@ -220,7 +220,7 @@ extension StageExplanation {
     {
       found.append(
         input(
-          .external, name, files[name]?.string ?? "?", record?.inputs.external[name]?.hex,
+          .external, name, files[name]?.shown ?? "?", record?.inputs.external[name]?.hex,
           planned.inputs.external[name]?.hex))
     }
     return found

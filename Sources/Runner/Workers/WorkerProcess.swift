@@ -60,7 +60,7 @@ struct WorkerProcess: Sendable {
     let input = try Pipe()
     let output = try Pipe()
     var process = ProcessOrder(
-      ProgramPath.lasting(program, known: identity).string, arguments)
+      ProgramPath.lasting(program, known: identity).text, arguments)
     process.input = .descriptor(input.reading)
     process.output = .descriptor(output.writing)
     // A terminal's signals are for the supervisor, which passes on what they mean.

@@ -1,0 +1,35 @@
+import Captures
+import Pipeline
+import Storage
+
+/// A capture and where its results go.
+public struct CaptureTarget: Sendable, Codable {
+  public var recognition: Recognition
+  public var layout: OutputLayout
+  /// What is to be done before the folder is this capture's; `nil`: it is.
+  var claim: Claim?
+  /// Why nothing may be written there.
+  public internal(set) var refusal: String?
+
+  enum Claim: String, Sendable, Codable {
+    /// It is new.
+    case make
+    /// It was made from this capture by a version that kept no owner.
+    case adopt
+    /// It was made from this capture at a place that is gone.
+    case move
+  }
+
+  public init(recognition: Recognition, layout: OutputLayout) {
+    self.recognition = recognition
+    self.layout = layout
+  }
+
+  func report(
+    _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
+  ) -> CaptureReport {
+    CaptureReport(
+      id: layout.name, path: recognition.folder.shown, family: recognition.family.rawValue,
+      outcome: outcome, message: message, cause: cause)
+  }
+}

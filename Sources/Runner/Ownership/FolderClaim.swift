@@ -1,0 +1,80 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Takes possession of one output folder.
+struct FolderClaim {
+  private let layout: OutputLayout
+  private let record: OwnerRecord
+  private let claim: CaptureTarget.Claim?
+
+  init(_ target: CaptureTarget) {
+    layout = target.layout
+    record = OwnerRecord(target.recognition)
+    claim = target.claim
+  }
+
+  /// `false` when somebody else has taken it meanwhile.
+  func take() throws -> Bool {
+    switch claim {
+    case nil: true
+    case .make:
+      switch OutputFolderState(layout) {
+      case .absent: try make()
+      case .vacant: try record.writeNew(to: layout)
+      // Somebody was faster.
+      case .owned, .remembered, .described, .foreign: false
+      }
+    case .adopt: try record.writeNew(to: layout)
+    case .move: try move()
+    }
+  }
+
+  /// The folder appears with its owner in it: made beside, then renamed to a name that must be free.
+  private func make() throws -> Bool {
+    let claims = layout.root.appending(".scanmill").appending("claims")
+    let beside = claims.appending(
+      "\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
+    let own = OutputLayout(root: beside, name: "new")
+    defer {
+      try? FileSystem.remove(beside)
+      // Empty again, unless another run claims something now.
+      _ = claims.withPlatformString { rmdir($0) }
+    }
+    try FileSystem.makeFolder(own.notes)
+    try OutputFile.write(JSONText.pretty(record), to: own.owner)
+    do throws(FileError) {
+      try FileSystem.renameNew(own.folder, to: layout.folder)
+      return true
+    } catch {
+      if FileSystem.exists(layout.folder) { return false }
+      throw error
+    }
+  }
+
+  /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
+  private func move() throws -> Bool {
+    guard
+      let lock = try FileLock(
+        at: layout.lock, holder: "scanmill claim", keepWaiting: { _ in false })
+    else { return true }
+    defer { withExtendedLifetime(lock) {} }
+    switch OutputFolderState(layout) {
+    case .owned(var owner):
+      if owner.place == record.place { return true }
+      guard owner.place.isGone else { return false }
+      (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
+      try owner.replace(in: layout)
+      return true
+    case .remembered:
+      try record.replace(in: layout)
+      return true
+    case .absent, .vacant, .described, .foreign: return false
+    }
+  }
+}

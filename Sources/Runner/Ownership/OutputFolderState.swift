@@ -1,0 +1,96 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Whose a folder in the output is.
+enum OutputFolderState: Sendable {
+  case absent
+  /// Empty, or nothing in it but notes of ours that tell of no place.
+  case vacant
+  case owned(OwnerRecord)
+  /// Made by a version of this program that kept no owner: the place is that of its memo.
+  case remembered(CaptureMemo)
+  /// Made by a version that kept neither: the place is that of its `capture.json`.
+  case described(path: String, id: String)
+  /// Not provably ours; why.
+  case foreign(String)
+
+  /// Reads a few small files; writes nothing.
+  init(_ layout: OutputLayout) {
+    guard FileSystem.exists(layout.folder) else {
+      self = .absent
+      return
+    }
+    guard !FileSystem.isLink(layout.folder) else {
+      self = .foreign("is a symbolic link")
+      return
+    }
+    guard FileSystem.isFolder(layout.folder) else {
+      self = .foreign("is not a folder")
+      return
+    }
+    do throws(FileError) {
+      self = try Self.look(layout)
+    } catch {
+      self = .foreign("cannot be read: \(error.reason)")
+    }
+  }
+
+  private static func look(_ layout: OutputLayout) throws(FileError) -> OutputFolderState {
+    let folder = try OpenFolder(reading: layout.folder)
+    let notes = OpenFolder(".scanmill", in: folder, followsLinks: false)
+    if let notes {
+      if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
+      if let memo = CaptureMemo(of: layout) { return .remembered(memo) }
+    }
+    let names = try FileSystem.names(in: layout.folder)
+    let own: Set<String> = [".scanmill", ".staging", ".failed"]
+    if names.allSatisfy(own.contains), notes != nil || names.isEmpty { return .vacant }
+    if let document = OutputExaminer.Document(layout), notes != nil || hasArtifact(layout, names) {
+      return .described(path: document.path, id: document.id)
+    }
+    let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
+    return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")
+  }
+
+  private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
+    names.contains { name in
+      !FileSystem.isLink(layout.artifact(name))
+        && ArtifactShelf.read(ArtifactRecord.self, layout.record(name))?.stage == name
+    }
+  }
+
+  /// Whether it was made from this capture where it lies.
+  func belongs(to recognition: Recognition) -> Bool {
+    let place = Place(recognition)
+    switch self {
+    case .owned(let owner): return owner.place == place || owner.place.isAlias(of: place)
+    case .remembered(let memo):
+      let noted = Place(folder: FilePath(text: memo.folder), stem: memo.stem)
+      return noted == place || noted.isAlias(of: place)
+    case .described(let path, let id):
+      return path == place.folder.shown && id == PathText.shown(recognition.id)
+    case .absent, .vacant, .foreign: return false
+    }
+  }
+
+  /// Whether the place it belongs to is gone and `recognition` is what had been there.
+  func hasMoved(to recognition: Recognition) -> Bool {
+    switch self {
+    case .owned(let owner):
+      guard owner.family == recognition.family, owner.place.isGone, let content = owner.content
+      else { return false }
+      return ContentKey.of(recognition) == content
+    case .remembered(let memo):
+      // No key was kept: names, sizes and times of change, which a move within a file system keeps.
+      guard memo.family == recognition.family,
+        Place(folder: FilePath(text: memo.folder), stem: memo.stem).isGone,
+        let now = InputListing(recognition, nowNanoseconds: .max)
+      else { return false }
+      return memo.inputs.looksLike(now)
+    case .absent, .vacant, .described, .foreign: return false
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// `.scanmill/owner.json`: the place that an output folder was first made from, and belongs to.
+struct OwnerRecord: Hashable, Sendable, Codable {
+  var schema = 1
+  /// As the capture is called, before it became a folder name.
+  var id: String
+  var family: CaptureFamily
+  /// As `PathText` carries it.
+  var folder: String
+  var stem: String?
+  /// What lay there at the last run, to know it again elsewhere.
+  var content: Digest?
+
+  init(_ recognition: Recognition, content: Digest? = nil) {
+    id = recognition.id
+    family = recognition.family
+    folder = Place(recognition).folder.text
+    stem = recognition.stem
+    self.content = content
+  }
+
+  init(_ memo: CaptureMemo) {
+    id = memo.id
+    family = memo.family
+    folder = memo.folder
+    stem = memo.stem
+  }
+
+  /// What an output folder says; `nil` when it says nothing that can be read.
+  init?(in layout: OutputLayout) {
+    guard let folder = OpenFolder(layout.folder.text),
+      let notes = OpenFolder(".scanmill", in: folder, followsLinks: false),
+      let record = Self.read(in: notes, layout.ownerName)
+    else { return nil }
+    self = record
+  }
+
+  var place: Place { Place(folder: FilePath(text: folder), stem: stem) }
+
+  static func read(in notes: OpenFolder, _ name: String) -> OwnerRecord? {
+    guard let bytes = notes.contents(of: name, limit: 1 << 20)?.bytes,
+      let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
+      record.schema == 1
+    else { return nil }
+    return record
+  }
+
+  /// Writes it where there is none. `false` when somebody else has written one.
+  func writeNew(to layout: OutputLayout) throws -> Bool {
+    try FileSystem.makeFolder(layout.notes)
+    let beside = layout.notes.appending(".\(layout.ownerName).\(getpid()).new")
+    defer { try? FileSystem.remove(beside) }
+    try OutputFile.write(JSONText.pretty(self), to: beside)
+    // Atomic also where `renameat2` is not: a second link is refused.
+    if beside.withPlatformString({ a in layout.owner.withPlatformString { b in link(a, b) } }) == 0
+    {
+      return true
+    }
+    if errno == EEXIST { return false }
+    do throws(FileError) {
+      try FileSystem.renameNew(beside, to: layout.owner)
+      return true
+    } catch {
+      if FileStamp(of: layout.owner) != nil { return false }
+      throw error
+    }
+  }
+
+  /// Only for the holder of the lock.
+  func replace(in layout: OutputLayout) throws {
+    try OutputFile.replace(layout.owner, with: JSONText.pretty(self))
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Names that are not UTF-8, through the built binary.
+@Suite struct OddNameTests {
+  private let folder: TemporaryFolder
+  private var input: FilePath { folder.path.appending("in") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A small capture of `family` whose folder, and stem where it has one, hold byte 0xFF; its new place
+  /// and the name of its results.
+  private func makeOdd(_ family: String) throws -> (FilePath, name: String) {
+    let made = try Program.run([
+      "synthesize", family, "--output", input.string, "--frames", "4", "--id", "plain",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let plain = input.appending("plain")
+    let odd = input.appending(name: PathText.text(of: Array("x".utf8) + [0xFF, 0x79]))
+    let isStem = try FileSystem.names(in: plain).contains { $0.hasPrefix("plain.") }
+    for name in try FileSystem.names(in: plain) where isStem && name.hasPrefix("plain") {
+      let other = PathText.text(of: Array("s".utf8) + [0xFF] + Array(name.dropFirst(5).utf8))
+      try FileSystem.rename(plain.appending(name), to: plain.appending(name: other))
+    }
+    try FileSystem.rename(plain, to: odd)
+    return (odd, isStem ? "s%FF" : "x%FFy")
+  }
+
+  @Test(arguments: ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"])
+  func `a capture with odd bytes in its names is processed like any other`(family: String) throws {
+    let (_, name) = try makeOdd(family)
+    let output = folder.path.appending("out")
+    let arguments = ["run", input.string, "--output", output.string]
+    let run = try Program.run(arguments)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.hasPrefix("\(name) done "), "\(run.output)")
+    let document = try #require(
+      FileManager.default.contents(atPath: output.appending(name).appending("capture.json").string))
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: document) as? [String: Any])
+    #expect(object["id"] as? String == name)
+    #expect((object["path"] as? String)?.hasSuffix("/x%FFy") == true)
+    // Nothing is done twice, whoever asks.
+    let again = try Program.run(arguments + ["--json"])
+    let captures = try #require(try again.json()["captures"] as? [[String: Any]])
+    let stages = captures.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
+    #expect(!stages.isEmpty)
+    #expect(stages.allSatisfy { $0["outcome"] as? String != "ran" })
+    let status = try Program.run(["status", output.string])
+    #expect(status.status == 0 && !status.output.contains("gone"), "\(status.output)")
+    let inspected = try Program.run(["inspect", input.string, "--json"])
+    #expect(inspected.status == 0)
+    #expect(try inspected.json()["id"] as? String == name)
+  }
+
+  @Test func `odd bytes in the paths of the command line arrive`() throws {
+    let (_, name) = try makeOdd("strabo")
+    let script = """
+      exec "$0" run "$(printf '%s/x\\377y' "$1")" --output "$(printf '%s/out\\376' "$2")"
+      """
+    let shell = try Running(
+      "/bin/sh", ["-c", script, Program.path.string, input.string, folder.path.string], in: nil
+    ).finish()
+    #expect(shell.status == 0, "\(shell.errors)")
+    let output = folder.path.appending(name: PathText.text(of: Array("out".utf8) + [0xFE]))
+    #expect(FileSystem.exists(output.appending(name).appending("capture.json")))
+  }
+}

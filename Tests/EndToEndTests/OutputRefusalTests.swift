@@ -1,0 +1,105 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Outputs that overlap captures, through the built binary: refused before anything is made.
+@Suite struct OutputRefusalTests {
+  private let folder: TemporaryFolder
+  private var place: FilePath { folder.path.appending("x") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for (id, family) in [("a", "strabo"), ("b", "scannet")] {
+      let made = try Program.run([
+        "synthesize", family, "--output", place.string, "--frames", "3", "--id", id,
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+  }
+
+  private func run(_ input: String, _ output: String, _ more: String...) throws -> Program.Result {
+    try Program.run(
+      [
+        "run", folder.path.pushing(FilePath(input)).string, "--output",
+        output.isEmpty ? "" : folder.path.pushing(FilePath(output)).string,
+      ] + more)
+  }
+
+  private func everything() throws -> [String] {
+    let walk = try #require(FileManager.default.enumerator(atPath: folder.path.string))
+    return walk.compactMap { $0 as? String }.sorted()
+  }
+
+  @Test(arguments: [
+    ("x", "x"), ("x/a", "x/a"), ("x/a", "x/a/results/deep"), ("x/b", "x/b"), ("x/b", "x/b/out"),
+    ("x/a", "x/b/out"), ("x/a", "x"), ("x", ""),
+  ])
+  func `an output that is a capture, lies in one or holds one is refused`(
+    input: String, output: String
+  ) throws {
+    let before = try everything()
+    for dryRun in [[], ["-n"]] {
+      let result = try Program.run(
+        [
+          "run", folder.path.pushing(FilePath(input)).string, "--output",
+          output.isEmpty ? "" : folder.path.pushing(FilePath(output)).string,
+        ] + dryRun)
+      #expect(result.status == 64, "\(result.errors)")
+      #expect(result.errors.contains("--output"))
+    }
+    #expect(try everything() == before)
+  }
+
+  @Test func `somebody else's capture where results would go is refused`() throws {
+    try FileSystem.makeFolder(folder.path.appending("other"))
+    try FileSystem.rename(place.appending("b"), to: folder.path.appending("b"))
+    try FileSystem.rename(place.appending("a"), to: place.appending("b"))
+    let before = try everything()
+    #expect(try run("b", "x").status == 64)
+    #expect(try everything() == before)
+  }
+
+  @Test func `an output inside the searched tree is left out of the search`() throws {
+    for _ in 0..<2 {
+      let result = try run("x", "x/out")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.output.split(separator: "\n").count == 2)
+    }
+    // Also when results go elsewhere.
+    #expect(try run("x", "elsewhere").output.split(separator: "\n").count == 2)
+  }
+
+  @Test func `a folder of the user is left alone with 73`() throws {
+    let labels = folder.path.appending("out/a/color/labels.txt")
+    try FileSystem.makeFolder(labels.removingLastComponent())
+    try OutputFile.write(Array("mine".utf8), to: labels)
+    let result = try run("x", "out")
+    #expect(result.status == 73)
+    #expect(result.output.contains("a failed 0/0"))
+    #expect(result.output.contains("b done"))
+    #expect(FileManager.default.contents(atPath: labels.string) == Data("mine".utf8))
+    #expect(try FileSystem.names(in: folder.path.appending("out/a")) == ["color"])
+  }
+
+  @Test func `captures are chosen by family, id, pattern and time`() throws {
+    func chosen(_ more: String...) throws -> String {
+      let result = try Program.run(
+        ["run", place.string, "--output", folder.path.appending("out").string] + more)
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output.split(separator: "\n").compactMap { line in
+        let words = line.split(separator: " ")
+        return words.count > 1 && words[1] == "done" ? String(words[0]) : nil
+      }.joined(separator: " ")
+    }
+    #expect(try chosen("--family", "strabo") == "a")
+    #expect(try chosen("--id", "b") == "b")
+    #expect(try chosen("--exclude", "*/a") == "b")
+    #expect(try chosen("--since", "1h") == "a b")
+    #expect(try chosen("--since", "2100-01-01") == "")
+    for wrong in [["--family", "scanet"], ["--since", "soon"]] {
+      #expect(try Program.run(["run", place.string, "--output", "/x"] + wrong).status == 64)
+    }
+  }
+}
