@@ -118,11 +118,14 @@ struct VideoHoleTests {
     try PeerProgram.ffmpeg.run(["-v", "error", "-i", "\(movie)", "-c", "copy", "\(bare)"])
     let intact = try decodedPictures(of: movie).pictures
     let stream = [UInt8](try Data(contentsOf: URL(filePath: bare.string)))
-    var bytes = try Data(contentsOf: URL(filePath: movie.string))
-    let slice = stream[Self.slices(of: stream)[13]]
-    let place = try #require(bytes.range(of: Data(slice.prefix(40))))
-    for index in (place.lowerBound + 1)..<(place.lowerBound + slice.count) { bytes[index] = 0xff }
-    try bytes.write(to: URL(filePath: movie.string))
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: movie.string)))
+    let head = Array(slice.prefix(40))
+    let place = try #require(
+      bytes.indices.dropLast(40).first {
+        bytes[$0] == head[0] && bytes[$0..<($0 + 40)].elementsEqual(head)
+      })
+    for index in (place + 1)..<(place + slice.count) { bytes[index] = 0xff }
+    try Data(bytes).write(to: URL(filePath: movie.string))
     #expect(try VideoIndex.read(movie).tracks.first?.pictureCount == 40)
     for threads in [1, 3] {
       let decoded = try decodedPictures(of: movie, threads: threads)
