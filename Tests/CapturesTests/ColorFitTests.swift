@@ -50,7 +50,8 @@ struct ColorFitTests {
   func oneEntry() {
     let fit = ColorFit(stated: (1296, 968), stored: (648, 484))
     let warnings = WarningCollector()
-    VideoOddities(backwardSteps: 2, picturesOfOtherSize: 7).report(to: warnings, beside: fit)
+    VideoOddities(pictures: 100, backwardSteps: 2, picturesOfOtherSize: 7).report(
+      to: warnings, beside: fit)
     #expect(
       warnings.warnings.map { "\($0.code.rawValue) \($0.count)" }
         == ["timestamps-unordered 2", "size-mismatch 7"])

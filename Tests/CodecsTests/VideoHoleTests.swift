@@ -91,6 +91,54 @@ struct VideoHoleTests {
     }
   }
 
+  @Test("A stream cut inside its last picture keeps the picture and counts it", arguments: [1, 3])
+  func cutLast(threads: Int) throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("cut.h264")
+    try FFmpegPeer.makeVideo(
+      file, size: "64x48", pictures: 12, ["-bf", "0"] + VideoIdentityTests.x264)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    #expect(try decodedPictures(of: file, threads: threads).counts.damagedPictures == 0)
+    let last = try #require(Self.slices(of: bytes).last)
+    try Data(bytes.prefix((last.lowerBound + last.upperBound) / 2)).write(
+      to: URL(filePath: file.string))
+    let decoded = try decodedPictures(of: file, threads: threads)
+    #expect(decoded.indices == Array(0..<12))
+    #expect(decoded.counts.damagedPictures == 1)
+  }
+
+  @Test("Damaged bytes in a movie are noticed and move no picture", arguments: [0, 2])
+  func damagedMovie(bFrames: Int) throws {
+    let folder = try TemporaryFolder()
+    let bare = folder.path.appending("whole.h264")
+    let movie = folder.path.appending("whole.mp4")
+    try FFmpegPeer.makeVideo(
+      movie, size: "64x48", pictures: 40,
+      ["-bf", "\(bFrames)", "-g", "10"] + VideoIdentityTests.x264)
+    try PeerProgram.ffmpeg.run(["-v", "error", "-i", "\(movie)", "-c", "copy", "\(bare)"])
+    let intact = try decodedPictures(of: movie).pictures
+    let stream = [UInt8](try Data(contentsOf: URL(filePath: bare.string)))
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: movie.string)))
+    let head = Array(slice.prefix(40))
+    let place = try #require(
+      bytes.indices.dropLast(40).first {
+        bytes[$0] == head[0] && bytes[$0..<($0 + 40)].elementsEqual(head)
+      })
+    for index in (place + 1)..<(place + slice.count) { bytes[index] = 0xff }
+    try Data(bytes).write(to: URL(filePath: movie.string))
+    #expect(try VideoIndex.read(movie).tracks.first?.pictureCount == 40)
+    for threads in [1, 3] {
+      let decoded = try decodedPictures(of: movie, threads: threads)
+      let indices = decoded.indices.compactMap(\.self)
+      #expect(Set(indices).count == decoded.pictures.count)
+      #expect(40 - indices.count + decoded.counts.damagedPictures > 0)
+      let moved = zip(indices, decoded.pictures).filter { index, picture in
+        !(10..<20).contains(index) && picture != intact[index]
+      }.map(\.0)
+      #expect(moved.isEmpty)
+    }
+  }
+
   @Test("Pictures whose size changes within the stream keep their own and are counted")
   func sizeChanges() throws {
     let folder = try TemporaryFolder()

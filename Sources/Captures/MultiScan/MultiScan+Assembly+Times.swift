@@ -36,7 +36,9 @@ extension MultiScan.Assembly {
       of: .size(frames.count),
       "steps longer than \(MultiScan.gapFactor) times the median step")
     warnings.add(
-      .timestampsUnordered, "frames", count: steps.backward, of: .size(frames.count),
+      .timestampsUnordered, "frames",
+      // Times that are the video's are reported as such.
+      count: contents.generation.writesCameraInfo ? steps.backward : 0, of: .size(frames.count),
       "times that go back; frames stay in the order of the file")
     warnings.add(
       .timestampsDuplicate, "frames", count: steps.repeated, "times equal to the one before")

@@ -2,6 +2,7 @@ import Codecs
 
 /// What is odd about the pictures of a video, as every family reports it.
 struct VideoOddities: Sendable {
+  let pictures: Int
   /// Steps at which the container's time goes back.
   let backwardSteps: Int
   /// Pictures of another size than the first.
@@ -9,10 +10,12 @@ struct VideoOddities: Sendable {
 
   init(_ track: VideoTrack) {
     self.init(
-      backwardSteps: track.backwardSteps, picturesOfOtherSize: track.picturesOfOtherSize)
+      pictures: track.pictureCount, backwardSteps: track.backwardSteps,
+      picturesOfOtherSize: track.picturesOfOtherSize)
   }
 
-  init(backwardSteps: Int, picturesOfOtherSize: Int) {
+  init(pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int) {
+    self.pictures = pictures
     self.backwardSteps = backwardSteps
     self.picturesOfOtherSize = picturesOfOtherSize
   }
@@ -21,7 +24,7 @@ struct VideoOddities: Sendable {
   ///   video counts the pictures concerned and stands for the difference from the stated one, too.
   func report(to warnings: WarningCollector, beside fit: ColorFit? = nil) {
     warnings.add(
-      .timestampsUnordered, "color", count: backwardSteps,
+      .timestampsUnordered, "color", count: backwardSteps, of: .size(pictures),
       "times in the video that go back; pictures stay in the order in which they are decoded")
     warnings.add(
       .sizeMismatch, "color", count: picturesOfOtherSize,

@@ -20,6 +20,7 @@ public struct FailureJudge: Sendable {
       // Damage in what a stage of ours wrote: making that again helps.
       let isOurs = content.contentFile.map { $0.starts(with: output) } ?? false
       return FailureVerdict(exit: ExitStatus.jobFailed, isOurs ? .program : .input)
+    case is InternalError: return FailureVerdict(exit: ExitStatus.internalError, .program)
     default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
     }
   }

@@ -125,6 +125,7 @@ struct FailureTableTests {
     #expect(here.verdict(StageFailure("no", isTemporary: true)).mayPass)
     #expect(here.verdict(StageFailure("no", cause: .input)).cause == .input)
     #expect(here.verdict(FailureTests.Broken()).cause == .program)
+    #expect(here.verdict(InternalError("1 of 2")) == FailureVerdict(exit: 70, .program))
   }
 
   @Test("The gravest of several exit codes wins")

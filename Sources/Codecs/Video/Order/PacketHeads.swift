@@ -153,6 +153,9 @@ struct H264PacketOrder {
   private var sets = H264ParameterSets()
   private var count = H264OrderCount()
   private var openField: H264SliceHeader?
+  /// Number of the last reference picture, and pictures since then whose heads cannot be believed.
+  private var lastNumber: Int?
+  private var unread = 0
 
   /// Before any packet: whether the parameter sets leave room for another order than that of decoding.
   var isReordered: Bool {
@@ -176,6 +179,11 @@ struct H264PacketOrder {
     guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
     else { return CodedPicture(place: type == 5 ? count.restart() : nil) }
     if head.isRedundant { return nil }
+    guard continues(head, sequence) else {
+      // The container's time places it.
+      unread += 1
+      return CodedPicture()
+    }
     let place = count.place(head, sequence)
     var picture = CodedPicture(
       place: place, size: PictureExtent(width: sequence.width, height: sequence.height))
@@ -188,6 +196,21 @@ struct H264PacketOrder {
       openField = head.isField ? head : nil
     }
     return picture
+  }
+
+  /// Whether the picture's number may follow the last one's (`frame_num`, ITU-T H.264, 7.4.3): no packet of
+  /// a container gets lost, so that a leap is a damaged head or a place where recordings were joined.
+  private mutating func continues(_ head: H264SliceHeader, _ sequence: H264Sequence) -> Bool {
+    if let lastNumber, !head.startsSequence, !sequence.allowsGaps {
+      let range = 1 << sequence.frameNumberBits
+      let step = (head.frameNumber - lastNumber + range) % range
+      guard step <= 1 + unread else { return false }
+    }
+    if head.isReference || head.startsSequence {
+      lastNumber = head.forgetsAll ? 0 : head.frameNumber
+      unread = 0
+    }
+    return true
   }
 }
 

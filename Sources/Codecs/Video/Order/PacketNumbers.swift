@@ -44,11 +44,11 @@ struct PacketNumbers {
     while met < order.offsets.count, order.offsets[met] < end {
       if order.offsets[met] >= 0 {
         holdsSeveral = first != nil
-        current = first ?? met
-        first = current
+        first = first ?? met
+        current = met
       }
       met += 1
     }
-    return current
+    return first ?? current
   }
 }
