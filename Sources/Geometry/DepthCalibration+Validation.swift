@@ -35,6 +35,21 @@ extension DepthCalibration {
       ?? Self.fault(in: colorDistortion, key: "distortion.color")
   }
 
+  /// What is possible and yet hardly true, in words: no scanner has its cameras meters apart.
+  public var suspicion: String? {
+    guard let baseline = colorFromDepth?.baselineMeters, baseline > Self.largestBaselineMeters
+    else {
+      return nil
+    }
+    let length = (baseline * 1000).rounded() / 1000
+    return
+      "colorFromDepth moves by \(length) m: the translation is in meters, and this one may be in "
+      + "millimeters"
+  }
+
+  /// Longer baselines are doubted.
+  public static let largestBaselineMeters = 2.0
+
   private var transformFault: CalibrationFault? {
     guard let transform = colorFromDepth else { return nil }
     if let (index, value) = transform.rowMajor.enumerated().first(where: { !$0.element.isFinite }) {

@@ -14,20 +14,25 @@ public struct Pose: Hashable, Sendable {
   /// ARCore loggers write it: the second and third axis are turned, the position stays.
   ///
   /// Divides by element 15 unless it is exactly 1. `nil` unless sixteen finite numbers with a usable
-  /// element 15 and a rotation of nonzero length.
+  /// element 15, zeros at 3, 7 and 11, and a rotation.
   public init?(arkitColumnMajor m: [Double]) {
     guard m.count == 16, m.allSatisfy(\.isFinite), m[15] != 0 else { return nil }
     let t = m[15] == 1 ? m : m.map { $0 / m[15] }
+    // Not 0: written row by row, or no motion of a rigid body.
+    guard [t[3], t[7], t[11]].allSatisfy({ abs($0) < 1e-3 }) else { return nil }
     self.init(
       rotation: [t[0], -t[4], -t[8], t[1], -t[5], -t[9], t[2], -t[6], -t[10]],
       position: [t[12], t[13], t[14]])
   }
 
   /// From a row-major 3×3 rotation and a position. `nil` when a number is not finite or the rotation
-  /// is degenerate.
+  /// is degenerate or mirrored: a quaternion can only turn.
   public init?(rotation: [Double], position: [Double]) {
     guard rotation.count == 9, position.count == 3 else { return nil }
     guard rotation.allSatisfy(\.isFinite), position.allSatisfy(\.isFinite) else { return nil }
+    guard RigidTransform(rotation: rotation, translation: position).determinant > 0 else {
+      return nil
+    }
     let orientation = Quaternion(rotation: rotation)
     guard orientation.w.isFinite else { return nil }
     self.init(position: position, orientation: orientation)

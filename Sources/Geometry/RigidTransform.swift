@@ -25,6 +25,16 @@ public struct RigidTransform: Hashable, Sendable {
       translation: [m[3], m[7], m[11]])
   }
 
+  /// Whether the last row of a row-major 4×4 matrix is 0 0 0 1, six printed decimals allowed for.
+  public static func hasUsualLastRow(_ m: [Double]) -> Bool {
+    m.count == 16 && zip(m[12...], [0, 0, 0, 1]).allSatisfy { abs($0 - $1) <= 1e-5 }
+  }
+
+  /// The length of the translation in meters.
+  public var baselineMeters: Double {
+    translation.reduce(0) { $0 + $1 * $1 }.squareRoot()
+  }
+
   /// The 4×4 matrix in row-major order.
   public var rowMajor: [Double] {
     let r = rotation
@@ -85,10 +95,14 @@ public struct RigidTransform: Hashable, Sendable {
         if abs(dot - (i == j ? 1 : 0)) > tolerance { return false }
       }
     }
-    let determinant =
-      r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6])
-      + r[2] * (r[3] * r[7] - r[4] * r[6])
     return determinant > 0
+  }
+
+  /// Of the 3×3 part: 1 for a rotation, -1 for a mirrored one.
+  public var determinant: Double {
+    let r = rotation
+    return r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6])
+      + r[2] * (r[3] * r[7] - r[4] * r[6])
   }
 
   /// Whether this is exactly the identity.

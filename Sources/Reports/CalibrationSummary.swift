@@ -38,6 +38,7 @@ public struct CalibrationSummary: Sendable {
     } else if let transform = calibration.colorFromDepth {
       let millimeters = transform.translation.map { Self.short($0 * 1000, decimals: 1) }
       lines.append("depth to color: translation \(millimeters.joined(separator: " ")) mm")
+      if let suspicion = calibration.suspicion { lines.append("warning: \(suspicion)") }
     }
     if let color = calibration.colorIntrinsics {
       lines.append(

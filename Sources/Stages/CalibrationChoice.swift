@@ -51,9 +51,13 @@ enum CalibrationChoice {
     }
     let depthSize = PictureSize(width: store.width, height: store.height)
     let colorSize = storedColorSize(context.capture)
+    let calibration = try calibration(context, depthSize: depthSize, colorSize: colorSize)
+    if let suspicion = calibration.suspicion {
+      context.warnings.add(.calibrationSuspect, "calibration", suspicion)
+    }
     return CaptureCameras(
-      calibration: try calibration(context, depthSize: depthSize, colorSize: colorSize),
-      isCapturesOwn: context.externalFiles["calibration"] == nil, depthSize: depthSize,
+      calibration: calibration, isCapturesOwn: context.externalFiles["calibration"] == nil,
+      depthSize: depthSize,
       colorSize: colorSize,
       clockwiseQuarterTurns: context.capture.color.value?.clockwiseQuarterTurns ?? 0)
   }

@@ -6,6 +6,7 @@ import Pipeline
 final class ConfidenceFrames {
   private let stream: ConfidenceStream
   private let records: SequentialRecords<UInt8>
+  private let warnings: WarningCollector
 
   /// `nil` when the stage's parameters do not ask for confidence, or the capture has none.
   init?(_ context: StageContext) throws {
@@ -13,6 +14,7 @@ final class ConfidenceFrames {
       let stream = context.capture.confidence.value
     else { return nil }
     self.stream = stream
+    warnings = context.warnings
     records = try SequentialRecords(stream)
   }
 
@@ -24,6 +26,9 @@ final class ConfidenceFrames {
     let count = stream.width * stream.height
     if outcome?.hasPicture != true || pixels.count != count {
       pixels = Array(repeating: 0, count: count)
+      warnings.add(
+        .confidenceMissing, "confidence",
+        "frame \(frame): no confidence picture; its points count as uncertain")
     }
     return GrayImage(width: stream.width, height: stream.height, values: pixels)
   }

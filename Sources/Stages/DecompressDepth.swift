@@ -7,7 +7,7 @@ import Storage
 /// Depth frames as the app compressed them become a frame store of millimeters that others map.
 public enum DecompressDepth: Stage {
   public static let name = "decompress-depth"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Decodes every depth frame into a memory-mappable store of 16-bit millimeters, filtered if asked."
   public static let ports: [Port] = []

@@ -7,7 +7,8 @@ import Storage
 
 /// The CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.
 ///
-/// A table of a stream the capture lacks is not written; one without rows is a header.
+/// A table of a stream the capture lacks is not written; one without rows is a header. A file that
+/// cannot be read empties its own table: the others are published, and the stage has failed.
 public enum ExportTables: Stage {
   public static let name = "export-tables"
   public static let version = 2
@@ -32,10 +33,7 @@ public enum ExportTables: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    for part in tabled + [.frames] {
-      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
-    }
-    return .applies
+    .applies
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -43,25 +41,50 @@ public enum ExportTables: Stage {
     context.progress.expect(capture.frames.count)
     try FramesTable(context).write()
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
-    if let poses = capture.poses.value {
-      try write(poses, turnedClockwise: turns, context)
+    if let poses = Tabled(capture.poses) {
+      try write(poses.value?.rows ?? [], turnedClockwise: turns, context)
     }
-    if let rows = capture.intrinsics.value {
-      try write(rows, turnedClockwise: turns, context)
+    if let rows = Tabled(capture.intrinsics) {
+      try write(rows.value ?? [], turnedClockwise: turns, context)
     }
-    if let settings = capture.cameraSettings.value { try write(settings, context) }
-    if let geo = capture.geo.value { try write(geo, context) }
-    return StageResult(frames: capture.frames.count)
+    if let settings = Tabled(capture.cameraSettings) {
+      try write(settings.value?.rows ?? [], context)
+    }
+    if let geo = Tabled(capture.geo) { try write(geo.value, context) }
+    var result = StageResult(frames: capture.frames.count)
+    result.problems = problems(of: capture)
+    return result
+  }
+
+  /// A stream that has a table: with rows, or, where it cannot be read, without.
+  private struct Tabled<Value: Sendable> {
+    var value: Value?
+
+    /// `nil` for a stream that was never recorded.
+    init?(_ state: StreamState<Value>) {
+      if case .absent = state { return nil }
+      value = state.value
+    }
+  }
+
+  /// What cannot be read, each file once.
+  private static func problems(of capture: Capture) -> [String] {
+    let errors = [
+      capture.framesProblem, capture.poses.error, capture.intrinsics.error,
+      capture.cameraSettings.error, capture.geo.error,
+    ]
+    var seen: Set<String> = []
+    return errors.compactMap { $0?.description }.filter { seen.insert($0).inserted }
   }
 
   /// Poses follow the turn that makes the pictures upright: intrinsics, pose and picture belong together.
   private static func write(
-    _ poses: PoseStream, turnedClockwise turns: Int, _ context: StageContext
+    _ poses: [PoseStream.Row], turnedClockwise turns: Int, _ context: StageContext
   ) throws {
     var table = try TableFile(
       "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"],
       context.staging)
-    for row in poses.rows {
+    for row in poses {
       table.csv.field(row.frame)
       table.csv.field(timestamp(of: row.frame, context))
       for coordinate in row.pose.position { table.csv.field(coordinate) }
@@ -92,13 +115,13 @@ public enum ExportTables: Stage {
     try table.finish()
   }
 
-  private static func write(_ settings: CameraSettingsStream, _ context: StageContext) throws {
+  private static func write(_ settings: [CameraSettingsRow], _ context: StageContext) throws {
     var table = try TableFile(
       "camera_settings.csv",
       [
         "frame", "exposure_s", "iso", "gain_red", "gain_green", "gain_blue", "exposure_offset_ev",
       ], context.staging)
-    for row in settings.rows {
+    for row in settings {
       table.csv.field(row.frame)
       table.csv.field(row.exposureSeconds)
       table.csv.field(row.iso)
@@ -111,13 +134,14 @@ public enum ExportTables: Stage {
     try table.finish()
   }
 
-  private static func write(_ geo: GeoStream, _ context: StageContext) throws {
+  private static func write(_ geo: GeoStream?, _ context: StageContext) throws {
     var table = try TableFile(
       "geo.csv",
       [
         "frame", "timestamp_ns", "latitude_deg", "longitude_deg", "accuracy_m", "heading_deg",
         "source",
       ], context.staging)
+    guard let geo else { return try table.finish() }
     let sampler = GeoTrackSampler(geo.track)
     let frames = context.capture.frames
     let count = geo.coverage == .firstFrameOnly ? min(1, frames.count) : frames.count

@@ -70,10 +70,15 @@ struct FilteredDepth: OrderedFrameSource {
         previous = nil
         return outcome
       }
-      // A frame whose confidence is lost has none: unknown is below any minimum.
-      let known = try confidence?.read(frame: frame, into: &certainty.values)
-      if known?.hasPicture != true {
-        for index in certainty.values.indices { certainty.values[index] = 0 }
+      if let confidence {
+        let known = try confidence.read(frame: frame, into: &certainty.values)
+        // Nothing tells which of its pixels are certain: a hole, and no picture of zeros.
+        guard known?.hasPicture == true else {
+          previous = stored
+          return .hole(
+            .confidenceMissing,
+            "frame \(frame): no confidence picture tells which depth stays; left out")
+        }
       }
       try filters.apply(
         to: stored, confidence: confidence == nil ? nil : certainty, previous: previous,

@@ -30,7 +30,9 @@ struct FramesTable {
       "frames.csv",
       ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + Self.pathColumns
         + ["exposure_s", "iso"], context.staging)
-    for (index, frame) in context.capture.frames.enumerated() {
+    // What the pictures alone tell is on another clock.
+    let frames = context.capture.framesProblem == nil ? context.capture.frames : []
+    for (index, frame) in frames.enumerated() {
       table.csv.field(index)
       table.csv.field(frame.timestamp?.nanoseconds)
       table.csv.field(frame.colorTimestamp?.nanoseconds)

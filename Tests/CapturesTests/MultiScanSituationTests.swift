@@ -148,7 +148,7 @@ struct MultiScanSituationTests {
   @Test("More lines than frames are frames without pictures")
   func moreLines() throws {
     let folder = try copy("lidar")
-    try edit(folder, ending: ".jsonl") { $0 + MultiScanSamples.line(0) + "\n" }
+    try edit(folder, ending: ".jsonl") { $0 + $0.prefix { $0 != "\n" } + "\n" }
     let capture = try folder.open()
     #expect(capture.frames.count == 15)
     #expect(capture.frames.last?.colorTimestamp == nil)

@@ -213,7 +213,10 @@ struct MultiScanStreamTests {
     let folder = try Samples.lidar(frames: 1)
     try folder.write(
       "\(Samples.stem).json",
-      Samples.metadata(Samples.lidarStreams(frames: 1, resolution: "[16384,16384]")))
+      Samples.metadata([
+        Samples.stream(
+          "dual_camera_stereo_depth", "depth.zlib", frames: 1, #""resolution":[16384,16384]"#)
+      ]))
     let capture = try folder.open()
     #expect(capture.depth.value?.access.recordCount == 0)
     #expect(capture.total(.trailingData, "depth") == 1)

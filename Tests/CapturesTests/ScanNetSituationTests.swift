@@ -139,12 +139,52 @@ struct ScanNetSituationTests {
       $0.depthTimes = $0.depthTimes.map { $0 - 900 }
       $0.colorTimes = []
     },
-    Situation("one time of an earlier scan", [.timestampsStale: 1], timed: 0) {
-      $0.depthTimes[0] = 998.4
-      $0.depthTimes[5] = 0
+    Situation("one time of an earlier scan", [.timestampsStale: 1], timed: 7) {
+      $0.depthTimes[5] = 998.4
     },
-    Situation("a second before the IMU is not yet stale", [.frameGap: 1]) {
-      $0.depthTimes[0] = 998.5
+    Situation("half of the times of an earlier scan", [.timestampsStale: 4], timed: 4) {
+      for index in 0..<4 { $0.depthTimes[index] -= 900 }
+    },
+    Situation(
+      "half of the times of a scan of yesterday", [.timestampsStale: 4], timed: 4
+    ) {
+      $0.imuTimes = $0.imuTimes.map { $0 + 90_000 }
+      $0.colorTimes = $0.colorTimes.map { $0 + 90_000 }
+      for index in 4..<8 { $0.depthTimes[index] += 90_000 }
+    },
+    Situation(
+      "more than half of the nonzero times of an earlier scan", [.timestampsStale: 3], timed: 0
+    ) {
+      for index in 0..<3 { $0.depthTimes[index] -= 900 }
+      for index in 5..<8 { $0.depthTimes[index] = 0 }
+    },
+    Situation("one early IMU time hides no earlier scan", [.timestampsStale: 8], timed: 0) {
+      $0.depthTimes = $0.depthTimes.map { $0 - 900 }
+      $0.imuTimes[0] = 1
+    },
+    Situation(
+      "one late IMU time hides no IMU that ends early", frames: 60,
+      [.imuOutsideFrames: 14, .imuGap: 1]
+    ) {
+      $0.imuTimes = $0.imuTimes.filter { $0 < 1000.52 } + [1500]
+      $0.keys["numIMUmeasurements"] = "\($0.imuTimes.count)"
+    },
+    Situation("IMU records at time zero", [.corruptRecord: 2]) {
+      $0.imuTimes[10] = 0
+      $0.imuTimes[11] = -0.0
+    },
+    Situation("IMU records of another day, of no clock and before it began", [.corruptRecord: 4]) {
+      $0.imuTimes[20] = 90_000
+      $0.imuTimes[21] = -5
+      $0.imuTimes[22] = 1e300
+      $0.imuTimes[23] = 9.2e9
+    },
+    Situation("a depth time of another day", [.corruptRecord: 1], timed: 7) {
+      $0.depthTimes[3] = 90_000
+    },
+    Situation("a color time of another day", [.corruptRecord: 1]) { $0.colorTimes[3] = -9e9 },
+    Situation("less than a second before the IMU is not yet stale", [.frameGap: 1]) {
+      $0.depthTimes[0] = 998.6
     },
     Situation("an IMU that ends early", frames: 60, [.imuOutsideFrames: 14]) {
       // 0.5 s of frames and one more second: frames 46…59 are later than that.
@@ -222,6 +262,10 @@ struct ScanNetSituationTests {
     Situation("no color", [.missingFile: 1]) { $0.absent = ["h264"] },
     Situation("no camera settings", [.missingFile: 1]) { $0.absent = ["camera"] },
     Situation("no IMU", [.imuMissing: 1]) { $0.absent = ["imu"] },
+    Situation("an empty IMU file", [.imuMissing: 1]) {
+      $0.imuTimes = []
+      $0.keys["numIMUmeasurements"] = "140"
+    },
     Situation("an unknown and a missing key", [.unknownKey: 2, .missingKey: 2]) {
       $0.keys["shoeSize"] = "44"
       $0.keys["hatSize"] = "58"

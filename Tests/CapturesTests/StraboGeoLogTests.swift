@@ -40,6 +40,40 @@ struct StraboGeoLogTests {
     #expect(log.times.map(\.nanoseconds) == [nanoseconds])
   }
 
+  @Test("A log that breaks off keeps its complete points; one without any is unreadable")
+  func cut() throws {
+    let whole = points(point("0"), point("1"), point("2"))
+    for length in whole.indices {
+      let text = String(whole[..<length])
+      guard let (log, warnings) = try? read(text) else {
+        #expect(text.count < points(point("0")).count)
+        continue
+      }
+      #expect(warnings == ["truncated-stream": 1])
+      let expected: [Int64] = [0, 1_000_000_000, 2_000_000_000]
+      #expect(log.times.map(\.nanoseconds) == Array(expected.prefix(log.times.count)))
+    }
+    let merged = "{\"title\":\"x\"," + whole.dropFirst().dropLast() + ",\"heading\":"
+    #expect(try read(merged).log.times.count == 3)
+  }
+
+  @Test("A point of another day is dropped and moves nothing", arguments: ["1e6", "-90000", "9e9"])
+  func farOff(time: String) throws {
+    let (log, warnings) = try read(points(point("0"), point(time), point("1"), point("2")))
+    #expect(warnings == ["corrupt-record": 1])
+    #expect(log.times.map(\.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
+  }
+
+  @Test("UTF-16", arguments: [true, false], [true, false])
+  func utf16(bigEndian: Bool, mark: Bool) throws {
+    let scratch = try StraboScratch()
+    try scratch.write(
+      TextBytesTests.utf16(points(point("0")), bigEndian: bigEndian, mark: mark), to: "geo.json")
+    let log = try StraboGeoLog(
+      scratch.folder.appending("geo.json"), mediaNanoseconds: nil, warnings: WarningCollector())
+    #expect(log.times.count == 1)
+  }
+
   @Test(
     "A point without usable time or coordinates is dropped and counted",
     arguments: [

@@ -14,6 +14,7 @@ final class Probe: Sendable {
   private static let all = Mutex<[String: Probe]>([:])
   private let ran = Mutex<[String]>([])
   private let opened = Mutex(0)
+  private let problems = Mutex<[String: [String]]>([:])
   private let hooks = Mutex<(enter: [String: Hook], leave: [String: Hook])>(([:], [:]))
 
   /// The one of the capture in `folder`.
@@ -51,6 +52,13 @@ final class Probe: Sendable {
       return opened
     }
   }
+
+  /// What `stage` says could not be made.
+  func setProblems(_ problems: [String], of stage: String) {
+    self.problems.withLock { $0[stage] = problems }
+  }
+
+  func problems(of stage: String) -> [String] { problems.withLock { $0[stage] ?? [] } }
 
   func open() { opened.withLock { $0 += 1 } }
 

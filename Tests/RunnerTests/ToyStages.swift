@@ -60,7 +60,10 @@ extension ToyStage {
     try context.staging.write(Array(text.utf8), as: "out.txt")
     try context.staging.write([], as: "more/empty.bin")
     try probe.leave(context)
-    return StageResult(frames: text.count, recorded: ["length": .integer(Int64(text.count))])
+    var result = StageResult(
+      frames: text.count, recorded: ["length": .integer(Int64(text.count))])
+    result.problems = probe.problems(of: context.stage)
+    return result
   }
 }
 

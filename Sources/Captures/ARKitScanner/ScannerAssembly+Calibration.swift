@@ -47,7 +47,7 @@ extension ARKitScanner.Assembly {
         "intrinsics with NaN or infinite numbers have no row")
       if rows.isEmpty {
         warnings.add(.calibrationMissing, "color", "\(file) holds no intrinsics")
-      } else {
+      } else if !sides.cutParts.contains(.intrinsics) {
         warnings.add(
           .missingKey, file, count: matrices.count - rows.count - nonFinite,
           "frames without readable intrinsics have no row")

@@ -29,6 +29,9 @@ extension ARKitScanner.Assembly {
     if contents.generation.writesExif, !folder.has("exif.json") {
       missing.append("exif.json is not there.")
     }
+    missing += sides.cutParts.sorted { $0.rawValue < $1.rawValue }.map {
+      "\(sides.files[$0]?.first ?? $0.rawValue) is cut at its end."
+    }
     if sides.exifIsOpen { missing.append("exif.json is not closed.") }
     switch contents.video {
     case .absent: missing.append("The video is not there.")

@@ -24,9 +24,20 @@ extension ARKitScanner.Assembly {
     }
     warnings.add(
       .corruptRecord, "exif", count: sides.exifBrokenLines,
-      "lines of exif.json that are no entry are left out")
+      "lines of exif.json that are no entry, or of another time, are left out")
     if let error = contents.metadata.error {
       warnings.add(.corruptRecord, "metadata.json", "\(error)")
+    }
+    for part in sides.cutParts.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let file = sides.files[part]?.first ?? part.rawValue
+      warnings.add(
+        .truncatedStream, part.rawValue, "\(file) breaks off: its complete entries are used")
+    }
+    for (part, count) in sides.farOff.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let file = sides.files[part]?.first ?? part.rawValue
+      warnings.add(
+        .corruptRecord, part.rawValue, count: count,
+        "entries of \(file) more than an hour away from all others are left out")
     }
     for (file, count) in sides.unreadableKeys.sorted(by: { $0.key < $1.key }) {
       warnings.add(
@@ -83,6 +94,11 @@ extension ARKitScanner.Assembly {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
         "times are those of exif.json in order: the app was killed before it wrote the pose file")
+    } else if sides.lostKeysAreUnplaced {
+      warnings.add(
+        .pairingApproximate, "frames", count: known.count,
+        "entries are lost and it cannot be told which: pictures and depth may have a neighbor's time"
+      )
     }
     warnings.add(
       .frameGap, "frames", count: TimeSteps(known).gaps(above: Self.gapFactor),

@@ -66,15 +66,15 @@ extension ARKitScanner {
       let video = [folder.videoFile].compactMap(\.self)
       let depth = [folder.depthFile].compactMap(\.self)
       let metadata = folder.has("metadata.json") ? ["metadata.json"] : []
-      let keys =
-        sides.files[.poses] ?? sides.files[.intrinsics] ?? sides.files[.cameraSettings] ?? []
+      let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sides.files[$0] }
+      let keys = sides.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
       let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
       // Rows belong to keys, so every table depends on the file that has them.
       let named: [CapturePart: [String]] = [
         .color: video,
         .depth: depth + metadata,
         .imu: sides.files[.imu] ?? [],
-        .poses: sides.files[.poses] ?? [],
+        .poses: sides.files[.poses].map { $0 + keys } ?? [],
         .intrinsics: matrices + keys,
         .calibration: matrices + keys,
         .cameraSettings: sides.files[.cameraSettings].map { $0 + keys } ?? [],

@@ -29,6 +29,13 @@ extension ARKitScanner {
         for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags.entry }
       } else {
         salvage(data)
+        // Not in lines of its own: another program wrote it.
+        if entries.isEmpty, let closed = CutJSON.closed(data),
+          let whole = try? JSONDecoder().decode([String: Tags].self, from: closed)
+        {
+          entries = whole.mapValues(\.entry)
+          (isClosed, brokenLines) = (false, 0)
+        }
       }
     }
 
@@ -64,6 +71,15 @@ extension ARKitScanner {
 
     /// Times of all entries whose key is one, in order.
     var times: [Timestamp] {
+      let written = writtenTimes
+      let bounds = TimeBounds(written)
+      return written.filter(bounds.contains)
+    }
+
+    /// Entries whose time lies far from all others.
+    var farOff: Int { writtenTimes.count - times.count }
+
+    private var writtenTimes: [Timestamp] {
       entries.keys.compactMap { Key(time: $0) }.sorted().map(\.timestamp)
     }
 

@@ -28,6 +28,10 @@ extension ARKitScanner {
         imu = try? container.decode(Motion.self, forKey: .imu)
       }
 
+      mutating func clear() {
+        (timestamp, pose, alignedPose, imu) = (nil, nil, nil, nil)
+      }
+
       var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0.description) } }
     }
 
@@ -54,9 +58,14 @@ extension ARKitScanner {
     var frames: [(number: Int, frame: Frame)]
     /// Entries left out because their key names no frame.
     var unreadableKeys = 0
+    /// Frames whose time lies far from all others: they keep their place and lose all else.
+    var farOff = 0
+    /// Whether the file breaks off.
+    let isCut: Bool
 
     init(_ file: FilePath) throws(CaptureError) {
-      let entries = try SideFile.json([String: Frame].self, from: file)
+      let entries: [String: Frame]
+      (entries, isCut) = try SideFile.entries([String: Frame].self, from: file)
       frames = []
       frames.reserveCapacity(entries.count)
       for (text, frame) in entries {
@@ -67,6 +76,12 @@ extension ARKitScanner {
         }
       }
       frames.sort { $0.number < $1.number }
+      let bounds = TimeBounds(frames.lazy.compactMap(\.frame.time))
+      for index in frames.indices {
+        guard let time = frames[index].frame.time, !bounds.contains(time) else { continue }
+        frames[index].frame.clear()
+        farOff += 1
+      }
     }
 
     /// The number in `frame_000012`.

@@ -17,7 +17,7 @@ extension ARKitScanner {
             kind: .other, path: file, operation: "read",
             reason: "\(mapped.count) bytes are no table of this app")
         }
-        return mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
+        return TextBytes.utf8(mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } })
       } catch {
         throw CaptureError(
           file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
@@ -28,7 +28,26 @@ extension ARKitScanner {
     static func json<Value: Decodable>(
       _ type: Value.Type, from file: FilePath
     ) throws(CaptureError) -> Value {
+      try json(type, from: bytes(of: file), of: file)
+    }
+
+    /// The same for an object with an entry per frame: of one that breaks off, the complete entries.
+    static func entries<Value: Decodable>(
+      _ type: Value.Type, from file: FilePath
+    ) throws(CaptureError) -> (value: Value, isCut: Bool) {
       let data = try bytes(of: file)
+      do {
+        return (try json(type, from: data, of: file), false)
+      } catch {
+        guard let closed = CutJSON.closed(data), let value = try? json(type, from: closed, of: file)
+        else { throw error }
+        return (value, true)
+      }
+    }
+
+    private static func json<Value: Decodable>(
+      _ type: Value.Type, from data: Data, of file: FilePath
+    ) throws(CaptureError) -> Value {
       do {
         return try JSONDecoder().decode(type, from: data)
       } catch {

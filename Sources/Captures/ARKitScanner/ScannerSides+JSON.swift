@@ -31,6 +31,7 @@ extension ARKitScanner.Sides {
       (exifIsOpen, exifBrokenLines) = (!exif.isClosed, exif.brokenLines)
       if isKilled {
         times = exif.times
+        exifBrokenLines += exif.farOff
       } else {
         exposures = .present(exif.entries(for: times))
       }

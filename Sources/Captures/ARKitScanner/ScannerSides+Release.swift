@@ -13,6 +13,8 @@ extension ARKitScanner.Sides {
     }
     files = [.poses: [name], .intrinsics: [name], .imu: [name]]
     unreadableKeys[name] = release.unreadableKeys
+    farOff[.poses] = release.farOff
+    if release.isCut { cutParts.insert(.poses) }
     times = release.frames.map(\.frame.time)
     // Two worlds must not share a table: the app's own poses count only where no other exists.
     let aligned = release.frames.contains { $0.frame.alignedPose != nil }

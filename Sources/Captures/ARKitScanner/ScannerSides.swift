@@ -28,6 +28,14 @@ extension ARKitScanner {
 
     /// Entries left out because their key is no number, by file.
     var unreadableKeys: [String: Int] = [:]
+    /// Entries left out because their time lies far from all others, by part.
+    var farOff: [CapturePart: Int] = [:]
+    /// Parts whose file breaks off; their complete entries are used.
+    var cutParts: Set<CapturePart> = []
+    /// Whether the first table with keys is damaged, so that the others count as well.
+    var takesKeysOfAllTables = false
+    /// Whether keys were lost and nothing tells where: frames may have the time of a neighbor.
+    var lostKeysAreUnplaced = false
     /// What is wrong with `exif.json`: not closed, and lines that are no entry.
     var exifIsOpen = false
     var exifBrokenLines = 0
@@ -38,10 +46,20 @@ extension ARKitScanner {
       poses: StreamState<NumberTable>, matrices: StreamState<NumberTable>,
       offsets: StreamState<NumberTable>, motion: StreamState<NumberTable>
     ) {
-      let keys = [poses, matrices, offsets].lazy.compactMap(\.value).first { !$0.entries.isEmpty }
-      let times: [Timestamp?] = keys?.entries.map(\.key.timestamp) ?? []
+      for (part, table) in [
+        (CapturePart.poses, poses.value), (.intrinsics, matrices.value),
+        (.cameraSettings, offsets.value), (.imu, motion.value),
+      ] {
+        farOff[part] = table?.farOff
+        if table?.isCut ?? false { cutParts.insert(part) }
+      }
+      let tables = [poses, matrices, offsets].compactMap(\.value).filter { !$0.entries.isEmpty }
+      let keys = Keys(tables)
+      takesKeysOfAllTables = !(tables.first?.isWhole ?? true)
+      let times = keys.times
       self.times = times
-      isNominal = keys?.keysAreFrameNumbers ?? false
+      lostKeysAreUnplaced = keys.hasUnplacedLosses
+      isNominal = tables.first?.keysAreFrameNumbers ?? false
       isKilled = times.isEmpty
       self.poses = poses.map {
         $0.entries(for: times).map { $0.map { PoseReading(app: $0.numbers) } ?? .none }

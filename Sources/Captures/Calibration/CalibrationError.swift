@@ -51,6 +51,22 @@ struct CalibrationProblem: Error {
     self.init("must be \(fault.rule)", key: fault.key, value: fault.value)
   }
 
+  /// A transform from a row-major 4×4 matrix. Throws where its last row is not 0 0 0 1: then it is written
+  /// column by column, or is none.
+  static func transform(
+    _ matrix: [Double], key: String, line: Int? = nil
+  ) throws(CalibrationProblem) -> RigidTransform {
+    guard matrix.count == 16, let transform = RigidTransform(rowMajor: matrix) else {
+      throw CalibrationProblem("must be 16 numbers, row by row", key: key, line: line)
+    }
+    guard RigidTransform.hasUsualLastRow(matrix) else {
+      throw CalibrationProblem(
+        "must have the last row 0 0 0 1: write the matrix row by row", key: key,
+        value: "\(matrix[12...])", line: line)
+    }
+    return transform
+  }
+
   /// Throws for intrinsics that cannot be true, under the key that the file uses: `keys` gives it for
   /// `width`, `height`, `fx`, `fy`, `cx` and `cy`.
   static func check(

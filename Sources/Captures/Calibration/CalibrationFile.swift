@@ -62,7 +62,7 @@ public enum CalibrationFile {
     return .labText
   }
 
-  /// The file's text without a byte order mark.
+  /// The file's text, from UTF-8 or UTF-16, without a byte order mark.
   private static func text(of path: FilePath) throws(CalibrationError) -> String {
     let file: MappedFile
     do {
@@ -77,9 +77,9 @@ public enum CalibrationFile {
     let bytes = file.withBytes { bytes in
       (0..<bytes.byteCount).map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CalibrationError(file: path, problem: "is not UTF-8 text")
+    guard let text = String(validating: TextBytes.utf8(bytes), as: UTF8.self) else {
+      throw CalibrationError(file: path, problem: "is neither UTF-8 nor UTF-16 text")
     }
-    return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
+    return text
   }
 }

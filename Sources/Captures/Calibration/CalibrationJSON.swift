@@ -21,7 +21,7 @@ enum CalibrationJSON {
     }
     var calibration = DepthCalibration(registered: try registered(object["registered"]))
     if let matrix = try numbers(object["colorFromDepth"], key: "colorFromDepth", count: 16) {
-      calibration.colorFromDepth = RigidTransform(rowMajor: matrix)
+      calibration.colorFromDepth = try CalibrationProblem.transform(matrix, key: "colorFromDepth")
     }
     calibration.depthIntrinsics = try camera(object["depthIntrinsics"], key: "depthIntrinsics")
     calibration.colorIntrinsics = try camera(object["colorIntrinsics"], key: "colorIntrinsics")

@@ -45,6 +45,9 @@ struct KalibrNode {
     guard rows.count == 4, numbers.count == 16, !numbers.contains(nil),
       let transform = RigidTransform(rowMajor: numbers.compactMap { $0 })
     else { throw problem(key, "must be four rows of four numbers") }
+    guard RigidTransform.hasUsualLastRow(numbers.compactMap { $0 }) else {
+      throw problem(key, "must have the last row 0 0 0 1: write the matrix row by row")
+    }
     if let fault = DepthCalibration(registered: false, colorFromDepth: transform).firstFault {
       throw problem(key, "must be \(fault.rule)")
     }

@@ -63,7 +63,8 @@ struct LabCalibrationText {
       throw CalibrationProblem(
         "must be 16 numbers, row by row", key: key, value: String(entry.value), line: entry.line)
     }
-    return RigidTransform(rowMajor: numbers.compactMap { $0 })
+    return try CalibrationProblem.transform(
+      numbers.compactMap { $0 }, key: key, line: entry.line)
   }
 
   private func camera(

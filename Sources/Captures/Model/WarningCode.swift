@@ -34,4 +34,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case pathOutsideCapture = "path-outside-capture"
   case sizeMismatch = "size-mismatch"
   case confidenceMissing = "confidence-missing"
+  case calibrationSuspect = "calibration-suspect"
 }

@@ -13,7 +13,8 @@ extension MultiScan.Assembly {
       if layout.hasInvalidClaim {
         warnings.add(
           .sizeMismatch, "depth",
-          "the metadata's resolution is no size; \(layout.width)x\(layout.height) is taken")
+          "the metadata's resolution is not that of the data; \(layout.width)x\(layout.height) is "
+            + "taken")
       }
       warnings.add(
         .trailingData, "depth", count: pairing.filler,
@@ -76,6 +77,9 @@ extension MultiScan.Assembly {
       warnings.add(
         .truncatedStream, subject, "the stream has no end mark; its whole frames are kept")
     }
+    warnings.add(
+      .corruptRecord, subject, count: survey.wrongChecksums,
+      "the checksum at the end is not that of the frames before it; they are kept")
     if survey.hasTrailingData {
       warnings.add(.trailingData, subject, "what follows the last whole frame is ignored")
     }

@@ -64,14 +64,17 @@ extension MultiScan.Assembly {
     if let header = file.header {
       if let declared = header.declaredRecords {
         warnings.add(
-          .frameCountMismatch, "imu", count: abs(declared - file.records.count),
-          "the header of .\(kind) claims \(declared) records; \(file.records.count) are there")
+          .frameCountMismatch, "imu", count: abs(declared - file.recordCount),
+          "the header of .\(kind) claims \(declared) records; \(file.recordCount) are there")
       }
     } else {
       warnings.add(
         .truncatedStream, "imu", "motion files without header: the app was killed; records are read"
       )
     }
+    warnings.add(
+      .corruptRecord, "imu", count: file.farOff,
+      "records more than an hour away from all others in their file are left out")
     if file.hasPartialRecord {
       warnings.add(.imuPartialRecord, "imu", "bytes behind the last whole record are ignored")
     }

@@ -12,7 +12,7 @@ extension MultiScan {
     let frames: [CaptureFrame]
 
     init(_ contents: Contents, warnings: WarningCollector) {
-      self.contents = contents
+      var contents = contents
       self.warnings = warnings
       let depth = contents.depth.value?.survey
       let confidence = contents.confidence.value?.survey
@@ -23,6 +23,8 @@ extension MultiScan {
         : FramePairing(
           lines: lines?.lines.count ?? 0, depthFrames: depth?.frames ?? 0,
           confidenceFrames: confidence?.frames ?? 0)
+      contents.dropFarOffLines(ofFirst: pairing.lines)
+      self.contents = contents
       frames = Self.frames(contents, pairing: pairing)
     }
 
@@ -84,6 +86,12 @@ extension MultiScan {
 }
 
 extension MultiScan.Contents {
+  fileprivate mutating func dropFarOffLines(ofFirst count: Int) {
+    guard case .present(var info) = cameraInfo else { return }
+    info.dropFarOffLines(ofFirst: count)
+    cameraInfo = .present(info)
+  }
+
   /// The camera info where the mode has one that can be read.
   var linesInUse: MultiScan.CameraInfo? {
     generation.writesCameraInfo ? cameraInfo.value : nil

@@ -27,15 +27,37 @@ extension MultiScan {
     ///
     /// Cost: one JSON document per line, about 30 µs, spread over the cores.
     init(_ file: MappedFile) throws {
-      let ranges = file.withBytes { Self.lineRanges($0) }
-      let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
-      lines = try concurrentMap(count: blocks) { block in
-        let decoder = JSONDecoder()
-        let last = min((block + 1) * Self.blockLines, ranges.count)
-        return ranges[(block * Self.blockLines)..<last].map { range in
+      if let text = TextBytes.utf8(ifUTF16: file) {
+        lines = try Self.lines(at: Self.lineRanges(text.span.bytes)) { range, decoder in
+          Self.line(text.span.bytes.extracting(range), decoder)
+        }
+      } else {
+        lines = try Self.lines(at: file.withBytes { Self.lineRanges($0) }) { range, decoder in
           file.withBytes(in: range) { Self.line($0, decoder) }
         }
+      }
+    }
+
+    private static func lines(
+      at ranges: [Range<Int>],
+      decode: @escaping @Sendable (Range<Int>, JSONDecoder) -> Line?
+    ) throws -> [Line?] {
+      let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
+      return try concurrentMap(count: blocks) { block in
+        let decoder = JSONDecoder()
+        let last = min((block + 1) * Self.blockLines, ranges.count)
+        return ranges[(block * Self.blockLines)..<last].map { decode($0, decoder) }
       }.flatMap(\.self)
+    }
+
+    /// Takes the lines away whose time lies far from that of all other of the first `count`, which
+    /// describe frames: they keep their place.
+    mutating func dropFarOffLines(ofFirst count: Int) {
+      let described = lines.prefix(count)
+      let bounds = TimeBounds(described.lazy.compactMap { $0?.timestamp })
+      for (index, line) in described.enumerated() {
+        if let time = line?.timestamp, !bounds.contains(time) { lines[index] = nil }
+      }
     }
 
     /// The first line that is not blank, if it is one of camera info.

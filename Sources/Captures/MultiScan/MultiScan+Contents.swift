@@ -62,7 +62,15 @@ extension MultiScan.Contents {
         color = .unreadable(error)
       }
     }
-    (depth, confidence) = surveyed()
+    (depth, confidence) = surveyed(
+      MultiScan.DepthLayout(generation: generation, metadata: metadata))
+    if generation.isLidar, let found = depth.value,
+      let layout = found.layout.replacingWrongClaim(
+        found.survey,
+        expected: linesInUse?.lines.count ?? metadata?.first(.depth)?.declaredFrames)
+    {
+      (depth, confidence) = surveyed(layout)
+    }
     if let error = firstErrorIfNothingIsReadable { throw error }
   }
 
@@ -71,15 +79,18 @@ extension MultiScan.Contents {
   ) -> (metadata: MultiScan.Metadata, file: String)? {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let map = try? map(files.path(of: name)).get() else { continue }
-      if let metadata = map.withBytes({ MultiScan.Metadata($0) }) { return (metadata, name) }
+      let converted = TextBytes.utf8(ifUTF16: map)
+      let metadata =
+        converted.map { MultiScan.Metadata($0.span.bytes) }
+        ?? map.withBytes { MultiScan.Metadata($0) }
+      if let metadata { return (metadata, name) }
     }
     return nil
   }
 
-  private func surveyed() -> (
+  private func surveyed(_ layout: MultiScan.DepthLayout?) -> (
     depth: StreamState<MultiScan.SurveyedDepth>, confidence: StreamState<MultiScan.SurveyedDepth>
   ) {
-    let layout = MultiScan.DepthLayout(generation: generation, metadata: metadata)
     let search: MultiScan.StreamSurvey.Search =
       switch generation {
       case .androidARCore: .trailingRepeats

@@ -20,7 +20,8 @@ extension MultiScan {
     var width: Int
     var height: Int
     var element: Element
-    /// Whether the metadata states a size that is none, and the usual one is taken.
+    /// Whether the metadata states a size that is none or not that of the data, and the usual one is
+    /// taken.
     var hasInvalidClaim = false
 
     var pixels: Int { width * height }
@@ -34,10 +35,30 @@ extension MultiScan {
       case .size(let claimedWidth, let claimedHeight):
         (width, height) = (claimedWidth, claimedHeight)
       case let claim where generation.isLidar:
-        (width, height) = (256, 192)
+        (width, height) = Self.lidarSize
         hasInvalidClaim = claim == .invalid
       default: return nil
       }
+    }
+
+    private static let lidarSize = (width: 256, height: 192)
+
+    /// The LiDAR's own size in place of a claimed one that the data of the depth file does not have:
+    /// `survey` counted it in frames of the claimed size, of which `expected` should be there. `nil` where
+    /// the claim may be right.
+    func replacingWrongClaim(_ survey: StreamSurvey, expected: Int?) -> DepthLayout? {
+      var usual = self
+      (usual.width, usual.height) = Self.lidarSize
+      usual.hasInvalidClaim = true
+      let usualBytes = usual.pixels * 2
+      guard (width, height) != Self.lidarSize, survey.bytes > 0, survey.bytes % usualBytes == 0
+      else { return nil }
+      // Both sizes may fit: the one that gives as many frames as there should be.
+      if survey.bytes % (pixels * 2) == 0, pixels != usual.pixels, let expected {
+        let usualFrames = survey.bytes / usualBytes
+        guard abs(usualFrames - expected) < abs(survey.frames - expected) else { return nil }
+      }
+      return usual
     }
 
     /// What to say of a file whose frames have no known size.

@@ -20,19 +20,30 @@ extension MultiScan {
     private let file: MappedFile
     private let frameBytes: Int
     private var stream: InflateStream
+    private var currentFormat: DeflateFormat
+    /// Whether the wrong checksum of the stream being read has been counted.
+    private var isCounted = false
 
     /// `frameBytes` is what a piece behind an end mark must yield, or end before, to count as a stream.
     init(_ file: MappedFile, frameBytes: Int) {
       self.file = file
       self.frameBytes = frameBytes
       format = Self.firstFormat(of: file)
+      currentFormat = format
       stream = InflateStream(file, range: 0..<file.count, format: format)
       file.willReadInOrder()
     }
 
     /// Whether the stream being read has no end mark: cut, or damaged in the middle. Known once `read`
     /// has returned less than asked for.
-    var isCut: Bool { stream.state != .ended && stream.state != .open }
+    var isCut: Bool {
+      switch stream.state {
+      case .open, .ended, .wrongChecksum: false
+      case .truncated, .damaged: true
+      }
+    }
+    /// Streams whose content is not what its checksum says.
+    private(set) var wrongChecksums = 0
 
     /// Fills `output` with the next bytes, across the ends of streams. Returns how many: fewer than asked
     /// for only at the end of everything that inflates.
@@ -49,12 +60,22 @@ extension MultiScan {
     }
 
     private func goToNextStream() -> Bool {
-      guard stream.state == .ended, stream.inputOffset < file.count else { return false }
-      guard let next = Self.format(of: file, at: stream.inputOffset, frameBytes: frameBytes) else {
+      var offset = stream.inputOffset
+      if stream.state == .wrongChecksum {
+        if !isCounted { wrongChecksums += 1 }
+        isCounted = true
+        // zlib stops at the checksum; gzip has a length of four bytes behind it.
+        if currentFormat == .gzip, stream.stopsBeforeLength { offset += 4 }
+      } else if stream.state != .ended {
+        return false
+      }
+      guard offset < file.count else { return false }
+      guard let next = Self.format(of: file, at: offset, frameBytes: frameBytes) else {
         hasStrayBytes = true
         return false
       }
-      stream = InflateStream(file, range: stream.inputOffset..<file.count, format: next)
+      stream = InflateStream(file, range: offset..<file.count, format: next)
+      (currentFormat, isCounted) = (next, false)
       streams += 1
       return true
     }
@@ -82,6 +103,7 @@ extension MultiScan.InflatedFile {
       let (produced, state) = probe(file, at: offset, format: format, limit: frameBytes)
       return switch state {
       case .open, .ended: true
+      case .wrongChecksum: produced >= frameBytes
       case .truncated: produced > 0
       case .damaged: produced >= frameBytes
       }

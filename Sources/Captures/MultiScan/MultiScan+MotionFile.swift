@@ -25,7 +25,12 @@ extension MultiScan {
     }
 
     var header: Header?
+    /// Those whose time can be true.
     var records: [Record] = []
+    /// Whole records in the file.
+    private(set) var recordCount = 0
+    /// Records left out because their time lies far from all others.
+    var farOff: Int { recordCount - records.count }
     /// Whether bytes were left behind the last whole record.
     var hasPartialRecord = false
 
@@ -43,6 +48,9 @@ extension MultiScan {
       } else if !Header.begins(bytes) {
         read(bytes, encoding: headlessEncoding)
       }
+      recordCount = records.count
+      let bounds = TimeBounds(records.lazy.map(\.timestamp))
+      records.removeAll { !bounds.contains($0.timestamp) }
     }
 
     private mutating func read(_ data: RawSpan, encoding: Encoding) {

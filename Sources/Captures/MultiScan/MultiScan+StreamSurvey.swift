@@ -26,6 +26,10 @@ extension MultiScan {
     /// Whether, with all streams ended, something is left that is no whole frame.
     var hasTrailingData: Bool
     var trailingRepeats = 0
+    /// Streams whose content is not what its checksum says.
+    var wrongChecksums: Int
+    /// Everything that inflates.
+    var bytes = 0
     var framesWithStereoDefect = 0
 
     init(_ file: MappedFile, frameBytes: Int, lookingFor search: Search = []) {
@@ -58,6 +62,8 @@ extension MultiScan {
       format = inflated.format
       streams = inflated.streams
       isCut = inflated.isCut
+      wrongChecksums = inflated.wrongChecksums
+      bytes = frames * frameBytes + rest
       hasTrailingData = !isCut && (rest > 0 || inflated.hasStrayBytes)
     }
 

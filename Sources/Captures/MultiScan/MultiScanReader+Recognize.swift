@@ -61,15 +61,16 @@ extension MultiScanReader {
 
   private static func metadata(_ name: String, in listing: FolderListing) -> MultiScan.Metadata? {
     // Most text files of other makers are no JSON: a look at their first bytes is enough.
-    guard listing.head(of: name, limit: 64).first(where: { !isSpace($0) }) == UInt8(ascii: "{")
-    else { return nil }
-    return MultiScan.Metadata(listing.head(of: name, limit: metadataLimit).span.bytes)
+    let start = TextBytes.utf8(listing.head(of: name, limit: 64))
+    guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }
+    return MultiScan.Metadata(
+      TextBytes.utf8(listing.head(of: name, limit: metadataLimit)).span.bytes)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }
 
   private static func isCameraInfo(_ head: [UInt8]) -> Bool {
-    let line = MultiScan.CameraInfo.firstLine(head.span.bytes)
+    let line = MultiScan.CameraInfo.firstLine(TextBytes.utf8(head).span.bytes)
     return line?.timestamp != nil || line?.transform != nil
   }
 

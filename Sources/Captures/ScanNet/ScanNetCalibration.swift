@@ -5,10 +5,20 @@ enum ScanNetCalibration {
   /// A rigid transform from sixteen row-major numbers; `nil` when they are none. The app prints six
   /// decimals, so that columns are orthonormal to about 1e-6 only.
   static func transform(_ key: String, in metadata: ScanNetMetadata) -> RigidTransform? {
-    guard let matrix = metadata.matrix(key), let transform = RigidTransform(rowMajor: matrix),
-      transform.isRigid()
-    else { return nil }
+    guard let transform = statedTransform(key, in: metadata), transform.isRigid() else {
+      return nil
+    }
     return transform
+  }
+
+  /// What the metadata states, be it a rotation or not: stages that use it say why it is none.
+  private static func statedTransform(
+    _ key: String, in metadata: ScanNetMetadata
+  ) -> RigidTransform? {
+    guard let matrix = metadata.matrix(key), RigidTransform.hasUsualLastRow(matrix) else {
+      return nil
+    }
+    return RigidTransform(rowMajor: matrix)
   }
 
   /// What is known of the two cameras.
@@ -23,6 +33,10 @@ enum ScanNetCalibration {
     } else if let colorFromDepth = transform(ScanNetKeys.inverseExtrinsics, in: metadata) {
       calibration.registered = colorFromDepth.isIdentity
       calibration.colorFromDepth = colorFromDepth
+    } else {
+      calibration.colorFromDepth =
+        statedTransform(ScanNetKeys.extrinsics, in: metadata)
+        ?? statedTransform(ScanNetKeys.inverseExtrinsics, in: metadata)
     }
     calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
     // Without any size there is no camera to align to.

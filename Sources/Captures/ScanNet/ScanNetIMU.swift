@@ -30,6 +30,8 @@ struct ScanNetIMU {
   /// Whole records in the file.
   let recordCount: Int
   let stream: IMUStream
+  /// Of the first and last accepted records.
+  private let firstTimestamps, lastTimestamps: [Timestamp]
 
   /// Reads all records; `declared` is how many the app claims. Cost: one pass and one sort.
   init(_ file: MappedFile, name: String, declared: Int?, into warnings: WarningCollector) {
@@ -50,9 +52,13 @@ struct ScanNetIMU {
         "\(name) holds \(count) records, the metadata says \(declared)")
     }
 
-    let (samples, times, nonFinite) = file.withBytes { bytes in
+    let (samples, times, nonFinite, noTime) = file.withBytes { bytes in
       Self.samples(bytes, head: head, count: count)
     }
+    (firstTimestamps, lastTimestamps) = (Array(times.prefix(5)), Array(times.suffix(5)))
+    warnings.add(
+      .corruptRecord, "imu", count: noTime,
+      "\(name): records whose time is zero or more than an hour away from all others")
     warnings.add(
       .nonFiniteValue, "imu", count: nonFinite, "\(name): records with values that are not finite")
     warnings.add(
@@ -80,20 +86,49 @@ struct ScanNetIMU {
     self.stream = stream
   }
 
-  /// Samples in file order, the usable times of the records, and how many records lost a sample.
+  /// When the capture's samples begin: one early time alone must not tell, so the median of the first
+  /// five accepted records in file order.
+  var start: Timestamp? { Self.median(firstTimestamps) }
+
+  /// The last sample's time, unless that one alone lies more than a second behind its neighbors.
+  var end: Timestamp? {
+    guard let last = stream.samples.last?.timestamp, let usual = Self.median(lastTimestamps) else {
+      return nil
+    }
+    return last - usual > 1_000_000_000 ? usual : last
+  }
+
+  private static func median(_ times: [Timestamp]) -> Timestamp? {
+    times.isEmpty ? nil : times.sorted()[(times.count - 1) / 2]
+  }
+
+  /// Samples in file order, the accepted times of the records, how many records lost a sample, and how
+  /// many have a time that cannot be true.
   private static func samples(
     _ bytes: RawSpan, head: Int, count: Int
-  ) -> (samples: [IMUSample], times: [Timestamp], nonFinite: Int) {
+  ) -> (samples: [IMUSample], times: [Timestamp], nonFinite: Int, noTime: Int) {
+    let all = (0..<count).map { record in
+      bytes.littleEndianDouble(at: head + record * recordBytes)
+        .flatMap(Timestamp.init(exactSeconds:))
+    }
+    // Seconds since boot.
+    let bounds = TimeBounds(all.lazy.compactMap { $0 }.filter { $0.nanoseconds > 0 })
     var samples: [IMUSample] = []
     samples.reserveCapacity(count * sensors.count)
     var times: [Timestamp] = []
     times.reserveCapacity(count)
     var nonFinite = 0
+    var noTime = 0
     for record in 0..<count {
       let start = head + record * recordBytes
-      guard let time = bytes.littleEndianDouble(at: start).flatMap(Timestamp.init(exactSeconds:))
-      else {
-        nonFinite += 1
+      guard let time = all[record] else {
+        // Finite, but no time that a clock could show.
+        let isFinite = bytes.littleEndianDouble(at: start)?.isFinite ?? false
+        if isFinite { noTime += 1 } else { nonFinite += 1 }
+        continue
+      }
+      guard time.nanoseconds > 0, bounds.contains(time) else {
+        noTime += 1
         continue
       }
       times.append(time)
@@ -113,7 +148,7 @@ struct ScanNetIMU {
       }
       if !isWhole { nonFinite += 1 }
     }
-    return (samples, times, nonFinite)
+    return (samples, times, nonFinite, noTime)
   }
 
   /// 8 when the file starts with a start time in front of its records, else 0.

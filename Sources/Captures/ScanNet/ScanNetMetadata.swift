@@ -9,11 +9,9 @@ struct ScanNetMetadata: Sendable {
   /// Without any key: what a capture without `.txt` has.
   init() {}
 
-  /// From UTF-8; damaged sequences become replacement characters.
+  /// From UTF-8, or UTF-16 if an editor made that of it; damaged sequences become replacement characters.
   init(_ bytes: [UInt8]) {
-    var bytes = bytes[...]
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+    for line in TextBytes.utf8(bytes).split(separator: UInt8(ascii: "\n")) {
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let key = Self.trimmed(line[..<equals])
       guard !key.isEmpty else { continue }

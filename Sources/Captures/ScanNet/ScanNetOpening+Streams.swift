@@ -3,21 +3,24 @@ import Storage
 import SystemPackage
 
 extension ScanNetOpening {
-  func imu() -> StreamState<IMUStream> {
-    guard let path = files.imu else {
+  /// The IMU and, apart, when its samples begin and end.
+  func imu() -> (stream: StreamState<IMUStream>, start: Timestamp?, end: Timestamp?) {
+    func missing(_ why: String) -> (StreamState<IMUStream>, Timestamp?, Timestamp?) {
       if !files.outside.contains("\(files.stem).imu") {
-        warnings.add(.imuMissing, "imu", "\(files.stem).imu is missing: there are no IMU tables")
+        warnings.add(.imuMissing, "imu", "\(files.stem).imu \(why): there are no IMU tables")
       }
-      return .absent("\(files.stem).imu is missing")
+      return (.absent("\(files.stem).imu \(why)"), nil, nil)
     }
+    guard let path = files.imu else { return missing("is missing") }
     do {
-      return .present(
-        ScanNetIMU(
-          try MappedFile(path), name: name(path), declared: metadata.count("numIMUmeasurements"),
-          into: warnings
-        ).stream)
+      let file = try MappedFile(path)
+      guard file.count > 0 else { return missing("is empty") }
+      let imu = ScanNetIMU(
+        file, name: name(path), declared: metadata.count("numIMUmeasurements"), into: warnings)
+      return (.present(imu.stream), imu.start, imu.end)
     } catch {
-      return .unreadable(CaptureError(file: path, problem: error.reason, remedy: error.remedy))
+      let problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+      return (.unreadable(problem), nil, nil)
     }
   }
 

@@ -35,10 +35,11 @@ struct ScanNetOpening {
     let depth = ScanNetDepth(files, metadata: metadata, into: warnings)
     let color = color()
     let frameCount = max(depth.layout?.records.count ?? 0, color.value?.pictures ?? 0)
-    capture.imu = imu()
+    let (imu, imuStart, imuEnd) = imu()
+    capture.imu = imu
     let times = ScanNetTimes(
       layout: depth.layout ?? ScanNetDepthLayout(), frameCount: frameCount,
-      firstSample: capture.imu.value?.samples.first?.timestamp)
+      imuStart: imuStart)
     capture.frames = times.frames
     capture.depth = depth.state(times: times)
     capture.color = colorStream(color, times: times)
@@ -47,7 +48,7 @@ struct ScanNetOpening {
     if let layout = depth.layout, let file = files.depth {
       times.report(
         layout: layout, depthFile: name(file),
-        lastSample: capture.imu.value?.samples.last?.timestamp, into: warnings)
+        lastSample: imuEnd, into: warnings)
       compareCounts(depth: layout.records.count, color: color.value?.pictures)
     }
     calibrate(&capture, depth: depth, colorFacts: color.value)

@@ -5,31 +5,52 @@ struct ScanNetTimes: Sendable {
   private(set) var frames: [CaptureFrame]
   /// Steps between neighboring frames that both have a depth time.
   private(set) var depthSteps: TimeSteps
-  /// Depth times more than a second before the first IMU sample: those of an earlier scan.
+  /// Depth times more than a second before the IMU's samples begin: those of an earlier scan.
   private(set) var staleFrames = 0
+  /// Whether so many are stale that no time of this capture can be trusted.
+  private(set) var noneIsTrusted = false
+  /// Frames with a depth or color time that lies far from all others.
+  private(set) var farOff = 0
 
   /// - Parameters:
   ///   - frameCount: canonical frames; those behind the depth records have no times.
-  ///   - firstSample: of the IMU, if there is one.
-  init(layout: ScanNetDepthLayout, frameCount: Int, firstSample: Timestamp?) {
+  ///   - imuStart: when the IMU's samples begin, if there is one.
+  init(layout: ScanNetDepthLayout, frameCount: Int, imuStart: Timestamp?) {
     frames = (0..<frameCount).map { frame in
       CaptureFrame(
         colorTimestamp: Self.time(frame, of: layout.colorTimes),
         depthTimestamp: Self.time(frame, of: layout.depthTimes))
     }
     depthSteps = TimeSteps([])
+    let known = frames.count { $0.depthTimestamp != nil }
+    let isStale = frames.map { frame in
+      guard let time = frame.depthTimestamp, let imuStart else { return false }
+      return time < imuStart.advanced(byNanoseconds: -1_000_000_000)
+    }
+    staleFrames = isStale.count { $0 }
+    noneIsTrusted = staleFrames > known / 2
+    if !noneIsTrusted { place(isStale: isStale) }
     for (earlier, later) in zip(frames, frames.dropFirst()) {
-      if let earlier = earlier.depthTimestamp, let later = later.depthTimestamp {
+      let pair =
+        noneIsTrusted
+        ? (earlier.depthTimestamp, later.depthTimestamp) : (earlier.timestamp, later.timestamp)
+      if case (let earlier?, let later?) = pair {
         depthSteps.nanoseconds.append(later - earlier)
       }
     }
-    if let firstSample {
-      let earliest = firstSample.advanced(byNanoseconds: -1_000_000_000)
-      staleFrames = frames.count { $0.depthTimestamp.map { $0 < earliest } ?? false }
+  }
+
+  /// Frames whose depth time can be true get it.
+  private mutating func place(isStale: [Bool]) {
+    let fresh = zip(frames, isStale).lazy.filter { !$0.1 }.map(\.0)
+    let depthBounds = TimeBounds(fresh.compactMap(\.depthTimestamp))
+    let colorBounds = TimeBounds(fresh.compactMap(\.colorTimestamp))
+    for index in frames.indices where !isStale[index] {
+      let isNear = frames[index].depthTimestamp.map(depthBounds.contains) ?? true
+      let isColorNear = frames[index].colorTimestamp.map(colorBounds.contains) ?? true
+      if isNear { frames[index].timestamp = frames[index].depthTimestamp }
+      if !isNear || !isColorNear { farOff += 1 }
     }
-    // One stale time is enough: none of them can be trusted.
-    guard staleFrames == 0 else { return }
-    for index in frames.indices { frames[index].timestamp = frames[index].depthTimestamp }
   }
 
   /// Missing, zero and non-finite seconds are no time.
@@ -47,13 +68,15 @@ struct ScanNetTimes: Sendable {
     layout: ScanNetDepthLayout, depthFile: String, lastSample: Timestamp?,
     into warnings: WarningCollector
   ) {
-    guard staleFrames == 0 else {
-      warnings.add(
-        .timestampsStale, "depth", count: staleFrames,
-        "\(depthFile): times of an earlier scan, more than 1 s before the first IMU sample; "
-          + "no frame time of this capture can be trusted")
-      return
-    }
+    warnings.add(
+      .timestampsStale, "depth", count: staleFrames,
+      "\(depthFile): times of an earlier scan, more than 1 s before the IMU's samples begin; "
+        + (noneIsTrusted
+          ? "no frame time of this capture can be trusted" : "these frames have no time"))
+    if noneIsTrusted { return }
+    warnings.add(
+      .corruptRecord, "frames", count: farOff,
+      "\(depthFile): times more than an hour away from all others; they place no frame")
     // Frames behind the last depth record count only where no frame has times: otherwise the depth
     // stream's being short is the whole story.
     let concerned = layout.hasTimes ? frames.prefix(layout.records.count) : frames[...]

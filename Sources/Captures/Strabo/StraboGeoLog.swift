@@ -27,16 +27,25 @@ struct StraboGeoLog {
   /// list of points.
   init(_ path: FilePath, mediaNanoseconds: Int64?, warnings: WarningCollector) throws(CaptureError)
   {
-    let written = try Self.points(of: path)
+    let (written, isCut) = try Self.points(of: path)
+    if isCut {
+      warnings.add(
+        .truncatedStream, "geo",
+        "\(path.lastComponent?.string ?? "the geo data") breaks off: its complete points are used")
+    }
     var points = written.compactMap(\.point)
+    let isStale = Self.stale(points, after: mediaNanoseconds)
+    let bounds = TimeBounds(zip(points, isStale).lazy.filter { !$0.1 }.map(\.0.timestamp))
+    let isKept = zip(points, isStale).map { $1 || bounds.contains($0.timestamp) }
+    let near = zip(points, isKept).filter(\.1).map(\.0)
     warnings.add(
-      .corruptRecord, "geo", count: written.count - points.count,
-      "points without usable time or coordinates")
-    let steps = zip(points.dropFirst(), points).map { $0.timestamp - $1.timestamp }
+      .corruptRecord, "geo", count: written.count - near.count,
+      "points without usable time or coordinates, or more than an hour away from all others")
+    let steps = zip(near.dropFirst(), near).map { $0.timestamp - $1.timestamp }
     warnings.add(
       .geoUnordered, "geo", count: steps.count { $0 < 0 },
       "points go back in time; they were sorted")
-    if let mediaNanoseconds { Self.dropStale(&points, after: mediaNanoseconds) }
+    points = zip(points, zip(isStale, isKept)).filter { !$1.0 && $1.1 }.map(\.0)
     self.init()
     guard !points.isEmpty else {
       Self.reportNoPoints(warnings)
@@ -57,21 +66,36 @@ struct StraboGeoLog {
     warnings.add(.geoNoFix, "geo", "no points: the capture's own position and heading are held")
   }
 
-  /// Points before the recording's first one, left over from an earlier recording.
-  private static func dropStale(_ points: inout [StraboPoint], after mediaNanoseconds: Int64) {
-    guard let first = points.firstIndex(where: { $0.timestamp.nanoseconds == 0 }) else { return }
+  /// Which points stand before the recording's first one and lie behind its end: those are left over
+  /// from an earlier recording. None where the media's duration is not known.
+  private static func stale(_ points: [StraboPoint], after mediaNanoseconds: Int64?) -> [Bool] {
+    guard let mediaNanoseconds,
+      let first = points.firstIndex(where: { $0.timestamp.nanoseconds == 0 })
+    else { return points.map { _ in false } }
     let end = Timestamp(nanoseconds: mediaNanoseconds)
       .advanced(byNanoseconds: endToleranceNanoseconds)
-    points = points[..<first].filter { $0.timestamp <= end } + points[first...]
+    return points.indices.map { $0 < first && points[$0].timestamp > end }
   }
 
-  private static func points(of path: FilePath) throws(CaptureError) -> [StraboPoint.Written] {
+  /// The points; of a file that breaks off the complete ones.
+  private static func points(
+    of path: FilePath
+  ) throws(CaptureError) -> (written: [StraboPoint.Written], isCut: Bool) {
     do {
       let file = try MappedFile(path)
       guard file.count <= mostBytes else {
         throw CaptureError(file: path, problem: "\(file.count) bytes are no list of points")
       }
-      return try JSONDecoder().decode(Content.self, from: file.data).points
+      let text = file.text
+      do {
+        return (try JSONDecoder().decode(Content.self, from: text).points, false)
+      } catch {
+        guard let closed = CutJSON.closed(text, entriesAtDepth: 2),
+          let content = try? JSONDecoder().decode(Content.self, from: closed),
+          !content.points.isEmpty
+        else { throw error }
+        return (content.points, true)
+      }
     } catch let error as CaptureError {
       throw error
     } catch let error as FileError {

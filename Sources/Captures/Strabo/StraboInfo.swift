@@ -44,7 +44,7 @@ struct StraboInfo {
         throw CaptureError(
           file: path, problem: "\(file.count) bytes are no description of a capture")
       }
-      values = try JSONDecoder().decode([String: StraboValue].self, from: file.data)
+      values = try JSONDecoder().decode([String: StraboValue].self, from: file.text)
     } catch let error as CaptureError {
       throw error
     } catch let error as FileError {
@@ -114,6 +114,6 @@ extension StraboValue {
 }
 
 extension MappedFile {
-  /// A copy of the bytes for a decoder that wants `Data`.
-  var data: Data { withBytes { $0.withUnsafeBytes { Data($0) } } }
+  /// A copy of the text for a decoder that wants `Data`: UTF-8, also of a file in UTF-16.
+  var text: Data { TextBytes.utf8(withBytes { $0.withUnsafeBytes { Data($0) } }) }
 }

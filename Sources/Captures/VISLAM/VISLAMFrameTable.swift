@@ -72,7 +72,17 @@ struct VISLAMFrameTable {
     }
     isCut = table.isCut
     reportCut(to: warnings)
+    let bounds = TimeBounds(rows.lazy.map(\.timestamp))
+    let read = rows.count
+    rows.removeAll { !bounds.contains($0.timestamp) }
+    damage.corrupt += read - rows.count
     damage.report(to: warnings, subject: file)
+    guard !rows.isEmpty || !hasRows else {
+      throw CaptureError(
+        file: path, problem: "none of its \(table.rowCount) rows can be read",
+        remedy: VISLAMTable.remedy(
+          surplusRows: table.surplusRows, firstCorruptLine: damage.firstCorruptLine))
+    }
     try refuseStaleTimes(warnings)
     sort(warnings)
   }
@@ -174,7 +184,7 @@ struct VISLAMFrameTable {
   private struct Damage {
     var corrupt = 0
     var nonFinite = 0
-    private var firstCorruptLine = 0
+    private(set) var firstCorruptLine = 0
 
     mutating func addCorrupt(line: Int) {
       corrupt += 1
@@ -184,8 +194,8 @@ struct VISLAMFrameTable {
     func report(to warnings: WarningCollector, subject: String) {
       warnings.add(
         .corruptRecord, subject, count: corrupt,
-        "rows that are too short, without a usable time or with text for a number, the first in line "
-          + "\(firstCorruptLine)")
+        "rows with too few or too many cells, without a usable time or with text for a number"
+          + (firstCorruptLine > 0 ? ", the first in line \(firstCorruptLine)" : ""))
       warnings.add(
         .nonFiniteValue, subject, count: nonFinite, "values that are not finite; taken as unknown")
     }

@@ -98,7 +98,8 @@ struct VISLAMIMU {
       throw CaptureError(
         file: table.path, record: nil,
         problem: "none of its \(table.rowCount) rows can be read",
-        remedy: table.corrupt > 0 ? "look at line \(table.firstCorruptLine)" : nil)
+        remedy: VISLAMTable.remedy(
+          surplusRows: table.surplusRows, firstCorruptLine: table.firstCorruptLine))
     }
     var majority = VISLAMMajority()
     for sample in table.samples { majority.add(sample.timestamp) }

@@ -21,6 +21,8 @@ struct VISLAMIMUTable {
   /// The power of ten that makes the file's times nanoseconds.
   private(set) var timeScale = 0
   private(set) var rowCount = 0
+  /// Rows with surplus cells.
+  private(set) var surplusRows = 0
   /// Rows dropped because they are short or no numbers, and the line of the first.
   private(set) var corrupt = 0
   private(set) var firstCorruptLine = 0
@@ -55,8 +57,20 @@ struct VISLAMIMUTable {
       }
     }
     rowCount = table.rowCount
+    surplusRows = table.surplusRows
     isCut = table.isCut
+    dropFarOffSamples()
+    order = Array(repeating: VISLAMTimeOrder(), count: sensors.count)
+    for sample in samples { order[sample.sensor].add(sample.timestamp) }
     if hasRow { self.columns = columns }
+  }
+
+  /// Samples whose time lies far from all others are those of damaged rows.
+  private mutating func dropFarOffSamples() {
+    let bounds = TimeBounds(samples.lazy.map(\.timestamp))
+    let read = samples.count
+    samples.removeAll { !bounds.contains($0.timestamp) }
+    corrupt += read - samples.count
   }
 
   /// Tells what was wrong with rows and header.
@@ -66,8 +80,8 @@ struct VISLAMIMUTable {
       "the file ends inside a line; its last cell is unknown")
     warnings.add(
       .corruptRecord, file, count: corrupt,
-      "rows that are too short, without a usable time or with text for a number, the first in line "
-        + "\(firstCorruptLine)")
+      "rows with too few or too many cells, without a usable time or with text for a number"
+        + (firstCorruptLine > 0 ? ", the first in line \(firstCorruptLine)" : ""))
     warnings.add(
       .nonFiniteValue, "imu", count: nonFinite, "rows of \(file) with a value that is not finite")
     let unknown = columns?.unknown ?? []
@@ -109,7 +123,6 @@ struct VISLAMIMUTable {
 
   private mutating func add(_ sample: IMUSample) {
     samples.append(sample)
-    order[sample.sensor].add(sample.timestamp)
   }
 
   private enum Triple {
@@ -151,7 +164,6 @@ struct VISLAMIMUTable {
   private mutating func index(of sensor: String) -> Int {
     if let index = sensors.firstIndex(of: sensor) { return index }
     sensors.append(sensor)
-    order.append(VISLAMTimeOrder())
     return sensors.count - 1
   }
 

@@ -15,7 +15,7 @@ struct VISLAMMetadata {
 
   init(_ bytes: [UInt8]) {
     guard bytes.count < Self.mostBytes,
-      let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+      let content = try? JSONDecoder().decode(Content.self, from: TextBytes.utf8(Data(bytes)))
     else { return }
     hasRecordingID = content.hasRecordingID
     frameCount = content.frameCount

@@ -11,7 +11,7 @@ struct VISLAMTable {
   /// How a row may be used.
   enum Row {
     case usable
-    /// Too few cells.
+    /// Too few cells, or too many.
     case corrupt
     /// The last line, cut inside a cell that is needed.
     case cut
@@ -33,6 +33,9 @@ struct VISLAMTable {
   private(set) var isCut = false
   /// Rows met so far, damaged ones included; a cut last line with unclosed cells is none.
   private(set) var rowCount = 0
+  /// Rows with more cells than the header has columns, the surplus ones not empty: what decimal commas
+  /// make of numbers.
+  private(set) var surplusRows = 0
   /// Cells of a whole row.
   private var width = 0
   private var firstRowIsAtHand = false
@@ -44,7 +47,12 @@ struct VISLAMTable {
   ) throws(CaptureError) {
     let scanner: CSVScanner
     do throws(FileError) {
-      scanner = try CSVScanner(path)
+      let file = try MappedFile(path)
+      if let text = TextBytes.utf8(ifUTF16: file) {
+        scanner = CSVScanner(bytes: text)
+      } else {
+        scanner = try CSVScanner(path)
+      }
     } catch {
       throw Self.unreadable(path, error)
     }
@@ -55,7 +63,7 @@ struct VISLAMTable {
   init(
     _ path: FilePath, head: [UInt8], ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {
-    try self.init(path, CSVScanner(bytes: head), ownOrder: ownOrder, isRow: isRow)
+    try self.init(path, CSVScanner(bytes: TextBytes.utf8(head)), ownOrder: ownOrder, isRow: isRow)
   }
 
   private init(
@@ -94,8 +102,13 @@ struct VISLAMTable {
     } else {
       guard try nextLine() else { return nil }
     }
+    if !scanner.isLineClosed { isCut = true }
+    if scanner.cellCount > width, (width..<scanner.cellCount).contains(where: hasText) {
+      surplusRows += 1
+      rowCount += 1
+      return .corrupt
+    }
     if !scanner.isLineClosed {
-      isCut = true
       // The last cell may be cut: only what a delimiter closes is known.
       guard needed.allSatisfy({ $0 < scanner.cellCount - 1 }) else { return .cut }
       rowCount += 1
@@ -104,6 +117,8 @@ struct VISLAMTable {
     rowCount += 1
     return scanner.isLineTooLong || scanner.cellCount < width ? .corrupt : .usable
   }
+
+  private func hasText(_ column: Int) -> Bool { !scanner.isEmpty(cell: column) }
 
   /// Whether the cell of the row at hand is whole and holds something. `nil` = no such column.
   func hasValue(_ column: Int?) -> Bool {
@@ -123,6 +138,16 @@ struct VISLAMTable {
     } catch {
       throw Self.unreadable(path, error)
     }
+  }
+
+  /// What to do about a table of which no row can be read.
+  static func remedy(surplusRows: Int, firstCorruptLine: Int) -> String? {
+    if surplusRows > 0 {
+      return
+        "\(surplusRows) rows have more cells than the header: decimal commas? Write numbers with a "
+        + "decimal point"
+    }
+    return firstCorruptLine > 0 ? "look at line \(firstCorruptLine)" : nil
   }
 
   private static func unreadable(_ path: FilePath, _ error: FileError) -> CaptureError {

@@ -12,6 +12,8 @@ public final class InflateStream {
     case open
     /// The end mark of the stream was read, with its checksum where the format has one.
     case ended
+    /// The end mark was read, and the checksum or length behind it is not that of what came out.
+    case wrongChecksum
     /// The range ended before the stream did.
     case truncated
     /// What zlib found wrong; `inputOffset` is where, give or take the bytes it had buffered.
@@ -24,6 +26,9 @@ public final class InflateStream {
   public private(set) var inputOffset: Int
   /// Bytes inflated so far.
   public private(set) var producedBytes = 0
+
+  /// After `.wrongChecksum` in a gzip stream: whether the length behind the checksum is not consumed.
+  public private(set) var stopsBeforeLength = false
 
   private let file: MappedFile
   private let end: Int
@@ -73,6 +78,12 @@ public final class InflateStream {
     return produced
   }
 
+  /// Whether zlib stopped at the trailer behind the end mark: its own words, which it never changes.
+  private var isAtChecksum: Bool {
+    guard let message = stream.pointee.msg else { return false }
+    return ["incorrect data check", "incorrect length check"].contains(String(cString: message))
+  }
+
   /// One call of zlib with at most one window of input. Returns the bytes produced.
   private func step(into output: UnsafeMutableRawBufferPointer) -> Int {
     let window = inputOffset..<min(end, inputOffset + Self.windowBytes)
@@ -97,6 +108,9 @@ public final class InflateStream {
     case Z_OK, Z_BUF_ERROR: state = .truncated
     case Z_STREAM_END: state = .ended
     case Z_NEED_DICT: state = .damaged("asks for a preset dictionary")
+    case Z_DATA_ERROR where isAtChecksum:
+      stopsBeforeLength = stream.pointee.msg.map { String(cString: $0) } == "incorrect data check"
+      state = .wrongChecksum
     default:
       state = .damaged(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
     }

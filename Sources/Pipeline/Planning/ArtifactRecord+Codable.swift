@@ -4,7 +4,8 @@ import Storage
 extension ArtifactRecord {
   private enum Key: String, CodingKey {
     case schema, stage, uses, version, fingerprint, parameters, recorded, inputs, outputs
-    case outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames, warnings
+    case outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames, warnings,
+      problems
   }
 
   /// `parameters` of the file also lists what was worked out, where readers of the artifact look for
@@ -29,6 +30,7 @@ extension ArtifactRecord {
     peakMemoryBytes = try object.decode(Int64.self, forKey: .peakMemoryBytes)
     frames = try object.decode(Int.self, forKey: .frames)
     warnings = try object.decode([CaptureWarning].self, forKey: .warnings)
+    problems = try object.decodeIfPresent([String].self, forKey: .problems) ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -51,6 +53,7 @@ extension ArtifactRecord {
     try object.encode(peakMemoryBytes, forKey: .peakMemoryBytes)
     try object.encode(frames, forKey: .frames)
     try object.encode(warnings, forKey: .warnings)
+    if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
   }
 
   /// A value that the stage worked out, also where an earlier build kept it.

@@ -29,11 +29,15 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var peakMemoryBytes: Int64
   public var frames: Int
   public var warnings: [CaptureWarning]
+  /// What could not be made although the rest was, one sentence each. With any, the artifact is there
+  /// for people to use and its stage has failed: it is never up to date, and nothing is built from it.
+  public var problems: [String] = []
 
   public init(
     stage: String, ingredients: Ingredients, recorded: [String: JSONValue], outputs: [OutputEntry],
     started: String, finished: String, seconds: Double, cpuSeconds: Double,
-    peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning]
+    peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning],
+    problems: [String] = []
   ) throws {
     self.stage = stage
     uses = ingredients.uses
@@ -51,6 +55,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     self.peakMemoryBytes = peakMemoryBytes
     self.frames = frames
     self.warnings = warnings
+    self.problems = problems
   }
 
   /// A record as it was written down.
@@ -59,7 +64,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     parameters: [String: JSONValue], recorded: [String: JSONValue]?, inputs: Inputs,
     outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
     seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
-    warnings: [CaptureWarning]
+    warnings: [CaptureWarning], problems: [String] = []
   ) {
     self.schema = schema
     self.stage = stage
@@ -78,6 +83,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     self.peakMemoryBytes = peakMemoryBytes
     self.frames = frames
     self.warnings = warnings
+    self.problems = problems
   }
 
   /// What an artifact was made from.

@@ -108,6 +108,9 @@ extension Decision {
       // All it lists is as planned, but its fingerprint was made from something else: somebody has
       // changed the record.
       self.init(reason: .outputsAltered, details: [ArtifactRecord.fileName])
+    } else if !record.problems.isEmpty {
+      // Part of it could not be made: tried again in every run, as every failure is.
+      self.init(reason: .outputsMissing, details: Self.some(record.problems))
     } else {
       self = .upToDate
     }

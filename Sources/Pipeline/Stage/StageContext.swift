@@ -68,6 +68,9 @@ public struct StageResult: Sendable {
   public var frames: Int
   /// Values the stage worked out that readers of the artifact need; recorded beside the parameters.
   public var recorded: [String: JSONValue]
+  /// What could not be made because something of the capture cannot be read, one sentence each. What was
+  /// made is published all the same, and the stage has failed.
+  public var problems: [String] = []
   /// CPU time of external programs.
   public var externalCPUSeconds = 0.0
   /// Peak memory of external programs.

@@ -81,6 +81,7 @@ struct JobRunner: Sendable {
       let record = try work(ingredients, inputs, start)
       result.take(record)
       result.report.outcome = .ran
+      if !record.problems.isEmpty { fail(&result, record.problems) }
       result.report.seconds = record.seconds
       result.report.cpuSeconds = record.cpuSeconds
       if record.seconds > 0 {
@@ -108,6 +109,17 @@ struct JobRunner: Sendable {
       }
     }
     return .ended(stage.name, result)
+  }
+
+  /// What could be made is published and the stage has failed: it says so here and under `.failed/`.
+  private func fail(_ result: inout JobResult, _ problems: [String]) {
+    let message = problems.joined(separator: "; ")
+    result.report.outcome = .failed
+    result.report.message = message
+    let verdict = FailureJudge(output: layout.root, capture: capture.folder)
+      .verdict(StageFailure(message, cause: .input))
+    leaveNote(message, verdict)
+    result.verdict = verdict
   }
 
   /// A stage that ran out of its own time has failed; one stopped with the whole run has not.
@@ -224,7 +236,7 @@ struct JobRunner: Sendable {
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
-      warnings: warnings.warnings)
+      warnings: warnings.warnings, problems: result.problems)
     try place?.check()
     var publication = Publication(staging.path, record, layout: layout, run: run)
     try publication.perform()

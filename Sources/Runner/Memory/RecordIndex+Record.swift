@@ -29,6 +29,7 @@ extension RecordIndex {
     writer.put(record.peakMemoryBytes)
     writer.put(record.frames)
     try putJSON(record.warnings, &writer)
+    try putJSON(record.problems, &writer)
   }
 
   static func record(_ reader: inout NoteReader, _ pool: ParameterPool) throws -> ArtifactRecord {
@@ -54,7 +55,8 @@ extension RecordIndex {
       outputDigest: try reader.digest(), started: try reader.text(), finished: try reader.text(),
       seconds: try reader.double(), cpuSeconds: try reader.double(),
       peakMemoryBytes: try reader.integer(), frames: try reader.int(),
-      warnings: try json([CaptureWarning].self, &reader) ?? [])
+      warnings: try json([CaptureWarning].self, &reader) ?? [],
+      problems: try json([String].self, &reader) ?? [])
   }
 
   private static func put(_ inputs: ArtifactRecord.Inputs, _ writer: inout NoteWriter) {

@@ -53,7 +53,7 @@ struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x3_5343_4D49
+  private static let format: Int64 = 0x4_5343_4D49
 
   /// A file of these values with a digest at its end.
   func encoded(memo: FileStamp) throws -> [UInt8] {

@@ -69,7 +69,10 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     let jobs = Planner(capture.pipeline).plan(capture.facts)
     var failures: [String: String] = [:]
     for job in jobs {
-      failures[job.stage] = FailureNote.read(job.stage, capture.layout)?.message
+      let problems = capture.facts[job.stage]?.published?.record.problems ?? []
+      failures[job.stage] =
+        FailureNote.read(job.stage, capture.layout)?.message
+        ?? (problems.isEmpty ? nil : problems.joined(separator: "; "))
     }
     self.init(
       id: capture.layout.name, path: capture.recognition?.folder.string ?? capture.memo?.folder,

@@ -1,0 +1,70 @@
+import FoundationEssentials
+
+/// JSON documents that break off: copies that ended early, apps that were killed while writing.
+enum CutJSON {
+  /// The document up to its last complete entry, with all brackets closed; `nil` when none is complete
+  /// or the document has an end.
+  ///
+  /// - Parameter depth: how deep entries lie: 1 for the members of the outermost object or list, 2 for
+  ///   those of a list inside it. What is nested deeper is kept whole or not at all.
+  ///
+  /// Zero bytes, which a copy leaves where it never wrote, count as the end. Cost: one pass.
+  static func closed(_ document: Data, entriesAtDepth depth: Int = 1) -> Data? {
+    let last: End? = document.withUnsafeBytes { lastEntry(in: $0, depth: depth) }
+    guard let last else { return nil }
+    return Data(document.prefix(last.offset)) + Data(last.open.reversed().map { closer($0) })
+  }
+
+  /// Where the last complete entry ends, and the brackets that are open there.
+  private struct End {
+    var offset: Int
+    var open: [UInt8]
+  }
+
+  private static func lastEntry(in bytes: UnsafeRawBufferPointer, depth: Int) -> End? {
+    var last: End?
+    var open: [UInt8] = []
+    var isInString = false
+    var isEscaped = false
+    // Whether a string that ends now is a value: in a list always, in an object behind a colon.
+    var isValue = false
+    for (offset, byte) in bytes.enumerated() {
+      if byte == 0 { return last }
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+          let isEntry = isValue || open.last == UInt8(ascii: "[")
+          if isEntry, open.count <= depth { last = End(offset: offset + 1, open: open) }
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: ":"): isValue = true
+      case UInt8(ascii: ","):
+        isValue = false
+        // Before the comma: what follows it is not complete yet.
+        if !open.isEmpty, open.count <= depth { last = End(offset: offset, open: open) }
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        isValue = false
+        open.append(byte)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard let bracket = open.popLast(), closer(bracket) == byte, !open.isEmpty else {
+          return nil
+        }
+        isValue = false
+        if open.count <= depth { last = End(offset: offset + 1, open: open) }
+      default: break
+      }
+    }
+    return last
+  }
+
+  private static func closer(_ bracket: UInt8) -> UInt8 {
+    bracket == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Tables of damaged captures")
+struct TableTests {
+  private struct Outcome {
+    var status: Int32
+    /// Lines without header, by table.
+    var rows: [String: Int]
+    var tables: Any?
+  }
+
+  /// Synthesizes a capture, damages it and writes its tables, twice.
+  private func run(
+    _ family: [String], damage: (FilePath) throws -> Void
+  ) throws -> Outcome {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in")
+    let output = folder.path.appending("out")
+    let made = try Program.run(
+      ["synthesize"] + family + [
+        "--output", input.string, "--frames", "8", "--width", "320", "--height", "240", "--id", "a",
+      ])
+    try #require(made.status == 0, "\(made.errors)")
+    try damage(input.appending("a"))
+    var outcome = Outcome(status: 0, rows: [:])
+    for _ in 0..<2 {
+      let result = try Program.run([
+        "run", input.appending("a").string, "--output", output.string, "--until", "tables",
+        "--json",
+      ])
+      outcome.status = result.status
+      let captures = try result.json()["captures"] as? [[String: Any]]
+      let stages = captures?.first?["stages"] as? [[String: Any]]
+      outcome.tables = stages?.first { $0["stage"] as? String == "tables" }?["outcome"]
+    }
+    let tables = output.appending("a").appending("tables")
+    for name in try FileSystem.names(in: tables) where name.hasSuffix(".csv") {
+      let text = try String(contentsOfFile: tables.appending(name).string, encoding: .utf8)
+      outcome.rows[String(name.dropLast(4))] = text.split(separator: "\n").count - 1
+    }
+    return outcome
+  }
+
+  private func cut(_ path: FilePath, to share: Double) throws {
+    let url = URL(filePath: path.string)
+    let data = try Data(contentsOf: url)
+    try data.prefix(Int(Double(data.count) * share)).write(to: url)
+  }
+
+  @Test("A pose file that cannot be read empties its own table; the others are there; exit 1")
+  func unreadablePoses() throws {
+    let outcome = try run(["arkit-scanner"]) {
+      try Data("{".utf8).write(to: URL(filePath: $0.appending("trans.json").string))
+    }
+    #expect(outcome.status == 1)
+    #expect(outcome.tables as? String == "failed")
+    #expect(outcome.rows == ["frames": 8, "poses": 0, "intrinsics": 8, "camera_settings": 8])
+  }
+
+  @Test("Of a pose file that breaks off the complete poses are there; exit 0")
+  func cutPoses() throws {
+    let outcome = try run(["arkit-scanner"]) {
+      try cut($0.appending("trans.json"), to: 0.6)
+    }
+    #expect(outcome.status == 0)
+    #expect(outcome.tables as? String == "up-to-date")
+    #expect(outcome.rows["frames"] == 8 && outcome.rows["intrinsics"] == 8)
+    #expect((1..<8).contains(outcome.rows["poses"] ?? 0))
+  }
+
+  @Test("Geo data that cannot be read")
+  func unreadableGeo() throws {
+    let outcome = try run(["strabo"]) { folder in
+      let names = try FileSystem.names(in: folder)
+      let geo = try #require(names.first { $0.hasSuffix(".json") && $0 != "capture-info.json" })
+      try Data().write(to: URL(filePath: folder.appending(geo).string))
+    }
+    #expect(outcome.status == 1)
+    #expect(outcome.rows == ["frames": 8, "geo": 0])
+  }
+
+  @Test("A frame table without its time column: no frame has a row, on any clock")
+  func unreadableFrames() throws {
+    let outcome = try run(["vi-slam"]) { folder in
+      let path = folder.appending("frame_metadata.csv")
+      try Data("frame_number,iso\n1,2\n".utf8).write(to: URL(filePath: path.string))
+    }
+    #expect(outcome.status == 1)
+    #expect(outcome.tables as? String == "failed")
+    #expect(outcome.rows["frames"] == 0)
+  }
+}
