@@ -12,7 +12,7 @@ import SystemPackage
 /// World axes are the app's; without poses points stay in camera axes, and one cloud holds one frame.
 public enum PointCloudExport: Stage {
   public static let name = "export-ply"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Writes depth as PLY point clouds (binary, meters, the app's world), colored when color is connected."
   public static let ports = [

@@ -81,7 +81,10 @@ struct PointCloudPlan: Sendable {
       comments: [
         axes == .world
           ? "meters, world axes as the app defines them"
-          : "meters, axes of the color camera: x right, y down, z forward"
+          : "meters, axes of the color camera: x right, y down, z forward",
+        axes == .world
+          ? "placed by the poses of the color camera: x right, y down, z forward"
+          : "seen by the color camera as it stores its pictures, before any turn",
       ])
   }
 

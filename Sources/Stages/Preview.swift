@@ -10,7 +10,7 @@ import SystemPackage
 /// Pictures for people: does depth lie where color is?
 public enum Preview: Stage {
   public static let name = "preview"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "For some evenly spaced frames: color with the outlines of depth, beside depth in false color."
   public static let ports = [
@@ -59,7 +59,10 @@ public enum Preview: Stage {
       guard (picture.width, picture.height) == (depth.width, depth.height) else {
         throw PreviewSizeError(color: colorFile, aligned: depthFile)
       }
-      let preview = PreviewPicture.compose(color: picture, aligned: depth, colors: shades)
+      let depthWidth = context.capture.depth.value?.width ?? depth.width
+      let preview = PreviewPicture.compose(
+        color: picture, aligned: depth, colors: shades,
+        depthPixel: (depth.width + depthWidth - 1) / max(1, depthWidth))
       var writer = PNGWriter(compression: .compact)
       try context.staging.write(writer.encode(preview), as: FrameFileName.name(frame))
       context.progress.advance()

@@ -158,7 +158,9 @@ struct ScanNetSituationTests {
       for index in 0..<3 { $0.depthTimes[index] -= 900 }
       for index in 5..<8 { $0.depthTimes[index] = 0 }
     },
-    Situation("one early IMU time hides no earlier scan", [.timestampsStale: 8], timed: 0) {
+    Situation(
+      "one early IMU time hides no earlier scan", [.timestampsStale: 8, .imuGap: 1], timed: 0
+    ) {
       $0.depthTimes = $0.depthTimes.map { $0 - 900 }
       $0.imuTimes[0] = 1
     },

@@ -101,7 +101,9 @@ extension ARKitScanner.Assembly {
       )
     }
     warnings.add(
-      .frameGap, "frames", count: TimeSteps(known).gaps(above: Self.gapFactor),
+      .frameGap, "frames",
+      count: TimeSteps(ofNeighbors: Array(sides.times.prefix(frameCount)))
+        .gaps(above: Self.gapFactor),
       of: .size(frameCount),
       "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
   }

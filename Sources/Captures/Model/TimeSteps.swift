@@ -10,6 +10,15 @@ public struct TimeSteps: Sendable {
     nanoseconds = zip(times.dropFirst(), times).map { $0 - $1 }
   }
 
+  /// Steps between frames that are next to each other and both have a time: a frame without time is no
+  /// evidence of a gap.
+  public init(ofNeighbors times: [Timestamp?]) {
+    nanoseconds = zip(times, times.dropFirst()).compactMap { before, after in
+      guard let before, let after else { return nil }
+      return after - before
+    }
+  }
+
   /// The median step: of an even number the mean of the middle two, rounded down; `nil` without steps.
   public var medianNanoseconds: Int64? {
     guard !nanoseconds.isEmpty else { return nil }

@@ -102,11 +102,6 @@ extension MultiScan {
   /// Steps between frames that are next to each other and both have a time: a frame without time is no
   /// evidence of a gap.
   static func stepsBetweenNeighbors(_ times: [Timestamp?]) -> TimeSteps {
-    var steps = TimeSteps([])
-    steps.nanoseconds = zip(times, times.dropFirst()).compactMap { before, after in
-      guard let before, let after else { return nil }
-      return after - before
-    }
-    return steps
+    TimeSteps(ofNeighbors: times)
   }
 }

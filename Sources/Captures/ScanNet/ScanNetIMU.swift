@@ -95,7 +95,8 @@ struct ScanNetIMU {
     guard let last = stream.samples.last?.timestamp, let usual = Self.median(lastTimestamps) else {
       return nil
     }
-    return last - usual > 1_000_000_000 ? usual : last
+    if last - usual <= 1_000_000_000 { return last }
+    return lastTimestamps.filter { $0 - usual <= 1_000_000_000 }.max() ?? usual
   }
 
   private static func median(_ times: [Timestamp]) -> Timestamp? {

@@ -29,13 +29,19 @@ public enum PreviewPicture {
 
   /// Both pictures have the same size; each half is reduced by a whole number to at most
   /// `halfWidth` pixels. The scale stands below, so that it hides nothing.
+  ///
+  /// `depthPixel` is how many pixels of this grid a pixel of the depth camera is wide: over that much a
+  /// low relief, which is not cut, rises.
   public static func compose(
-    color: ColorImage, aligned: DepthImage, colors: FalseColor, halfWidth: Int = 800
+    color: ColorImage, aligned: DepthImage, colors: FalseColor, depthPixel: Int,
+    halfWidth: Int = 800
   ) -> ColorImage {
     let step = max(1, (color.width + halfWidth - 1) / halfWidth)
     let (width, height) = (color.width / step, color.height / step)
     let gap = 8
-    let edges = DepthEdges.find(in: aligned)
+    let edges = zip(
+      DepthEdges.find(in: aligned), ReliefEdges.find(in: aligned, span: depthPixel)
+    ).map { $0 || $1 }
     var picture = ColorImage(
       width: width * 2 + gap, height: height + Self.scaleHeight(width: width))
     for y in 0..<height {
