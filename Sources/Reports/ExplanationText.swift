@@ -27,7 +27,7 @@ public enum ExplanationText {
       parts.append("last failure, \(failure.time)\n  \(failure.message)")
     }
     if !explanation.notes.isEmpty {
-      parts.append((["notes"] + explanation.notes.map { "  \($0)" }).joined(separator: "\n"))
+      parts.append((["notes"] + explanation.notes.map { "  \($0.onOneLine)" }).joined(separator: "\n"))
     }
     return parts.joined(separator: "\n")
   }
@@ -45,7 +45,7 @@ public enum ExplanationText {
       }
     return
       (["\(explanation.capture)/\(explanation.stage) (\(explanation.uses)) \(sentence)"]
-      + explanation.details.map { "  \($0)" }).joined(separator: "\n")
+      + explanation.details.map { "  \($0.onOneLine)" }).joined(separator: "\n")
   }
 
   private static func section(_ name: String, _ rows: [[String]]) -> String? {

@@ -1,5 +1,7 @@
 import Captures
 import Geometry
+import Storage
+import SystemPackage
 
 /// What `inspect` says of a capture in words.
 public enum InspectionText {
@@ -8,25 +10,26 @@ public enum InspectionText {
     calibration: [String]
   ) -> String {
     var lines = [
-      "\(capture.id)",
+      capture.id.onOneLine,
       "  family      \(capture.family.rawValue) \(capture.generation)",
-      "  folder      \(capture.folder)",
+      "  folder      \(capture.folder.string.onOneLine)",
       "  frames      \(capture.frames.count), clock \(capture.clock.base.rawValue)",
     ]
-    if let date = capture.recordedAt { lines.append("  recorded    \(date)") }
+    if let date = capture.recordedAt { lines.append("  recorded    \(date.onOneLine)") }
     lines += streamLines(capture, encodings)
     for (index, line) in calibration.enumerated() {
-      lines.append((index == 0 ? "  calibration " : "              ") + line)
+      lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
     if capture.completeness.isWhole {
       lines.append("  upload      whole")
     } else {
       lines.append(
-        "  upload      incomplete: " + capture.completeness.missing.joined(separator: "; "))
+        "  upload      incomplete: " + capture.completeness.missing.map(\.onOneLine)
+          .joined(separator: "; "))
     }
     for warning in capture.warnings.merged(with: found) {
       lines.append(
-        "  \(warning.severity == .note ? "note   " : "warning")     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject)): \(warning.message)"
+        "  \(warning.severity == .note ? "note   " : "warning")     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject.onOneLine)): \(warning.message.onOneLine)"
       )
     }
     return lines.joined(separator: "\n")
@@ -55,7 +58,7 @@ public enum InspectionText {
     case .unreadable(let error): return head + "UNREADABLE: \(error)"
     case .present(let value):
       let stream = describe(value)
-      var parts = [stream.file, encodings[name] ?? stream.encoding]
+      var parts = [stream.file.onOneLine, encodings[name] ?? stream.encoding]
       if let width = stream.width, let height = stream.height { parts.append("\(width)×\(height)") }
       if let frames = stream.frames {
         let claim = stream.declaredFrames.map { $0 == frames ? "" : " (declared \($0))" } ?? ""

@@ -1,5 +1,6 @@
 import Pipeline
 import Runner
+import Storage
 
 /// What a dry run prints, in text and as JSON.
 public struct PlanText: Encodable, Sendable {
@@ -48,12 +49,12 @@ public struct PlannedCapture: Encodable, Sendable {
 
   /// The capture's name, then one line per job, no line end.
   public var text: String {
-    var text = id
-    if let error { text += "\n  cannot be read: \(error)" }
+    var text = id.onOneLine
+    if let error { text += "\n  cannot be read: \(error.onOneLine)" }
     for stage in stages {
       text += "\n  \(stage.stage): \(stage.action.rawValue)"
       if let reason = stage.reason { text += ", \(reason.rawValue)" }
-      if let details = stage.details { text += " (\(details))" }
+      if let details = stage.details { text += " (\(details.onOneLine))" }
     }
     return text
   }

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 import Synchronization
 
 /// Shows the events of a run as they come: on a terminal a line per capture at work that is drawn again
@@ -55,7 +56,7 @@ public final class ProgressDisplay: EventSink {
 
   /// Lines that stay.
   private func lines(about event: RunEvent, _ board: ProgressBoard) -> [String] {
-    let capture = event.capture ?? ""
+    let capture = (event.capture ?? "").onOneLine
     let prefix = board.hasSeveral ? ProgressBoard.short(capture) + " " : "  "
     let stage = event.stage ?? ""
     switch event.kind {
@@ -67,7 +68,7 @@ public final class ProgressDisplay: EventSink {
     case .captureFinished:
       let warnings = (event.warnings ?? []).map {
         prefix
-          + "\($0.severity.rawValue): \($0.code.rawValue) ×\($0.count) (\($0.subject)): \($0.message)"
+          + "\($0.severity.rawValue): \($0.code.rawValue) ×\($0.count) (\($0.subject.onOneLine)): \($0.message.onOneLine)"
       }
       return warnings
         + (board.hasSeveral
@@ -82,18 +83,18 @@ public final class ProgressDisplay: EventSink {
     switch style {
     case .terminal(let columns):
       clear(&state)
-      write(lines.map { String($0.prefix(max(columns - 1, 20))) }.joined(separator: "\n"))
+      write(lines.map { String($0.onOneLine.prefix(max(columns - 1, 20))) }.joined(separator: "\n"))
       state.openLines = lines.count
     case .plain:
       guard now - state.lastPlainSeconds >= 10 else { return }
       state.lastPlainSeconds = now
-      write(lines.joined(separator: "\n") + "\n")
+      write(lines.map(\.onOneLine).joined(separator: "\n") + "\n")
     }
   }
 
   private func line(_ text: String, _ state: inout State) {
     clear(&state)
-    write(text + "\n")
+    write(text.shown + "\n")
   }
 
   /// Takes the lines that are being drawn away again.

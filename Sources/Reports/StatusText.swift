@@ -1,5 +1,6 @@
 import Pipeline
 import Runner
+import Storage
 
 /// How captures stand, in text and as JSON.
 public struct StatusText: Encodable, Sendable {
@@ -44,7 +45,7 @@ public struct StatusText: Encodable, Sendable {
   private static func details(_ capture: CaptureStatus) -> String? {
     var lines: [String] = []
     if let holder = capture.lockedBy { lines.append("  being worked on by \(holder)") }
-    lines += capture.notes.map { "  \($0)" }
+    lines += capture.notes.map { "  \($0.onOneLine)" }
     for stage in capture.stages where ![.done, .notApplicable].contains(stage.state) {
       var line = "  \(stage.stage) \(stage.state.rawValue)"
       let why = [
@@ -54,6 +55,6 @@ public struct StatusText: Encodable, Sendable {
       if !why.isEmpty { line += ": " + why.joined(separator: ", ") }
       lines.append(line)
     }
-    return lines.isEmpty ? nil : ([capture.id] + lines).joined(separator: "\n")
+    return lines.isEmpty ? nil : ([capture.id.onOneLine] + lines).joined(separator: "\n")
   }
 }

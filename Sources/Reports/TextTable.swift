@@ -1,8 +1,11 @@
+import Storage
+
 /// Words in aligned columns.
 struct TextTable {
   private var rows: [[String]] = []
 
-  mutating func add(_ cells: [String]) { rows.append(cells) }
+  /// Cells may come from others: each stays on its line.
+  mutating func add(_ cells: [String]) { rows.append(cells.map(\.onOneLine)) }
 
   /// Columns two blanks apart, no blanks at line ends, no line end after the last line.
   var text: String {

@@ -76,9 +76,8 @@ extension BatchRun {
       {
         collector = known.collector(verify: options.verify)
       } else {
-        collector = try CaptureSession(
-          target.recognition, registry: registry, layout: target.layout, verify: options.verify
-        ).collector
+        collector = FactsCollector(
+          summary: try look(target.recognition), target.layout, verify: options.verify)
       }
       return CapturePlan(
         id: target.layout.name, jobs: planner.plan(collector.facts(of: planner.pipeline)))

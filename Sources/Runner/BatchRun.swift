@@ -10,11 +10,16 @@ public struct BatchRun: Sendable {
   let pipeline: PipelineDefinition
   let options: RunOptions
   let clock: RunClock
+  /// Opens captures for planning.
+  let look: CaptureLook
 
+  /// - Parameter look: opens captures that are planned without being processed; by default in this
+  ///   process.
   public init(
     registry: CaptureRegistry, pipeline: PipelineDefinition, options: RunOptions,
-    clock: RunClock = .system
+    clock: RunClock = .system, look: CaptureLook? = nil
   ) {
+    self.look = look ?? CaptureSummary.look(registry)
     self.registry = registry
     self.pipeline = pipeline
     self.options = options

@@ -89,6 +89,6 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   ]
 
   public var description: String {
-    "\(path.shown): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
+    "\(path.shown.onOneLine): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
   }
 }

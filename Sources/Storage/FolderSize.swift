@@ -8,6 +8,8 @@ import SystemPackage
 public struct FolderSize: Hashable, Sendable {
   public var bytes: Int64 = 0
   public var files = 0
+  /// What the file system has set aside for them: less than `bytes` where files have holes.
+  public var allocatedBytes: Int64 = 0
 
   public init(bytes: Int64 = 0, files: Int = 0) {
     self.bytes = bytes
@@ -25,6 +27,7 @@ public struct FolderSize: Hashable, Sendable {
       }
     } else {
       bytes = Int64(status.st_size)
+      allocatedBytes = Int64(status.st_blocks) * 512
       files = 1
     }
   }
@@ -32,5 +35,6 @@ public struct FolderSize: Hashable, Sendable {
   public static func += (a: inout FolderSize, b: FolderSize) {
     a.bytes += b.bytes
     a.files += b.files
+    a.allocatedBytes += b.allocatedBytes
   }
 }

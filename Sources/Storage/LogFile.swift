@@ -44,7 +44,8 @@ public final class LogFile: Sendable {
     }
   }
 
-  /// The last lines of a file, at most `count` and about 8 KB; none if it cannot be read.
+  /// The last lines of a file, at most `count` and about 8 KB, fit to be shown; none if it cannot be
+  /// read.
   public static func tail(of path: FilePath, lines count: Int) -> [String] {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
       return []
@@ -61,6 +62,6 @@ public final class LogFile: Sendable {
       .split(omittingEmptySubsequences: true) { $0 == "\n" || $0 == "\r" }
     // What the window cut in two.
     if start > 0, lines.count > 1 { lines.removeFirst() }
-    return lines.suffix(count).map(String.init)
+    return lines.suffix(count).map { String($0).shown }
   }
 }

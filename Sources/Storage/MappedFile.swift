@@ -18,6 +18,8 @@ public final class MappedFile: Sendable {
   public let identity: FileIdentity
   // Safe: read-only pages that live as long as the object.
   private nonisolated(unsafe) let start: UnsafeRawPointer?
+  /// Whether the pages are the file's own, which come back when they were given away.
+  private let isShared: Bool
   private let readSinceGivenBack = Atomic<Int>(0)
 
   /// Opens and maps `path`. An empty file maps to no bytes; a folder or device is refused.
@@ -38,6 +40,7 @@ public final class MappedFile: Sendable {
       self.identity = identity
       count = bytes
       start = mapped
+      isShared = true
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "map")
     } catch let error as FileError {
@@ -45,6 +48,25 @@ public final class MappedFile: Sendable {
     } catch {
       throw FileError(kind: .other, path: path, operation: "map", reason: "\(error)")
     }
+  }
+
+  /// A copy of a small file in memory that nobody can shorten.
+  public init(copyOf file: InputFile) throws(FileError) {
+    let bytes = try file.head(file.count)
+    path = file.path
+    identity = file.identity
+    count = bytes.count
+    isShared = false
+    guard count > 0 else {
+      start = nil
+      return
+    }
+    let address = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let address, address != MAP_FAILED else {
+      throw FileError(Errno(rawValue: errno), path: file.path, operation: "copy")
+    }
+    address.copyMemory(from: bytes, byteCount: count)
+    start = UnsafeRawPointer(address)
   }
 
   deinit {
@@ -65,7 +87,8 @@ public final class MappedFile: Sendable {
 
   /// Tells the kernel that the bytes will be read in order, so that it reads ahead.
   public func willReadInOrder() {
-    if let start { madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL) }
+    guard let start, isShared else { return }
+    madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL)
   }
 
   /// Says that `bytes` bytes were read somewhere in the file and are not needed any more.
@@ -74,7 +97,7 @@ public final class MappedFile: Sendable {
   /// comes back at once), so that a long read does not count as memory in use. Giving back just what was
   /// read would not do: Linux maps whole large folios around a page that is touched.
   public func didRead(bytes: Int) {
-    guard let start else { return }
+    guard let start, isShared else { return }
     let total = readSinceGivenBack.wrappingAdd(bytes, ordering: .relaxed).newValue
     guard total >= min(1 << 22, count) else { return }
     readSinceGivenBack.store(0, ordering: .relaxed)

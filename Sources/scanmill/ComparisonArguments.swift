@@ -17,9 +17,10 @@ struct ComparisonArguments: ParsableArguments {
   }
 
   func examiner() throws -> OutputExaminer {
-    OutputExaminer(
+    let looker = try LookCommand.looker(atOnce: 1)
+    return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),
-      settings: set.compactMap(ParameterSetting.init))
+      settings: set.compactMap(ParameterSetting.init), look: looker.summary)
   }
 }

@@ -1,3 +1,4 @@
+import Storage
 import Synchronization
 import SystemPackage
 
@@ -6,6 +7,9 @@ import SystemPackage
 #endif
 
 /// Standard output for results, standard error for everything else.
+///
+/// The one place that prints. Whatever comes here may hold names and texts of others: what a terminal
+/// would obey is escaped, also where nobody thought of it (`String.shown`).
 ///
 /// A result that cannot be written is a failure of the program that was asked for it: the first error is
 /// kept and makes the exit code 73. A closed pipe is none: who read it has read enough.
@@ -51,23 +55,23 @@ enum Console {
   static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   static func print(_ text: String) {
-    write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
+    write((text.hasSuffix("\n") ? text : text + "\n").shown, to: STDOUT_FILENO)
   }
 
   static func print(json bytes: [UInt8]) {
-    write(String(decoding: bytes, as: UTF8.self), to: STDOUT_FILENO)
+    write(String(decoding: bytes, as: UTF8.self).shownAsJSON, to: STDOUT_FILENO)
   }
 
-  /// As they are.
-  static func print(bytes: [UInt8]) {
-    write(bytes[...], to: STDOUT_FILENO)
+  /// A piece of a text, whole characters, without a line end of its own.
+  static func print(piece bytes: [UInt8]) {
+    write(String(decoding: bytes, as: UTF8.self).shown, to: STDOUT_FILENO)
   }
 
   static func error(_ text: String) {
-    write(text + "\n", to: STDERR_FILENO)
+    write(text.shown + "\n", to: STDERR_FILENO)
   }
 
-  /// As it is, for a line that is drawn again.
+  /// As it is, for lines that are drawn again: whoever draws has escaped what is not its own.
   static func progress(_ text: String) {
     write(text, to: STDERR_FILENO)
   }

@@ -2,8 +2,6 @@ import ArgumentParser
 import Captures
 import FoundationEssentials
 import Parallel
-import Pipeline
-import Reports
 import Runner
 import SystemPackage
 
@@ -37,59 +35,66 @@ struct InspectCommand: ParsableCommand {
     let declined = findings.flatMap(\.failures)
     for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
     let recognitions = findings.flatMap(\.captures)
-    var documents: [InspectionDocument] = []
-    var texts: [String] = []
-    var hasFailed = false
-    let budget = CoreBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
-    for recognition in recognitions {
-      do {
-        let capture = try Toolbox.captures.open(recognition)
-        let scan = quick ? StreamScan() : try StreamScan(capture, budget: budget)
-        let summary = summary(of: capture)
-        if summary == nil { hasFailed = true }
-        documents.append(
-          InspectionDocument(
-            CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings),
-            asked: asksForCalibration ? summary : nil))
-        texts.append(
-          InspectionText.text(
-            capture, found: scan.warnings, encodings: scan.encodings,
-            calibration: summary?.lines ?? ["the file asked for cannot be used"]))
-      } catch let error as CaptureError {
-        Console.error("error: \(error)")
-        hasFailed = true
+    let looks = try look(at: recognitions)
+    for look in looks {
+      for problem in look.problems { Console.error("error: \(problem)") }
+    }
+    let pages = looks.compactMap(\.page)
+    if !pages.isEmpty {
+      if json {
+        let isOne = recognitions.count == 1
+        Console.print(json: isOne ? Array(pages[0].document.utf8) : Self.several(pages))
+      } else {
+        Console.print(pages.map(\.text).joined(separator: "\n"))
       }
     }
-    if documents.isEmpty { throw Exit(code: ExitStatus.noCapture) }
-    if json {
-      let isOne = recognitions.count == 1
-      Console.print(
-        json: isOne ? try JSONText.pretty(documents[0]) : try JSONText.pretty(Several(documents)))
-    } else {
-      Console.print(texts.joined(separator: "\n"))
-    }
-    if hasFailed || !declined.isEmpty {
+    if looks.contains(where: \.isOurMistake) { throw Exit(code: ExitStatus.internalError) }
+    if pages.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }
 
-  private var asksForCalibration: Bool { calibration != nil || calibrationFolder != nil }
+  /// One capture as another process has seen it.
+  private struct Look {
+    var page: InspectionPage?
+    /// For people, a line each.
+    var problems: [String] = []
+    var isOurMistake = false
+  }
 
-  /// `nil`, and a line on standard error, when the file in force cannot be used.
-  private func summary(of capture: Capture) -> CalibrationSummary? {
-    do throws(CalibrationError) {
-      return try CalibrationSummary(
-        capture, file: calibration.map { FilePath($0) },
-        folder: calibrationFolder.map { FilePath($0) })
-    } catch {
-      Console.error("error: \(error)")
-      return nil
+  /// Each capture in a process of its own, as many at a time as there are cores.
+  private func look(at recognitions: [Recognition]) throws -> [Look] {
+    guard !recognitions.isEmpty else { return [] }
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let atOnce = min(cores, recognitions.count)
+    let looker = try LookCommand.looker(atOnce: atOnce)
+    let asked = LookQuestion.Inspection(
+      isQuick: quick, calibration: calibration, calibrationFolder: calibrationFolder)
+    return try concurrentMap(count: recognitions.count) { index in
+      let question = LookQuestion(
+        recognitions[index], inspection: asked, cores: max(1, cores / atOnce))
+      var look = Look()
+      do throws(LookFailure) {
+        let answer = try looker.ask(question)
+        look.page = answer.inspection
+        look.problems = [answer.error?.description, answer.inspection?.calibrationProblem]
+          .compactMap { $0 }
+      } catch {
+        look.problems = [error.description]
+        look.isOurMistake = error.kind == .crashed
+      }
+      return look
     }
   }
 
-  private struct Several: Encodable {
-    var schema = 1
-    var captures: [InspectionDocument]
-    init(_ captures: [InspectionDocument]) { self.captures = captures }
+  /// `{"schema": 1, "captures": […]}`. Texts in JSON hold no line ends, so lines can be moved in.
+  private static func several(_ pages: [InspectionPage]) -> [UInt8] {
+    let documents = pages.map { page in
+      page.document.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
+    }
+    return Array(
+      ("{\n  \"captures\" : [\n" + documents.joined(separator: ",\n")
+        + "\n  ],\n  \"schema\" : 1\n}\n").utf8)
   }
 }

@@ -25,17 +25,20 @@ enum PipelineFinder {
       return PipelineSource(
         name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings)
     }
-    guard let file = try? MappedFile(FilePath(nameOrFile)) else {
+    guard let file = try? InputFile(FilePath(nameOrFile)) else {
       throw Failure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a file nor one of "
           + builtIn.joined(separator: ", ")
           + NearestName.suggestion(nameOrFile, among: builtIn))
     }
-    let text = file.withBytes { bytes in
-      bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    do {
+      let bytes = try file.whole(limit: InputLimits.bytesOfSettings)
+      return PipelineSource(
+        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings)
+    } catch {
+      throw Failure(code: ExitStatus.badPipeline, text: error.description)
     }
-    return PipelineSource(name: nameOrFile, text: text, settings: settings)
   }
 
   private static func text(ofBuiltIn name: String) -> String {

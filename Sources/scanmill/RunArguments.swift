@@ -142,7 +142,7 @@ struct RunArguments: ParsableArguments {
   ) -> Logger {
     var logger = Logger(label: "scanmill") { label in
       switch format {
-      case .text: StreamLogHandler.standardError(label: label)
+      case .text: ShownLogHandler(StreamLogHandler.standardError(label: label))
       case .json: JSONLogHandler(time: clock.wallText, write: Console.progress)
       }
     }

@@ -36,7 +36,9 @@ struct RunCommand: ParsableCommand {
     let pipeline = try source.definition(Toolbox.stages)
     var runOptions = try options.runOptions(pipeline)
     runOptions.pipelineSource = source
-    let batch = BatchRun(registry: Toolbox.captures, pipeline: pipeline, options: runOptions)
+    let looker = try LookCommand.looker(atOnce: runOptions.cores)
+    let batch = BatchRun(
+      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
     let finder = batch.finder()
     let findings = captures.map { finder.find(FilePath($0)) }
     let targets = batch.targets(findings)
@@ -53,7 +55,9 @@ struct RunCommand: ParsableCommand {
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    var printer = PlanPrinter(json: json, write: Console.print(bytes:))
+    var printer = PlanPrinter(json: json) { bytes in
+      if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
+    }
     try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }

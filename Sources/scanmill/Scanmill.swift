@@ -15,7 +15,7 @@ struct Scanmill: ParsableCommand {
     subcommands: [
       RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
       StagesCommand.self, GraphCommand.self, CleanCommand.self, BenchCommand.self,
-      SynthesizeCommand.self, WorkerCommand.self,
+      SynthesizeCommand.self, WorkerCommand.self, LookCommand.self,
     ])
 }
 

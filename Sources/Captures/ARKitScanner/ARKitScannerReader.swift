@@ -28,6 +28,8 @@ public enum ARKitScannerReader: CaptureReader {
     }
     let contents = ARKitScanner.Contents(ARKitScanner.Folder(listing))
     if let failure = contents.failure { throw failure }
-    return ARKitScanner.Assembly(contents).capture(id: recognition.id)
+    var capture = ARKitScanner.Assembly(contents).capture(id: recognition.id)
+    capture.warn(ofLinksOutside: listing.outside.filter(ARKitScanner.Folder.isOwn))
+    return capture
   }
 }

@@ -62,10 +62,13 @@ extension ARKitScanner {
 
     /// Whether a file of the usual size is there, without counting frames: as `init(of:stated:)`, but of
     /// one DEFLATE stream only the first frame is inflated.
-    static func holdsDepth(_ file: MappedFile) -> Bool {
+    static func holdsDepth(_ input: InputFile) -> Bool {
       let size = PictureSize.depthDefault
       let frameBytes = size.pixels * FloatDepth.bytesPerPixel
-      if file.count >= frameBytes { return true }
+      // A copy: who recognizes captures must not be at the mercy of who writes them.
+      guard input.count < frameBytes, let file = try? MappedFile(copyOf: input) else {
+        return input.count >= frameBytes
+      }
       if let chain = try? DepthChain(walking: file.path, byteCount: file.count),
         chain.recordCount > 0,
         chain.end == .complete || firstPicture(of: chain, in: file, sizes: [size]) != nil

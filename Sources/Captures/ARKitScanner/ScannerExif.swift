@@ -22,9 +22,9 @@ extension ARKitScanner {
     /// every line that is a complete entry.
     init(_ file: FilePath) throws(CaptureError) {
       let data = try SideFile.bytes(of: file)
-      if let whole = try? JSONDecoder().decode([String: Tags].self, from: data) {
+      if let whole = BoundedJSON.value([String: Tags].self, in: data) {
         entries = whole.mapValues(\.entry)
-      } else if let list = try? JSONDecoder().decode([Tags].self, from: data) {
+      } else if let list = BoundedJSON.value([Tags].self, in: data) {
         // In frame order without keys: the released folder's other possible form.
         for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags.entry }
       } else {
@@ -47,7 +47,7 @@ extension ARKitScanner {
         var text = line
         if text.last == UInt8(ascii: ",") { text.removeLast() }
         let object = Data([UInt8(ascii: "{")]) + text + Data([UInt8(ascii: "}")])
-        if let entry = try? decoder.decode([String: Tags].self, from: object) {
+        if let entry = BoundedJSON.value([String: Tags].self, in: object, decoder) {
           entries.merge(entry.mapValues(\.entry)) { first, _ in first }
         } else if isClosed || index < lines.count - 1 {
           brokenLines += 1

@@ -50,6 +50,16 @@ extension ARKitScanner {
       }
     }
 
+    /// Whether the app names a file so.
+    static func isOwn(_ name: String) -> Bool {
+      let names = [
+        releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json", "exif.json",
+        "metadata.json", "rgb.mp4", "rgb.mkv", "video.mp4",
+      ]
+      return names.contains(name) || depthNames.contains(name)
+        || ["_trans.xml", "_offset.txt", "_imu.xml"].contains { key(in: name, before: $0) != nil }
+    }
+
     /// The decimal number that `name` holds before `suffix`; `nil` when there is something else.
     static func key(in name: String, before suffix: String) -> String? {
       guard name.hasSuffix(suffix) else { return nil }

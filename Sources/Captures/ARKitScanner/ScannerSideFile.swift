@@ -5,19 +5,10 @@ import SystemPackage
 extension ARKitScanner {
   /// Whole small files.
   enum SideFile {
-    /// The tables of an hour take about 80 MB.
-    private static let largestFile = 1 << 29
-
     /// The bytes of a file; errors name it.
     static func bytes(of file: FilePath) throws(CaptureError) -> Data {
       do throws(FileError) {
-        let mapped = try MappedFile(file)
-        guard mapped.count <= largestFile else {
-          throw FileError(
-            kind: .other, path: file, operation: "read",
-            reason: "\(mapped.count) bytes are no table of this app")
-        }
-        return mapped.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
+        return Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON))
       } catch {
         throw CaptureError(
           file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
@@ -30,7 +21,9 @@ extension ARKitScanner {
     ) throws(CaptureError) -> Value {
       let data = try bytes(of: file)
       do {
-        return try JSONDecoder().decode(type, from: data)
+        return try BoundedJSON.decode(type, from: data, of: file)
+      } catch let error as FileError {
+        throw CaptureError(file: file, problem: error.reason)
       } catch {
         let lenient = JSONDecoder()
         lenient.allowsJSON5 = true

@@ -1,4 +1,5 @@
 import Geometry
+import Storage
 import SystemPackage
 
 /// Why a calibration file cannot be used: file, line, key, value and the remedy.
@@ -24,11 +25,11 @@ public struct CalibrationError: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   public var description: String {
-    var text = "\(file)"
+    var text = file.string.onOneLine
     if let line { text += ":\(line)" }
-    if let key { text += ": \(key)" }
-    if let value { text += " = \(value)" }
-    return text + ": \(problem)"
+    if let key { text += ": \(key.onOneLine)" }
+    if let value { text += " = \(value.onOneLine)" }
+    return text + ": \(problem.onOneLine)"
   }
 }
 

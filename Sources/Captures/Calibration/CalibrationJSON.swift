@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Geometry
+import Storage
 
 /// The JSON form of a calibration: the object that `AlignmentDocument` writes.
 ///
@@ -9,6 +10,9 @@ import Geometry
 enum CalibrationJSON {
   static func calibration(in text: String) throws(CalibrationProblem) -> DepthCalibration {
     let root: JSONTree
+    if let problem = InputLimits.depthOfJSON.problem(BoundedJSON.depth(of: text.utf8)) {
+      throw CalibrationProblem("is no calibration: it has \(problem)")
+    }
     do {
       root = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
     } catch {

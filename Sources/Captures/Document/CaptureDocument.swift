@@ -78,13 +78,7 @@ public struct CaptureDocument: Encodable, Sendable {
   }
 
   private static func errors(of capture: Capture) -> [ErrorDocument] {
-    [
-      ("color", capture.color.error), ("depth", capture.depth.error),
-      ("confidence", capture.confidence.error), ("imu", capture.imu.error),
-      ("poses", capture.poses.error), ("intrinsics", capture.intrinsics.error),
-      ("cameraSettings", capture.cameraSettings.error), ("geo", capture.geo.error),
-      ("frames", capture.framesProblem),
-    ].compactMap { stream, error in error.map { ErrorDocument(stream: stream, error: $0) } }
+    capture.errors.map { ErrorDocument(stream: $0.stream, error: $0.error) }
   }
 
   struct Key: CodingKey, ExpressibleByStringLiteral {

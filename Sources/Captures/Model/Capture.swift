@@ -56,6 +56,25 @@ public struct Capture: Sendable {
   }
 }
 
+extension Capture {
+  /// The streams that are there and cannot be read.
+  public var errors: [(stream: String, error: CaptureError)] {
+    [
+      ("color", color.error), ("depth", depth.error), ("confidence", confidence.error),
+      ("imu", imu.error), ("poses", poses.error), ("intrinsics", intrinsics.error),
+      ("cameraSettings", cameraSettings.error), ("geo", geo.error), ("frames", framesProblem),
+    ].compactMap { stream, error in error.map { (stream, $0) } }
+  }
+
+  /// One warning for each file of the capture that is a link out of its folder.
+  mutating func warn(ofLinksOutside names: [String]) {
+    warnings += names.map {
+      CaptureWarning(
+        .pathOutsideCapture, $0, "\($0) is a link out of the capture's folder; not followed")
+    }
+  }
+}
+
 /// The parts of a capture that stages read, each with files of its own.
 public enum CapturePart: String, Codable, CaseIterable, Sendable {
   case color, depth, confidence, imu, poses, intrinsics, cameraSettings, geo

@@ -2,8 +2,8 @@ import Storage
 import SystemPackage
 
 /// Why a capture or one of its streams cannot be read: file, record, byte offset and, where there is
-/// one, the remedy.
-public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+/// one, the remedy. In words it is one line, whatever the file's name holds.
+public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
   public var file: FilePath
   /// Zero-based index of the record concerned.
   public var record: Int?
@@ -23,10 +23,10 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    var text = file.shown
+    var text = file.shown.onOneLine
     if let record { text += ", record \(record)" }
     if let byteOffset { text += ", byte \(byteOffset)" }
-    text += ": \(problem)"
+    text += ": \(problem.onOneLine)"
     if let remedy { text += " (\(remedy))" }
     return text
   }

@@ -47,7 +47,7 @@ extension MultiScan {
     private static let blockLines = 256
 
     private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
-      try? decoder.decode(Line.self, from: bytes.withUnsafeBytes { Data($0) })
+      bytes.withUnsafeBytes { BoundedJSON.value(Line.self, in: $0, decoder) }
     }
 
     /// Where the lines are, without their ends; blank ones left out.

@@ -65,6 +65,11 @@ extension MultiScan.Files {
     return set
   }
 
+  /// Whether `name` is that of a file of this stem.
+  static func isOwn(_ name: String, stem: String) -> Bool {
+    endings.contains { name == stem + $0.0 }
+  }
+
   /// Endings in the order in which they are tried: `-primary.mp4` before `.mp4`.
   private static let endings: [(String, any WritableKeyPath<MultiScan.Files, String?> & Sendable)] =
     [

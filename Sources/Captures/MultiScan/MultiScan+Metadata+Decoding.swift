@@ -5,8 +5,9 @@ extension MultiScan.Metadata {
   /// The last document of `bytes` that describes streams; `nil` when there is none.
   init?(_ bytes: RawSpan) {
     for range in MultiScan.jsonObjects(in: bytes).reversed() {
-      let data = bytes.extracting(range).withUnsafeBytes { Data($0) }
-      guard let document = try? JSONDecoder().decode(Document.self, from: data),
+      let object = bytes.extracting(range)
+      guard
+        let document = object.withUnsafeBytes({ BoundedJSON.value(Document.self, in: $0) }),
         let entries = document.streams ?? document.stream
       else { continue }
       self.init(document, entries: entries)

@@ -21,6 +21,9 @@ public enum MultiScanReader: CaptureReader {
     }
     let files = MultiScan.Files.set(stem: recognition.stem ?? recognition.id, in: listing)
     let contents = try MultiScan.Contents(of: files)
-    return MultiScan.Assembly(contents, warnings: WarningCollector()).capture()
+    var capture = MultiScan.Assembly(contents, warnings: WarningCollector()).capture()
+    capture.warn(
+      ofLinksOutside: listing.outside.filter { MultiScan.Files.isOwn($0, stem: files.stem) })
+    return capture
   }
 }

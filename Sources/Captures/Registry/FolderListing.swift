@@ -5,21 +5,33 @@ import SystemPackage
 /// What a folder holds, one level deep. Names are text as `PathText` carries them.
 public struct FolderListing: Sendable {
   public var folder: FilePath
-  /// Names of regular files (links to files inside the folder included), sorted by name.
+  /// Names of regular files (links to files inside the capture included), sorted by name.
   public var files: [String]
-  /// Names of subfolders (links to folders inside the folder included), sorted by name.
+  /// Names of subfolders (links to folders inside the capture included), sorted by name.
   public var subfolders: [String]
   /// Names of all links to folders, wherever they lead.
   public var linkedFolders: [String]
+  /// Names of links to files and folders outside of the capture, sorted by name: told, never followed.
+  public var outside: [String]
+  /// What links may lead to: `folder`, or the capture's folder above it, without links.
+  private let root: FilePath
   private let troubles = Troubles()
 
-  /// Lists `folder`. Links that lead outside of it are left out. Throws why it cannot be read. Cost: one
-  /// directory read, and a few looks at each link.
-  public init(of folder: FilePath) throws(FileError) {
+  /// Lists `folder`. Throws why it cannot be read. Cost: one directory read, and a few looks at each link.
+  ///
+  /// - Parameter capture: the folder that links must not lead out of, if it is not `folder` itself.
+  ///   A folder that itself lies outside of it is refused before it is opened.
+  public init(of folder: FilePath, inside capture: FilePath? = nil) throws(FileError) {
     self.folder = folder
     files = []
     subfolders = []
     linkedFolders = []
+    outside = []
+    root = PathSafety.resolved(capture ?? folder) ?? (capture ?? folder)
+    if capture != nil, !PathSafety.resolves(folder, inside: root) {
+      throw FileError(
+        kind: .notFound, path: folder, operation: "list", reason: "it leads out of the capture")
+    }
     let open = try OpenFolder(reading: folder)
     let entries: [(name: String, kind: OpenFolder.Kind)]
     do throws(Errno) {
@@ -33,12 +45,15 @@ public struct FolderListing: Sendable {
       case .folder: subfolders.append(name)
       case .link:
         let path = folder.appending(name: name)
-        let isInside = PathSafety.resolves(path, inside: folder)
-        if open.stamp(of: name) != nil {
-          if isInside { files.append(name) }
-        } else if FileSystem.isFolder(path) {
-          linkedFolders.append(name)
-          if isInside { subfolders.append(name) }
+        let isFile = open.stamp(of: name) != nil
+        guard isFile || FileSystem.isFolder(path) else { continue }
+        if !isFile { linkedFolders.append(name) }
+        if !PathSafety.resolves(path, inside: root) {
+          outside.append(name)
+        } else if isFile {
+          files.append(name)
+        } else {
+          subfolders.append(name)
         }
       case .other: continue
       }
@@ -46,29 +61,46 @@ public struct FolderListing: Sendable {
     files.sort()
     subfolders.sort()
     linkedFolders.sort()
+    outside.sort()
   }
 
-  public func contains(_ file: String) -> Bool { files.contains(file) }
+  /// Whether a file is listed. Cost: a search among sorted names, of which a shelf has many.
+  public func contains(_ file: String) -> Bool {
+    var range = files.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if files[middle] == file { return true }
+      range = files[middle] < file ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return false
+  }
 
   /// The path of an entry.
   public func path(of name: String) -> FilePath { folder.appending(name: name) }
 
-  /// A file of this folder, for a look at what it is; `nil` when it cannot be read, which is remembered
-  /// in `unreadable`.
-  public func file(_ name: String) -> MappedFile? {
+  /// A file of this folder, for a look at what it is; `nil` when it is not listed, and when it cannot be
+  /// read, which is remembered in `unreadable`.
+  ///
+  /// Read, not mapped: who recognizes captures must not be at the mercy of who writes them.
+  public func file(_ name: String) -> InputFile? {
+    guard contains(name) else { return nil }
     do throws(FileError) {
-      return try MappedFile(path(of: name))
+      return try InputFile(path(of: name), inside: root)
     } catch {
       troubles.add(error)
       return nil
     }
   }
 
-  /// The first `limit` bytes of a file of this folder; empty when it cannot be read.
-  public func head(of file: String, limit: Int = 65_536) -> [UInt8] {
-    guard let mapped = self.file(file) else { return [] }
-    return mapped.withBytes(in: 0..<limit) { bytes in
-      bytes.withUnsafeBytes { Array($0) }
+  /// The first `limit` bytes of a file that is listed; empty for any other, and when it cannot be
+  /// read.
+  public func head(of name: String, limit: Int = 65_536) -> [UInt8] {
+    guard let file = file(name) else { return [] }
+    do throws(FileError) {
+      return try file.head(limit)
+    } catch {
+      troubles.add(error)
+      return []
     }
   }
 

@@ -16,13 +16,12 @@ struct ScanNetFiles: Sendable {
   init(folder: FilePath, stem: String, listing: FolderListing) {
     self.folder = folder
     self.stem = stem
-    let listed = Set(listing.files)
-    depth = find(["depth"], in: listed)
-    metadata = find(["txt"], in: listed)
-    color = find(["h264"], in: listed)
-    imu = find(["imu"], in: listed)
+    depth = find(["depth"], in: listing)
+    metadata = find(["txt"], in: listing)
+    color = find(["h264"], in: listing)
+    imu = find(["imu"], in: listing)
     // Some texts call the camera file `.cam`.
-    camera = find(["camera", "cam"], in: listed)
+    camera = find(["camera", "cam"], in: listing)
   }
 
   /// Endings of files that a complete upload has and that are not there.
@@ -38,12 +37,11 @@ struct ScanNetFiles: Sendable {
       .map { String($0.dropLast(".depth".count)) }.filter { !$0.isEmpty }
   }
 
-  private mutating func find(_ endings: [String], in listed: Set<String>) -> FilePath? {
+  private mutating func find(_ endings: [String], in listing: FolderListing) -> FilePath? {
     for ending in endings {
       let name = "\(stem).\(ending)"
-      if listed.contains(name) { return folder.appending(name: name) }
-      // A listing leaves links out of the folder away.
-      if (try? FileIdentity(of: folder.appending(name: name))) != nil { outside.append(name) }
+      if listing.contains(name) { return folder.appending(name: name) }
+      if listing.outside.contains(name) { outside.append(name) }
     }
     return nil
   }

@@ -5,8 +5,6 @@ import SystemPackage
 
 /// The points of a capture's geo data in callback order, damaged and stale ones left out.
 struct StraboGeoLog {
-  /// Hours of points take some megabytes.
-  private static let mostBytes = 1 << 28
   /// Points of this recording may run past its end; older ones lie further behind.
   private static let endToleranceNanoseconds: Int64 = 1_000_000_000
 
@@ -67,13 +65,9 @@ struct StraboGeoLog {
 
   private static func points(of path: FilePath) throws(CaptureError) -> [StraboPoint.Written] {
     do {
-      let file = try MappedFile(path)
-      guard file.count <= mostBytes else {
-        throw CaptureError(file: path, problem: "\(file.count) bytes are no list of points")
-      }
-      return try JSONDecoder().decode(Content.self, from: file.data).points
-    } catch let error as CaptureError {
-      throw error
+      // Hours of points take some megabytes.
+      let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfJSON)
+      return try BoundedJSON.decode(Content.self, from: bytes, of: path).points
     } catch let error as FileError {
       throw CaptureError(
         file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)

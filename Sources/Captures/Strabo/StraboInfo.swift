@@ -5,8 +5,6 @@ import SystemPackage
 /// What `capture-info.json` says of a capture.
 struct StraboInfo {
   static let file = "capture-info.json"
-  /// Merged copies carry the points as well; beyond this a file is no description.
-  private static let mostBytes = 1 << 26
   private static let knownKeys: Set<String> = [
     "media_type", "token", "title", "created_at", "uploaded_at", "coords", "heading", "orientation",
     "media_file", "geodata_file", "thumbnail_file",
@@ -39,14 +37,9 @@ struct StraboInfo {
     let path = folder.appending(Self.file)
     let values: [String: StraboValue]
     do {
-      let file = try MappedFile(path)
-      guard file.count <= Self.mostBytes else {
-        throw CaptureError(
-          file: path, problem: "\(file.count) bytes are no description of a capture")
-      }
-      values = try JSONDecoder().decode([String: StraboValue].self, from: file.data)
-    } catch let error as CaptureError {
-      throw error
+      // Merged copies carry the points as well.
+      let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfDescription)
+      values = try BoundedJSON.decode([String: StraboValue].self, from: bytes, of: path)
     } catch let error as FileError {
       throw CaptureError(
         file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)
@@ -111,9 +104,4 @@ extension StraboValue {
   var isNull: Bool {
     if case .null = self { true } else { false }
   }
-}
-
-extension MappedFile {
-  /// A copy of the bytes for a decoder that wants `Data`.
-  var data: Data { withBytes { $0.withUnsafeBytes { Data($0) } } }
 }

@@ -17,8 +17,10 @@ struct VISLAMFolder {
   /// `path` after all symbolic links.
   let resolved: FilePath
   let listing: FolderListing
-  /// Files of a part whose links lead out of the folder: treated as absent.
+  /// Files of a part, and the folder of stills, whose links lead out of the folder: treated as absent.
   let outside: [String]
+  /// The folder of stills, if it lies inside the capture.
+  private let pictures: FolderListing?
 
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
@@ -28,12 +30,15 @@ struct VISLAMFolder {
       throw CaptureError(file: path, problem: "cannot list the folder: \(error.reason)")
     }
     resolved = PathSafety.resolved(path) ?? path
-    let names = (try? FileSystem.names(in: path)) ?? []
-    let inside = Set(listing.files)
-    outside = names.sorted().filter { name in
-      !inside.contains(name) && Self.hasPart(name)
-        && (try? FileIdentity(of: path.appending(name: name))) != nil
-    }
+    // A linked folder of stills counts as a whole, links among the stills one by one.
+    let stills = path.appending(Self.stillsFolder)
+    pictures =
+      listing.subfolders.contains(Self.stillsFolder)
+      ? try? FolderListing(of: stills, inside: path) : nil
+    outside =
+      listing.outside.filter { Self.hasPart($0) || $0 == Self.stillsFolder }
+      + (pictures?.outside ?? []).filter { Self.hasExtension($0, Self.stillExtensions) }
+      .map { "\(Self.stillsFolder)/\($0)" }
   }
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.
@@ -54,10 +59,7 @@ struct VISLAMFolder {
 
   /// The pictures of the stills folder in order of their names, links that lead out left out.
   var stills: [FilePath] {
-    guard hasStillsFolder,
-      let pictures = try? FolderListing(of: path.appending(Self.stillsFolder)),
-      PathSafety.resolves(pictures.folder, inside: path)
-    else { return [] }
+    guard let pictures else { return [] }
     return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
       .map(pictures.path)
   }
@@ -90,7 +92,7 @@ struct VISLAMFolder {
   }
 
   private static func hasPart(_ name: String) -> Bool {
-    name == imuFile || name == siblingIMUFile || name == frameFile
+    [imuFile, siblingIMUFile, frameFile, metadataFile].contains(name)
       || hasExtension(name, movieExtensions)
   }
 

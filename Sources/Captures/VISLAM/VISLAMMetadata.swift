@@ -1,4 +1,3 @@
-import FoundationEssentials
 import SystemPackage
 
 /// What the optional side file of the Android recorder tells. Anything that does not decode is left
@@ -15,7 +14,7 @@ struct VISLAMMetadata {
 
   init(_ bytes: [UInt8]) {
     guard bytes.count < Self.mostBytes,
-      let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+      let content = BoundedJSON.value(Content.self, in: bytes)
     else { return }
     hasRecordingID = content.hasRecordingID
     frameCount = content.frameCount

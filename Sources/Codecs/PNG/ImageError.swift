@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// A picture that cannot be read or written: which, why, and what may help.
@@ -21,7 +22,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    let subject = file?.string ?? "picture in memory"
+    let subject = file?.string.onOneLine ?? "picture in memory"
     let place = byteOffset.map { " (byte \($0))" } ?? ""
     let advice = remedy.map { "; \($0)" } ?? ""
     return "\(subject): \(what)\(place)\(advice)"

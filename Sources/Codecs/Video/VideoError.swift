@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// A video that cannot be read or written: which, where, why, and what may help.
@@ -20,6 +21,6 @@ public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     let place = byteOffset.map { " (byte \($0))" } ?? ""
     let advice = remedy.map { "; \($0)" } ?? ""
-    return "\(file): \(what)\(place)\(advice)"
+    return "\(file.string.onOneLine): \(what)\(place)\(advice)"
   }
 }

@@ -1,3 +1,5 @@
+import Storage
+
 /// One thing wrong in a pipeline file, with its place.
 public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public var file: String
@@ -10,12 +12,14 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public var sourceLine: String
 
   public var description: String {
-    // Tabs stay tabs, so that the caret stands below what it points at.
+    // Tabs stay tabs, so that the caret stands below what it points at; what is escaped is longer.
     let above = sourceLine.unicodeScalars.prefix(max(0, column - 1))
     let missing = max(0, column - 1 - above.count)
     let caret =
-      above.map { $0 == "\t" ? "\t" : " " }.joined() + String(repeating: " ", count: missing) + "^"
-    return "\(file):\(line):\(column): \(message)\n  \(sourceLine)\n  \(caret)"
+      String(String.UnicodeScalarView(above)).shown.unicodeScalars
+      .map { $0 == "\t" ? "\t" : " " }.joined() + String(repeating: " ", count: missing) + "^"
+    return
+      "\(file.onOneLine):\(line):\(column): \(message.onOneLine)\n  \(sourceLine.shown)\n  \(caret)"
   }
 }
 

@@ -11,6 +11,20 @@ struct FactsCollector: Sendable {
   /// Whether outputs are compared by digest, not by size only.
   let verify: Bool
 
+  init(summary: CaptureSummary, shelf: ArtifactShelf, digests: DigestCache, verify: Bool) {
+    self.summary = summary
+    self.shelf = shelf
+    self.digests = digests
+    self.verify = verify
+  }
+
+  /// For a capture whose description is all that is at hand.
+  init(summary: CaptureSummary, _ layout: OutputLayout, verify: Bool) {
+    self.init(
+      summary: summary, shelf: ArtifactShelf(layout), digests: DigestCache(layout.digestCache),
+      verify: verify)
+  }
+
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
   ///   does not need them.
   func facts(of stage: StageDefinition, forPlan: Bool) throws(FileError) -> StageFacts {

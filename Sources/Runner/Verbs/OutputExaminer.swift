@@ -14,6 +14,7 @@ public final class OutputExaminer {
   private let standard: PipelineDefinition
   /// On top of the pipelines that the captures were processed with.
   private let settings: [ParameterSetting]
+  private let look: CaptureLook
   private let pool = ParameterPool()
   /// Thousands of captures share a few.
   private var read: [PipelineSource: PipelineDefinition] = [:]
@@ -22,10 +23,12 @@ public final class OutputExaminer {
   ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
   ///     none is noted.
   ///   - settings: further parameters.
+  ///   - look: opens captures that have changed since they were last opened; by default in this process.
   public init(
     captures: CaptureRegistry, stages: StageRegistry, chosen: PipelineDefinition?,
-    standard: PipelineDefinition, settings: [ParameterSetting] = []
+    standard: PipelineDefinition, settings: [ParameterSetting] = [], look: CaptureLook? = nil
   ) {
+    self.look = look ?? CaptureSummary.look(captures)
     self.captures = captures
     self.stages = stages
     self.chosen = chosen
@@ -95,9 +98,7 @@ public final class OutputExaminer {
     if let known = KnownCapture.ifCurrent(recognition, layout, registry: captures, pool: pool) {
       examined.collector = known.collector(verify: false)
     } else {
-      examined.collector = try CaptureSession(
-        recognition, registry: captures, layout: layout, verify: false
-      ).collector
+      examined.collector = FactsCollector(summary: try look(recognition), layout, verify: false)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
   }

@@ -1,0 +1,41 @@
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Processes that wait for questions.
+final class LookPool: Sendable {
+  private let program: FilePath
+  private let arguments: [String]
+  private let memoryBytes: Int64
+  private let idle = Mutex<[LookProcess]>([])
+
+  /// Then a new process takes its place: what a library leaks does not add up.
+  private static let mostQuestions = 64
+
+  init(program: FilePath, arguments: [String], memoryBytes: Int64) {
+    self.program = program
+    self.arguments = arguments
+    self.memoryBytes = memoryBytes
+  }
+
+  deinit {
+    for process in idle.withLock({ $0 }) { process.dismiss() }
+  }
+
+  func take() throws(LookFailure) -> LookProcess {
+    if let waiting = idle.withLock({ $0.popLast() }) { return waiting }
+    do {
+      return try LookProcess(program: program, arguments: arguments, memoryBytes: memoryBytes)
+    } catch {
+      throw LookFailure(kind: .other, problem: "no process could be started to look at it: \(error)")
+    }
+  }
+
+  func giveBack(_ process: LookProcess) {
+    if process.questions < Self.mostQuestions {
+      idle.withLock { $0.append(process) }
+    } else {
+      process.dismiss()
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Opens captures in other processes (`LookServer`), with limits on memory and time: for everything that
+/// looks into captures without processing them.
+///
+/// Processes are kept for further questions. May be used from several threads; each question takes a
+/// process of its own.
+public final class Looker: Sendable {
+  private let pool: LookPool
+
+  /// - Parameters:
+  ///   - program: the executable that, called with `arguments`, calls `LookServer.run`.
+  ///   - atOnce: how many questions are asked at a time.
+  ///   - memoryBytes: what one process may use; by default 4 GiB, or its part of nine tenths of what
+  ///     there is if that is less.
+  public init(program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil) {
+    let part = MachineMemory.availableBytes / 10 * 9 / Int64(max(1, atOnce))
+    pool = LookPool(
+      program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part))
+  }
+
+  /// What `question` is answered with. Throws `LookFailure`; a capture that cannot be read is an
+  /// answer.
+  ///
+  /// Cost beside the look itself: the start of a process for the first questions, a millisecond later.
+  public func ask(_ question: LookQuestion) throws(LookFailure) -> LookAnswer {
+    do {
+      let process = try pool.take()
+      let answer = try process.ask(question, patience: Patience(question.recognition))
+      pool.giveBack(process)
+      return answer
+    } catch {
+      throw error.about(question.recognition.folder)
+    }
+  }
+
+  /// What planning needs to know of a capture.
+  public func summary(of recognition: Recognition) throws(CaptureError) -> CaptureSummary {
+    do {
+      let answer = try ask(LookQuestion(recognition))
+      if let summary = answer.summary { return summary }
+      throw answer.error
+        ?? CaptureError(file: recognition.folder, problem: "nothing was said about it")
+    } catch let error as CaptureError {
+      throw error
+    } catch let failure as LookFailure {
+      throw CaptureError(file: recognition.folder, problem: failure.problem)
+    } catch {
+      throw CaptureError(file: recognition.folder, problem: "\(error)")
+    }
+  }
+}
+
+/// How long an answer is waited for: ten minutes, and one second more for each 2 MB of the capture, which
+/// a slow disk reads in that time.
+struct Patience {
+  private let recognition: Recognition
+  private static let usualSeconds = 600.0
+  private static let slowBytesPerSecond = 2e6
+
+  init(_ recognition: Recognition) {
+    self.recognition = recognition
+  }
+
+  /// Whether it is over after `seconds`. Looks at the files only when the usual time has passed.
+  func isOver(afterSeconds seconds: Double) -> Bool {
+    guard seconds > Self.usualSeconds else { return false }
+    let stem = recognition.stem ?? ""
+    let bytes = ((try? FileSystem.names(in: recognition.folder)) ?? [])
+      .filter { $0.hasPrefix(stem) }
+      .reduce(Int64(0)) { $0 + FolderSize(of: recognition.folder.appending($1)).allocatedBytes }
+    return seconds > Self.usualSeconds + Double(bytes) / Self.slowBytesPerSecond
+  }
+}
+
+/// Why there is no answer.
+public struct LookFailure: Error, Sendable, CustomStringConvertible {
+  public enum Kind: Sendable {
+    /// A mistake of ours, or of a library: it ended by a signal that tells of one.
+    case crashed
+    /// A file got shorter while it was looked at.
+    case inputChanged
+    /// It used more memory or time than it may.
+    case limit
+    /// It could not be started, or ended without a word.
+    case other
+  }
+
+  public var kind: Kind
+  /// What happened, as a clause.
+  public var problem: String
+  public var folder: FilePath?
+
+  public var description: String {
+    (folder.map { $0.string.onOneLine + ": " } ?? "") + problem.shown
+  }
+
+  func about(_ folder: FilePath) -> LookFailure {
+    var copy = self
+    copy.folder = folder
+    return copy
+  }
+}

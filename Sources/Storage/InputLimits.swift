@@ -1,0 +1,101 @@
+import SystemPackage
+
+/// A number that a file of somebody else may claim or hold at most.
+public struct InputLimit: Sendable, Hashable {
+  /// What is counted: `tracks`, `bytes of a JSON file`.
+  public let what: String
+  public let most: Int
+  /// Why this much and not more.
+  public let reason: String
+
+  public init(_ what: String, most: Int, _ reason: String) {
+    self.what = what
+    self.most = most
+    self.reason = reason
+  }
+
+  /// Throws an error that names the file, the number and the limit when `number` is above it.
+  public func check(_ number: Int, of path: FilePath) throws(FileError) {
+    if let problem = problem(number) {
+      throw FileError(kind: .other, path: path, operation: "read", reason: problem)
+    }
+  }
+
+  /// `nil` when `number` is fine, else the clause that says why it is not.
+  public func problem(_ number: Int) -> String? {
+    number <= most ? nil : "\(number) \(what), at most \(most) are read: \(reason)"
+  }
+}
+
+/// Every limit on input, in one place. A reader checks the number that a header claims, or that it has
+/// counted so far, before it sets memory aside for it or works in proportion to it.
+///
+/// Each lies far above what the apps write, as far as it can without letting some kilobytes of input
+/// cost gigabytes of memory or minutes of time.
+public enum InputLimits {
+  // MARK: Pictures
+
+  /// Above any camera: 8K video has 33 million, a phone's panorama 63 million.
+  public static let pixelsOfPicture = InputLimit(
+    "pixels in a picture", most: 1 << 27, "three bytes of memory each")
+  public static let sideOfPicture = InputLimit(
+    "pixels along a picture's side", most: 32_768, "no camera has more")
+  /// A scan of a progressive JPEG costs a pass over the whole picture, also when it has two bytes. Encoders
+  /// write about ten; libjpeg-turbo's own fuzzers stop at 500.
+  public static let scansOfJPEG = InputLimit(
+    "scans in a JPEG picture", most: 100, "each costs a pass over all pixels")
+  /// Passes times pixels: 100 scans of a phone's picture, few of the largest ones.
+  public static let scannedPixelsOfJPEG = InputLimit(
+    "pixels in all scans of a JPEG picture", most: 1 << 31, "each costs time")
+  public static let bytesOfPicture = InputLimit(
+    "bytes in a picture file", most: 1 << 29, "it is read as a whole")
+
+  // MARK: Movies
+
+  /// Phones write three to six (video, sound, metadata).
+  public static let tracksOfMovie = InputLimit(
+    "tracks in a movie", most: 64, "each costs a pass over all others")
+  /// A sample takes a byte of the file at least; without, a table of some bytes claims any number.
+  public static let samplesOfMovie = InputLimit(
+    "samples in a track", most: 1 << 24, "78 hours at 60 pictures a second")
+  /// `moov` is held in memory several times over.
+  public static let bytesOfMovieIndex = InputLimit(
+    "bytes in a movie's index", most: 1 << 28, "it is held in memory")
+  /// The walk over the boxes of an index.
+  public static let boxesOfMovieIndex = InputLimit(
+    "boxes in a movie's index", most: 1 << 16, "each is looked at")
+  /// Apple's files nest eight deep.
+  public static let depthOfMovieIndex = InputLimit(
+    "boxes inside each other", most: 32, "each takes room on the stack")
+
+  // MARK: Texts
+
+  /// The tables of an hour take about 80 MB.
+  public static let bytesOfJSON = InputLimit(
+    "bytes in a JSON file", most: 1 << 28, "it is held in memory several times over")
+  public static let bytesOfDescription = InputLimit(
+    "bytes in a capture's description", most: 1 << 26, "descriptions have some thousand")
+  /// Decoders descend by recursion. Files of the apps nest four deep.
+  public static let depthOfJSON = InputLimit(
+    "brackets inside each other", most: 64, "each takes room on the stack")
+  /// Calibrations and pipelines.
+  public static let bytesOfSettings = InputLimit(
+    "bytes in a settings file", most: 1 << 20, "a page of text is usual")
+  /// Anchors and aliases make a text of a kilobyte into gigabytes.
+  public static let nodesOfYAML = InputLimit(
+    "values in a YAML file, aliases followed", most: 100_000, "a hundred are usual")
+
+  // MARK: Our own notes
+
+  /// A record lists every file of an artifact: a million take some 150 MB.
+  public static let bytesOfRecord = InputLimit(
+    "bytes in a record", most: 1 << 29, "it is held in memory")
+
+  // MARK: Tables
+
+  /// Inertial sensors give 100 to 1000 records a second and sensor.
+  public static let samplesOfIMU = InputLimit(
+    "records in an IMU file", most: 1 << 24, "4 hours at 1000 records a second")
+  public static let framesOfCapture = InputLimit(
+    "frames in a capture", most: 1 << 22, "19 hours at 60 frames a second")
+}

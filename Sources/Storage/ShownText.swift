@@ -1,0 +1,59 @@
+/// Texts that come from names, metadata and messages of others, made fit for a terminal or a page.
+///
+/// Control characters, characters that turn the direction of writing and separators that some
+/// displays take for line ends are shown as `\u{1B}`, bytes of names that are no text as `%XX`: they can then neither move a cursor, color or
+/// rename a window, nor make one line look like two or like another one.
+extension String {
+  /// For a text that may have several lines and tabs: all else that controls is escaped.
+  public var shown: String { escaped { $0 == "\n" || $0 == "\t" } }
+
+  /// For a name or a value inside a line: line ends and tabs are escaped as well.
+  public var onOneLine: String { escaped { _ in false } }
+
+  /// As JSON text with the same meaning: DEL, C1 controls and direction marks, which JSON allows inside of
+  /// strings and terminals may obey, as `\u009b`. Outside of strings JSON has none of them.
+  public var shownAsJSON: String {
+    guard utf8.contains(where: Self.mayControl) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if scalar.value >= 0x7F, Self.controls(scalar) {
+        let hex = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  private func escaped(except isAllowed: (Unicode.Scalar) -> Bool) -> String {
+    // Most texts are plain: one look at the bytes.
+    guard utf8.contains(where: Self.mayControl) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if PathText.byte(scalar) != nil {
+        text += PathText.shown(String(scalar))
+      } else if Self.controls(scalar), !isAllowed(scalar) {
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// Whether a byte of UTF-8 can belong to a character that is escaped.
+  private static func mayControl(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2
+      || byte == 0xF4
+  }
+
+  private static func controls(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0: true  // C0, DEL, C1
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true  // direction of writing
+    case 0x2028, 0x2029: true  // line and paragraph separator
+    default: false
+    }
+  }
+}
