@@ -27,7 +27,8 @@ public enum ExplanationText {
       parts.append("last failure, \(failure.time)\n  \(failure.message)")
     }
     if !explanation.notes.isEmpty {
-      parts.append((["notes"] + explanation.notes.map { "  \($0.onOneLine)" }).joined(separator: "\n"))
+      parts.append(
+        (["notes"] + explanation.notes.map { "  \($0.onOneLine)" }).joined(separator: "\n"))
     }
     return parts.joined(separator: "\n")
   }

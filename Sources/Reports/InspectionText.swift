@@ -24,7 +24,8 @@ public enum InspectionText {
       lines.append("  upload      whole")
     } else {
       lines.append(
-        "  upload      incomplete: " + capture.completeness.missing.map(\.onOneLine)
+        "  upload      incomplete: "
+          + capture.completeness.missing.map(\.onOneLine)
           .joined(separator: "; "))
     }
     for warning in capture.warnings.merged(with: found) {

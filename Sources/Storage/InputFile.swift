@@ -23,7 +23,9 @@ public final class InputFile: Sendable {
     self.path = path
     // A handle that opens nothing, so that what is checked is what will be read.
     let handle = path.withPlatformString { open($0, Self.pathOnly | O_CLOEXEC) }
-    guard handle >= 0 else { throw FileError(Errno(rawValue: errno), path: path, operation: "open") }
+    guard handle >= 0 else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "open")
+    }
     defer { close(handle) }
     identity = try FileIdentity(FileDescriptor(rawValue: handle), path: path)
     let own = "/proc/self/fd/\(handle)"
@@ -38,7 +40,9 @@ public final class InputFile: Sendable {
       // Without /proc.
       opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     }
-    guard opened >= 0 else { throw FileError(Errno(rawValue: errno), path: path, operation: "open") }
+    guard opened >= 0 else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "open")
+    }
     descriptor = FileDescriptor(rawValue: opened)
   }
 

@@ -37,7 +37,8 @@ import Testing
     for example in Self.captures(of: family).prefix(4) {
       for file in try Self.files(in: example.capture) {
         let scratch = try TemporaryFolder()
-        let (capture, outside) = try Self.copy(example.capture, to: scratch.path, linking: file, link)
+        let (capture, outside) = try Self.copy(
+          example.capture, to: scratch.path, linking: file, link)
         let watch = try Watch(outside)
         linked += 1
         for recognition in Self.registry.recognize(try FolderListing(of: capture)) {
@@ -77,7 +78,8 @@ import Testing
   }
 
   @Test(arguments: families)
-  func `a pipe or a device in place of a file is no file, and nobody waits`(_ family: String) throws {
+  func `a pipe or a device in place of a file is no file, and nobody waits`(_ family: String) throws
+  {
     let example = try #require(Self.captures(of: family).first)
     for file in try Self.files(in: example.capture) {
       let scratch = try TemporaryFolder()

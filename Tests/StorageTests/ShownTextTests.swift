@@ -26,7 +26,8 @@ import Testing
         scalar.properties.generalCategory == .control
         || [.lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
         || (scalar.properties.isBidiControl)
-      #expect((String(scalar).onOneLine != String(scalar)) == isControl, "U+\(String(value, radix: 16))")
+      #expect(
+        (String(scalar).onOneLine != String(scalar)) == isControl, "U+\(String(value, radix: 16))")
     }
   }
 

@@ -53,7 +53,8 @@ extension ARKitScanner {
     /// Whether the app names a file so.
     static func isOwn(_ name: String) -> Bool {
       let names = [
-        releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json", "exif.json",
+        releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json",
+        "exif.json",
         "metadata.json", "rgb.mp4", "rgb.mkv", "video.mp4",
       ]
       return names.contains(name) || depthNames.contains(name)

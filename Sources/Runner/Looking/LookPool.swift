@@ -27,7 +27,8 @@ final class LookPool: Sendable {
     do {
       return try LookProcess(program: program, arguments: arguments, memoryBytes: memoryBytes)
     } catch {
-      throw LookFailure(kind: .other, problem: "no process could be started to look at it: \(error)")
+      throw LookFailure(
+        kind: .other, problem: "no process could be started to look at it: \(error)")
     }
   }
 

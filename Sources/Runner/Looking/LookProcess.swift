@@ -62,8 +62,7 @@ final class LookProcess: Sendable {
     do {
       // It may have ended: then there is no answer either, and why is told by its end.
       signal(SIGPIPE, SIG_IGN)
-      try? instructions.writeAll(
-        try JSONText.canonical(question) + [UInt8(ascii: "\n")])
+      _ = try? instructions.writeAll(try JSONText.canonical(question) + [UInt8(ascii: "\n")])
       guard let line = try line(patience) else { throw failure() }
       return try JSONDecoder().decode(LookAnswer.self, from: Data(line))
     } catch let failure as LookFailure {
@@ -136,7 +135,8 @@ final class LookProcess: Sendable {
     case .killed(SIGBUS):
       return LookFailure(
         kind: .inputChanged,
-        problem: "input-changed, most likely: a file was cut short while it was read, or its disk failed;"
+        problem:
+          "input-changed, most likely: a file was cut short while it was read, or its disk failed;"
           + " look again once the upload has settled")
     case .killed(let number) where [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGFPE].contains(number):
       return LookFailure(

@@ -8,7 +8,8 @@ extension CaptureSummary {
   static func look(_ registry: CaptureRegistry) -> CaptureLook {
     { (recognition) throws(CaptureError) in
       CaptureSummary(
-        try registry.open(recognition), readerVersion: registry.readerVersion(of: recognition.family))
+        try registry.open(recognition),
+        readerVersion: registry.readerVersion(of: recognition.family))
     }
   }
 }

@@ -104,7 +104,8 @@ public struct ArtifactShelf: Sendable {
   }
 
   static func read<Value: Decodable>(_ type: Value.Type, _ path: FilePath) -> Value? {
-    guard let file = try? InputFile(path), let bytes = try? file.whole(limit: InputLimits.bytesOfRecord)
+    guard let file = try? InputFile(path),
+      let bytes = try? file.whole(limit: InputLimits.bytesOfRecord)
     else { return nil }
     return try? JSONDecoder().decode(type, from: Data(bytes))
   }
