@@ -118,7 +118,7 @@ extension WrongFile {
       "a control character", "schema: 1\nstages: \u{1}\n",
       """
       test.yaml:2:9: control characters are not allowed
-        stages: \u{1}
+        stages: \\u{1}
                 ^
       """),
   ]

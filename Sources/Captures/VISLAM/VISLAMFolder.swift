@@ -30,15 +30,11 @@ struct VISLAMFolder {
       throw CaptureError(file: path, problem: "cannot list the folder: \(error.reason)")
     }
     resolved = PathSafety.resolved(path) ?? path
-    // A linked folder of stills counts as a whole, links among the stills one by one.
     let stills = path.appending(Self.stillsFolder)
     pictures =
       listing.subfolders.contains(Self.stillsFolder)
       ? try? FolderListing(of: stills, inside: path) : nil
-    outside =
-      listing.outside.filter { Self.hasPart($0) || $0 == Self.stillsFolder }
-      + (pictures?.outside ?? []).filter { Self.hasExtension($0, Self.stillExtensions) }
-      .map { "\(Self.stillsFolder)/\($0)" }
+    outside = listing.outside.filter { Self.hasPart($0) || $0 == Self.stillsFolder }
   }
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.
@@ -62,6 +58,11 @@ struct VISLAMFolder {
     guard let pictures else { return [] }
     return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
       .map(pictures.path)
+  }
+
+  /// How many links among the stills lead out of the capture.
+  var outsideStillCount: Int {
+    (pictures?.outside ?? []).count { Self.hasExtension($0, Self.stillExtensions) }
   }
 
   /// Where a picture named in a table lies.

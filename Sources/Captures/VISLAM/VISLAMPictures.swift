@@ -31,6 +31,9 @@ enum VISLAMPictures {
     }
     guard let movie = Self.best(movies, folder, rowCount: table?.rows.count ?? 0) else {
       let stills = folder.stills
+      warnings.add(
+        .pathOutsideCapture, VISLAMFolder.stillsFolder, count: folder.outsideStillCount,
+        "pictures that are links out of the capture's folder; not followed")
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
       self = stills.isEmpty ? .none : .unnamed(stills)
       return
