@@ -118,7 +118,7 @@ let package = Package(
     tests(
       "Captures",
       [
-        "Captures", "Codecs", "Geometry", "Processing", "Storage", "SyntheticCaptures",
+        "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
         systemPackage,
       ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),

@@ -72,7 +72,9 @@ public enum InputLimits {
 
   /// The tables of an hour take about 80 MB.
   public static let bytesOfJSON = InputLimit(
-    "bytes in a JSON file", most: 1 << 28, "it is held in memory several times over")
+    "bytes in a JSON file", most: 1 << 27, "it is held in memory several times over")
+  public static let bytesOfLine = InputLimit(
+    "bytes in a line of JSON", most: 1 << 20, "a line describes a frame")
   public static let bytesOfDescription = InputLimit(
     "bytes in a capture's description", most: 1 << 26, "descriptions have some thousand")
   /// Decoders descend by recursion. Files of the apps nest four deep.
@@ -81,9 +83,11 @@ public enum InputLimits {
   /// Calibrations and pipelines.
   public static let bytesOfSettings = InputLimit(
     "bytes in a settings file", most: 1 << 20, "a page of text is usual")
-  /// Anchors and aliases make a text of a kilobyte into gigabytes.
-  public static let nodesOfYAML = InputLimit(
-    "values in a YAML file, aliases followed", most: 100_000, "a hundred are usual")
+  public static let depthOfYAML = InputLimit(
+    "levels inside each other", most: 64, "each takes room on the stack")
+  /// Aliases of aliases make a text of a kilobyte into gigabytes; nine levels of nine are enough.
+  public static let aliasesOfYAML = InputLimit(
+    "aliases in a YAML file", most: 32, "a few are usual")
 
   // MARK: Our own notes
 
@@ -95,7 +99,10 @@ public enum InputLimits {
 
   /// Inertial sensors give 100 to 1000 records a second and sensor.
   public static let samplesOfIMU = InputLimit(
-    "records in an IMU file", most: 1 << 24, "4 hours at 1000 records a second")
+    "records in an IMU file", most: 1 << 22, "11 hours at 100 records a second")
+  /// Rows of a table in text take some 50 bytes.
+  public static let bytesOfTable = InputLimit(
+    "bytes in a table", most: 1 << 31, "11 hours at 1000 rows a second")
   public static let framesOfCapture = InputLimit(
     "frames in a capture", most: 1 << 22, "19 hours at 60 frames a second")
 }

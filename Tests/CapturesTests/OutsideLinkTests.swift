@@ -13,7 +13,7 @@ import Testing
 
 /// Links that lead out of a capture: every family, every file, looked at by the kernel's own account of what
 /// was opened.
-@Suite(.enabled(if: Fixtures.arePresent)) struct `Links out of a capture` {
+@Suite("Links out of a capture", .enabled(if: Fixtures.arePresent)) struct OutsideLinks {
   static let registry = CaptureRegistry([
     ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
     StraboReader.self,

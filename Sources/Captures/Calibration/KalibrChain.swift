@@ -1,4 +1,5 @@
 import Geometry
+import Storage
 import Yams
 
 /// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses (four coefficients,
@@ -19,6 +20,9 @@ struct KalibrChain {
 
   init(_ text: String) throws(CalibrationProblem) {
     let root: Node?
+    if let problem = YAMLNesting.problem(in: text) {
+      throw CalibrationProblem("is no camera chain: it has \(problem)")
+    }
     do {
       // OpenCV's first line, `%YAML:1.0`, is not YAML; as a comment it keeps the line numbers.
       root = try Yams.compose(yaml: text.hasPrefix("%YAML:") ? "#" + text : text)

@@ -27,7 +27,9 @@ extension MultiScan {
     ///
     /// Cost: one JSON document per line, about 30 µs, spread over the cores.
     init(_ file: MappedFile) throws {
+      try InputLimits.bytesOfJSON.check(file.count, of: file.path)
       let ranges = file.withBytes { Self.lineRanges($0) }
+      try InputLimits.framesOfCapture.check(ranges.count, of: file.path)
       let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
       lines = try concurrentMap(count: blocks) { block in
         let decoder = JSONDecoder()
@@ -47,7 +49,8 @@ extension MultiScan {
     private static let blockLines = 256
 
     private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
-      bytes.withUnsafeBytes { BoundedJSON.value(Line.self, in: $0, decoder) }
+      guard bytes.byteCount <= InputLimits.bytesOfLine.most else { return nil }
+      return bytes.withUnsafeBytes { BoundedJSON.value(Line.self, in: $0, decoder) }
     }
 
     /// Where the lines are, without their ends; blank ones left out.

@@ -49,6 +49,11 @@ extension MultiScan.Contents {
     let headless: MultiScan.MotionFile.Encoding = generation.isAndroid ? .bigEndian : .littleEndian
     motion = maps.mapValues { map in
       switch map {
+      case .success(let map) where InputLimits.samplesOfIMU.problem(map.count / 32) != nil:
+        .unreadable(
+          CaptureError(
+            file: map.path,
+            problem: InputLimits.samplesOfIMU.problem(map.count / 32) ?? "too many records"))
       case .success(let map):
         .present(map.withBytes { MultiScan.MotionFile($0, headlessEncoding: headless) })
       case .failure(let error): .unreadable(error)
@@ -70,7 +75,9 @@ extension MultiScan.Contents {
     of files: MultiScan.Files
   ) -> (metadata: MultiScan.Metadata, file: String)? {
     for name in [files.json, files.text].compactMap(\.self) {
-      guard let map = try? map(files.path(of: name)).get() else { continue }
+      guard let map = try? map(files.path(of: name)).get(),
+        map.count <= InputLimits.bytesOfDescription.most
+      else { continue }
       if let metadata = map.withBytes({ MultiScan.Metadata($0) }) { return (metadata, name) }
     }
     return nil

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The `.imu` file: records of sixteen float64, five sensors at one time.
 struct ScanNetIMU {
-  private static let recordBytes = 128
+  static let recordBytes = 128
   /// A longer step between neighboring records is a gap.
   private static let gapNanoseconds: Int64 = 250_000_000
 
@@ -85,9 +85,7 @@ struct ScanNetIMU {
     _ bytes: RawSpan, head: Int, count: Int
   ) -> (samples: [IMUSample], times: [Timestamp], nonFinite: Int) {
     var samples: [IMUSample] = []
-    samples.reserveCapacity(count * sensors.count)
     var times: [Timestamp] = []
-    times.reserveCapacity(count)
     var nonFinite = 0
     for record in 0..<count {
       let start = head + record * recordBytes

@@ -11,9 +11,11 @@ extension ScanNetOpening {
       return .absent("\(files.stem).imu is missing")
     }
     do {
+      let file = try MappedFile(path)
+      try InputLimits.samplesOfIMU.check(file.count / ScanNetIMU.recordBytes, of: path)
       return .present(
         ScanNetIMU(
-          try MappedFile(path), name: name(path), declared: metadata.count("numIMUmeasurements"),
+          file, name: name(path), declared: metadata.count("numIMUmeasurements"),
           into: warnings
         ).stream)
     } catch {

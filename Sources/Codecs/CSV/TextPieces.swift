@@ -17,6 +17,7 @@ struct TextPieces {
   /// Opens `path`; folders and devices are refused.
   init(_ path: FilePath) throws(FileError) {
     let identity = try FileIdentity(of: path)
+    try InputLimits.bytesOfTable.check(Int(clamping: identity.bytes), of: path)
     source = .file(try OpenFile(path))
     count = Int(identity.bytes)
     try dropTrailingNULs()
@@ -87,7 +88,7 @@ private final class OpenFile: Sendable {
   init(_ path: FilePath) throws(FileError) {
     self.path = path
     do {
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "open")
     } catch {

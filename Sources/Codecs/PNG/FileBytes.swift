@@ -1,17 +1,18 @@
+import Storage
 import SystemPackage
 
 /// Whole small files, such as one picture, as bytes.
 enum FileBytes {
-  /// All bytes of a regular file of at most 1 GiB.
+  /// All bytes of a regular file of at most `InputLimits.bytesOfPicture`.
   static func read(_ file: FilePath) throws(ImageError) -> [UInt8] {
     do {
       let descriptor = try FileDescriptor.open(file, .readOnly, options: .nonBlocking)
       return try descriptor.closeAfter {
         let size = try descriptor.seek(offset: 0, from: .end)
-        guard size <= 1 << 30 else {
-          throw ImageError(file: file, what: "\(size) bytes are too many for one picture")
+        let count = Int(clamping: size)
+        if let problem = InputLimits.bytesOfPicture.problem(count) {
+          throw ImageError(file: file, what: problem)
         }
-        let count = Int(size)
         var filled = 0
         return try [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
           while filled < count {

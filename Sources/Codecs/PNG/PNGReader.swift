@@ -1,10 +1,11 @@
 import CPlatform
 import Geometry
+import Storage
 import SystemPackage
 
 /// Reads PNG files through libpng, strictly: a wrong checksum or a missing end is an error.
 ///
-/// Sides are limited to 32,768 pixels, and the pixels that a header claims must be possible for a file
+/// Sides and pixels are limited (`InputLimits`), and the pixels that a header claims must be possible for a file
 /// of that size (deflate packs at most 1,032 : 1) before memory is set aside for them.
 public enum PNGReader {
   /// A 16-bit gray picture; other kinds are refused, for their values would not be millimeters.
@@ -46,7 +47,7 @@ public enum PNGReader {
     return ColorImage(width: picture.width, height: picture.height, rgb: picture.samples)
   }
 
-  private static let largestSide: UInt32 = 32_768
+  private static let largestSide = UInt32(clamping: InputLimits.sideOfPicture.most)
 
   /// Deflate cannot pack tighter: 258 bytes take two bits at least.
   private static let largestDeflateRatio = 1_032
@@ -80,6 +81,9 @@ public enum PNGReader {
           throw unreadable(
             "the header claims \(width)x\(height) pixels, more than the file can hold",
             file: file, byteOffset: nil)
+        }
+        if let problem = InputLimits.pixelsOfPicture.problem(width * height) {
+          throw ImageError(file: file, what: problem)
         }
         let count = width * height * channels
         guard header.row_bytes == width * channels * MemoryLayout<Sample>.stride else {

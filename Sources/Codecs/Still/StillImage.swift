@@ -14,8 +14,8 @@ public struct StillImage: Sendable {
   /// Reads a JPEG or PNG file, told apart by its first bytes, never by its name.
   ///
   /// A damaged JPEG gives what can be decoded of it, the rest gray. Throws `ImageError` for other
-  /// files, empty ones, and those of which nothing can be decoded. Sides are at most 65,500 pixels,
-  /// 2^28 pixels in all.
+  /// files, empty ones, and those of which nothing can be decoded; and for what is above the limits on
+  /// pixels and scans (`InputLimits`), before anything is decoded.
   public static func read(_ file: FilePath) throws(ImageError) -> StillImage {
     let bytes = try FileBytes.read(file)
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
@@ -29,39 +29,43 @@ public struct StillImage: Sendable {
       exifOrientation: EXIFOrientation.find(in: bytes) ?? 1)
   }
 
-  /// Width and height of the upright picture, from the file's head alone.
-  public static func uprightSize(_ file: FilePath) throws(ImageError) -> (width: Int, height: Int) {
-    let bytes = try FileBytes.read(file)
-    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
-      let picture = try PNGReader.color(in: bytes, file: file)
-      return (picture.width, picture.height)
+  /// What the head of a photograph says; nothing is decoded.
+  public struct Head: Sendable {
+    public var isJPEG: Bool
+    public var storedWidth: Int
+    public var storedHeight: Int
+    /// EXIF Orientation, 1…8; 1 when the file says nothing.
+    public var exifOrientation: Int
+
+    /// Width and height of the upright picture.
+    public var uprightSize: (width: Int, height: Int) {
+      exifOrientation >= 5 ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
     }
-    let (width, height) = try JPEGReader.size(of: bytes, file: file)
-    let isSideways = (EXIFOrientation.find(in: bytes) ?? 1) >= 5
-    return isSideways ? (height, width) : (width, height)
+  }
+
+  /// Reads sizes and orientation, and checks that the file's parts are whole and within the limits
+  /// (`InputLimits`). Throws `ImageError`. Cost: reading the file and a pass over its bytes.
+  public static func head(_ file: FilePath) throws(ImageError) -> Head {
+    let bytes = try FileBytes.read(file)
+    let head = try PictureHead(bytes, file: file)
+    let isJPEG = head.kind == .jpeg
+    return Head(
+      isJPEG: isJPEG, storedWidth: head.width, storedHeight: head.height,
+      exifOrientation: isJPEG ? EXIFOrientation.find(in: bytes) ?? 1 : 1)
   }
 }
 
 /// JPEG files through libjpeg-turbo, whose errors come back as numbers.
 enum JPEGReader {
-  private static let largestArea = 1 << 28
-
-  static func size(
-    of bytes: [UInt8], file: FilePath?
-  ) throws(ImageError) -> (width: Int, height: Int) {
-    guard let handle = tjInitDecompress() else {
-      throw ImageError(file: file, what: "no memory for a JPEG decoder")
-    }
-    defer { tjDestroy(handle) }
-    return try size(of: bytes, handle, file)
-  }
-
   static func color(in bytes: [UInt8], file: FilePath?) throws(ImageError) -> ColorImage {
     guard let handle = tjInitDecompress() else {
       throw ImageError(file: file, what: "no memory for a JPEG decoder")
     }
     defer { tjDestroy(handle) }
+    _ = try PictureHead(bytes, file: file)
     let (width, height) = try size(of: bytes, handle, file)
+    try PictureHead.check(
+      width: width, height: height, ofFileBytes: bytes.count, kind: .jpeg, file: file)
     var image = ColorImage(width: width, height: height)
     let status = tjDecompress2(
       handle, bytes, UInt(bytes.count), &image.rgb, Int32(width), Int32(width * 3), Int32(height),
@@ -79,7 +83,7 @@ enum JPEGReader {
     var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     let status = tjDecompressHeader3(
       handle, bytes, UInt(bytes.count), &width, &height, &sampling, &space)
-    guard status == 0, width > 0, height > 0, Int(width) * Int(height) <= largestArea else {
+    guard status == 0, width > 0, height > 0 else {
       throw ImageError(
         file: file, what: "no JPEG picture: \(String(cString: tjGetErrorStr2(handle)))",
         byteOffset: 0)

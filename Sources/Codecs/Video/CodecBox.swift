@@ -1,4 +1,5 @@
 import CFFmpeg
+import Storage
 import SystemPackage
 
 /// An opened decoder with the packet and the frame that go in and out of it.
@@ -40,6 +41,7 @@ final class CodecBox {
     var status = configure(opened)
     if status >= 0 {
       opened.pointee.thread_count = threads
+      opened.pointee.max_pixels = Int64(InputLimits.pixelsOfPicture.most)
       status = avcodec_open2(opened, decoder, nil)
     }
     guard status >= 0 else {

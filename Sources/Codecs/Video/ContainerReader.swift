@@ -1,4 +1,5 @@
 import CFFmpeg
+import Storage
 import SystemPackage
 
 /// A video container opened through libavformat.
@@ -17,6 +18,7 @@ final class ContainerReader {
     FFmpegLibrary.silence()
     self.input = input
     layout = try MovieLayout(input)
+    if layout.isMovie { try MovieBounds.check(input) }
     let io = input.makeContext()
     var format = avformat_alloc_context()
     guard let io, let opened = format else {
@@ -25,6 +27,8 @@ final class ContainerReader {
       throw VideoError(file: input.file, what: "no memory to open it")
     }
     opened.pointee.pb = io
+    // Of the kinds without an index of ours to look at.
+    opened.pointee.max_streams = Int32(clamping: InputLimits.tracksOfMovie.most)
     opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     opened.pointee.format_whitelist = av_strdup(Self.kinds)
     opened.pointee.protocol_whitelist = av_strdup("none")

@@ -8,6 +8,8 @@ enum FFmpegLibrary {
 
   private static let isSilent: Bool = {
     scanmill_silence()
+    // No single piece of memory is larger: the largest picture takes 400 MB.
+    av_max_alloc(1 << 30)
     return true
   }()
 

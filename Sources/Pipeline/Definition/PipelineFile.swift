@@ -1,3 +1,4 @@
+import Storage
 import Yams
 
 /// A pipeline file as written: names and texts with their places, before anything is looked up.
@@ -34,6 +35,10 @@ struct PipelineFile {
   /// Walks the composed document; everything that is wrong goes to `diagnostics`.
   init(_ text: String, _ diagnostics: inout DiagnosticList) {
     let root: Node?
+    if let problem = YAMLNesting.problem(in: text) {
+      diagnostics.add(nil, "no pipeline: it has \(problem)")
+      return
+    }
     do {
       root = try Yams.compose(yaml: text)
     } catch let error as YamlError {

@@ -58,21 +58,24 @@ public final class Looker: Sendable {
 /// a slow disk reads in that time.
 struct Patience {
   private let recognition: Recognition
-  private static let usualSeconds = 600.0
+  private let usualSeconds: Double
   private static let slowBytesPerSecond = 2e6
 
-  init(_ recognition: Recognition) {
+  init(_ recognition: Recognition, usualSeconds: Double = 600) {
     self.recognition = recognition
+    self.usualSeconds = usualSeconds
   }
 
   /// Whether it is over after `seconds`. Looks at the files only when the usual time has passed.
   func isOver(afterSeconds seconds: Double) -> Bool {
-    guard seconds > Self.usualSeconds else { return false }
+    guard seconds > usualSeconds else { return false }
     let stem = recognition.stem ?? ""
     let bytes = ((try? FileSystem.names(in: recognition.folder)) ?? [])
       .filter { $0.hasPrefix(stem) }
-      .reduce(Int64(0)) { $0 + FolderSize(of: recognition.folder.appending($1)).allocatedBytes }
-    return seconds > Self.usualSeconds + Double(bytes) / Self.slowBytesPerSecond
+      .reduce(Int64(0)) {
+        $0 + FolderSize(of: recognition.folder.appending(name: $1)).allocatedBytes
+      }
+    return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
   }
 }
 

@@ -1,0 +1,61 @@
+import Captures
+import SystemPackage
+import Testing
+
+@testable import Runner
+
+@Suite struct `Captures looked at by other processes` {
+  private static let recognition = Recognition(
+    family: .scannet, certainty: .certain, folder: "/nowhere", id: "a", reason: "")
+
+  /// Whatever `script` does in place of an answer.
+  private static func failure(_ script: String) -> LookFailure? {
+    let looker = Looker(program: "/bin/sh", arguments: ["-c", script], atOnce: 1)
+    do throws(LookFailure) {
+      _ = try looker.ask(LookQuestion(recognition))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("kill -SEGV $$", .crashed, "SIGSEGV"), ("kill -ILL $$", .crashed, "SIGILL"),
+      ("kill -ABRT $$", .crashed, "SIGABRT"), ("kill -FPE $$", .crashed, "SIGFPE"),
+      ("echo 'out of luck' >&2; kill -TRAP $$", .crashed, "out of luck"),
+      ("kill -BUS $$", .inputChanged, "input-changed"), ("kill -KILL $$", .limit, "SIGKILL"),
+      ("exit 86", .limit, "MB of memory"), ("exit 3", .other, "exited with code 3"),
+      ("echo nonsense", .other, "cannot be understood"), ("exec 1>&-; exit 0", .other, "code 0"),
+    ] as [(String, LookFailure.Kind, String)])
+  func `the end of a process tells what went wrong`(
+    _ script: String, _ kind: LookFailure.Kind, _ words: String
+  ) throws {
+    let failure = try #require(Self.failure(script))
+    #expect(failure.kind == kind)
+    #expect(failure.description.contains(words))
+    #expect(failure.description.hasPrefix("/nowhere: "))
+  }
+
+  @Test func `a process that complains without end does not wait for a reader`() throws {
+    let failure = try #require(Self.failure("yes complaint | head -c 1000000 >&2; kill -SEGV $$"))
+    #expect(failure.kind == .crashed)
+  }
+
+  @Test func `who takes too long is ended`() throws {
+    let process = try LookProcess(
+      program: "/bin/sh", arguments: ["-c", "sleep 1000"], memoryBytes: 1 << 30)
+    let failure = try #require(throws: LookFailure.self) {
+      try process.ask(
+        LookQuestion(Self.recognition), patience: Patience(Self.recognition, usualSeconds: 0.1))
+    }
+    #expect(failure.kind == .limit)
+    #expect(failure.description.contains("was stopped"))
+  }
+
+  @Test func `a program that is not there is a failure, not a crash`() {
+    let looker = Looker(program: "/nowhere/at/all", arguments: [], atOnce: 1)
+    #expect(throws: LookFailure.self) { try looker.ask(LookQuestion(Self.recognition)) }
+    #expect(throws: CaptureError.self) { try looker.summary(of: Self.recognition) }
+  }
+}
