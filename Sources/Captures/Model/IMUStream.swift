@@ -29,7 +29,7 @@ public struct IMUStream: Sendable {
   /// Returns the stream and, per sensor name, how many samples were dropped as duplicates.
   /// Cost: one sort of the samples.
   public static func sorting(
-    _ samples: [IMUSample], sensorNames names: [String], description: StreamDescription,
+    _ samples: consuming [IMUSample], sensorNames names: [String], description: StreamDescription,
     convention: IMUConvention
   ) -> (stream: IMUStream, duplicates: [String: Int]) {
     var present = Set<Int>()
@@ -38,23 +38,28 @@ public struct IMUStream: Sendable {
     var rank = [Int](repeating: 0, count: names.count)
     for (position, sensor) in order.enumerated() { rank[sensor] = position }
 
+    // Changed where they are, unless the caller keeps them: they are the largest table there is.
     var sorted = samples
     for index in sorted.indices { sorted[index].sensor = rank[sorted[index].sensor] }
     // Swift's sort is stable: of equal times the first in the file stays first.
     sorted.sort { ($0.timestamp, $0.sensor) < ($1.timestamp, $1.sensor) }
-    var kept: [IMUSample] = []
-    kept.reserveCapacity(sorted.count)
+    var kept = 0
     var duplicates: [String: Int] = [:]
-    for sample in sorted {
-      if let last = kept.last, last.timestamp == sample.timestamp, last.sensor == sample.sensor {
+    for index in sorted.indices {
+      let sample = sorted[index]
+      if kept > 0, sorted[kept - 1].timestamp == sample.timestamp,
+        sorted[kept - 1].sensor == sample.sensor
+      {
         duplicates[names[order[sample.sensor]], default: 0] += 1
       } else {
-        kept.append(sample)
+        sorted[kept] = sample
+        kept += 1
       }
     }
+    sorted.removeLast(sorted.count - kept)
     let stream = IMUStream(
       description: description, convention: convention, sensors: order.map { names[$0] },
-      samples: kept, gapThresholdNanoseconds: [])
+      samples: sorted, gapThresholdNanoseconds: [])
     return (stream.withUsualGapThresholds(), duplicates)
   }
 
