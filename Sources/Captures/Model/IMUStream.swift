@@ -32,14 +32,14 @@ public struct IMUStream: Sendable {
     _ samples: consuming [IMUSample], sensorNames names: [String], description: StreamDescription,
     convention: IMUConvention
   ) -> (stream: IMUStream, duplicates: [String: Int]) {
+    // Changed where they are, unless the caller keeps them: they are the largest table there is.
+    var sorted = samples
     var present = Set<Int>()
-    for sample in samples { present.insert(sample.sensor) }
+    for sample in sorted { present.insert(sample.sensor) }
     let order = present.sorted { isBefore(names[$0], names[$1]) }
     var rank = [Int](repeating: 0, count: names.count)
     for (position, sensor) in order.enumerated() { rank[sensor] = position }
 
-    // Changed where they are, unless the caller keeps them: they are the largest table there is.
-    var sorted = samples
     for index in sorted.indices { sorted[index].sensor = rank[sorted[index].sensor] }
     // Swift's sort is stable: of equal times the first in the file stays first.
     sorted.sort { ($0.timestamp, $0.sensor) < ($1.timestamp, $1.sensor) }
