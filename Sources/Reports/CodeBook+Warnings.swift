@@ -134,6 +134,11 @@ extension WarningCode {
         "No intrinsics are recorded anywhere.",
         "Pictures can be used, geometry cannot. Give a calibration file with --set aligned.calibration=FILE."
       )
+    case .calibrationSuspect:
+      (
+        "A calibration states something that no such device has, such as cameras meters apart.",
+        "It is used as it stands. Check its unit: baselines are meters, not millimeters."
+      )
     case .poseJump:
       (
         "The camera's position jumps further between two frames than a hand can move it.",

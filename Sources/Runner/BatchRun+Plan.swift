@@ -80,7 +80,8 @@ extension BatchRun {
         collector = known.collector(verify: options.verify)
       } else {
         collector = FactsCollector(
-          summary: try look(target.recognition), target.layout, verify: options.verify)
+          summary: try look(target.recognition), folder: target.recognition.folder, target.layout,
+          verify: options.verify)
       }
       return CapturePlan(
         id: target.layout.name, jobs: planner.plan(collector.facts(of: planner.pipeline)))

@@ -10,7 +10,8 @@ extension StagingFolder {
     let components = FilePath(name).components.map(\.string)
     for component in components.dropLast() {
       path.append(component)
-      guard let inner = try Self.own({ () throws(FileError) in try folder.folder(component) }) else {
+      guard let inner = try Self.own({ () throws(FileError) in try folder.folder(component) })
+      else {
         throw FileError(.noSuchFileOrDirectory, path: path, operation: "publish")
       }
       folder = inner

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Geometry
 import Parallel
 import Storage
+import SystemPackage
 
 extension MultiScan {
   /// The lines of the camera info file; line k describes frame k.
@@ -29,11 +30,13 @@ extension MultiScan {
     init(_ file: MappedFile) throws {
       try InputLimits.bytesOfJSON.check(file.count, of: file.path)
       if let text = TextBytes.utf8(ifUTF16: file) {
-        lines = try Self.lines(at: Self.lineRanges(text.span.bytes), of: file.path) { range, decoder in
+        lines = try Self.lines(at: Self.lineRanges(text.span.bytes), of: file.path) {
+          range, decoder in
           Self.line(text.span.bytes.extracting(range), decoder)
         }
       } else {
-        lines = try Self.lines(at: file.withBytes { Self.lineRanges($0) }, of: file.path) { range, decoder in
+        lines = try Self.lines(at: file.withBytes { Self.lineRanges($0) }, of: file.path) {
+          range, decoder in
           file.withBytes(in: range) { Self.line($0, decoder) }
         }
       }

@@ -57,7 +57,13 @@ struct VISLAMFolder {
   /// Throws when the stills folder may not be read.
   func stills() throws(FileError) -> [FilePath] {
     guard hasStillsFolder, !outside.contains(Self.stillsFolder) else { return [] }
-    let pictures = try pictures ?? FolderListing(of: path.appending(Self.stillsFolder), inside: path)
+    // Listing it again tells why it could not be.
+    let pictures: FolderListing
+    if let known = self.pictures {
+      pictures = known
+    } else {
+      pictures = try FolderListing(of: path.appending(Self.stillsFolder), inside: path)
+    }
     return pictures.files.filter { Self.hasExtension($0, Self.stillExtensions) }
       .map(pictures.path)
   }

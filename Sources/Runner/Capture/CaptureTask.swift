@@ -45,7 +45,8 @@ struct CaptureTask: Sendable {
       try session.remember(options.pipelineSource, in: output)
       session.rememberOwner()
       let captureRun = CaptureRun(
-        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
+        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
+        clock: clock,
         events: events, interruption: interruption)
       let outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       watch.look(lock)

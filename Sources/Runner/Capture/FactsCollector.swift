@@ -13,18 +13,22 @@ struct FactsCollector: Sendable {
   /// Whether outputs are compared by digest, not by size only.
   let verify: Bool
 
-  init(summary: CaptureSummary, shelf: ArtifactShelf, digests: DigestCache, verify: Bool) {
+  init(
+    summary: CaptureSummary, folder: FilePath, shelf: ArtifactShelf, digests: DigestCache,
+    verify: Bool
+  ) {
     self.summary = summary
+    self.folder = folder
     self.shelf = shelf
     self.digests = digests
     self.verify = verify
   }
 
   /// For a capture whose description is all that is at hand.
-  init(summary: CaptureSummary, _ layout: OutputLayout, verify: Bool) {
+  init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
     self.init(
-      summary: summary, shelf: ArtifactShelf(layout), digests: DigestCache(layout.digestCache),
-      verify: verify)
+      summary: summary, folder: folder, shelf: ArtifactShelf(layout),
+      digests: DigestCache(layout.digestCache), verify: verify)
   }
 
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan

@@ -122,8 +122,11 @@ struct JobRunner: Sendable {
     let message = problems.joined(separator: "; ")
     result.report.outcome = .failed
     result.report.message = message
-    FailureNote(message: message, time: clock.wallText()).leave(
-      for: stage.name, partial: nil, layout: layout)
+    let verdict = FailureJudge(output: layout.root, capture: capture.folder)
+      .verdict(StageFailure(message, cause: .input))
+    FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
+      for: stage.name, partial: nil, output: output, run: run)
+    result.verdict = verdict
   }
 
   /// A stage that ran out of its own time has failed; one stopped with the whole run has not.

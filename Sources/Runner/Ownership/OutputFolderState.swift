@@ -58,7 +58,7 @@ enum OutputFolderState: Sendable {
   private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
     names.contains { name in
       !FileSystem.isLink(layout.artifact(name))
-        && ArtifactShelf.read(ArtifactRecord.self, layout.record(name))?.stage == name
+        && ArtifactShelf.read(ArtifactRecord.self, layout.record(name), layout)?.stage == name
     }
   }
 

@@ -19,8 +19,9 @@ struct CaptureOutput: Sendable {
   static let failedName = ".failed"
   static let removedName = "removed"
 
-  private init(_ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder)
-  {
+  private init(
+    _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder
+  ) {
     self.layout = layout
     self.root = root
     self.folder = folder

@@ -98,7 +98,8 @@ public final class OutputExaminer {
     if let known = KnownCapture.ifCurrent(recognition, layout, registry: captures, pool: pool) {
       examined.collector = known.collector(verify: false)
     } else {
-      examined.collector = FactsCollector(summary: try look(recognition), layout, verify: false)
+      examined.collector = FactsCollector(
+        summary: try look(recognition), folder: recognition.folder, layout, verify: false)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
   }
