@@ -62,7 +62,7 @@ struct DiskTests {
       \(Program.path) run \(scene.input) --output \(scene.output) --pipeline \(pipeline)
       """)
     #expect(result.status == 73)
-    #expect(result.output == "a failed 1/2\n")
+    #expect(result.output == "a failed 1/2 cause=machine\n")
   }
 
   @Test(
