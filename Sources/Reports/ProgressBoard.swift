@@ -39,7 +39,7 @@ struct ProgressBoard {
     case .captureFinished:
       ended = event.done ?? ended + 1
       working.removeAll { $0.capture == capture }
-    case .waiting, .planned, .retried, .runFinished: break
+    case .waiting, .planned, .retried, .stopping, .runFinished: break
     }
   }
 

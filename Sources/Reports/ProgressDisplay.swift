@@ -62,6 +62,7 @@ public final class ProgressDisplay: EventSink {
     case .captureStarted: return board.hasSeveral ? [] : [capture]
     case .waiting: return [prefix + "waiting: \(event.message ?? "")"]
     case .retried: return [prefix + "\(stage): again, after: \(event.message ?? "")"]
+    case .stopping: return [prefix + "\(stage): stopping: \(event.message ?? "")"]
     case .finished, .blocked:
       return Self.ended(event, isVerbose: isVerbose).map { [prefix + $0] } ?? []
     case .captureFinished:

@@ -26,6 +26,12 @@ public final class LogFile: Sendable {
     _ = try? withDescriptor { try $0.writeAll(Array((line + "\n").utf8)) }
   }
 
+  /// Appends bytes as they are.
+  public func write(bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    _ = try? withDescriptor { try $0.writeAll(bytes) }
+  }
+
   /// Lends the open file, in append mode, for another program to write to.
   public func withDescriptor<Result>(_ body: (FileDescriptor) throws -> Result) throws -> Result {
     try file.withLock { file in
@@ -35,7 +41,7 @@ public final class LogFile: Sendable {
       do {
         opened = try FileDescriptor.open(
           path, .writeOnly, options: [.create, .append, .closeOnExec],
-          permissions: [.ownerReadWrite, .groupRead, .otherRead])
+          permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
       } catch {
         throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
       }

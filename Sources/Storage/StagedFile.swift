@@ -18,7 +18,7 @@ public final class StagedFile {
     do {
       file = try FileDescriptor.open(
         path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
     }

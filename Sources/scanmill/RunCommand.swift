@@ -68,9 +68,21 @@ struct RunCommand: ParsableCommand {
   ) throws {
     let clock = RunClock.system
     let start = clock.monotonicSeconds()
-    let journal = try Self.journal(in: FilePath(options.output), clock)
     let interruption = Interruption()
     let signals = Signals(interruption, graceSeconds: try options.graceSeconds(), clock)
+    let journal: RunJournal
+    do throws(FileError) {
+      journal = try RunJournal(root: FilePath(options.output), clock: clock)
+    } catch {
+      // Where nothing can be written nothing need be, if everything is up to date.
+      if let report = batch.reportIfSettled(targets), declined.isEmpty {
+        announce(report, seconds: clock.monotonicSeconds() - start)
+        if report.exit != 0 { throw Exit(code: report.exit) }
+        return
+      }
+      // Whatever keeps the run's own folder from being made keeps results from being written.
+      throw Failure(code: FailureJudge.exitCode(ofOutput: error), text: error.description)
+    }
     let events = EventFan([journal] + options.display(isQuiet: quiet, isVerbose: verbose, clock))
     let report =
       if inline {
@@ -104,15 +116,6 @@ struct RunCommand: ParsableCommand {
     }
     return Supervisor(
       batch, source: source, program: program, arguments: [WorkerCommand.name])
-  }
-
-  /// Whatever keeps the run's own folder from being made keeps results from being written.
-  private static func journal(in output: FilePath, _ clock: RunClock) throws -> RunJournal {
-    do throws(FileError) {
-      return try RunJournal(root: output, clock: clock)
-    } catch {
-      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
-    }
   }
 
   private func announce(_ report: RunReport, seconds: Double) {

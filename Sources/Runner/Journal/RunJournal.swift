@@ -31,7 +31,7 @@ public final class RunJournal: EventSink {
     do {
       events = try FileDescriptor.open(
         path, .writeOnly, options: [.create, .append, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
     }
