@@ -29,6 +29,13 @@ static void become(const scanmill_program *p, pid_t parent) {
     struct rlimit limit = {p->data_limit, p->data_limit};
     if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
   }
+  if (p->descriptor_limit != 0) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && p->descriptor_limit < limit.rlim_cur) {
+      limit.rlim_cur = p->descriptor_limit;
+      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    }
+  }
   if (p->folder != NULL && chdir(p->folder) != 0) return;
   int given[3] = {p->input, p->output, p->error};
   int moved[3];
@@ -153,18 +160,52 @@ int scanmill_start(const scanmill_program *program, pid_t *process) {
   return 0;
 }
 
-int scanmill_wait(pid_t process, scanmill_end *end) {
+static int end_of(pid_t process, int options, scanmill_end *end) {
   int status;
   struct rusage usage;
-  while (wait4(process, &status, 0, &usage) < 0) {
+  pid_t found;
+  while ((found = wait4(process, &status, options, &usage)) < 0) {
     if (errno != EINTR) return errno;
   }
+  if (found == 0) return -1;
   end->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end->user_seconds = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
   end->system_seconds = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
   end->peak_memory_bytes = (int64_t)usage.ru_maxrss * 1024;
   return 0;
+}
+
+int scanmill_wait(pid_t process, scanmill_end *end) { return end_of(process, 0, end); }
+
+int scanmill_look(pid_t process, scanmill_end *end) { return end_of(process, WNOHANG, end); }
+
+scanmill_limit scanmill_descriptor_limit(void) {
+  struct rlimit limit;
+  scanmill_limit result = {1024, 1024};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    result.soft = limit.rlim_cur;
+    result.hard = limit.rlim_max;
+  }
+  return result;
+}
+
+int scanmill_set_descriptor_limit(uint64_t soft) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return errno;
+  limit.rlim_cur = soft;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : errno;
+}
+
+uint64_t scanmill_process_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+int scanmill_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 int scanmill_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }

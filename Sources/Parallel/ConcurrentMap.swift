@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// `body(0) … body(count - 1)`, run on the cores of the machine, results in order.
 ///
 /// Every iteration runs even if an earlier one throws; the error with the lowest index is thrown, so
@@ -10,8 +7,9 @@ public func concurrentMap<Result: Sendable>(
   count: Int, budget: CoreBudget? = nil, _ body: @Sendable (Int) throws -> Result
 ) throws -> [Result] {
   let slots = SlotArray<Swift.Result<Result, any Error>>(count: count)
+  let atOnce = min(HelperTeam.mostAtOnce, budget?.share ?? .max)
   withoutActuallyEscaping(body) { body in
-    DispatchQueue.concurrentPerform(iterations: count) { index in
+    HelperTeam.perform(count, atOnce: atOnce) { index, _ in
       let outcome = Swift.Result {
         if let budget { try budget.withCore { try body(index) } } else { try body(index) }
       }

@@ -41,6 +41,9 @@ public final class CoreBudget: Sendable {
     CoreBudget(cores: cores, tokens: tokens, owner: chargesThisThread ? pthread_self() : nil)
   }
 
+  /// How many cores may be busy now.
+  public var share: Int { tokens.mostOut }
+
   /// Changes how many cores may be busy from now on, 1 to `cores`; work that holds a token keeps it to
   /// its end.
   public func resize(to share: Int) { tokens.resize(to: min(max(1, share), cores)) }

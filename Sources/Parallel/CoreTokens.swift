@@ -64,6 +64,9 @@ final class CoreTokens: Sendable {
     }
   }
 
+  /// How many may be out.
+  var mostOut: Int { state.withLock { $0.count } }
+
   /// How many wait at this moment.
   var waitingCount: Int { state.withLock { $0.waitingFirst + $0.waitingInTurn } }
 

@@ -9,7 +9,8 @@ import Synchronization
 /// is not defined; `work` gets everything that names its output with the item.
 ///
 /// - Parameters:
-///   - workers: how many items may be in flight.
+///   - workers: how many items may be in flight; never more than the share of `budget` at the time, so
+///     that buffers are sized by what the work may use, not by the machine.
 ///   - budget: each pull and each piece of work holds one of its tokens.
 ///   - precedence: how those are waited for.
 ///   - makeScratch: called once per worker, for buffers that are used again from item to item.
@@ -29,7 +30,11 @@ public func pullFrames<Item, Scratch: ~Copyable>(
   withoutActuallyEscaping(makeScratch) { makeScratch in
     withoutActuallyEscaping(next) { next in
       withoutActuallyEscaping(work) { work in
-        DispatchQueue.concurrentPerform(iterations: max(1, workers)) { _ in
+        HelperTeam.perform(
+          max(1, workers), atOnce: min(HelperTeam.mostAtOnce, budget.share)
+        ) { _, crew in
+          // Late: nothing is left for whom buffers would be made.
+          guard !turns.isOver else { return }
           var number = Int.max
           do {
             var scratch = try makeScratch()
@@ -39,6 +44,7 @@ public func pullFrames<Item, Scratch: ~Copyable>(
               // for the work, since every change of hands may leave one idle for a while.
               turns.begin()
               number = .max
+              crew.widen(to: min(HelperTeam.mostAtOnce, budget.share))
               goesOn = try budget.withCore(precedence) {
                 let pulled = try turns.pull { try next(&scratch) }
                 guard let pulled else { return false }
@@ -104,6 +110,8 @@ private final class Turns: Sendable {
   func record(_ error: any Error, at number: Int) {
     state.withLock { $0.record(error, at: number) }
   }
+
+  var isOver: Bool { state.withLock { $0.isOver } }
 
   var failure: (any Error)? { state.withLock { $0.failure } }
 }

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Splits `rows` rows of `rowLength` elements into at most `bands` bands of neighboring rows and runs
 /// `body(rowRange, elements)` for each at the same time; no two bands share an element.
 ///
@@ -14,7 +12,7 @@ public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
   array.withUnsafeMutableBufferPointer { buffer in
     let shared = DisjointBuffer(buffer)
     withoutActuallyEscaping(body) { body in
-      DispatchQueue.concurrentPerform(iterations: bands) { band in
+      HelperTeam.perform(bands) { band, _ in
         let range = (rows * band / bands)..<(rows * (band + 1) / bands)
         shared.withSlice((range.lowerBound * rowLength)..<(range.upperBound * rowLength)) {
           var span = $0.mutableSpan

@@ -32,6 +32,7 @@ public struct ChildProcess: Sendable {
         program.own_group = order.hasOwnGroup ? 1 : 0
         program.death_signal = order.diesWithStarter ? SIGKILL : 0
         program.guarded = order.isGuarded ? 1 : 0
+        program.descriptor_limit = order.isGuarded ? DescriptorLimit.original ?? 0 : 0
         program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
         return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }
       }
@@ -46,9 +47,20 @@ public struct ChildProcess: Sendable {
   /// Waits until it has ended. Call once.
   public func wait() -> ProcessEnd {
     var end = scanmill_end()
-    guard scanmill_wait(id, &end) == 0 else {
-      return ProcessEnd(way: .exited(127), cpuSeconds: 0, peakMemoryBytes: 0)
-    }
+    return Self.end(scanmill_wait(id, &end), end) ?? Self.unknown
+  }
+
+  /// How it has ended, without waiting; `nil` while it goes on. Not again once it has.
+  public func look() -> ProcessEnd? {
+    var end = scanmill_end()
+    let code = scanmill_look(id, &end)
+    return code < 0 ? nil : Self.end(code, end) ?? Self.unknown
+  }
+
+  private static let unknown = ProcessEnd(way: .exited(127), cpuSeconds: 0, peakMemoryBytes: 0)
+
+  private static func end(_ code: Int32, _ end: scanmill_end) -> ProcessEnd? {
+    guard code == 0 else { return nil }
     return ProcessEnd(
       way: end.signal == 0 ? .exited(end.exit_code) : .killed(signal: end.signal),
       cpuSeconds: end.user_seconds + end.system_seconds, peakMemoryBytes: end.peak_memory_bytes)

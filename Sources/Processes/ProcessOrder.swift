@@ -44,6 +44,12 @@ public struct ProcessOrder: Sendable {
     self.arguments = arguments
   }
 
+  /// The variables that programs of others run with: those of this process without what is said to its
+  /// own runtime.
+  public static var foreignEnvironment: [String: String] {
+    currentEnvironment.filter { $0.key != "SWIFT_BACKTRACE" }
+  }
+
   /// The variables that this process runs with.
   public static var currentEnvironment: [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -1,3 +1,5 @@
+import CPlatform
+
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -10,6 +12,9 @@ public enum SignalName {
     SIGSEGV: "SIGSEGV", SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM",
     SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS",
   ]
+
+  /// Whether this process was started with the signal ignored, or ignores it since.
+  public static func isIgnored(_ number: Int32) -> Bool { scanmill_is_ignored(number) != 0 }
 
   /// `SIGSEGV`, or `signal 42`.
   public static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }

@@ -18,7 +18,7 @@ public struct EventLog: EventSink {
   private static func level(of event: RunEvent) -> Logger.Level {
     switch event.kind {
     case .progress: .trace
-    case .retried, .blocked, .waiting, .locksNotShared: .warning
+    case .retried, .stopping, .blocked, .waiting, .locksNotShared: .warning
     case .finished where event.outcome == .failed: .error
     default: .info
     }

@@ -39,7 +39,7 @@ struct ProgressBoard {
     case .captureFinished:
       ended = event.done ?? ended + 1
       working.removeAll { $0.capture == capture }
-    case .waiting, .locksNotShared, .planned, .retried, .runFinished: break
+    case .waiting, .locksNotShared, .planned, .retried, .stopping, .runFinished: break
     }
   }
 

@@ -71,6 +71,7 @@ public final class ProgressDisplay: EventSink {
     case .waiting: return [named("waiting: \(event.message ?? "")")]
     case .locksNotShared: return [named("warning: \(event.message ?? "")")]
     case .retried: return [named("\(stage): again, after: \(event.message ?? "")")]
+    case .stopping: return [named("\(stage): stopping: \(event.message ?? "")")]
     case .finished, .blocked:
       return Self.ended(event, isVerbose: isVerbose).map { [named($0)] } ?? []
     case .captureFinished:

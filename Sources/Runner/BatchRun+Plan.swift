@@ -96,6 +96,19 @@ extension BatchRun {
     settled(target, Planner(pipeline, selection: options.selection), ParameterPool())
   }
 
+  /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
+  /// be. Writes nothing.
+  public func reportIfSettled(_ targets: [CaptureTarget]) -> RunReport? {
+    let survey = Survey(self, targets)
+    let found = survey.look(at: Array(targets.indices), until: Interruption())
+    let settled = found.compactMap(\.settled)
+    guard settled.count == targets.count else { return nil }
+    var report = RunReport(run: "none")
+    report.captures = settled
+    report.exit = ExitStatus.of(report, [])
+    return report
+  }
+
   /// The same for one of many, with what they share.
   func settled(_ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool)
     -> CaptureReport?
@@ -111,6 +124,8 @@ extension BatchRun {
     let facts = known.collector(verify: options.verify).facts(of: pipeline)
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
+      // What is left of a failure is still to be removed.
+      !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.shelf.record($0) != nil })

@@ -18,6 +18,9 @@ public struct RunOptions: Sendable, Codable {
   /// Attempts beyond the first, for failures that a retry can cure; a stage's own number counts if
   /// it is larger.
   public var retries = 0
+  /// How long a stage may show no sign of life before it is stopped, unless the pipeline says otherwise
+  /// of it; `nil`: for ever.
+  public var stallNanoseconds: Int64? = 600_000_000_000
   /// The pipeline as it was given: noted beside the results for `status` and `explain`.
   public var pipelineSource: PipelineSource?
   /// The most memory that all workers together may use; `nil` = what the machine has to give.

@@ -46,7 +46,7 @@ public enum AlignDepth: AlignmentStage {
     let written = Atomic<Int>(0)
     let frames = store.frameCount - store.holes.count
     // Side by side frames use the cores best; a few frames are split. The bytes are the same.
-    let bands = max(1, context.workers / max(1, frames))
+    let bands = max(1, context.budget.share / max(1, frames))
     context.progress.expect(frames)
     try pullFrames(
       workers: context.workers, budget: context.budget,

@@ -55,6 +55,17 @@ public enum DecodeColor: Stage {
     Applicability(capture.state(of: .color))
   }
 
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    guard let first = stage.parameters.integer("first"),
+      let last = stage.parameters.integer("last"), first > last
+    else { return [] }
+    return [
+      StageProblem(
+        parameter: "first",
+        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
+    ]
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     switch color.source {

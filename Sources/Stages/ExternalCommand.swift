@@ -139,11 +139,9 @@ public enum ExternalCommand: Stage {
     }
   }
 
-  private static func environment(_ parameters: ParameterValues) -> [String: String]? {
-    let added = parameters.list("environment")
-    guard !added.isEmpty else { return nil }
-    var all = ProcessOrder.currentEnvironment
-    for text in added {
+  private static func environment(_ parameters: ParameterValues) -> [String: String] {
+    var all = ProcessOrder.foreignEnvironment
+    for text in parameters.list("environment") {
       guard let equals = text.firstIndex(of: "=") else { continue }
       all[String(text[..<equals])] = String(text[text.index(after: equals)...])
     }

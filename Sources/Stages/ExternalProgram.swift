@@ -2,12 +2,17 @@ import Parallel
 import Pipeline
 import Processes
 import Storage
+import SystemPackage
 
 /// Runs a program for a stage: its output goes to the job's log, a cancellation ends it and all that it
 /// has started.
 enum ExternalProgram {
   /// How long a program may take to end after SIGTERM.
   private static let patienceSeconds = 2.0
+  /// How long to wait for output before other things are looked after.
+  private static let waitMilliseconds: Int32 = 50
+  /// How often it is looked at whether it has used the processor.
+  private static let looksBetweenActivity = 40
 
   /// What the line of the log that shows the command begins with.
   static let prompt = "$ "
@@ -17,26 +22,45 @@ enum ExternalProgram {
     var order = order
     order.isGuarded = true
     order.diesWithStarter = true
-    let log = context.log
-    log.write(prompt + ([order.program] + order.arguments).joined(separator: " "))
-    // This thread stays until the program has ended, so that it dies with us and not before.
-    let child = try log.withDescriptor { file in
-      order.output = .descriptor(file)
-      order.error = .descriptor(file)
-      return try ChildProcess(order)
+    context.log.write(prompt + ([order.program] + order.arguments).joined(separator: " "))
+    let pipe = try Pipe()
+    defer { try? pipe.reading.close() }
+    order.output = .descriptor(pipe.writing)
+    order.error = .descriptor(pipe.writing)
+    let child: ChildProcess
+    do {
+      // This thread stays until the program has ended, so that it dies with us and not before.
+      child = try ChildProcess(order)
+      try pipe.writing.close()
+    } catch {
+      try? pipe.writing.close()
+      throw error
     }
-    let ended = Mailbox<ProcessEnd>()
-    JobThread.start { ended.put(child.wait()) }
-    var waitedSeconds: Double?
+    var output = ProgramOutput(pipe.reading, context.log)
+    let end = follow(child, &output, context)
+    output.finish()
+    try context.cancellation.check()
+    return end
+  }
+
+  /// Until it has ended; no thread but this one is needed for it.
+  private static func follow(
+    _ child: ChildProcess, _ output: inout ProgramOutput, _ context: StageContext
+  ) -> ProcessEnd {
+    var activity = ProgramActivity(of: child.id)
+    var stopping = 0
+    var looks = 0
     while true {
-      if let end = ended.take(withinSeconds: 0.05) {
-        try context.cancellation.check()
-        return end
+      if output.take(withinMilliseconds: waitMilliseconds) { context.progress.showLife() }
+      if let end = child.look() { return end }
+      looks += 1
+      if looks % looksBetweenActivity == 0, activity.hasUsedProcessor() {
+        context.progress.showLife()
       }
       guard context.cancellation.isCancelled else { continue }
-      if waitedSeconds == nil { child.terminate() }
-      waitedSeconds = (waitedSeconds ?? 0) + 0.05
-      if let waited = waitedSeconds, waited > patienceSeconds { child.kill() }
+      if stopping == 0 { child.terminate() }
+      stopping += 1
+      if Double(stopping) * Double(waitMilliseconds) > patienceSeconds * 1000 { child.kill() }
     }
   }
 }

@@ -22,7 +22,7 @@ struct VideoExport: Sendable {
     let isBare = color.description.encoding == "h264-annexb"
     decoder = try VideoDecoder(
       file, container: isBare ? .annexB : .any, track: track, order: color.order,
-      threads: Self.decodingThreads(workers: context.workers))
+      threads: Self.decodingThreads(workers: context.budget.share))
     selection = FrameSelection(
       every: context.parameters.integer("every") ?? 1,
       first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))

@@ -1,4 +1,5 @@
 import Crypto
+import Synchronization
 import SystemPackage
 
 /// A SHA-256 digest, written in lower-case hex.
@@ -65,6 +66,12 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   public static func < (a: Digest, b: Digest) -> Bool { a.hex < b.hex }
 
+  private static let pieces = Atomic<Int>(0)
+
+  /// How many pieces this process has digested so far. All that is written is, and much of what is read:
+  /// while it grows, work goes on.
+  public static var piecesDigested: Int { pieces.load(ordering: .relaxed) }
+
   /// A digest in the making.
   public struct Hasher {
     private var sha = SHA256()
@@ -72,14 +79,17 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     public init() {}
 
     public mutating func update(_ bytes: [UInt8]) {
+      Digest.pieces.add(1, ordering: .relaxed)
       bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
     }
 
     public mutating func update(_ bytes: ArraySlice<UInt8>) {
+      Digest.pieces.add(1, ordering: .relaxed)
       bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
     }
 
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
+      Digest.pieces.add(1, ordering: .relaxed)
       sha.update(bufferPointer: bytes)
     }
 

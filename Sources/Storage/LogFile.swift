@@ -30,6 +30,12 @@ public final class LogFile: Sendable {
     _ = try? withDescriptor { try $0.writeAll(Array((line + "\n").utf8)) }
   }
 
+  /// Appends bytes as they are.
+  public func write(bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    _ = try? withDescriptor { try $0.writeAll(bytes) }
+  }
+
   /// Lends the open file, in append mode, for another program to write to.
   public func withDescriptor<Result>(_ body: (FileDescriptor) throws -> Result) throws -> Result {
     try file.withLock { file in

@@ -14,7 +14,7 @@ public enum OutputFile {
     do {
       let file = try FileDescriptor.open(
         path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
       do {
         try bytes.withUnsafeBytes { _ = try file.writeAll($0) }
         if durably, fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }

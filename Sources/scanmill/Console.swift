@@ -1,3 +1,4 @@
+import Processes
 import Storage
 import Synchronization
 import SystemPackage
@@ -24,6 +25,7 @@ enum Console {
   /// and text for people lands in it. It is opened the wrong way round, so that a use of it is an error.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
+    DescriptorLimit.raise()
     for (descriptor, flags) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {

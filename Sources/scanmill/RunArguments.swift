@@ -11,14 +11,15 @@ import SystemPackage
 
 /// The options of `run`, under the names that users of make, ninja, Snakemake and DVC know.
 struct RunArguments: ParsableArguments {
-  @Option(help: "Where results go.")
+  @Option(name: .shortAndLong, help: "Where results go.")
   var output: String
 
   @Option(help: "A pipeline by name, or a pipeline file.")
   var pipeline = "default"
 
   @Option(
-    name: [.customShort("j"), .customLong("jobs")], help: "Cores to keep busy; 0 = all.")
+    name: [.customShort("j", allowingJoined: true), .customLong("jobs")],
+    help: "Cores to keep busy; 0 = all.")
   var jobs = 0
 
   @Option(
@@ -33,8 +34,9 @@ struct RunArguments: ParsableArguments {
   @Option(help: ArgumentHelp("This stage and everything that needs it.", valueName: "stage"))
   var from: String?
 
-  @Option(help: ArgumentHelp("This stage and everything it needs.", valueName: "stage"))
-  var until: String?
+  @Option(
+    help: ArgumentHelp("This stage and everything it needs (repeatable).", valueName: "stage"))
+  var until: [String] = []
 
   @Option(
     name: [.customShort("R"), .customLong("forcerun")],
@@ -92,6 +94,13 @@ struct RunArguments: ParsableArguments {
   @Option(help: "How long running stages may take to end after an interrupt.")
   var grace = "30s"
 
+  @Option(
+    help: """
+      How long a stage may show no progress before it is stopped; frames, what it writes, and output and \
+      use of the processor of an external program are progress.
+      """)
+  var stall = "10min"
+
   @Option(help: "auto, plain or none.")
   var progress = ProgressChoice.auto
 
@@ -107,6 +116,9 @@ struct RunArguments: ParsableArguments {
   }
 
   func validate() throws {
+    guard !output.isEmpty else {
+      throw ValidationError("--output is the folder where results go, not an empty text")
+    }
     guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
     guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
     if let memory, SizeText.bytes(memory) == nil {
@@ -114,6 +126,9 @@ struct RunArguments: ParsableArguments {
     }
     guard DurationText.nanoseconds(grace) != nil else {
       throw ValidationError("--grace is a duration with its unit, such as 30s")
+    }
+    guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
+      throw ValidationError("--stall is a duration with its unit, such as 10min")
     }
     guard !output.isEmpty else { throw ValidationError("--output '' is no folder") }
     let known = CaptureFamily.allCases.map(\.rawValue)
@@ -137,20 +152,22 @@ struct RunArguments: ParsableArguments {
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
-    for stage in [only, from, until].compactMap({ $0 }) + forcerun {
+    for stage in [only, from].compactMap({ $0 }) + until + forcerun {
       try pipeline.checkStage(stage)
     }
-    let cores = jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
+    let cores = jobs == 0 ? MachineLimits.cores : jobs
     var options = RunOptions(output: FilePath(text: output), cores: cores)
     options.selection.only = only
     options.selection.from = from
     options.selection.until = until
     options.selection.forced = Set(forcerun)
     options.selection.forceAll = forceall
+    if let problem = options.selection.problem(in: pipeline) { throw ValidationError(problem) }
     options.verify = verify
     options.strict = strict
     options.waitsForLocks = !noWait
     options.failFast = failFast
+    options.stallNanoseconds = DurationText.nanoseconds(stall)
     options.retries = retries
     options.memoryBytes = memory.flatMap(SizeText.bytes)
     return options

@@ -5,6 +5,7 @@ import Processes
 import Reports
 import Runner
 import Storage
+import Synchronization
 import SystemPackage
 
 struct RunCommand: ParsableCommand {
@@ -102,11 +103,26 @@ struct RunCommand: ParsableCommand {
   ) throws {
     let clock = RunClock.system
     let supervisor = inline ? nil : try supervisor(batch, source)
-    let journal = try Self.journal(in: FilePath(text: options.output), clock)
+    let abandoned = Mutex<RunJournal?>(nil)
     let interruption = Interruption()
+    // Before any other thread is started.
     let signals = Signals(
       interruption, graceSeconds: try options.graceSeconds(), clock,
-      beforeForcedEnd: { journal.abandon(exit: $0) })
+      beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) })
+    let journal: RunJournal
+    do throws(FileError) {
+      journal = try RunJournal(root: FilePath(text: options.output), clock: clock)
+    } catch {
+      // Where nothing can be written nothing need be, if everything is up to date.
+      if let report = batch.reportIfSettled(targets), declined.isEmpty {
+        announce(report)
+        if report.exit != 0 { throw Exit(code: report.exit) }
+        return
+      }
+      // Whatever keeps the run's own folder from being made keeps results from being written.
+      throw Failure(code: FailureJudge.exitCode(ofOutput: error), text: error.description)
+    }
+    abandoned.withLock { $0 = journal }
     try begin(journal, source)
     let display = options.display(
       of: targets.map(\.layout.name), isQuiet: quiet, isVerbose: verbose, clock)
@@ -156,15 +172,6 @@ struct RunCommand: ParsableCommand {
     }
     return Supervisor(
       batch, source: source, program: program, arguments: [WorkerCommand.name])
-  }
-
-  /// Whatever keeps the run's own folder from being made keeps results from being written.
-  private static func journal(in output: FilePath, _ clock: RunClock) throws -> RunJournal {
-    do throws(FileError) {
-      return try RunJournal(root: output, clock: clock)
-    } catch {
-      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
-    }
   }
 
   private func announce(_ report: RunReport) {

@@ -1,5 +1,6 @@
-import Dispatch
+import Parallel
 import Pipeline
+import Processes
 import Runner
 import Synchronization
 
@@ -7,37 +8,14 @@ import Synchronization
   import Glibc
 #endif
 
-/// The first SIGINT or SIGTERM lets the run come to an end within its grace, the second stops what runs,
-/// the third ends the process.
-final class Signals {
-  private let handler: SignalHandler
-  private let sources: [any DispatchSourceSignal]
-
-  /// Listens until it is released.
-  ///
-  /// - Parameter beforeForcedEnd: called with the exit code when the process must end at once.
-  init(
-    _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
-    beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in }
-  ) {
-    let heard = SignalHandler(
-      interruption, graceSeconds: graceSeconds, clock, beforeForcedEnd: beforeForcedEnd)
-    handler = heard
-    sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { heard.hear(number) }
-      source.resume()
-      return source
-    }
-  }
-
-  /// The exit code that a received signal asks for.
-  var exitCode: Int? { handler.exitCode }
-}
-
-private final class SignalHandler: Sendable {
-  private let heard = Mutex<[Int32]>([])
+/// The first SIGINT, SIGTERM or SIGHUP lets the run come to an end within its grace, the second stops
+/// what runs, the third ends the process.
+///
+/// A thread of their own waits for them from before anything else is started, so that nothing that
+/// becomes short later keeps the program from ending. Where not even that thread can be had, signals do
+/// what they do to any program: they end it.
+final class Signals: Sendable {
+  private let first = Mutex<Int32?>(nil)
   private let interruption: Interruption
   private let graceSeconds: Double
   private let clock: RunClock
@@ -46,6 +24,9 @@ private final class SignalHandler: Sendable {
   /// How long after the grace the process itself may take to say how things stand.
   private static let lastWordsSeconds = 5.0
 
+  /// Listens from now on. Before any other thread is started: those inherit what it holds back.
+  ///
+  /// - Parameter beforeForcedEnd: called with the exit code when the process must end at once.
   init(
     _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
     beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in }
@@ -54,32 +35,51 @@ private final class SignalHandler: Sendable {
     self.interruption = interruption
     self.graceSeconds = graceSeconds
     self.clock = clock
+    var held = sigset_t()
+    sigemptyset(&held)
+    for number in [SIGINT, SIGTERM] { sigaddset(&held, number) }
+    // Who starts us with nohup means it.
+    if !SignalName.isIgnored(SIGHUP) { sigaddset(&held, SIGHUP) }
+    pthread_sigmask(SIG_BLOCK, &held, nil)
+    let set = held
+    if !JobThread.start({ [self] in listen(for: set) }) {
+      pthread_sigmask(SIG_UNBLOCK, &held, nil)
+    }
   }
 
-  var exitCode: Int? { heard.withLock { $0.first }.map { 128 + Int($0) } }
+  /// The exit code that a received signal asks for; SIGHUP counts as SIGTERM.
+  var exitCode: Int? {
+    first.withLock { $0 }.map { $0 == SIGINT ? ExitStatus.interrupted : ExitStatus.terminated }
+  }
 
-  func hear(_ number: Int32) {
-    let count = heard.withLock { heard in
-      heard.append(number)
-      return heard.count
-    }
-    let code = exitCode ?? Int(number) + 128
-    switch count {
-    case 1:
-      Console.error("stopping: nothing more starts; once more to stop what runs")
-      interruption.request(graceSeconds: graceSeconds, clock: clock)
-      DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { [interruption] in
-        interruption.abort.cancel("interrupted")
+  private func listen(for signals: sigset_t) {
+    var signals = signals
+    var count = 0
+    var graceEnds = Double.infinity
+    while true {
+      // Once a second is often enough for what is over in seconds.
+      var second = timespec(tv_sec: 1, tv_nsec: 0)
+      let number = sigtimedwait(&signals, nil, &second)
+      let now = clock.monotonicSeconds()
+      if number > 0 {
+        count += 1
+        first.withLock { $0 = $0 ?? number }
+        switch count {
+        case 1:
+          interruption.request(graceSeconds: graceSeconds, clock: clock)
+          graceEnds = now + graceSeconds
+          Console.error("stopping: nothing more starts; once more to stop what runs")
+        case 2: interruption.abort.cancel("interrupted")
+        default: end()
+        }
       }
-      DispatchQueue.global().asyncAfter(
-        deadline: .now() + graceSeconds + Self.lastWordsSeconds
-      ) { self.endNow(code) }
-    case 2: interruption.abort.cancel("interrupted")
-    default: endNow(code)
+      if now >= graceEnds { interruption.abort.cancel("interrupted") }
+      if now >= graceEnds + Self.lastWordsSeconds { end() }
     }
   }
 
-  private func endNow(_ code: Int) -> Never {
+  private func end() -> Never {
+    let code = exitCode ?? ExitStatus.terminated
     beforeForcedEnd(code)
     _exit(Int32(code))
   }

@@ -30,7 +30,7 @@ struct CoreBudgetTests {
     let gauge = Gauge()
     let done = Mailbox<Int>()
     for stage in 0..<2 {
-      JobThread.start {
+      _ = JobThread.start {
         let view = budget.view()
         let items = Mutex(0)
         try? pullFrames(

@@ -13,7 +13,7 @@ struct CoreTokensTests {
     tokens.take(.inTurn)
     let waiters: [CorePrecedence] = [.inTurn, .inTurn, .first, .inTurn, .first]
     for (index, precedence) in waiters.enumerated() {
-      JobThread.start {
+      _ = JobThread.start {
         tokens.take(precedence)
         order.withLock { $0.append(precedence) }
         tokens.giveBack()
@@ -36,7 +36,7 @@ struct CoreTokensTests {
     tokens.take(.inTurn)
     tokens.take(.inTurn)
     tokens.resize(to: 1)
-    JobThread.start {
+    _ = JobThread.start {
       tokens.take(.first)
       done.put(1)
     }
@@ -45,7 +45,7 @@ struct CoreTokensTests {
     #expect(tokens.waitingCount == 1, "one is still out, and that is all there may be")
     tokens.resize(to: 2)
     #expect(done.take() == 1)
-    JobThread.start {
+    _ = JobThread.start {
       tokens.take(.inTurn)
       done.put(2)
     }

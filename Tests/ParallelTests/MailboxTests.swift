@@ -7,7 +7,7 @@ struct MailboxTests {
   func order() {
     let mailbox = Mailbox<(sender: Int, number: Int)>()
     for sender in 0..<4 {
-      JobThread.start { for number in 0..<500 { mailbox.put((sender, number)) } }
+      _ = JobThread.start { for number in 0..<500 { mailbox.put((sender, number)) } }
     }
     var next = [0, 0, 0, 0]
     for _ in 0..<2_000 {
@@ -26,7 +26,7 @@ struct MailboxTests {
     mailbox.put("one")
     #expect(mailbox.take(withinSeconds: 0) == "one")
     let other = Mailbox<String>()
-    JobThread.start {
+    _ = JobThread.start {
       other.put("go")
       mailbox.put("two")
     }
@@ -37,7 +37,7 @@ struct MailboxTests {
   @Test("A job thread runs its work once and lets go of it")
   func thread() {
     let done = Mailbox<Int>()
-    for number in 0..<50 { JobThread.start { done.put(number) } }
+    for number in 0..<50 { _ = JobThread.start { done.put(number) } }
     #expect(Set((0..<50).map { _ in done.take() }) == Set(0..<50))
   }
 }

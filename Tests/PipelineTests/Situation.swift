@@ -92,7 +92,7 @@ extension Selection {
 
   static func until(_ stage: String) -> Selection {
     var selection = Selection()
-    selection.until = stage
+    selection.until = [stage]
     return selection
   }
 

@@ -204,6 +204,71 @@ struct FailureTests {
     #expect(FileSystem.exists(workshop.layout().failed("color")))
   }
 
+  @Test("A stage without progress is stopped like one past its time-out; its own word goes before")
+  func stall() throws {
+    for (own, limit) in [("keep: true", "10m"), ("stall: 20min", "20m")] {
+      let workshop = try Workshop(Workshop.usual(color: own))
+      let minutes = Mutex(0.0)
+      let clock = RunClock(
+        wallText: { "2026-01-01T00:00:00.000Z" },
+        monotonicSeconds: {
+          minutes.withLock {
+            $0 += 300; return $0
+          }
+        })
+      workshop.probe().before("color") { context in
+        while true {
+          try context.cancellation.check()
+          Probe.pause()
+        }
+      }
+      let result = workshop.run(.only("color"), clock: clock)
+      #expect(result.message("color") == "stopped: stalled: no progress for \(limit)")
+      #expect(result["scan"].cause == .program && result.exit == 1)
+      #expect(result.events.contains { $0.kind == .stopping && $0.stage == "color" })
+    }
+  }
+
+  @Test("What is left of a failure goes once the stage is up to date or has nothing to do")
+  func oldNote() throws {
+    let workshop = try RerunTests.done()
+    workshop.probe().before("color") { _ in throw Broken() }
+    #expect(workshop.run(.forced("color")).exit == 1)
+    let note = workshop.layout().failed("color")
+    #expect(FileSystem.exists(note))
+    workshop.probe().before("color", nil)
+    // The artifact of before is still that of the input.
+    #expect(workshop.run().stages().first == "color up-to-date")
+    #expect(!FileSystem.exists(note))
+  }
+
+  @Test("A selection of which nothing applies says which stage and why")
+  func nothingApplies() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    let result = workshop.run(.only("depth"))
+    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
+    #expect(result["scan"].message?.contains("depth does not apply (") == true)
+  }
+
+  @Test("With no thread to be had for one more job it waits until another has ended")
+  func short() throws {
+    let workshop = try Workshop()
+    let failures = Mutex(2)
+    workshop.probe().before("color") { _ in
+      if failures.withLock({
+        $0 -= 1; return $0 >= 0
+      }) {
+        throw FileError(.tooManyOpenFiles, path: "/x", operation: "read")
+      }
+    }
+    // No retries are asked for: this is none.
+    let result = workshop.run()
+    #expect(result.exit == 0)
+    #expect(result.events.count { $0.kind == .retried } == 2)
+  }
+
   @Test(
     "An interrupt stops what runs and starts nothing; what is published stays, nothing else is left"
   )

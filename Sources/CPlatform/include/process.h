@@ -12,6 +12,7 @@ typedef struct {
   int own_group;            /* whether it leads a process group of its own */
   int death_signal;         /* sent to it when the starting thread ends; 0 = none */
   uint64_t data_limit;      /* RLIMIT_DATA in bytes; 0 = as it is */
+  uint64_t descriptor_limit; /* soft RLIMIT_NOFILE; 0 = as it is */
   int guarded; /* whether a process in between ends all that it has started when it ends, when the
                   starting thread ends and on SIGUSR1; SIGTERM goes on to all of them */
 } scanmill_program;
@@ -34,6 +35,22 @@ typedef struct {
 
 /* Waits for a child. 0 or errno. */
 int scanmill_wait(pid_t process, scanmill_end *end);
+
+/* The same without waiting: -1 while it goes on. */
+int scanmill_look(pid_t process, scanmill_end *end);
+
+/* The soft and hard limit of open descriptors. */
+typedef struct {
+  uint64_t soft, hard;
+} scanmill_limit;
+scanmill_limit scanmill_descriptor_limit(void);
+/* Sets the soft one. 0 or errno. */
+int scanmill_set_descriptor_limit(uint64_t soft);
+/* The soft limit of processes of this user; UINT64_MAX = none. */
+uint64_t scanmill_process_limit(void);
+
+/* Whether a signal is ignored. */
+int scanmill_is_ignored(int number);
 
 /* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
 int scanmill_pipe(int ends[2]);

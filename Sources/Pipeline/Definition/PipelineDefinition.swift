@@ -49,11 +49,14 @@ public struct StageDefinition: Sendable {
   public var partOf: String?
   public var retries: Int
   public var timeoutNanoseconds: Int64?
+  /// How long it may show no sign of life; `nil`: what the run says.
+  public var stallNanoseconds: Int64?
   public var memoryBytes: Int64?
 
   public init(
     name: String, kind: any Stage.Type, parameters: ParameterValues, inputs: [PortBinding] = [],
     keep: Bool = true, partOf: String? = nil, retries: Int = 0, timeoutNanoseconds: Int64? = nil,
+    stallNanoseconds: Int64? = nil,
     memoryBytes: Int64? = nil
   ) {
     self.name = name
@@ -64,6 +67,7 @@ public struct StageDefinition: Sendable {
     self.partOf = partOf
     self.retries = retries
     self.timeoutNanoseconds = timeoutNanoseconds
+    self.stallNanoseconds = stallNanoseconds
     self.memoryBytes = memoryBytes
   }
 }

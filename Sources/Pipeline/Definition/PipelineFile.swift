@@ -19,6 +19,7 @@ struct PipelineFile {
     var resources: [(name: Text, value: Text)] = []
     var retries: Text?
     var timeout: Text?
+    var stall: Text?
     /// Whether something was wrong with `uses` already: it is not missing then.
     var isMisshapen = false
     /// Whether a connection could not even be read: none is missing then.
@@ -28,6 +29,7 @@ struct PipelineFile {
   static let topKeys = ["schema", "stages", "description"]
   static let stageKeys = [
     "uses", "with", "needs", "optional", "keep", "partOf", "resources", "retries", "timeout",
+    "stall",
   ]
 
   var stages: [StageEntry] = []
@@ -111,6 +113,7 @@ struct PipelineFile {
         }
       case "retries": stage.retries = scalar(value, &diagnostics)
       case "timeout": stage.timeout = scalar(value, &diagnostics)
+      case "stall": stage.stall = scalar(value, &diagnostics)
       default: diagnostics.unknown(key, among: stageKeys, what: "key")
       }
     }

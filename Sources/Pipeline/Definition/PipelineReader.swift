@@ -92,6 +92,12 @@ public struct PipelineReader {
         diagnostics.add(timeout.mark, "timeout is a duration with its unit, such as 30m")
       }
     }
+    if let stall = entry.stall {
+      stage.stallNanoseconds = DurationText.nanoseconds(stall.value)
+      if stage.stallNanoseconds ?? 0 <= 0 {
+        diagnostics.add(stall.mark, "stall is a duration with its unit, such as 10min")
+      }
+    }
     for (name, value) in entry.resources {
       switch name.value {
       case "memory":

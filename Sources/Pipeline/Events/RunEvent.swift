@@ -15,6 +15,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
     case progress
     case finished
     case retried
+    /// A stage has reached a limit of its own and was asked to stop; the message says which.
+    case stopping
     case blocked
     case captureFinished = "capture-finished"
     case runFinished = "run-finished"

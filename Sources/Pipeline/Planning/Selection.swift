@@ -4,8 +4,8 @@ public struct Selection: Hashable, Sendable, Codable {
   public var only: String?
   /// This stage and everything that needs it.
   public var from: String?
-  /// This stage and everything it needs.
-  public var until: String?
+  /// These stages and everything they need; none: all.
+  public var until: [String] = []
   /// These run even when they are up to date.
   public var forced: Set<String> = []
   public var forceAll = false
@@ -21,12 +21,27 @@ public struct Selection: Hashable, Sendable, Codable {
       for part in reached { reached.formUnion(pipeline.dependents(of: part)) }
       selected.formIntersection(reached)
     }
-    if let until {
-      var reached = pipeline.withParts(until)
+    if !until.isEmpty {
+      var reached = until.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
       for part in reached { reached.formUnion(pipeline.ancestors(of: part)) }
       selected.formIntersection(reached)
     }
     return selected
+  }
+
+  /// Why nothing could be done with it, in words of the command line; `nil` when something can.
+  public func problem(in pipeline: PipelineDefinition) -> String? {
+    let chosen = stages(of: pipeline)
+    let limits =
+      (only.map { ["--only \($0)"] } ?? []) + (from.map { ["--from \($0)"] } ?? [])
+      + until.map { "--until \($0)" }
+    if chosen.isEmpty {
+      return "no stage is left by " + limits.joined(separator: " and ") + " together"
+    }
+    for name in forced.sorted() where pipeline.withParts(name).isDisjoint(with: chosen) {
+      return "-R \(name) is outside of what " + limits.joined(separator: " and ") + " selects"
+    }
+    return nil
   }
 
   /// Whether `stage` runs whatever its fingerprint says.

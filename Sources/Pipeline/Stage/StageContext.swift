@@ -84,7 +84,7 @@ public struct StageResult: Sendable {
 
 /// Counts the frames of one running stage.
 public final class StageProgress: Sendable {
-  private let state = Mutex((done: 0, total: 0))
+  private let state = Mutex((done: 0, total: 0, signs: 0))
 
   public init() {}
 
@@ -92,6 +92,12 @@ public final class StageProgress: Sendable {
   public func expect(_ total: Int) { state.withLock { $0.total = total } }
 
   public func advance(by frames: Int = 1) { state.withLock { $0.done += frames } }
+
+  /// Says that something goes on that no frame tells of.
+  public func showLife() { state.withLock { $0.signs += 1 } }
+
+  /// Another number whenever something has gone on.
+  public var signsOfLife: Int { state.withLock { $0.done &+ $0.signs } }
 
   public var done: Int { state.withLock { $0.done } }
   public var total: Int { state.withLock { $0.total } }

@@ -10,6 +10,9 @@ struct CaptureResults {
     set { results[stage] = newValue }
   }
 
+  /// Whether something that a job needed was short.
+  var wasShort: Bool { results.values.contains { $0.verdict?.isShortage == true } }
+
   /// The exit codes that failed jobs ask for.
   var codes: Set<Int> { Set(results.values.compactMap(\.verdict?.exit)) }
 
@@ -36,6 +39,12 @@ struct CaptureResults {
 extension CaptureReport {
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
   mutating func conclude(isStrict: Bool) {
+    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notApplicable }) {
+      let why = stages.compactMap { stage in
+        stage.message.map { "\(stage.stage) does not apply (\($0))" }
+      }
+      message = "nothing to do: " + why.joined(separator: ", ")
+    }
     cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
     if stages.contains(where: { $0.outcome == .failed }) {
       outcome = .failed

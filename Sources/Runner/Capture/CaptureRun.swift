@@ -31,8 +31,13 @@ final class CaptureRun {
   private var events: StageEvents
   private var running = RunningJobs()
   private var retries: JobRetries
+  /// Jobs for which threads, processes, descriptors or memory were short: about eight seconds of
+  /// patience, as long as nothing else of the capture runs that may give some back.
+  private var short = JobRetries(allowed: 4)
   private var results = CaptureResults()
   private var demanded: Set<String> = []
+  /// Stages that were asked to stop because of a limit of their own.
+  private var stopping: Set<String> = []
   private var pulse = Pulse(everySeconds: 0.25)
 
   init(
@@ -70,12 +75,14 @@ final class CaptureRun {
     }
     while !scheduler.isDone {
       if interruption.isRequested { stopForInterrupt() }
-      for name in scheduler.start() + retries.takeDue(atSeconds: clock.monotonicSeconds()) {
+      let now = clock.monotonicSeconds()
+      for name in scheduler.start() + retries.takeDue(atSeconds: now)
+        + short.takeDue(atSeconds: now)
+      {
         start(name)
       }
-      if running.isEmpty, retries.isEmpty { continue }
-      let longest = retries.secondsToNext(atSeconds: clock.monotonicSeconds()) ?? pulse.everySeconds
-      let message = mailbox.take(withinSeconds: min(longest, pulse.everySeconds))
+      if running.isEmpty, retries.isEmpty, short.isEmpty { continue }
+      let message = mailbox.take(withinSeconds: secondsToWait)
       if let bytes = MemoryWatch.resident()?.bytes { running.note(memoryBytes: bytes) }
       // By the clock: many messages must not keep a stage from its time-out.
       if pulse.isDue(atSeconds: clock.monotonicSeconds()) { lookAfterRunning() }
@@ -89,6 +96,15 @@ final class CaptureRun {
       events.ended(stage, result)
     }
     return report()
+  }
+
+  /// Whether something that a job needed was short to the end.
+  var wasShort: Bool { results.wasShort }
+
+  private var secondsToWait: Double {
+    let now = clock.monotonicSeconds()
+    return [retries, short].compactMap { $0.secondsToNext(atSeconds: now) }
+      .reduce(pulse.everySeconds, min)
   }
 
   /// The exit codes that its failed jobs ask for.
@@ -120,7 +136,8 @@ final class CaptureRun {
     case .run: break
     }
     let own = running.start(
-      stage, atSeconds: clock.monotonicSeconds(), abort: interruption.abort)
+      stage, atSeconds: clock.monotonicSeconds(), stall: options.stallNanoseconds,
+      abort: interruption.abort)
     let log = events.log(of: name)
     events.started(stage, job.reason)
     let unusable = stage.inputs.map(\.stage).filter { input in
@@ -132,7 +149,11 @@ final class CaptureRun {
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
       unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
       log: log, place: options.outputPlace, program: options.program)
-    JobThread.start { [mailbox] in mailbox.put(runner.execute()) }
+    if JobCrew.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
+      var result = closed(stage, .failed, Shortage.ofThreads.description)
+      result.verdict = FailureTable.verdict(.ourselves, .shortage)
+      mailbox.put(.ended(name, result))
+    }
   }
 
   /// `name` must run and found intermediates removed: builds them first.
@@ -148,11 +169,21 @@ final class CaptureRun {
   }
 
   private func willRetry(_ name: String, _ result: JobResult) -> Bool {
-    guard result.report.outcome == .failed, result.verdict?.mayPass == true,
-      !interruption.isRequested,
-      let stage = planner.pipeline[name],
-      retries.again(name, own: stage.retries, atSeconds: clock.monotonicSeconds()) != nil
+    guard result.report.outcome == .failed, let verdict = result.verdict,
+      !interruption.isRequested, let stage = planner.pipeline[name]
     else { return false }
+    let now = clock.monotonicSeconds()
+    if verdict.isShortage {
+      if !running.isEmpty {
+        short.hold(name, atSeconds: now)
+      } else if short.again(name, own: 0, atSeconds: now) == nil {
+        return false
+      }
+    } else {
+      guard verdict.mayPass,
+        retries.again(name, own: stage.retries, atSeconds: now) != nil
+      else { return false }
+    }
     events.retried(stage, after: result.report.message)
     return true
   }
@@ -161,6 +192,10 @@ final class CaptureRun {
 
   private func finish(_ name: String, _ result: JobResult) {
     results[name] = result
+    // A failure of the past is no news once the stage is up to date or has nothing to do.
+    if result.report.outcome == .upToDate || result.report.outcome == .notApplicable {
+      try? FileSystem.remove(session.layout.failed(name))
+    }
     if let stage = planner.pipeline[name] { events.ended(stage, result) }
     end(scheduler.finish(name, result.report.outcome))
     removeFinishedIntermediates(isLast: false)
@@ -209,7 +244,7 @@ final class CaptureRun {
   /// Nothing more starts, and what will not be done within the grace is asked to stop.
   private func stopForInterrupt() {
     for name in scheduler.cancelWaiting() { end(name, .cancelled, "not started") }
-    for name in retries.takeAll() {
+    for name in retries.takeAll() + short.takeAll() {
       end(name, .cancelled, "interrupted before it was tried again")
     }
     if let left = interruption.secondsLeft(clock) {
@@ -218,8 +253,12 @@ final class CaptureRun {
   }
 
   private func lookAfterRunning() {
-    running.stopOverdue(atSeconds: clock.monotonicSeconds())
+    let stopped = running.stopOverdue(
+      digested: Digest.piecesDigested, atSeconds: clock.monotonicSeconds())
     for stage in stages {
+      if let why = stopped[stage.name], stopping.insert(stage.name).inserted {
+        events.stopping(stage, why)
+      }
       if let job = running[stage.name] { events.progressed(stage, job.progress) }
     }
   }

@@ -48,7 +48,8 @@ struct CaptureTask: Sendable {
         session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
         clock: clock,
         events: events, interruption: interruption)
-      let outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
+      var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
+      outcome.isShort = captureRun.wasShort
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()
@@ -63,6 +64,7 @@ struct CaptureTask: Sendable {
       var outcome = CaptureOutcome(
         target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
       outcome.isUnreadable = error is CaptureError
+      outcome.isShort = verdict.isShortage
       return outcome
     }
   }
@@ -91,6 +93,9 @@ public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var report: CaptureReport
   /// The exit codes that it asks for, besides that of its report.
   public var codes: Set<Int>
+  /// Whether it failed because threads, processes, descriptors or memory were short: it may be taken up
+  /// again when others have given some back.
+  public var isShort = false
   /// Whether the capture could not even be opened.
   public var isUnreadable = false
 

@@ -36,6 +36,9 @@ struct JobRetries {
     return seconds
   }
 
+  /// Puts a job on the list without counting a failure: it waits for what others of the capture hold.
+  mutating func hold(_ name: String, atSeconds now: Double) { due[name] = now + Self.firstSeconds }
+
   /// Takes those off the list whose time has come, in alphabetical order.
   mutating func takeDue(atSeconds now: Double) -> [String] {
     let ready = due.filter { $0.value <= now }.map(\.key).sorted()

@@ -9,11 +9,14 @@ struct RunningJobs {
 
   subscript(name: String) -> RunningJob? { jobs[name] }
 
-  mutating func start(_ stage: StageDefinition, atSeconds now: Double, abort: Cancellation)
-    -> RunningJob
-  {
+  /// - Parameter stall: how long a stage without a word of its own may show no sign of life, in
+  ///   nanoseconds.
+  mutating func start(
+    _ stage: StageDefinition, atSeconds now: Double, stall: Int64? = nil, abort: Cancellation
+  ) -> RunningJob {
     let job = RunningJob(
-      startedSeconds: now, timeoutNanoseconds: stage.timeoutNanoseconds, abort: abort)
+      startedSeconds: now, timeoutNanoseconds: stage.timeoutNanoseconds,
+      stallNanoseconds: stage.stallNanoseconds ?? stall, abort: abort)
     jobs[stage.name] = job
     return job
   }
@@ -28,10 +31,18 @@ struct RunningJobs {
   }
 
   /// Asks those to stop that have reached a limit of their own.
-  mutating func stopOverdue(atSeconds now: Double) {
-    for job in jobs.values {
-      if let why = job.reasonToStop(atSeconds: now) { job.cancellation.cancel(why) }
+  ///
+  /// - Parameter digested: a number that grows while the process reads and writes.
+  /// - Returns: the names of all that were asked, by now or before.
+  mutating func stopOverdue(digested: Int = 0, atSeconds now: Double) -> [String: String] {
+    var stopped: [String: String] = [:]
+    for name in jobs.keys.sorted() {
+      jobs[name]?.look(digested: digested, atSeconds: now)
+      guard let job = jobs[name], let why = job.reasonToStop(atSeconds: now) else { continue }
+      job.cancellation.cancel(why)
+      stopped[name] = why
     }
+    return stopped
   }
 
   /// Asks those to stop that will not be done within what is left of the grace of an interrupt.

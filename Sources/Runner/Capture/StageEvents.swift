@@ -49,6 +49,11 @@ struct StageEvents {
     }
   }
 
+  /// It has reached a limit of its own and was asked to stop.
+  func stopping(_ stage: StageDefinition, _ why: String) {
+    send(.stopping, stage) { $0.message = why }
+  }
+
   func retried(_ stage: StageDefinition, after message: String?) {
     send(.retried, stage) { $0.message = message }
   }

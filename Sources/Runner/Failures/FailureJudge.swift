@@ -51,6 +51,9 @@ public struct FailureJudge: Sendable {
     verdict(error, side(of: error)).exit
   }
 
+  /// The same where it is known that it is about the output.
+  public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
+
   static func verdict(_ error: FileError, _ side: FailureSide) -> FailureVerdict {
     if let code = error.code { return FailureTable.verdict(side, code) }
     switch error.kind {

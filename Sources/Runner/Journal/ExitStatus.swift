@@ -10,12 +10,10 @@ public enum ExitStatus {
   public static let badPipeline = 78
   public static let interrupted = 130
   public static let terminated = 143
-  /// SIGHUP: the terminal or the connection is gone.
-  public static let hungUp = 129
 
   /// From the gravest to the least.
   private static let order = [
-    interrupted, terminated, hungUp, internalError, cannotWrite, locked, jobFailed, success,
+    interrupted, terminated, internalError, cannotWrite, locked, jobFailed, success,
   ]
 
   /// The code that a run with all of these ends with; one that is no code of a run is graver than all.

@@ -5,10 +5,13 @@ import Pipeline
 public struct Admission: Sendable {
   public let cores: Int
   public let memoryBytes: Int64
+  /// Workers that there are descriptors, processes and threads for.
+  public private(set) var mostWorkers: Int
   /// Promised memory of running workers, by capture.
   private var running: [(id: Int, memoryBytes: Int64)] = []
 
-  public init(cores: Int, memoryBytes: Int64) {
+  public init(cores: Int, memoryBytes: Int64, mostWorkers: Int = .max) {
+    self.mostWorkers = max(1, mostWorkers)
     self.cores = max(1, cores)
     self.memoryBytes = max(0, memoryBytes)
   }
@@ -18,11 +21,19 @@ public struct Admission: Sendable {
 
   public func canAdmit(memoryBytes needed: Int64) -> Bool {
     if running.isEmpty { return true }
-    return running.count < cores && needed <= memoryBytes - usedMemoryBytes
+    return running.count < min(cores, mostWorkers) && needed <= memoryBytes - usedMemoryBytes
   }
 
   public mutating func admit(_ id: Int, memoryBytes: Int64) {
     running.append((id, max(0, memoryBytes)))
+  }
+
+  /// Something was short for one more than are running now: so many it is from now on.
+  public mutating func limitToRunning() { mostWorkers = max(1, running.count) }
+
+  /// A worker has come to its end with nothing short: perhaps there is room for one more.
+  public mutating func allowOneMore() {
+    if mostWorkers < .max { mostWorkers += 1 }
   }
 
   public mutating func release(_ id: Int) { running.removeAll { $0.id == id } }

@@ -34,7 +34,7 @@ struct CaptureTrace {
       if reports[stage] == nil { order.append(stage) }
       reports[stage] = report
       warnings = warnings.merged(with: event.warnings ?? [])
-    case .runStarted, .captureStarted, .waiting, .locksNotShared, .progress, .retried,
+    case .runStarted, .captureStarted, .waiting, .locksNotShared, .progress, .retried, .stopping,
       .captureFinished,
       .runFinished:
       break

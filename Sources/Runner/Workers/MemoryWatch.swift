@@ -9,7 +9,9 @@ import SystemPackage
 enum MemoryWatch {
   /// Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
   /// do not count: the system takes their pages back by itself.
-  static func start(limitBytes: Int64, _ exceeded: @escaping @Sendable (Int64) -> Void) {
+  ///
+  /// `false` when there is no thread for it.
+  static func start(limitBytes: Int64, _ exceeded: @escaping @Sendable (Int64) -> Void) -> Bool {
     JobThread.start {
       while true {
         if let used = resident()?.privateBytes, used > limitBytes { return exceeded(used) }

@@ -32,6 +32,8 @@ final class SupervisedRun {
   /// Captures that another run held when they were looked at: looked at again at the end.
   private var postponed: Set<Int> = []
   private var running: [Int: RunningWorker] = [:]
+  /// Captures for which something was short while no other ran, and when they are tried again.
+  private var short = JobRetries(allowed: 3)
   private var hasPassedOnInterrupt = false
 
   /// How long a worker may take to stop a stage that is overdue before it is killed.
@@ -53,7 +55,8 @@ final class SupervisedRun {
     ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
     admission = Admission(
       cores: options.cores,
-      memoryBytes: options.memoryBytes ?? MachineMemory.availableBytes / 10 * 9)
+      memoryBytes: options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
+      mostWorkers: MachineLimits.workers)
     survey = Survey(supervisor.batch, targets)
     unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
   }
@@ -70,8 +73,8 @@ final class SupervisedRun {
     while true {
       takeUp()
       if running.isEmpty, looking == nil {
-        if waiting.isEmpty, unseen.isEmpty { break }
-        continue
+        if waiting.isEmpty, unseen.isEmpty, short.isEmpty { break }
+        if short.isEmpty { continue }
       }
       switch mailbox.take(withinSeconds: 0.25) {
       case .worker(let index, let report): hear(index, report)
@@ -93,17 +96,39 @@ final class SupervisedRun {
   private func takeUp() {
     if let why = reasonToStartNothing { skipWaiting(why) }
     lookAhead()
+    waiting = short.takeDue(atSeconds: clock.monotonicSeconds()).compactMap { Int($0) } + waiting
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
+    var admitted: [Int] = []
     while let index = waiting.first, !interruption.isRequested,
       admission.canAdmit(memoryBytes: needed)
     {
       waiting.removeFirst()
       admission.admit(index, memoryBytes: needed)
       running[index] = RunningWorker(share: 1)
-      giveShares()
-      start(index)
+      admitted.append(index)
     }
+    // Each is told at its start what all of them leave it.
     giveShares()
+    for index in admitted { start(index) }
+  }
+
+  /// Takes a capture up again later for which something was short: when another has ended, or after a
+  /// while if none runs. `false` when all patience is used up.
+  private func takeUpLater(_ index: Int, _ message: String?) -> Bool {
+    guard !interruption.isRequested else { return false }
+    if running.isEmpty {
+      let name = "\(index)"
+      guard short.again(name, own: 0, atSeconds: clock.monotonicSeconds()) != nil else {
+        return false
+      }
+    } else {
+      admission.limitToRunning()
+      waiting.append(index)
+    }
+    var event = RunEvent(.waiting, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = message
+    events.send(event)
+    return true
   }
 
   private var reasonToStartNothing: RunLedger.SkipReason? {
@@ -117,9 +142,11 @@ final class SupervisedRun {
     let block = Array(unseen.prefix(survey.blockLength))
     unseen.removeFirst(block.count)
     looking = block
-    JobThread.start { [mailbox, survey, interruption] in
+    let look: @Sendable () -> Void = { [mailbox, survey, interruption] in
       mailbox.put(.surveyed(survey.look(at: block, until: interruption)))
     }
+    // Without a thread of its own it takes a moment of this one.
+    if !JobThread.start(look) { look() }
   }
 
   private func hear(_ findings: [Survey.Finding]) {
@@ -145,7 +172,8 @@ final class SupervisedRun {
     ledger.start(index)
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
-      share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes)
+      share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes,
+      descriptorLimit: DescriptorLimit.original)
     let log = LogFile(log(of: index), below: targets[index].layout.root)
     supervisor.workers.start(order, log: log) { [mailbox] report in
       mailbox.put(.worker(index, report))
@@ -161,7 +189,9 @@ final class SupervisedRun {
   }
 
   private func skipWaiting(_ why: RunLedger.SkipReason) {
-    for index in waiting + unseen { ledger.skip(index, why) }
+    for index in waiting + unseen + short.takeAll().compactMap({ Int($0) }) {
+      ledger.skip(index, why)
+    }
     waiting = []
     unseen = []
   }
@@ -202,14 +232,24 @@ final class SupervisedRun {
     worker.instructions?.close()
     admission.release(index)
     let log = log(of: index)
-    if let outcome = worker.outcome {
+    var outcome = worker.outcome
+    if outcome != nil {
       removeIfEmpty(log)
-      ledger.finish(index, outcome)
     } else {
       let failure = WorkerFailure(
         target: targets[index], trace: worker.trace, run: run, clock: clock, log: log,
         isInterrupted: worker.isInterrupted)
-      ledger.finish(index, failure.outcome(end, killReason: worker.killReason))
+      outcome = failure.outcome(end, killReason: worker.killReason)
+    }
+    if let outcome {
+      if outcome.isShort {
+        let message =
+          outcome.report.message ?? outcome.report.stages.compactMap(\.message).first
+        if !takeUpLater(index, message) { ledger.finish(index, outcome) }
+      } else {
+        admission.allowOneMore()
+        ledger.finish(index, outcome)
+      }
     }
     giveShares()
   }
@@ -260,6 +300,9 @@ final class SupervisedRun {
   private func setDeadline(_ index: Int, _ event: RunEvent) {
     guard let stage = event.stage else { return }
     switch event.kind {
+    case .stopping:
+      // It was asked and cannot be asked again: what does not end now is ended.
+      running[index]?.deadlinesSeconds[stage] = clock.monotonicSeconds() + Self.patienceSeconds
     case .started:
       running[index]?.deadlinesSeconds[stage] = supervisor.batch.pipeline[stage]?
         .timeoutNanoseconds.map {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Parallel
 import Pipeline
 import Processes
+import Storage
 import SystemPackage
 
 #if canImport(Glibc)
@@ -25,12 +26,26 @@ public enum Worker {
     let clock = RunClock.system
     let interruption = Interruption()
     let budget = CoreBudget(cores: order.options.cores, share: order.share)
-    listen(lines, interruption, budget, clock)
-    if let limit = order.memoryLimitBytes {
-      MemoryWatch.start(limitBytes: limit) { used in
-        send(.exceededMemory(usedBytes: used), to: channel)
-        _exit(1)
-      }
+    DescriptorLimit.original = order.descriptorLimit
+    HelperTeam.mostAtOnce = order.share
+    // What must always work, before anything else.
+    let isListening = listen(lines, interruption, budget, clock)
+    let isWatching =
+      order.memoryLimitBytes.map { limit in
+        MemoryWatch.start(limitBytes: limit) { used in
+          send(.exceededMemory(usedBytes: used), to: channel)
+          _exit(1)
+        }
+      } ?? true
+    do throws(FileError) {
+      guard isListening, isWatching, JobCrew.shared != nil else { throw Shortage.ofThreads }
+      try Shortage.checkDescriptors(forCores: order.share)
+    } catch {
+      var outcome = CaptureOutcome(
+        order.target.report(.failed, error.description, cause: .machine),
+        codes: [ExitStatus.jobFailed])
+      outcome.isShort = true
+      return send(.ended(outcome), to: channel)
     }
     let task = CaptureTask(
       registry: captures, pipeline: pipeline, options: order.options, clock: clock, run: order.run,
@@ -42,12 +57,14 @@ public enum Worker {
   private static func listen(
     _ lines: LineReader, _ interruption: Interruption, _ budget: CoreBudget,
     _ clock: RunClock
-  ) {
+  ) -> Bool {
     JobThread.start {
       var lines = lines
       while let line = lines.next() {
         switch try? JSONDecoder().decode(WorkerInstruction.self, from: Data(line)) {
-        case .share(let cores): budget.resize(to: cores)
+        case .share(let cores):
+          budget.resize(to: cores)
+          HelperTeam.mostAtOnce = cores
         case .stop(let seconds): interruption.request(graceSeconds: seconds, clock: clock)
         case nil: break
         }

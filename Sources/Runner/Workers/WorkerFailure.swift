@@ -66,9 +66,11 @@ struct WorkerFailure {
       killReason == nil
       ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
     leaveNotes(why, verdict.cause)
-    return CaptureOutcome(
+    var outcome = CaptureOutcome(
       trace.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
       codes: isInterrupted ? [] : [verdict.exit])
+    outcome.isShort = verdict.isShortage
+    return outcome
   }
 
   /// What had been published stays. Only if nobody else has taken the capture up meanwhile.

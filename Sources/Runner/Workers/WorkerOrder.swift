@@ -10,6 +10,8 @@ public struct WorkerOrder: Sendable, Codable {
   public var share: Int
   /// The most resident private memory it may come to use.
   public var memoryLimitBytes: Int64?
+  /// The limit of open descriptors that programs of others are started with; `nil`: that of the worker.
+  public var descriptorLimit: UInt64?
 }
 
 /// What a worker is told while it works, a line of JSON each.

@@ -31,7 +31,7 @@ struct WorkerProcess: Sendable {
   /// Starts one. `report` is called from its thread, `started` or `failed` first, `ended` last.
   func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
   {
-    JobThread.start {
+    let isStarted = JobThread.start {
       do {
         let (child, reading, instructions) = try spawn(order, log)
         report(.started(child, instructions: instructions))
@@ -52,13 +52,28 @@ struct WorkerProcess: Sendable {
               ?? FileError(kind: .other, path: program, operation: "make", reason: "\(error)")))
       }
     }
+    if !isStarted { report(.failed(Shortage.ofThreads)) }
   }
 
   private func spawn(
     _ order: WorkerOrder, _ log: LogFile
   ) throws -> (ChildProcess, reading: FileDescriptor, instructions: LineWriter) {
     let input = try Pipe()
-    let output = try Pipe()
+    let output: Pipe
+    do throws(FileError) {
+      output = try Pipe()
+    } catch {
+      try? input.reading.close()
+      try? input.writing.close()
+      throw error
+    }
+    var isStarted = false
+    defer {
+      if !isStarted {
+        try? input.writing.close()
+        try? output.reading.close()
+      }
+    }
     var process = ProcessOrder(
       ProgramPath.lasting(program, known: identity).text, arguments)
     process.input = .descriptor(input.reading)
@@ -81,6 +96,7 @@ struct WorkerProcess: Sendable {
       process.error = .descriptor(file)
       return try ChildProcess(process)
     }
+    isStarted = true
     let instructions = LineWriter(input.writing)
     instructions.write(line)
     return (child, output.reading, instructions)

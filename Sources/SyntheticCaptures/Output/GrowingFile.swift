@@ -14,7 +14,7 @@ final class GrowingFile {
     do {
       file = try FileDescriptor.open(
         path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
     }

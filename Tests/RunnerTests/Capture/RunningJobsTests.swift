@@ -17,13 +17,32 @@ struct RunningJobsTests {
     let slow = running.start(
       Self.stage("slow", timeoutSeconds: 10), atSeconds: 100, abort: Cancellation())
     let free = running.start(Self.stage("free"), atSeconds: 100, abort: Cancellation())
-    running.stopOverdue(atSeconds: 110)
+    _ = running.stopOverdue(atSeconds: 110)
     #expect(!slow.cancellation.isCancelled)
-    running.stopOverdue(atSeconds: 110.1)
+    _ = running.stopOverdue(atSeconds: 110.1)
     #expect(slow.cancellation.isCancelled && !slow.cancellation.isCancelledFromOutside)
     #expect(!free.cancellation.isCancelled)
     let error = #expect(throws: CancelledError.self) { try slow.cancellation.check() }
     #expect(error?.reason == "took longer than its timeout of 10s")
+  }
+
+  @Test("A job without a sign of life for too long is asked to stop; any sign puts that off")
+  func stall() {
+    var running = RunningJobs()
+    let job = running.start(
+      Self.stage("slow"), atSeconds: 0, stall: 600_000_000_000, abort: Cancellation())
+    #expect(running.stopOverdue(atSeconds: 600) == [:])
+    job.progress.advance()
+    #expect(running.stopOverdue(atSeconds: 610) == [:])
+    job.progress.showLife()
+    #expect(running.stopOverdue(atSeconds: 1200) == [:])
+    // What the process digests, that it reads or writes, is a sign of life as well.
+    #expect(running.stopOverdue(digested: 7, atSeconds: 1790) == [:])
+    #expect(running.stopOverdue(digested: 7, atSeconds: 2390) == [:])
+    #expect(
+      running.stopOverdue(digested: 7, atSeconds: 2391)
+        == ["slow": "stalled: no progress for 10m"])
+    #expect(job.cancellation.isCancelled && !job.cancellation.isCancelledFromOutside)
   }
 
   @Test(

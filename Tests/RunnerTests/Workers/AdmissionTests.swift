@@ -5,6 +5,26 @@ import Testing
 
 @Suite("Which workers may run at a time")
 struct AdmissionTests {
+  @Test("No more than there are descriptors and threads for; what was short comes back one by one")
+  func mostWorkers() {
+    var admission = Admission(cores: 8, memoryBytes: 100, mostWorkers: 2)
+    for id in 0..<2 {
+      #expect(admission.canAdmit(memoryBytes: 1))
+      admission.admit(id, memoryBytes: 1)
+    }
+    #expect(!admission.canAdmit(memoryBytes: 1))
+    admission.release(0)
+    admission.limitToRunning()
+    #expect(admission.mostWorkers == 1 && !admission.canAdmit(memoryBytes: 1))
+    admission.release(1)
+    #expect(admission.canAdmit(memoryBytes: 1))
+    admission.allowOneMore()
+    #expect(admission.mostWorkers == 2)
+    #expect(MachineLimits.workers(forDescriptors: 256) == 60)
+    #expect(MachineLimits.workers(forThreads: 64) == 10)
+    #expect(MachineLimits.workers >= 1 && MachineLimits.cores >= 1)
+  }
+
   @Test("One may always run, however much it needs")
   func one() {
     var admission = Admission(cores: 4, memoryBytes: 100)

@@ -1,0 +1,52 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Threads, descriptors and memory used up")
+struct ExhaustionTests {
+  private static func shell(_ script: String) throws -> Program.Result {
+    try Running(
+      "/bin/bash", ["-c", script.replacing("%", with: "'\(Program.path)'")], in: nil
+    ).finish()
+  }
+
+  @Test(
+    "With few descriptors, or little address space, a run ends by itself, says so, and a later one "
+      + "completes",
+    arguments: ["-n 8", "-n 12", "-n 20", "-n 40", "-n 80", "-v 200000", "-v 400000", "-v 800000"])
+  func limits(limit: String) throws {
+    let scene = try Scene("a", "b")
+    #expect(try scene.run(to: "whole").status == 0)
+    let result = try Self.shell(
+      "ulimit \(limit); exec timeout -k 5 120 % run \(scene.input) --output \(scene.output) -j 2")
+    #expect(result.status != 124 && result.status != 137, "\(result.errors)")
+    let isWhole = try scene.digests() == scene.digests("whole")
+    #expect((result.status == 0) == isWhole, "\(limit): \(result.status) \(result.errors)")
+    if result.status != 0 { #expect(!result.errors.isEmpty) }
+    #expect(try scene.run().status == 0)
+    #expect(try scene.digests() == scene.digests("whole"))
+  }
+
+  static let canChangeUser = getuid() == 0 && FileSystem.exists("/usr/bin/setpriv")
+
+  @Test(
+    "With few processes and threads a run ends by itself, and SIGTERM ends it",
+    .enabled(if: canChangeUser, "needs root and setpriv"),
+    arguments: [1, 2, 3, 4, 6, 8, 12, 16, 24, 40])
+  func processes(count: Int) throws {
+    let scene = try Scene("a")
+    // Of a user that nobody else is.
+    let user = 70_000 + Int(getpid() % 10_000) * 40 + count
+    let run = "run \(scene.input) --output \(scene.output)"
+    let result = try Self.shell(
+      """
+      chmod -R a+rX \(scene.folder.path) && mkdir -m 777 \(scene.output)
+      exec setpriv --reuid \(user) --clear-groups \\
+        bash -c 'ulimit -u \(count); exec timeout -k 5 120 "$0" \(run)' %
+      """)
+    #expect(result.status != 124 && result.status != 137, "\(result.errors)")
+    if result.status != 0 { #expect(!result.errors.isEmpty) }
+  }
+}
