@@ -10,7 +10,8 @@ extension StagingFolder {
     let components = FilePath(name).components.map(\.string)
     for component in components.dropLast() {
       path.append(component)
-      guard let inner = try Self.own({ () throws(FileError) in try folder.folder(component) }) else {
+      guard let inner = try Self.own({ () throws(FileError) in try folder.folder(component) })
+      else {
         throw FileError(.noSuchFileOrDirectory, path: path, operation: "publish")
       }
       folder = inner
@@ -120,6 +121,7 @@ extension StagingFolder {
   private static func problem(
     _ path: FilePath, _ reason: String, remedy: String? = nil
   ) -> FileError {
-    FileError(kind: .other, path: path, operation: "publish", reason: reason, remedy: remedy)
+    FileError(
+      kind: .unpublishable, path: path, operation: "publish", reason: reason, remedy: remedy)
   }
 }

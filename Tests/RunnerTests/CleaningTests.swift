@@ -13,8 +13,11 @@ struct CleaningTests {
     let workshop = try Workshop()
     workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
     #expect(workshop.run().exit == 1)
-    try Text.write("half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("a"))
-    try Text.write("half", to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
+    try Text.write(
+      "half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("a"))
+    try Text.write(
+      "half",
+      to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
     return workshop
   }
 
@@ -42,7 +45,8 @@ struct CleaningTests {
       (
         .leftovers,
         [
-          "intermediate frames", "failed .failed/aligned", "leftover .staging/color.\(TestRun.id(0))",
+          "intermediate frames", "failed .failed/aligned",
+          "leftover .staging/color.\(TestRun.id(0))",
           "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
         ]
       ),

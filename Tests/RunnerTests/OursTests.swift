@@ -21,7 +21,8 @@ struct OursTests {
       for name in try FileSystem.names(in: path) {
         let inner = path.appending(name)
         if FileSystem.isLink(inner) {
-          all[prefix + name] = "-> \(try FileManager.default.destinationOfSymbolicLink(atPath: inner.string))"
+          all[prefix + name] =
+            "-> \(try FileManager.default.destinationOfSymbolicLink(atPath: inner.string))"
         } else if FileSystem.isFolder(inner) {
           try walk(inner, prefix + name + "/")
         } else {
@@ -47,7 +48,8 @@ struct OursTests {
     static let all = [
       Thing(file: "color/labels.txt", named: "color", othersRun: true),
       Thing(file: "color", named: "color", othersRun: true),
-      Thing(file: "color/artifact.json", text: "{\"stage\": \"mine\"}", named: "color", othersRun: true),
+      Thing(
+        file: "color/artifact.json", text: "{\"stage\": \"mine\"}", named: "color", othersRun: true),
       Thing(file: "color", link: "outside", named: "color", othersRun: true),
       Thing(file: "depth/000000.png", named: "depth", othersRun: true),
       Thing(file: "capture.json", text: "{\"id\": 7}", named: "capture.json"),
@@ -66,7 +68,8 @@ struct OursTests {
     ]
   }
 
-  @Test("Folders and files of a user are refused with 73 and named, before and after a first run",
+  @Test(
+    "Folders and files of a user are refused with 73 and named, before and after a first run",
     arguments: Thing.all)
   func things(thing: Thing) throws {
     let workshop = try Workshop()
@@ -102,7 +105,8 @@ struct OursTests {
     #expect(workshop.run().exit == 0)
   }
 
-  @Test("A stage's program that replaces or moves its folder publishes and leaves nothing outside",
+  @Test(
+    "A stage's program that replaces or moves its folder publishes and leaves nothing outside",
     arguments: ["link", "link after writing", "moved", "staging root is a link", "inner link"])
   func replaced(kind: String) throws {
     let workshop = try RerunTests.done()
@@ -177,7 +181,8 @@ struct OursTests {
     }
   }
 
-  @Test("A device error at any step leaves old or new artifacts, is 73, and the next run heals",
+  @Test(
+    "A device error at any step leaves old or new artifacts, is 73, and the next run heals",
     arguments: Fault.all)
   func faults(fault: Fault) throws {
     // The n-th step of this kind, until there are no more.
@@ -206,7 +211,8 @@ struct OursTests {
       let next = workshop.run()
       #expect(next.exit == 0)
       #expect(workshop.published("color") == "tan")
-      #expect(workshop.published("tables") == "[aligned [frames deep]][color tan][depth [frames deep]]")
+      #expect(
+        workshop.published("tables") == "[aligned [frames deep]][color tan][depth [frames deep]]")
       #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
       if !wasMet { break }
     }

@@ -92,7 +92,9 @@ struct OutputTests {
     let workshop = try RerunTests.done()
     try Text.write(
       "half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("out.txt"))
-    try Text.write("{", to: workshop.layout().folder.appending(".capture.json.\(ProcessHome.current)-2000000000.new"))
+    try Text.write(
+      "{",
+      to: workshop.layout().folder.appending(".capture.json.\(ProcessHome.current)-2000000000.new"))
     #expect(workshop.run().busy() == [])
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
   }

@@ -113,7 +113,8 @@ struct PublicationTests {
     try Self.sweep(layout)
     #expect(try Self.state(layout) == healed)
 
-    var next = try Self.publication("next", layout, run: TestRun.id(3), mayExchange: kill.mayExchange)
+    var next = try Self.publication(
+      "next", layout, run: TestRun.id(3), mayExchange: kill.mayExchange)
     try next.perform()
     #expect(try Self.state(layout) == "next")
     #expect(try FileSystem.names(in: layout.artifact("depth.v2")) == ["artifact.json", "f"])
@@ -180,13 +181,16 @@ struct PublicationTests {
         ".failed", ".mine", ".mine.1.new", ".mine.\(dead)", ".scanmill", "capture.json", "color",
         "mine.new",
       ])
-    #expect(try FileSystem.names(in: layout.notes) == [".memo.json.0123abcd-7.new", "digests.json"])
+    #expect(
+      try FileSystem.names(in: layout.notes) == [".memo.json.0123abcd-7.new", "digests.json"])
     #expect(try FileSystem.names(in: layout.artifact("color")) == [".x.1.new"])
   }
 
   @Test("A name in staging gives stage and run back; what is not ours gives nothing")
   func stagingNames() throws {
-    let runs = ["20260101T000000-7", TestRun.id(3), RunID(wallText: RunClock.system.wallText()).text]
+    let runs = [
+      "20260101T000000-7", TestRun.id(3), RunID(wallText: RunClock.system.wallText()).text,
+    ]
     for stage in ["color", "a.b", "a..b", "old.color", ".", "x."] {
       for run in runs {
         for (name, kind) in [

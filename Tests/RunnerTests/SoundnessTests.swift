@@ -40,7 +40,8 @@ struct SoundnessTests {
     ]
   }
 
-  @Test("A record that does not hang together is not up to date, whoever reads it",
+  @Test(
+    "A record that does not hang together is not up to date, whoever reads it",
     arguments: Change.all)
   func unsound(change: Change) throws {
     for stage in ["color", "tables"] {

@@ -123,6 +123,7 @@ enum ToyFolder: ToyStage {
 
 extension StageRegistry {
   static let toys = StageRegistry([
-    ToyFolder.self, ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self, ToyRefine.self,
+    ToyFolder.self, ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self,
+    ToyRefine.self,
   ])
 }

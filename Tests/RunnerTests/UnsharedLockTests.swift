@@ -45,7 +45,11 @@ struct UnsharedLockTests {
     let other = Other(workshop, run: RunID(wallText: RunClock.system.wallText()).text)
     let isFirst = Mutex(true)
     workshop.probe().after("color") { _ in
-      guard isFirst.withLock({ first in defer { first = false }; return first }) else { return }
+      guard
+        isFirst.withLock({ first in
+          defer { first = false }; return first
+        })
+      else { return }
       other.work()
     }
     let result = FileLock.$areNotShared.withValue(true) { workshop.run(.all) }
@@ -75,7 +79,9 @@ struct UnsharedLockTests {
       let staging = workshop.layout().staging("color", run: run)
       try Text.write("half", to: staging.appending("more/out.txt"))
       func age(_ path: FilePath) {
-        var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        var times = [
+          timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0),
+        ]
         #expect(utimensat(AT_FDCWD, path.string, &times, AT_SYMLINK_NOFOLLOW) == 0)
       }
       age(staging)
@@ -84,13 +90,16 @@ struct UnsharedLockTests {
       #expect(workshop.run().exit == 0)
       #expect(Text.read(staging.appending("more/out.txt")) == "half")
       #expect(try Cleaning(.failed).perform(workshop.layout(), intermediates: []) == [])
-      for path in [staging.appending("more/out.txt"), staging.appending("more"), staging] { age(path) }
+      for path in [staging.appending("more/out.txt"), staging.appending("more"), staging] {
+        age(path)
+      }
       #expect(workshop.run(.forced("color")).exit == 0)
       #expect(!FileSystem.exists(workshop.layout().stagingRoot))
     }
   }
 
-  @Test("A file that goes from staging is noticed immediately before the rename",
+  @Test(
+    "A file that goes from staging is noticed immediately before the rename",
     arguments: ["removed", "shorter", "another"])
   func incomplete(kind: String) throws {
     let workshop = try RerunTests.done()

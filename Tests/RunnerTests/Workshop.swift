@@ -106,7 +106,8 @@ final class Workshop {
     let log = EventLog()
     let sinks: [any EventSink] = [log] + (events.map { [$0] } ?? [])
     let report = batch.run(
-      batch.targets(findings(captures)), declined: [], run: runID ?? TestRun.id(runs), events: EventFan(sinks),
+      batch.targets(findings(captures)), declined: [], run: runID ?? TestRun.id(runs),
+      events: EventFan(sinks),
       cancellation: cancellation)
     return RunResult(report: report, events: log.all)
   }

@@ -34,7 +34,10 @@ struct HeldFolderTests {
       ("replace folder", { try held.replace("folder", with: [1]) }),
       ("write", { try held.write([1], as: "dangling") }),
       ("lock", { _ = try FileLock(in: held, name: "file", holder: "x") { _ in false } }),
-      ("lock dangling", { _ = try FileLock(in: held, name: "dangling", holder: "x") { _ in false } }),
+      (
+        "lock dangling",
+        { _ = try FileLock(in: held, name: "dangling", holder: "x") { _ in false } }
+      ),
     ]
     for (what, step) in steps {
       let error = #expect(throws: FileError.self, "\(what)") { try step() }

@@ -35,7 +35,8 @@ final class CaptureRun {
   private var pulse = Pulse(everySeconds: 0.25)
 
   init(
-    _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition, options: RunOptions, run: String,
+    _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition,
+    options: RunOptions, run: String,
     budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
   ) {
     self.session = session

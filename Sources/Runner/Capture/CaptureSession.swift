@@ -38,7 +38,8 @@ struct CaptureSession {
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
-      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout), digests: digests, verify: verify)
+      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout), digests: digests,
+      verify: verify)
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this

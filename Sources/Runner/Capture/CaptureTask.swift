@@ -40,7 +40,8 @@ struct CaptureTask: Sendable {
       try session.remember(options.pipelineSource, in: output)
       try session.writeDocument(for: pipeline, in: output)
       let captureRun = CaptureRun(
-        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget, clock: clock,
+        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
+        clock: clock,
         events: events, interruption: interruption)
       let outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       watch.look(lock)

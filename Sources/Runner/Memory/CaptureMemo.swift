@@ -38,7 +38,8 @@ public struct CaptureMemo: Hashable, Sendable, Codable {
 
   /// What is written down in an output folder; `nil` when it is absent or damaged.
   public init?(of layout: OutputLayout) {
-    guard let memo = ArtifactShelf.read(CaptureMemo.self, layout.memo, layout), memo.schema == 1 else {
+    guard let memo = ArtifactShelf.read(CaptureMemo.self, layout.memo, layout), memo.schema == 1
+    else {
       return nil
     }
     self = memo

@@ -72,7 +72,7 @@ extension CaptureOutput {
   /// Throws when `capture.json` is not one of ours.
   func checkDocument() throws(FileError) { try Self.checkDocument(in: folder) }
 
-  private static func checkDocument(in folder: HeldFolder) throws(FileError) {
+  static func checkDocument(in folder: HeldFolder) throws(FileError) {
     let name = "capture.json"
     guard try folder.entry(name) != nil else { return }
     let path = folder.path.appending(name)

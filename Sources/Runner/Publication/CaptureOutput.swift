@@ -19,8 +19,9 @@ struct CaptureOutput: Sendable {
   static let failedName = ".failed"
   static let removedName = "removed"
 
-  private init(_ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder)
-  {
+  private init(
+    _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder
+  ) {
     self.layout = layout
     self.root = root
     self.folder = folder
@@ -66,7 +67,7 @@ struct CaptureOutput: Sendable {
     try staging.checkInPlace()
     guard try folder.holds(staging.parent, as: Self.stagingName) else {
       throw FileError(
-        kind: .other, path: layout.stagingRoot, operation: "publish",
+        kind: .unpublishable, path: layout.stagingRoot, operation: "publish",
         reason: "was moved away or replaced while the stage ran",
         remedy: "a program must leave the folder that it is given where it is")
     }

@@ -35,7 +35,8 @@ struct LockWatch {
     before = Dictionary(
       spared.compactMap { name in
         staging.flatMap { try? Self.newest(name, in: $0) }.map { (name, $0) }
-      }) { first, _ in first }
+      }
+    ) { first, _ in first }
   }
 
   /// Says `locks-not-shared` if it shows: somebody has written its name over ours, or what others had in

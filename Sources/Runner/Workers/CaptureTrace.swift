@@ -34,7 +34,8 @@ struct CaptureTrace {
       if reports[stage] == nil { order.append(stage) }
       reports[stage] = report
       warnings = warnings.merged(with: event.warnings ?? [])
-    case .runStarted, .captureStarted, .waiting, .locksNotShared, .progress, .retried, .captureFinished,
+    case .runStarted, .captureStarted, .waiting, .locksNotShared, .progress, .retried,
+      .captureFinished,
       .runFinished:
       break
     }
