@@ -121,6 +121,7 @@ extension StagingFolder {
   private static func problem(
     _ path: FilePath, _ reason: String, remedy: String? = nil
   ) -> FileError {
-    FileError(kind: .other, path: path, operation: "publish", reason: reason, remedy: remedy)
+    FileError(
+      kind: .unpublishable, path: path, operation: "publish", reason: reason, remedy: remedy)
   }
 }

@@ -67,7 +67,7 @@ struct CaptureOutput: Sendable {
     try staging.checkInPlace()
     guard try folder.holds(staging.parent, as: Self.stagingName) else {
       throw FileError(
-        kind: .other, path: layout.stagingRoot, operation: "publish",
+        kind: .unpublishable, path: layout.stagingRoot, operation: "publish",
         reason: "was moved away or replaced while the stage ran",
         remedy: "a program must leave the folder that it is given where it is")
     }

@@ -109,7 +109,7 @@ struct Publication {
     }
     guard try output.folder.holds(staging.folder, as: stage) else {
       throw FileError(
-        kind: .other, path: staging.path, operation: "publish",
+        kind: .unpublishable, path: staging.path, operation: "publish",
         reason: "was replaced by something else while it was published")
     }
     isInPlace = true
