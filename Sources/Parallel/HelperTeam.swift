@@ -7,9 +7,11 @@ import Synchronization
 
 /// The threads of this process that help with work which is spread over the cores.
 ///
-/// They are made when they are first needed and end after a while without work. One that cannot be had is
-/// done without: whoever asks for help takes part in the work and does all of it if nobody comes. (The
-/// threads of libdispatch are no use here: when the system gives none, it sleeps until it does.)
+/// Work begins under `DispatchQueue.concurrentPerform`, as long as the system has threads to give: where
+/// it gives none, libdispatch sleeps until it does. Then, and when work that has begun may use more cores,
+/// threads of our own help: they are made when they are first needed and end after a while without work.
+/// One that cannot be had is done without: whoever asks for help takes part in the work and does all of
+/// it if nobody comes.
 public enum HelperTeam {
   /// Some work in pieces, numbered from 0, and those who take part in it.
   final class Work: Sendable {
@@ -36,6 +38,9 @@ public enum HelperTeam {
         body?(piece, self)
       }
     }
+
+    /// So many threads take part already, the one who asked for help included.
+    func begin(with threads: Int) { asked.store(threads - 1, ordering: .relaxed) }
 
     /// From now on so many threads may take part, the one who asked for help included: asks for more
     /// helpers if there are pieces for them. Fewer than now changes nothing.
@@ -101,8 +106,14 @@ public enum HelperTeam {
     _ count: Int, atOnce: Int = mostAtOnce, _ body: @escaping @Sendable (Int, Work) -> Void
   ) {
     let work = Work(count, body)
-    work.widen(to: atOnce)
-    work.takePart()
+    let threads = min(atOnce, count)
+    if threads > 1, ThreadSupply.gives(threads - 1) {
+      work.begin(with: threads)
+      DispatchQueue.concurrentPerform(iterations: threads) { _ in work.takePart() }
+    } else {
+      work.widen(to: atOnce)
+      work.takePart()
+    }
     if count > 1 { state.withLock { $0.wanted.removeAll { $0 === work } } }
     work.finish()
   }

@@ -32,16 +32,19 @@ public enum LookServer {
     // Whatever a library prints is no answer.
     _ = try FileDescriptor.standardError.duplicate(as: .standardOutput)
     if let limit = ProcessInfo.processInfo.environment[memoryVariable].flatMap(Int64.init) {
-      MemoryWatch.start(limitBytes: limit) { _ in _exit(exceededMemory) }
+      guard MemoryWatch.start(limitBytes: limit, { _ in _exit(exceededMemory) }) else {
+        throw Shortage.ofThreads
+      }
     }
     let channel = LineWriter(own)
     let questions = Mailbox<[UInt8]>()
-    JobThread.start {
+    let isListening = JobThread.start {
       var lines = LineReader(.standardInput)
       while let line = lines.next() { questions.put(line) }
       // Nobody is left to hear an answer.
       _exit(0)
     }
+    guard isListening else { throw Shortage.ofThreads }
     while true {
       let question = try JSONDecoder().decode(LookQuestion.self, from: Data(questions.take()))
       channel.write(try JSONText.canonical(answer(question, captures, inspect)))

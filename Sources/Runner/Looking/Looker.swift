@@ -17,7 +17,7 @@ public final class Looker: Sendable {
   ///   - memoryBytes: what one process may use; by default 4 GiB, or its part of nine tenths of what
   ///     there is if that is less.
   public init(program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil) {
-    let part = MachineMemory.availableBytes / 10 * 9 / Int64(max(1, atOnce))
+    let part = MachineLimits.availableMemoryBytes / 10 * 9 / Int64(max(1, atOnce))
     pool = LookPool(
       program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part))
   }

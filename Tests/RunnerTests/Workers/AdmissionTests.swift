@@ -1,5 +1,5 @@
 import Pipeline
-import Runner
+@testable import Runner
 import SystemPackage
 import Testing
 
