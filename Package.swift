@@ -50,7 +50,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
-    .plugin(name: "CommitStamp", capability: .buildTool()),
+    .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
 
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),

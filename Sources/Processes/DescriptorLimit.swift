@@ -35,3 +35,34 @@ public enum ProcessLimit {
     return limit == UInt64.max ? nil : Int(clamping: limit)
   }
 }
+
+/// How much address space a process may have (`ulimit -v`).
+public enum AddressSpaceLimit {
+  /// `nil` where nothing limits it.
+  public static var currentBytes: Int64? {
+    let limit = scanmill_address_space_limit()
+    return limit == UInt64.max ? nil : Int64(clamping: limit)
+  }
+}
+
+/// What no part of the program can do without.
+public enum LeastResources {
+  /// Standard streams, the pipes of one worker, a journal, and what libraries keep open. Measured: with 6
+  /// the runtime itself cannot go on.
+  static let descriptors = 12
+  /// Measured: with less, libraries and their threads find no room, and the runtime ends the process.
+  static let addressSpaceBytes: Int64 = 512 << 20
+
+  /// What is missing, with the remedy; `nil` when there is enough.
+  public static var shortage: String? {
+    if DescriptorLimit.current < descriptors {
+      return "only \(DescriptorLimit.current) files may be open at a time, at least \(descriptors) "
+        + "are needed; raise ulimit -n"
+    }
+    if let bytes = AddressSpaceLimit.currentBytes, bytes < addressSpaceBytes {
+      return "the address space is limited to \(bytes >> 20) MiB, at least "
+        + "\(addressSpaceBytes >> 20) MiB are needed; raise ulimit -v"
+    }
+    return nil
+  }
+}

@@ -71,8 +71,19 @@ struct FailureGroup {
   /// and the lines of a log below the first.
   private static func general(_ message: String, _ capture: CaptureReport) -> String {
     var text = message.split(separator: "\n").first.map(String.init) ?? ""
-    for own in [capture.path, capture.id] where !own.isEmpty {
-      text = text.replacing(own, with: "*")
+    if !capture.path.isEmpty { text = text.replacing(capture.path, with: "*") }
+    // As a whole word: a short id stands in many others.
+    if !capture.id.isEmpty {
+      text =
+        text.split(separator: capture.id, omittingEmptySubsequences: false)
+        .reduce(into: (text: "", isFirst: true)) { joined, piece in
+          let isWord =
+            !(joined.text.last?.isLetterOrNumber ?? false)
+            && !(piece.first?.isLetterOrNumber ?? false)
+          if !joined.isFirst { joined.text += isWord ? "*" : capture.id }
+          joined.text += piece
+          joined.isFirst = false
+        }.text
     }
     return text
   }
@@ -98,4 +109,8 @@ struct FailureGroup {
     lines.append("  \(captures.count == 1 ? "capture" : "captures") \(names)")
     return lines.joined(separator: "\n")
   }
+}
+
+extension Character {
+  fileprivate var isLetterOrNumber: Bool { isLetter || isNumber }
 }

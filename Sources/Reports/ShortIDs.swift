@@ -7,7 +7,8 @@ public struct ShortIDs: Sendable {
 
   /// Cost: proportional to the ids and to how far they are alike.
   public init(_ ids: some Sequence<String>) {
-    var open = Array(Set(ids))
+    let all = Set(ids)
+    var open = Array(all)
     var length = Self.leastCharacters
     while !open.isEmpty {
       var rest: [String] = []
@@ -16,7 +17,7 @@ public struct ShortIDs: Sendable {
           // A cut that saves nothing is none.
           if id.count <= length + 1 {
             texts[id] = id
-          } else if alike.count == 1 {
+          } else if alike.count == 1, !all.contains(String(prefix)) {
             texts[id] = prefix + "…"
           } else {
             rest.append(id)

@@ -119,7 +119,7 @@ public final class StagingFolder: Sendable {
   /// The one spelling of `name`, now taken.
   func claim(_ name: String) throws(FileError) -> String {
     func refused(_ reason: String) -> FileError {
-      FileError(kind: .other, path: FilePath(name), operation: "write", reason: reason)
+      FileError(kind: .unpublishable, path: FilePath(name), operation: "write", reason: reason)
     }
     let relative = FilePath(name)
     guard relative.isRelative, !relative.components.isEmpty,

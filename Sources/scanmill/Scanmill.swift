@@ -1,4 +1,5 @@
 import ArgumentParser
+import Processes
 import Runner
 import Storage
 
@@ -41,6 +42,9 @@ enum Main {
   static func main() {
     Console.prepare()
     do {
+      if let shortage = LeastResources.shortage {
+        throw Failure(code: ExitStatus.jobFailed, text: shortage)
+      }
       var command = try Scanmill.parseAsRoot(Arguments.all)
       try command.run()
       ErrorText.exit(ExitStatus.success)

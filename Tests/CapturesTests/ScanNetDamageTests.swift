@@ -35,7 +35,7 @@ struct ScanNetDamageTests {
     try Self.check(ending, variants: { bytes in (0...bytes.count).map { Array(bytes[..<$0]) } }) {
       capture, length in
       switch ending {
-      case "imu": #expect(capture.imu.value?.samples.count == length / 128 * 5)
+      case "imu": #expect((capture.imu.value?.samples.count ?? 0) == length / 128 * 5)
       case "camera":
         #expect((capture.cameraSettings.value?.rows.count ?? 0) == max(0, length - 2) / 20)
       default: #expect(capture.color.value != nil && capture.imu.value != nil)

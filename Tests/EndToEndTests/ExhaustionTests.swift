@@ -13,8 +13,7 @@ struct ExhaustionTests {
   }
 
   @Test(
-    "With few descriptors, or little address space, a run ends by itself, says so, and a later one "
-      + "completes",
+    "With few descriptors, or little address space, a run ends, says so, and a later one completes",
     arguments: ["-n 8", "-n 12", "-n 20", "-n 40", "-n 80", "-v 200000", "-v 400000", "-v 800000"])
   func limits(limit: String) throws {
     let scene = try Scene("a", "b")

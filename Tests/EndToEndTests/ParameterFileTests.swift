@@ -56,8 +56,9 @@ struct ParameterFileTests {
     let text = String(
       decoding: try #require(FileManager.default.contents(atPath: scene.file(name).string)),
       as: UTF8.self)
-    let kept = text.split(separator: "\n").filter { !$0.contains("Extrinsics") }
-    #expect(kept.count < text.split(separator: "\n").count)
+    let lines = text.split(whereSeparator: \.isNewline)
+    let kept = lines.filter { !$0.contains("Extrinsics") }
+    #expect(kept.count == lines.count - 1)
     try OutputFile.write(
       Array((kept.joined(separator: "\n") + "\n").utf8), to: scene.file(name))
 

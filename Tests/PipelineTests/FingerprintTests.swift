@@ -103,6 +103,7 @@ struct FingerprintTests {
           .object([
             "code": .string("empty-record"), "subject": .string("depth"),
             "message": .string("empty"), "count": .integer(2),
+            "severity": .string("warning"),
           ])
         ]))
   }

@@ -79,10 +79,10 @@ struct RunSummaryTests {
   @Test(
     "Every end of a capture has its words",
     arguments: [
-      ([Self.done("a", frames: 0)], "1 capture: 1 done · 0.3 s"),
+      ([Self.done("a", frames: 0)], "1 capture: 1 done · 0.3 s · 3 frames"),
       (
         [Self.done("a", frames: 0, missing: [".h264"])],
-        "1 capture: 1 done but incomplete (no video) · 0.3 s"
+        "1 capture: 1 done but incomplete (no video) · 0.3 s · 3 frames"
       ),
       (
         [Self.done("a", missing: [".imu"]), Self.done("b", missing: [".h264"])],

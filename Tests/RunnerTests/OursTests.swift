@@ -40,18 +40,25 @@ struct OursTests {
     var text = "mine"
     var link: String?
     var named: String
-    /// Whether stages that have nothing to do with it go on.
-    var othersRun = false
 
     var testDescription: String { file + (link.map { " -> \($0)" } ?? "") }
 
+    func make(in folder: FilePath, of workshop: Workshop) throws {
+      try Text.write("theirs", to: workshop.folder.path.appending("outside").appending("file"))
+      let place = folder.appending(FilePath(file).components)
+      guard let link else { return try Text.write(text, to: place) }
+      try FileSystem.makeFolder(place.removingLastComponent())
+      #expect(
+        TestLink.make(place, to: workshop.folder.path.appending(FilePath(link).components)))
+    }
+
     static let all = [
-      Thing(file: "color/labels.txt", named: "color", othersRun: true),
-      Thing(file: "color", named: "color", othersRun: true),
+      Thing(file: "color/labels.txt", named: "color"),
+      Thing(file: "color", named: "color"),
       Thing(
-        file: "color/artifact.json", text: "{\"stage\": \"mine\"}", named: "color", othersRun: true),
-      Thing(file: "color", link: "outside", named: "color", othersRun: true),
-      Thing(file: "depth/000000.png", named: "depth", othersRun: true),
+        file: "color/artifact.json", text: "{\"stage\": \"mine\"}", named: "color"),
+      Thing(file: "color", link: "outside", named: "color"),
+      Thing(file: "depth/000000.png", named: "depth"),
       Thing(file: "capture.json", text: "{\"id\": 7}", named: "capture.json"),
       Thing(file: "capture.json", text: "my notes", named: "capture.json"),
       Thing(file: "capture.json", link: "outside/file", named: "capture.json"),
@@ -69,35 +76,45 @@ struct OursTests {
   }
 
   @Test(
-    "Folders and files of a user are refused with 73 and named, before and after a first run",
+    "What a user keeps in a folder named like a capture is refused with 73, and nothing is written there",
     arguments: Thing.all)
-  func things(thing: Thing) throws {
+  func foreignFolder(thing: Thing) throws {
     let workshop = try Workshop()
     let folder = workshop.layout().folder
-    let outside = workshop.folder.path.appending("outside")
-    try Text.write("theirs", to: outside.appending("file"))
-    let place = folder.appending(FilePath(thing.file).components)
-    if let link = thing.link {
-      try FileSystem.makeFolder(place.removingLastComponent())
-      #expect(
-        TestLink.make(place, to: workshop.folder.path.appending(FilePath(link).components)))
-    } else {
-      try Text.write(thing.text, to: place)
-    }
+    try thing.make(in: folder, of: workshop)
     let before = try Self.contents(folder)
     for _ in 0..<2 {
       let result = workshop.run()
+      #expect(result.exit == ExitStatus.cannotWrite)
+      #expect(result["scan"].message?.contains("\(folder)") == true)
+      #expect(try Self.contents(folder) == before)
+    }
+    #expect(
+      try Self.contents(workshop.folder.path.appending("outside")) == ["file": "theirs"])
+    try FileSystem.remove(folder)
+    #expect(workshop.run().exit == 0)
+  }
+
+  @Test(
+    "What a user puts among results is refused with 73 and named; other stages go on",
+    arguments: Thing.all.filter { !$0.file.hasPrefix(".scanmill") })
+  func things(thing: Thing) throws {
+    let workshop = try RerunTests.done()
+    let folder = workshop.layout().folder
+    try FileSystem.remove(folder.appending(FilePath(thing.file).components.prefix(1)))
+    try thing.make(in: folder, of: workshop)
+    let outside = workshop.folder.path.appending("outside")
+    let top = FilePath(thing.file).components.first.map { "\($0)" } ?? ""
+    let before = try Self.contents(folder).filter { $0.key == top || $0.key.hasPrefix(top + "/") }
+    for _ in 0..<2 {
+      let result = workshop.run(.all)
       #expect(result.exit == ExitStatus.cannotWrite)
       let messages = ([result["scan"].message] + result["scan"].stages.map(\.message))
         .compactMap { $0 }
       let named = folder.appending(FilePath(thing.named).components).string
       #expect(messages.contains { $0.hasPrefix("\(named)") }, "\(messages)")
       #expect(try Self.contents(folder).filter { before[$0.key] != nil } == before)
-      if thing.othersRun {
-        #expect(workshop.published("aligned") != nil)
-      } else {
-        #expect(try Self.contents(folder) == before)
-      }
+      #expect(workshop.published("aligned") != nil)
     }
     #expect(try Self.contents(outside) == ["file": "theirs"])
     // Out of the way, all is made.

@@ -163,7 +163,7 @@ struct PublicationTests {
     let layout = OutputLayout(root: folder.path, name: "scan")
     let dead = "\(ProcessHome.current)-2000000000.new"
     for name in [
-      "capture.json", ".capture.json.\(dead)", ".mine.\(dead)", ".mine.1.new", "mine.new", ".mine",
+      ".capture.json.\(dead)", ".mine.\(dead)", ".mine.1.new", "mine.new", ".mine",
       "color/.x.1.new",
     ] {
       try Text.write("x", to: layout.folder.appending(name))
@@ -178,7 +178,7 @@ struct PublicationTests {
     try Self.sweep(layout)
     #expect(
       try FileSystem.names(in: layout.folder) == [
-        ".failed", ".mine", ".mine.1.new", ".mine.\(dead)", ".scanmill", "capture.json", "color",
+        ".failed", ".mine", ".mine.1.new", ".mine.\(dead)", ".scanmill", "color",
         "mine.new",
       ])
     #expect(

@@ -49,6 +49,9 @@ int scanmill_set_descriptor_limit(uint64_t soft);
 /* The soft limit of processes of this user; UINT64_MAX = none. */
 uint64_t scanmill_process_limit(void);
 
+/* RLIMIT_AS in bytes; UINT64_MAX where there is none. */
+uint64_t scanmill_address_space_limit(void);
+
 /* Whether a signal is ignored. */
 int scanmill_is_ignored(int number);
 

@@ -125,6 +125,10 @@ struct FolderSearch {
     if look.captures.contains(where: { $0.stem == nil }) { return look }
     // An output folder, ours or that of another run.
     if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
+    // What `synthesize` puts beside a capture: its truth.
+    if listing.folder.name?.hasSuffix(".truth") == true, listing.contains("expected.json") {
+      return look
+    }
     let folders = listing.subfolders.filter { !$0.hasPrefix(".") }
     let isLast = level >= Self.levels
     if !isLast {

@@ -29,12 +29,11 @@ enum ContentKey {
     let smallest = entries.sorted { ($0.stamp.bytes, $0.name) < ($1.stamp.bytes, $1.name) }
       .prefix(mostFiles)
     for entry in smallest {
-      guard let file = try? MappedFile(recognition.folder.pushing(FilePath(text: entry.name)))
+      guard let file = try? InputFile(recognition.folder.pushing(FilePath(text: entry.name)))
       else { return nil }
-      for range in [0..<end, max(end, file.count - end)..<max(end, file.count)] {
-        file.withBytes(in: range) { bytes in
-          bytes.withUnsafeBytes { hasher.update(Array($0)) }
-        }
+      for start in [0, max(end, file.count - end)] {
+        guard let bytes = try? file.bytes(at: start, count: end) else { return nil }
+        hasher.update(bytes)
       }
     }
     return hasher.finish()

@@ -47,7 +47,14 @@ enum OutputFolderState: Sendable {
     }
     let names = try FileSystem.names(in: layout.folder)
     let own: Set<String> = [".scanmill", ".staging", ".failed"]
-    if names.allSatisfy(own.contains), notes != nil || names.isEmpty { return .vacant }
+    if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
+      do throws(FileError) {
+        try CaptureOutput.checkOwnFolders(HeldFolder.following(layout.folder))
+        return .vacant
+      } catch {
+        return .foreign("\(error.path.shownName) \(error.reason)")
+      }
+    }
     if let document = OutputExaminer.Document(layout), notes != nil || hasArtifact(layout, names) {
       return .described(path: document.path, id: document.id)
     }

@@ -35,6 +35,10 @@ struct WorkerFailure {
         case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
+          // A runtime that finds no room ends that way as well: a limit is no mistake of ours.
+          if AddressSpaceLimit.currentBytes != nil {
+            return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
+          }
           return FailureVerdict(exit: ExitStatus.internalError, .program)
         default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
         }
@@ -59,6 +63,9 @@ struct WorkerFailure {
       why +=
         ": input-changed, most likely: a file was cut short while it was read, or its disk failed;"
         + " run again once the upload has settled"
+    }
+    if end.verdict.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
+      why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
     let lines = LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }

@@ -44,7 +44,7 @@ struct TrackWriter {
       let log: JSONTree = ["points": .array(points.map(\.json))]
       let bytes = try log.bytes()
       try OutputFile.write(
-        plan.isBrokenJSON ? Array(bytes.prefix(bytes.count / 2)) : bytes, to: path("json"))
+        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: path("json"))
     }
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
     let report = TrackReport(

@@ -130,7 +130,7 @@ struct FailureTableTests {
 
   @Test("The gravest of several exit codes wins")
   func gravest() {
-    let order = [130, 143, 129, 70, 73, 75, 1, 0]
+    let order = [130, 143, 70, 73, 75, 1, 0]
     for (rank, code) in order.enumerated() {
       #expect(ExitStatus.gravest(order[rank...].reversed()) == code)
     }

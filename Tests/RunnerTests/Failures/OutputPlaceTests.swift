@@ -36,7 +36,10 @@ struct OutputPlaceTests {
     let result = workshop.run(.only("color"))
     #expect(result.exit == 73)
     #expect(result["scan"].cause == .machine)
-    #expect(result.message("color").contains("\(output)"))
+    #expect(
+      ([result["scan"].message] + result["scan"].stages.map(\.message)).contains {
+        $0?.contains("\(output)") == true
+      })
     #expect(!FileSystem.exists(output.appending("scan/color")))
   }
 }
