@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Rules of the house: Swift 6 mode, every warning is an error, every module that a file uses is imported by that file.
+/// Rules of the project: Swift 6 mode, every warning is an error, every module that a file uses is imported by that file.
 let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -17,15 +17,15 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
-/// A room of the house: a target that may import only the rooms below it.
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+/// A module: a target that may import only the modules below it.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house)
 }
 
-/// The tests of a room, next to it by name.
-func tests(_ room: String, _ dependencies: [Target.Dependency]) -> Target {
+/// The tests of a module, next to it by name.
+func tests(_ module: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(
-    name: "\(room)Tests", dependencies: ["TestSupport"] + dependencies, swiftSettings: house)
+    name: "\(module)Tests", dependencies: ["TestSupport"] + dependencies, swiftSettings: house)
 }
 
 /// A C library of the system, found through pkg-config, installed with apt.
@@ -62,36 +62,36 @@ let package = Package(
       apt: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"),
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
 
-    room("Geometry", []),
-    room("Parallel", []),
-    room("Storage", ["CPlatform", systemPackage, crypto]),
-    room("Processes", ["CPlatform", "Storage", systemPackage]),
-    room("Benchmarking", ["Processes", "Storage", systemPackage]),
-    room(
+    module("Geometry", []),
+    module("Parallel", []),
+    module("Storage", ["CPlatform", systemPackage, crypto]),
+    module("Processes", ["CPlatform", "Storage", systemPackage]),
+    module("Benchmarking", ["Processes", "Storage", systemPackage]),
+    module(
       "Codecs",
       [
         "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
         "Parallel",
         "Storage", systemPackage,
       ]),
-    room("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
-    room("Processing", ["Geometry", "Parallel"]),
-    room("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
-    room(
+    module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
+    module("Processing", ["Geometry", "Parallel"]),
+    module("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
+    module(
       "Stages",
       [
         "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processes", "Processing",
         "Storage", systemPackage,
       ]),
-    room(
+    module(
       "Runner",
       [
         "Captures", "CPlatform", "Parallel", "Pipeline", "Processes", "Storage", logging,
         systemPackage,
       ]),
-    room(
+    module(
       "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
-    room("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
+    module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [

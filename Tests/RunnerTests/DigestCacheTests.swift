@@ -41,7 +41,7 @@ struct DigestCacheTests {
     let path = try Self.file(folder, "one", secondsAgo: 100)
     let first = DigestCache(cache, nowNanoseconds: Self.later)
     #expect(try first.digest(of: path) == Digest(of: "one"))
-    try first.save(in: HeldFolder.making(following: folder.path))
+    try first.save(in: HeldFolder.making(following: cache.removingLastComponent()))
     #expect(try Self.remembered(cache) == 1)
     // The file is not read again: what is remembered is believed.
     let text = try #require(Text.read(cache))
@@ -69,13 +69,13 @@ struct DigestCacheTests {
     try Text.write("two", to: other)
     let first = DigestCache(cache, nowNanoseconds: Self.later)
     for file in [path, other] { _ = try first.digest(of: file) }
-    try first.save(in: HeldFolder.making(following: folder.path))
+    try first.save(in: HeldFolder.making(following: cache.removingLastComponent()))
     #expect(try Self.remembered(cache) == 2)
     try FileSystem.remove(path)
     try Text.overwrite("three", at: other)
     let second = DigestCache(cache, nowNanoseconds: Self.later)
     _ = try second.digest(of: other)
-    try second.save(in: HeldFolder.making(following: folder.path))
+    try second.save(in: HeldFolder.making(following: cache.removingLastComponent()))
     #expect(try Self.remembered(cache) == 1)
   }
 
@@ -87,7 +87,7 @@ struct DigestCacheTests {
     let path = try Self.file(folder, "one", secondsAgo: secondsAgo)
     let first = DigestCache(cache)
     #expect(try first.digest(of: path) == Digest(of: "one"))
-    try first.save(in: HeldFolder.making(following: folder.path))
+    try first.save(in: HeldFolder.making(following: cache.removingLastComponent()))
     #expect(try Self.remembered(cache) == 0)
   }
 

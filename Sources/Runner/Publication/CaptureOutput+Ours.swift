@@ -86,8 +86,8 @@ extension CaptureOutput {
       var streams: [String: JSONValue]
     }
     if (try? JSONDecoder().decode(Document.self, from: Data(bytes))) != nil { return }
-    // Torn by the disk: only where our own notes stand beside it.
-    let isTorn = (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
+    // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
+    let isTorn = bytes.allSatisfy { $0 == 0 }
     guard isTorn, try folder.folder(notesName)?.entry("memo.json")?.kind == .file else {
       throw FileError.notOurs(path, "is not a description that we wrote")
     }
