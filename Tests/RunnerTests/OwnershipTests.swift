@@ -173,7 +173,7 @@ import Testing
     try add("one/scan", id: "scan")
     try add("two/room", id: "room")
     try FileSystem.makeFolder(root.appending("scan"))
-    try Text.write("scanmill, another run", to: root.appending("room/.scanmill/lock"))
+    try Text.write("scanmill run of another process", to: root.appending("room/.scanmill/lock"))
     #expect(names(claiming: true) == ["one/scan scan", "two/room room"])
   }
 
