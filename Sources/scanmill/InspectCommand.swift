@@ -30,6 +30,9 @@ struct InspectCommand: ParsableCommand {
       "Say which calibration a folder of DEVICE-ID files would put in place.", valueName: "dir"))
   var calibrationFolder: String?
 
+  @Flag(help: "End with 1 when a capture has errors, warnings or missing files.")
+  var exitCode = false
+
   func run() throws {
     let finder = CaptureFinder(Toolbox.captures)
     let findings = captures.map { finder.find(FilePath(text: $0)) }
@@ -51,7 +54,10 @@ struct InspectCommand: ParsableCommand {
     }
     if looks.contains(where: \.isOurMistake) { throw Exit(code: ExitStatus.internalError) }
     if pages.isEmpty { throw Exit(code: ExitStatus.noCapture) }
-    if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty {
+    let needsSomebody = pages.contains { $0.errors > 0 || $0.warnings > 0 || $0.missingFiles > 0 }
+    if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty
+      || (exitCode && needsSomebody)
+    {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }

@@ -3,6 +3,7 @@ import Parallel
 import Pipeline
 import Reports
 import Runner
+import Storage
 import SystemPackage
 
 /// What `inspect` prints of one capture, made in the process that opens it.
@@ -15,8 +16,8 @@ enum Inspection {
     var summary: CalibrationSummary?
     do throws(CalibrationError) {
       summary = try CalibrationSummary(
-        capture, file: asked.calibration.map { FilePath($0) },
-        folder: asked.calibrationFolder.map { FilePath($0) })
+        capture, file: asked.calibration.map { FilePath(text: $0) },
+        folder: asked.calibrationFolder.map { FilePath(text: $0) })
     } catch {
       problem = error.description
     }

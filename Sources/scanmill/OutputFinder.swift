@@ -72,7 +72,7 @@ enum OutputFinder {
       return named
     }
     // The beginning of an id, or of the name of a folder in the output or beside the captures.
-    for text in [capture, FilePath(capture).lastComponent?.string].compactMap(\.self) {
+    for text in [capture, FilePath(text: capture).name].compactMap(\.self) {
       if let id = try id(text, among: layouts.map(\.name)),
         let named = layouts.first(where: { $0.name == id })
       {

@@ -188,6 +188,6 @@ struct RunCommand: ParsableCommand {
     if quiet, !RunSummary.hasFailures(report), !hasOtherTrouble { return }
     let areNamed = !quiet && options.progress != .none
     Console.error(
-      RunSummary.closing(report, output: FilePath(options.output), areNamed: areNamed))
+      RunSummary.closing(report, output: FilePath(text: options.output), areNamed: areNamed))
   }
 }

@@ -139,6 +139,15 @@ struct VerbTests {
     #expect(try Program.run(["status", output] + changed).status == 1)
     #expect(try Program.run(["run", place, "--output", output, "-n"] + changed).status == 1)
     #expect(try Program.run(["run", place, "--output", output, "--exit-code"]).status == 64)
+    #expect(try Program.run(["inspect", place, "--exit-code"]).status == 0)
+    let odd = folder.path.appending("odd").string
+    let made = try Program.run([
+      "synthesize", "scannet", "--output", odd, "--frames", "4", "--seed", "1", "--width", "324",
+      "--height", "242", "--fault", "count-minus-1",
+    ])
+    #expect(made.status == 0)
+    #expect(try Program.run(["inspect", odd]).status == 0)
+    #expect(try Program.run(["inspect", odd, "--exit-code"]).status == 1)
   }
 
   @Test("Codes, families, parameters and the version in words")
