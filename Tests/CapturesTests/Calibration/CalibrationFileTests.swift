@@ -175,4 +175,18 @@ struct CalibrationFileTests {
       #expect(CalibrationFolder.file(for: "A1", in: folder.appending("nowhere")) == nil)
     }
   }
+
+  @Test("A matrix whose last row is not 0 0 0 1 is refused: it is written column by column")
+  func lastRow() throws {
+    let turned = Self.json.replacing(
+      "[1,0,0,0.03, 0,1,0,-0.01, 0,0,1,0.002, 0,0,0,1]",
+      with: "[1,0,0,0, 0,1,0,0, 0,0,1,0, 0.03,-0.01,0.002,1]")
+    #expect(turned != Self.json)
+    #expect(try Self.failure(turned)?.description.contains("0 0 0 1") == true)
+    let chain = Self.kalibr.replacing("- [0.0, 0.0, 0.0, 1.0]", with: "- [0.0, 0.1, 0.0, 1.0]")
+    #expect(chain != Self.kalibr)
+    #expect(try Self.failure(chain)?.description.contains("0 0 0 1") == true)
+    #expect(try Self.failure(Self.json) == nil)
+    #expect(try Self.failure(Self.kalibr) == nil)
+  }
 }
