@@ -130,7 +130,6 @@ struct RunArguments: ParsableArguments {
     guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
       throw ValidationError("--stall is a duration with its unit, such as 10min")
     }
-    guard !output.isEmpty else { throw ValidationError("--output '' is no folder") }
     let known = CaptureFamily.allCases.map(\.rawValue)
     for name in families where !known.contains(name) {
       throw ValidationError(

@@ -38,8 +38,8 @@ public final class RunJournal: EventSink {
     try? events.close()
   }
 
-  /// Appends one line; of a job's progress only the first and then one every few seconds. A full disk must not stop the work that is still possible: what cannot be
-  /// written here is dropped.
+  /// Appends one line; of a job's progress only the first and then one every few seconds. A full disk
+  /// must not stop the work that is still possible: what cannot be written here is dropped.
   public func send(_ event: RunEvent) {
     guard let line = try? JSONText.canonical(event) else { return }
     lastProgress.withLock { last in
