@@ -14,6 +14,7 @@ let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -48,6 +49,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
@@ -91,12 +93,31 @@ let package = Package(
       ]),
     module(
       "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
+    module(
+      "Night",
+      [
+        "CPlatform", "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
+        "Storage", crypto, logging, systemPackage,
+      ]),
+    module(
+      "Catalog",
+      [
+        "CPlatform", "Captures", "Night", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
+        crypto, database, systemPackage,
+      ]),
+    module(
+      "Pages",
+      [
+        "Captures", "Codecs", "Geometry", "Night", "Parallel", "Pipeline", "Processing", "Reports",
+        "Runner", "Storage", crypto, systemPackage,
+      ]),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Benchmarking", "Captures", "Codecs", "Parallel", "Pipeline", "Processes", "Reports",
-        "Runner", "Stages", "Storage", "SyntheticCaptures", argumentParser, logging, systemPackage,
+        "Benchmarking", "Captures", "Catalog", "Codecs", "Night", "Pages", "Parallel", "Pipeline",
+        "Processes", "Reports", "Runner", "Stages", "Storage", "SyntheticCaptures", argumentParser,
+        logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -135,6 +156,24 @@ let package = Package(
     tests(
       "Reports",
       ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
+    tests(
+      "Night",
+      [
+        "Night", "Reports", "Runner", "Pipeline", "Processes", "Captures", "Storage", logging,
+        systemPackage,
+      ]),
+    tests(
+      "Catalog",
+      [
+        "Catalog", "Night", "Reports", "Runner", "Pipeline", "Captures", "Storage", database,
+        systemPackage,
+      ]),
+    tests(
+      "Pages",
+      [
+        "Pages", "Night", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Storage", "SyntheticCaptures", crypto, systemPackage,
+      ]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),

@@ -1,0 +1,30 @@
+import Crypto
+import FoundationEssentials
+
+/// A style sheet of the program's own. One text per kind of page, named by its digest in the policy.
+struct PageStyle: Sendable {
+  let text: String
+}
+
+/// A script of the program's own.
+struct PageScript: Sendable {
+  let text: String
+}
+
+/// What a page may do: nothing but its own style, its own script and pictures inside of it.
+enum PagePolicy {
+  static func text(style: PageStyle, script: PageScript?) -> String {
+    var parts = ["default-src 'none'", "img-src data:", "style-src '\(digest(style.text))'"]
+    parts.append(script.map { "script-src '\(digest($0.text))'" } ?? "script-src 'none'")
+    parts += ["base-uri 'none'", "form-action 'none'"]
+    return parts.joined(separator: "; ")
+  }
+
+  private static func digest(_ text: String) -> String {
+    "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+  }
+}
+
+enum Base64Text {
+  static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Small JSON files of ours in an output folder that are no artifacts: `DIR/.scanmill/NAME` and
+/// `DIR/<capture-id>/.scanmill/NAME`. No link is followed below the output folder.
+public enum NotesFile {
+  public static let folderName = ".scanmill"
+
+  /// `nil` when it is absent, damaged or no file.
+  public static func read<Value: Decodable>(
+    _ type: Value.Type, _ name: String, of layout: OutputLayout
+  ) -> Value? {
+    ArtifactShelf.read(type, layout.notes.appending(name), layout)
+  }
+
+  /// Of the output folder as a whole.
+  public static func read<Value: Decodable>(
+    _ type: Value.Type, _ name: String, ofOutput root: FilePath
+  ) -> Value? {
+    HeldFolder.contents(of: root.appending(folderName).appending(name), below: root).flatMap {
+      try? JSONDecoder().decode(type, from: Data($0))
+    }
+  }
+
+  /// Replaces a note of the output folder in one step; its folder is made where it is absent.
+  public static func write(_ bytes: [UInt8], _ name: String, ofOutput root: FilePath)
+    throws(FileError)
+  {
+    try HeldFolder.making(following: root).makeFolder(folderName).replace(name, with: bytes)
+  }
+
+  /// Replaces a note of a capture that has an output folder; throws where it has none.
+  public static func write(_ bytes: [UInt8], _ name: String, of layout: OutputLayout)
+    throws(FileError)
+  {
+    guard let output = try CaptureOutput(existing: layout) else {
+      throw FileError(.noSuchFileOrDirectory, path: layout.notes, operation: "write")
+    }
+    try output.notes.replace(name, with: bytes)
+  }
+
+  /// Removes a note of a capture, if it is there.
+  public static func remove(_ name: String, of layout: OutputLayout) throws(FileError) {
+    try CaptureOutput(existing: layout)?.notes.remove(name)
+  }
+}
