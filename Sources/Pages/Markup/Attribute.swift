@@ -1,0 +1,63 @@
+/// An attribute of an element. Names are the program's own; values are escaped where they are written.
+public struct Attribute: Sendable, Hashable {
+  /// Empty: an attribute that text may not have; it is not written.
+  let name: String
+  /// `nil`: it is there or not.
+  let value: String?
+
+  private init(own name: String, _ value: String?) {
+    self.name = name
+    self.value = value
+  }
+
+  /// - Parameter name: a name of the program's own. One that loads, leads somewhere, runs or styles
+  ///   (`href`, `src`, `on…`, `style`, …) is never written with a text: for addresses there are `link`,
+  ///   `picture`, `icon` and `shape`, which take what cannot be a text.
+  public init(_ name: StaticString, _ value: String) {
+    let name = "\(name)"
+    self.init(own: Self.isHarmless(name) ? name : "", value)
+  }
+
+  public init(_ name: StaticString, _ value: Int) { self.init(name, "\(value)") }
+
+  /// One that is there or not.
+  public init(flag name: StaticString) {
+    let name = "\(name)"
+    self.init(own: Self.isHarmless(name) ? name : "", nil)
+  }
+
+  public static func id(_ text: String) -> Attribute { Attribute("id", text) }
+  public static func classes(_ text: StaticString) -> Attribute { Attribute("class", "\(text)") }
+  public static func httpEquiv(_ text: StaticString) -> Attribute {
+    Attribute(own: "http-equiv", "\(text)")
+  }
+  public static func content(_ text: String) -> Attribute { Attribute("content", text) }
+  public static func metaName(_ text: StaticString) -> Attribute { Attribute("name", "\(text)") }
+  /// What a picture, plot or control without words of its own is called.
+  public static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
+  public static func link(_ address: PageAddress) -> Attribute {
+    Attribute(own: "href", address.text)
+  }
+  public static func picture(_ data: PictureData) -> Attribute { Attribute(own: "src", data.text) }
+  /// The address of a `link` element for the small picture in the tab.
+  public static func icon(_ data: PictureData) -> Attribute { Attribute(own: "href", data.text) }
+  /// The shape that a `use` element draws, by its id on the same page.
+  public static func shape(_ id: StaticString) -> Attribute {
+    Attribute(own: "href", PageAddress.fragment("\(id)").text)
+  }
+
+  private static let guarded: Set<String> = [
+    "href", "src", "srcset", "srcdoc", "style", "action", "formaction", "poster", "background",
+    "ping",
+    "data", "cite", "manifest", "http-equiv", "xmlns",
+  ]
+
+  private static func isHarmless(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return !name.isEmpty && !name.hasPrefix("on") && !guarded.contains(name)
+      && !name.hasSuffix(":href")
+      && name.utf8.allSatisfy {
+        (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+      }
+  }
+}

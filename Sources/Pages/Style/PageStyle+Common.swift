@@ -1,0 +1,157 @@
+extension PageStyle {
+  /// The style of every page. What other files of this module may use of it:
+  ///
+  /// * Custom properties for colors, each with a value for light, dark, more contrast and print:
+  ///   `--ink` (text and lines), `--soft` (text of less weight, 4.5:1 as well), `--line` (grid lines,
+  ///   borders), `--paper`, `--panel` (ground of cards), `--link`; the states `--done`, `--warning`,
+  ///   `--failed`, `--waiting`, `--quarantined`, which are for shapes, never for text; and `--series-1` …
+  ///   `--series-3` for curves (x, y, z), which also differ by dashes (`.series-1` …).
+  /// * `[data-state=STATE]` around `.state`: the shape of the state in front of its word.
+  /// * In drawings: classes `done`, `warning`, `failed`, `waiting`, `quarantined` fill; `axis`, `grid` and
+  ///   `mark` are lines; `gap` is a shaded part; `series-1` … `series-3` are curves; `soft` is small text.
+  ///   Text in a drawing is not scaled when the drawing has no `viewBox` and places things in percent.
+  /// * `table.data` becomes cards below 40rem: each `td` then needs `data-label`, the words of its column.
+  ///   `table.narrow` (two or three short columns) stays a table. `td.n` and `th.n` are numbers.
+  /// * `section`, `.card`, `.cards` (a grid of cards), `.grid` (columns of equal width), `figure.plot`,
+  ///   `dl.facts`, `pre.log`, `pre.command` (selected as a whole), `.small`, `.notice`,
+  ///   `.only-for-readers` (not seen, read aloud).
+  static let common = PageStyle(text: colors + basics + tables + drawings + parts + paper)
+
+  /// Okabe–Ito hues. Blue and purple are lighter on dark paper.
+  private static let colors = """
+    :root{color-scheme:light dark;--paper:#fff;--ink:#15191e;--soft:#4a525b;--line:#c3c9d0;\
+    --panel:#f3f5f7;--link:#00508f;--done:#0072b2;--warning:#e69f00;--failed:#d55e00;\
+    --waiting:#868d95;--quarantined:#cc79a7;--series-1:#d55e00;--series-2:#009e73;--series-3:#0072b2;\
+    --good-ground:#e5f1f8;--bad-ground:#fdeee4}
+    @media (prefers-color-scheme:dark){:root{--paper:#14171b;--ink:#eceff2;--soft:#b4bcc5;--line:#454d56;\
+    --panel:#1f242a;--link:#8cc8f0;--done:#3d9fdb;--warning:#e69f00;--failed:#e8702a;--waiting:#8d959e;\
+    --quarantined:#d68bb4;--series-1:#e8702a;--series-2:#1fb58a;--series-3:#56b4e9;\
+    --good-ground:#14293a;--bad-ground:#3a2213}}
+    @media (prefers-contrast:more){:root{--ink:#000;--soft:#000;--line:#000;--panel:#fff;--link:#00008b}}
+    @media (prefers-contrast:more) and (prefers-color-scheme:dark){:root{--paper:#000;--ink:#fff;\
+    --soft:#fff;--line:#fff;--panel:#000;--link:#bfe3ff}}
+
+    """
+
+  private static let basics = """
+    *,::before,::after{box-sizing:border-box}
+    html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+    body{margin:0 auto;max-width:75rem;padding:1rem;background:var(--paper);color:var(--ink);\
+    font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-size:1rem;\
+    line-height:1.5;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+    h1,h2,h3,h4{line-height:1.25;margin:0 0 .5rem;font-weight:650}
+    h1{font-size:1.5rem}h2{font-size:1.25rem}h3{font-size:1.0625rem}h4{font-size:1rem}
+    p,ul,ol,dl,figure,table,pre{margin:0 0 .75rem}
+    ul,ol{padding-left:1.25rem}
+    section{margin:2rem 0 0}
+    a{color:var(--link);display:inline-block;min-width:1.5rem;min-height:1.5rem;max-width:100%}
+    img{max-width:100%;height:auto;display:block}
+    code,pre,kbd{font-family:ui-monospace,"Cascadia Mono",Menlo,Consolas,monospace;font-size:.875rem}
+    pre{white-space:pre-wrap;background:var(--panel);border:1px solid var(--line);border-radius:.375rem;\
+    padding:.5rem .75rem}
+    pre.command{user-select:all;-webkit-user-select:all}
+    summary{cursor:pointer;padding:.25rem 0;min-height:2rem}
+    details{margin:0 0 .75rem}
+    button,input,select{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);\
+    border-radius:.375rem;min-height:2.25rem;min-width:2.25rem;padding:.25rem .75rem;max-width:100%}
+    button{cursor:pointer}
+    button[aria-pressed=true]{background:var(--ink);color:var(--paper);border-color:var(--ink)}
+    :focus-visible{outline:3px solid var(--link);outline-offset:2px}
+    [hidden]{display:none!important}
+    .only-for-readers{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;\
+    clip-path:inset(50%);white-space:nowrap}
+    .small{font-size:.875rem;color:var(--soft)}
+
+    """
+
+  /// Below 40rem a table is a list of cards, each value with the words of its column in front.
+  private static let tables = """
+    table{border-collapse:collapse;width:100%}
+    caption{text-align:left;font-weight:600;padding:0 0 .5rem}
+    th,td{padding:.375rem .75rem .375rem 0;text-align:left;vertical-align:top;\
+    border-bottom:1px solid var(--line)}
+    th.n,td.n{text-align:right}
+    thead th{position:sticky;top:0;background:var(--paper);z-index:1}
+    th button{border-color:transparent;padding:.25rem 0;font-weight:600;text-align:left}
+    th[aria-sort] button{text-decoration:underline;text-underline-offset:.25em}
+    th[aria-sort=ascending] button::after{content:" \\2191"}
+    th[aria-sort=descending] button::after{content:" \\2193"}
+    @media (max-width:39.99rem){
+    table.data,table.data tbody,table.data tr,table.data td{display:block}
+    table.data thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+    table.data tbody tr{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem;\
+    margin:0 0 .75rem}
+    table.data td,table.data tbody th{display:flex;flex-wrap:wrap;gap:0 .75rem;border:0;padding:.125rem 0;text-align:left}
+    table.data td:empty{display:none}
+    table.data td[data-label]::before{content:attr(data-label);flex:0 0 7rem;color:var(--soft)}
+    }
+
+    """
+
+  private static let drawings = """
+    figure.plot svg{display:block;width:100%;overflow:visible;color:var(--ink)}
+    figcaption{margin:0 0 .25rem}
+    svg text{fill:currentColor;font-size:.8125rem}
+    svg text.soft{fill:var(--soft)}
+    svg .done{fill:var(--done)}svg .warning{fill:var(--warning)}svg .failed{fill:var(--failed)}
+    svg .waiting{fill:var(--waiting)}svg .quarantined{fill:var(--quarantined)}
+    svg .axis{stroke:currentColor;stroke-width:1;fill:none}
+    svg .grid{stroke:var(--line);stroke-width:1;fill:none}
+    svg .mark{stroke:var(--soft);stroke-width:1;fill:none}
+    svg .gap{fill:var(--waiting);fill-opacity:.25}
+    svg .hatch{stroke:currentColor;stroke-width:1.5;fill:none}
+    svg .series-1,svg .series-2,svg .series-3{fill:none;stroke-width:1.5;\
+    vector-effect:non-scaling-stroke;stroke:var(--series-1)}
+    svg .series-2{stroke:var(--series-2);stroke-dasharray:6 2}
+    svg .series-3{stroke:var(--series-3);stroke-dasharray:2 2}
+    [data-state]{--color:var(--waiting);--shape:circle(50%)}
+    [data-state=done]{--color:var(--done)}
+    [data-state=done-with-warnings]{--color:var(--warning);--shape:polygon(50% 6%,100% 94%,0 94%)}
+    [data-state=failed]{--color:var(--failed);--shape:polygon(20% 0,50% 30%,80% 0,100% 20%,70% 50%,\
+    100% 80%,80% 100%,50% 70%,20% 100%,0 80%,30% 50%,0 20%)}
+    [data-state=quarantined]{--color:var(--quarantined);--shape:inset(4%)}
+    [data-state=incomplete]{--color:var(--warning);--shape:polygon(0 0,100% 0,100% 50%,50% 50%,50% 100%,0 100%)}
+    [data-state=unrecognized],[data-state=trouble]{--color:var(--failed);\
+    --shape:polygon(50% 0,100% 50%,50% 100%,0 50%)}
+    [data-state=arriving],[data-state=queued],[data-state=running],[data-state=skipped],\
+    [data-state=interrupted]{--shape:polygon(0 0,100% 50%,0 100%)}
+    [data-state=queued]{--shape:polygon(0 10%,40% 10%,40% 90%,60% 90%,60% 10%,100% 10%,100% 90%,0 90%)}
+    .state::before{content:"";display:inline-block;width:.75em;height:.75em;margin-right:.375em;\
+    background:var(--color);clip-path:var(--shape);print-color-adjust:exact;\
+    -webkit-print-color-adjust:exact;forced-color-adjust:none}
+
+    """
+
+  private static let parts = """
+    .card{background:var(--panel);border:1px solid var(--line);border-left:.375rem solid var(--color,var(--line));\
+    border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem}
+    .card>:last-child{margin-bottom:0}
+    .notice{border-left:.375rem solid var(--warning);padding:.25rem .75rem}
+    .grid,.cards{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
+    dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,9rem),1fr));gap:.5rem 1rem}
+    dl.facts dt{font-size:.875rem;color:var(--soft)}
+    dl.facts dd{margin:0}
+
+    """
+
+  /// On paper everything is open and black on white, and links say where they lead.
+  private static let paper = """
+    @page{margin:15mm}
+    @media print{
+    :root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#000;--line:#777;--panel:#fff;--link:#000;\
+    --done:#0072b2;--failed:#d55e00;--waiting:#868d95;--quarantined:#cc79a7;--series-1:#d55e00;\
+    --series-2:#009e73;--series-3:#0072b2;--good-ground:#fff;--bad-ground:#fff}
+    body{max-width:none;padding:0;font-size:10pt}
+    thead{display:table-header-group}thead th{position:static}
+    tr,li,figure,img,svg,.card,pre{break-inside:avoid}
+    h1,h2,h3,h4,caption,summary{break-after:avoid}
+    th[aria-sort] button{text-decoration:none}
+    th button,.card{border-color:#777}th button{border:0;padding:0;min-height:0}
+    .controls{display:none!important}
+    a[href]::after{content:" (" attr(href) ")";font-size:.8em}
+    a[href^="#"]::after{content:""}
+    svg,.state::before{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+    }
+
+    """
+}
