@@ -1,0 +1,10 @@
+#pragma once
+
+/*
+ * Lowers this process with all its threads, and what it starts from now on: nice 19, I/O class idle,
+ * OOM score 1000. Best effort.
+ */
+void scanmill_lower_priority(void);
+
+/* A file that is only in memory, closed on exec. A descriptor, or -1 with errno. */
+int scanmill_memory_file(void);

@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "niceness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* linux/ioprio.h, which not every system has: IOPRIO_WHO_PROCESS, IOPRIO_CLASS_IDLE << 13. */
+enum { io_of_process = 1, io_idle = 3 << 13 };
+
+static void lower_thread(id_t thread) {
+  (void)setpriority(PRIO_PROCESS, thread, 19);
+  (void)syscall(SYS_ioprio_set, io_of_process, (int)thread, io_idle);
+}
+
+void scanmill_lower_priority(void) {
+  /* Linux keeps both by thread; new threads get those of the thread that makes them. */
+  DIR *threads = opendir("/proc/self/task");
+  if (threads != NULL) {
+    for (struct dirent *entry; (entry = readdir(threads)) != NULL;) {
+      long thread = strtol(entry->d_name, NULL, 10);
+      if (thread > 0) lower_thread((id_t)thread);
+    }
+    closedir(threads);
+  } else {
+    lower_thread(0);
+  }
+  int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) {
+    (void)!write(score, "1000", 4);
+    close(score);
+  }
+}
+
+int scanmill_memory_file(void) { return memfd_create("scanmill", MFD_CLOEXEC); }

@@ -1,0 +1,100 @@
+import CPlatform
+import Processes
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The command of `--notify`: `/bin/sh -c COMMAND`, the report's JSON on standard input, `SCANMILL_PAGE` in
+/// its environment. What it prints goes to a log.
+///
+/// The input is a file in memory, not a pipe: a program that never reads it is as good as one that reads
+/// all of it. What the command leaves in the background ends with it.
+public struct Notification: Sendable {
+  public var command: String
+  /// After that it is ended, with all that it has started.
+  public var limitSeconds = 60.0
+  /// The most that it may print before it is ended.
+  public var limitLogBytes: Int64 = 1 << 20
+
+  public init(_ command: String) {
+    self.command = command
+  }
+
+  /// Runs the command and waits for it. Never throws.
+  ///
+  /// - Parameters:
+  ///   - json: the report.
+  ///   - page: of the night; `nil`: there is none, and no variable.
+  ///   - keepWaiting: asked about ten times a second, for a watcher that must say that it is alive; `false`
+  ///     ends the command.
+  /// - Returns: what went wrong, for people; `nil`: nothing.
+  public func send(
+    _ json: [UInt8], page: FilePath?, log: LogFile, keepWaiting: () -> Bool = { true }
+  ) -> String? {
+    do {
+      return try log.withDescriptor { log in
+        try run(json, page: page, log: log, keepWaiting: keepWaiting)
+      }
+    } catch {
+      return "--notify: \(error)"
+    }
+  }
+
+  private func run(
+    _ json: [UInt8], page: FilePath?, log: FileDescriptor, keepWaiting: () -> Bool
+  ) throws -> String? {
+    let input = FileDescriptor(rawValue: scanmill_memory_file())
+    guard input.rawValue >= 0 else { throw Errno(rawValue: errno) }
+    defer { try? input.close() }
+    _ = try input.writeAll(json)
+    try input.seek(offset: 0, from: .start)
+    var order = ProcessOrder("/bin/sh", ["-c", command])
+    var environment = ServiceManager.withoutVariables(ProcessOrder.foreignEnvironment)
+    environment["SCANMILL_PAGE"] = page?.text
+    order.environment = environment
+    order.input = .descriptor(input)
+    order.output = .descriptor(log)
+    order.error = .descriptor(log)
+    order.isGuarded = true
+    // It waits for this thread, which waits for it.
+    order.diesWithStarter = true
+    let most = Self.size(of: log) + limitLogBytes
+    let start = Self.seconds()
+    let child = try ChildProcess(order)
+    while true {
+      if let end = child.look() {
+        return end.isSuccess ? nil : "--notify: the command \(end.phrase)"
+      }
+      let reason =
+        if Self.seconds() - start >= limitSeconds {
+          "was ended after \(Int(limitSeconds.rounded(.up))) s"
+        } else if Self.size(of: log) > most {
+          "was ended because it printed more than \(limitLogBytes >> 10) KiB"
+        } else if !keepWaiting() {
+          "was ended because the program ends"
+        } else {
+          String?.none
+        }
+      if let reason {
+        child.kill()
+        _ = child.wait()
+        return "--notify: the command \(reason)"
+      }
+      usleep(100_000)
+    }
+  }
+
+  private static func seconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private static func size(of file: FileDescriptor) -> Int64 {
+    var status = stat()
+    return fstat(file.rawValue, &status) == 0 ? Int64(status.st_size) : 0
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Night
+
+@Suite("Room on the disk")
+struct DiskRoomTests {
+  private static let GiB: Int64 = 1 << 30
+
+  @Test(
+    "is enough from 1 GiB or 2 %, whichever is less",
+    arguments: [
+      (GiB, 1000 * GiB, true), (GiB - 1, 1000 * GiB, false), (20 * GiB / 50, 20 * GiB, true),
+      (20 * GiB / 50 - 1, 20 * GiB, false), (0, GiB, false), (0, 0, true),
+      (Int64.max, Int64.max, true),
+    ])
+  func bytes(free: Int64, total: Int64, isEnough: Bool) {
+    #expect(DiskRoom(bytes: free, totalBytes: total).isEnough == isEnough)
+  }
+
+  @Test(
+    "is enough with some inodes, or where none are counted",
+    arguments: [
+      (0, 1_000_000, false), (9_999, 1_000_000, false), (10_000, 1_000_000, true), (2, 100, true),
+      (1, 100, false), (0, 10, false), (1, 10, true), (nil, nil, true),
+    ] as [(Int64?, Int64?, Bool)])
+  func inodes(free: Int64?, total: Int64?, isEnough: Bool) {
+    let room = DiskRoom(
+      bytes: 2 * Self.GiB, totalBytes: 10 * Self.GiB, inodes: free, totalInodes: total)
+    #expect(room.isEnough == isEnough)
+  }
+
+  @Test("is that of the file system, also for a folder that is not made yet")
+  func free() throws {
+    let folder = try TemporaryFolder()
+    let there = try #require(DiskRoom.free(of: folder.path))
+    let later = try #require(DiskRoom.free(of: folder.path.appending("a/b/c")))
+    #expect(there.totalBytes == later.totalBytes && there.totalBytes > 0)
+    #expect(there.bytes <= there.totalBytes)
+    #expect(DiskRoom.free(of: "") != nil)
+    #expect(DiskRoom.free(of: "no-such-folder/x") != nil)
+    #expect(DiskRoom.free(of: "/dev/null/x") == nil)
+  }
+}
+
+@Suite("A worker that is nice")
+struct NicenessTests {
+  @Test("has the least priority with all its threads, and so has what it starts")
+  func lowered() async {
+    await #expect(processExitsWith: .success) {
+      let started = DispatchSemaphore(value: 0)
+      let thread = Thread {
+        started.signal()
+        sleep(600)
+      }
+      thread.start()
+      started.wait()
+      Niceness.lower()
+      let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+      guard threads.count > 1 else { exit(2) }
+      for id in threads {
+        errno = 0
+        guard let id = UInt32(id), getpriority(__priority_which_t(0), id) == 19 else { exit(3) }
+      }
+      let child = try PromTools.run("sh", ["-c", "nice; cat /proc/self/oom_score_adj"])
+      guard child == "19\n1000\n" else { exit(4) }
+      if let text = try? PromTools.run("ionice", ["-p", "\(getpid())"]) {
+        guard text.hasPrefix("idle") else { exit(5) }
+      }
+      exit(0)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Programs of others that check what we write for them, where they are installed.
+enum PromTools {
+  static let hasParser = has("python3", ["-c", "import prometheus_client"]) {
+    "the Python module prometheus_client (Debian: python3-prometheus-client)"
+  }
+  static let hasPromtool = has("promtool", ["--version"]) { "promtool (Debian: prometheus)" }
+  static let hasSystemdAnalyze = has("systemd-analyze", ["--version"]) {
+    "systemd-analyze (Debian: systemd)"
+  }
+
+  private static func has(_ program: String, _ arguments: [String], _ name: () -> String) -> Bool {
+    if (try? run(program, arguments)) != nil { return true }
+    print("note: \(name()) is absent: tests with it are skipped")
+    return false
+  }
+
+  struct Failed: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// What it prints, errors included; throws when it does not end with 0.
+  @discardableResult
+  static func run(_ program: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = String(
+      decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failed(description: "\(program) \(arguments): \(process.terminationStatus)\n\(output)")
+    }
+    return output
+  }
+}
