@@ -1,3 +1,4 @@
+import Pipeline
 import Runner
 import Storage
 import SystemPackage
@@ -9,16 +10,27 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public struct Waiting: Hashable, Sendable, Codable {
     /// The name of its folder in the output, which it may not have yet.
     public var id: String
+    /// Empty: not recognized yet.
     public var family: String
     public var path: String
-    /// `arriving`, `incomplete`, `queued` or `running`.
+    /// `arriving`, `incomplete`, `queued` or `running`; `failed` or `quarantined` only where the output
+    /// has no folder to note it in.
     public var state: CaptureState
     /// Since when, for people (UTC, ISO 8601).
     public var since: String
     /// Files that a complete upload would have.
     public var missing: [String]
-    /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
+    /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`.
     public var waitsFor: String?
+    /// Where the capture shares its folder with others.
+    public var stem: String?
+    /// `true`: its place was gone before it was done; `state` is `failed`.
+    public var gone: Bool?
+    /// Of a failure that stands nowhere else: the capture has no folder in the output.
+    public var cause: FailureCause?
+    public var message: String?
+    public var attempts: Int?
+    public var retryAt: String?
 
     public init(
       id: String, family: String, path: String, state: CaptureState, since: String,
@@ -47,6 +59,10 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// In the order of arrival.
   public var waiting: [Waiting]
   public var unrecognized: [RunReport.Unrecognized]
+  /// Captures that were there.
+  public var known = 0
+  /// When a capture was last done, in seconds since 1970.
+  public var lastDoneSeconds: Double?
 
   public static let fileName = "watch.json"
   /// Held by the watcher as long as it lives.

@@ -21,7 +21,7 @@ public struct CapturePlan: Sendable {
 extension BatchRun {
   /// Finds captures without recognizing those that an earlier run into the same output knows and that
   /// have not changed.
-  public func finder() -> CaptureFinder {
+  public func finder(memory: (any FolderMemory)? = nil) -> CaptureFinder {
     // Folders are compared as they are found: without links.
     let signature = registry.signature
     let output = PathSafety.resolvedAsFarAsPossible(options.output)
@@ -29,7 +29,7 @@ extension BatchRun {
       registry, isLeftOut: { $0 == output },
       remembered: { [root = options.output] folder in
         KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
-      })
+      }, memory: memory)
   }
 
   /// What would be done, without touching or creating anything.
@@ -107,6 +107,24 @@ extension BatchRun {
     report.captures = settled
     report.exit = ExitStatus.of(report, [])
     return report
+  }
+
+  /// The same for many, on all cores that the run may use.
+  public func settled(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+    var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
+    for finding in Survey(self, targets).look(at: Array(targets.indices), until: Interruption()) {
+      reports[finding.index] = finding.settled
+    }
+    return reports
+  }
+
+  /// Files that a complete upload of a capture would have: from what an earlier run noted, if nothing has
+  /// changed since, else by opening it.
+  public func missingFiles(of target: CaptureTarget) throws(CaptureError) -> [String] {
+    if let known = KnownCapture.ifCurrent(target, registry: registry) {
+      return known.summary.missingFiles ?? []
+    }
+    return try look(target.recognition).missingFiles ?? []
   }
 
   /// The same for one of many, with what they share.

@@ -38,11 +38,14 @@ public struct CaptureFinder: Sendable {
   ///   - isLeftOut: folders that are not searched: an output inside the searched tree.
   ///   - remembered: the only capture of a folder, from somebody who knows that nothing in the
   ///     folder has changed since it was recognized.
+  ///   - memory: of somebody who looks at the same tree again and again.
   public init(
     _ registry: CaptureRegistry, isLeftOut: @escaping @Sendable (FilePath) -> Bool = { _ in false },
-    remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil }
+    remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil },
+    memory: (any FolderMemory)? = nil
   ) {
-    search = FolderSearch(registry: registry, remembered: remembered, isLeftOut: isLeftOut)
+    search = FolderSearch(
+      registry: registry, remembered: remembered, memory: memory, isLeftOut: isLeftOut)
   }
 
   /// A folder that holds captures, a folder with captures up to six levels below, or one file of a

@@ -15,6 +15,29 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   }
 }
 
+/// What one look at one folder gives.
+public struct FolderLook: Sendable {
+  public internal(set) var captures: [Recognition] = []
+  /// Folders to look at next.
+  public internal(set) var inner: [FilePath] = []
+  /// Links to folders.
+  var links: [FilePath] = []
+  public internal(set) var unrecognized: UnrecognizedFolder?
+  public internal(set) var unreadable: [FileError] = []
+
+  /// Whether it is the folder of one capture, which is not searched further.
+  public var isWholeCapture: Bool { captures.contains { $0.stem == nil } }
+}
+
+/// Keeps what was found in folders for as long as nothing in them changes, for somebody who looks at the
+/// same tree again and again. Called from several threads.
+public protocol FolderMemory: Sendable {
+  /// What was found when the folder was last looked into, if it still is as it was then.
+  func recall(_ folder: FilePath) -> FolderLook?
+  /// What was found just now, after `recall` gave nothing.
+  func note(_ look: FolderLook, of folder: FilePath)
+}
+
 /// Looks for captures below one folder, level by level, each level on all cores.
 ///
 /// A capture that is a whole folder is not searched further, a shelf of stems is. Left out: names with a
@@ -29,6 +52,7 @@ struct FolderSearch {
 
   let registry: CaptureRegistry
   let remembered: @Sendable (FilePath) -> Recognition?
+  var memory: (any FolderMemory)?
   let isLeftOut: @Sendable (FilePath) -> Bool
 
   struct Result: Sendable {
@@ -37,16 +61,7 @@ struct FolderSearch {
     var unreadable: [FileError] = []
   }
 
-  /// What one look at one folder gives.
-  struct Look: Sendable {
-    var captures: [Recognition] = []
-    /// Folders to look at next.
-    var inner: [FilePath] = []
-    /// Links to folders.
-    var links: [FilePath] = []
-    var unrecognized: UnrecognizedFolder?
-    var unreadable: [FileError] = []
-  }
+  typealias Look = FolderLook
 
   /// - Parameter listing: of `root`, which is resolved.
   func search(_ listing: FolderListing) -> Result {
@@ -109,11 +124,18 @@ struct FolderSearch {
   private func look(at folder: FilePath, level: Int, first: FolderListing?) -> Look {
     if level > 0 {
       if isLeftOut(folder) { return Look() }
-      if let known = remembered(folder) { return Look(captures: [known]) }
+    }
+    if let known = memory?.recall(folder) { return known }
+    if level > 0, let known = remembered(folder) {
+      let look = Look(captures: [known])
+      memory?.note(look, of: folder)
+      return look
     }
     do throws(FileError) {
       let listing = if let first { first } else { try FolderListing(of: folder) }
-      return look(into: listing, level: level)
+      let look = look(into: listing, level: level)
+      memory?.note(look, of: folder)
+      return look
     } catch {
       // Gone since its parent was listed: that is no trouble.
       return Look(unreadable: error.kind == .notFound && level > 0 ? [] : [error])

@@ -6,7 +6,7 @@ import SystemPackage
 /// What has become of the captures of a run so far: every one ends in exactly one entry, in the order in
 /// which they were given, whatever the order in which they end.
 struct RunLedger {
-  private let targets: [CaptureTarget]
+  private var targets: [CaptureTarget]
   private let clock: RunClock
   private let events: any EventSink
   private let run: String
@@ -37,6 +37,9 @@ struct RunLedger {
     event.total = targets.count
     events.send(event)
   }
+
+  /// One more, which came while the run went on.
+  mutating func append(_ target: CaptureTarget) { targets.append(target) }
 
   /// How many captures have ended.
   var ended: Int { reports.count }

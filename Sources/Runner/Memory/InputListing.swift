@@ -25,7 +25,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   private static let mostEntries = 200_000
   private static let mostLevels = 6
 
-  /// `nil` when the folder is absent or holds too much.
+  /// `nil` when the folder is absent or holds too much. What bystanders left is not in it.
   init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
       folder: recognition.folder.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
@@ -56,6 +56,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   private mutating func gather(_ open: OpenFolder, prefix: String, level: Int) -> Bool {
     for (name, kind) in open.entries() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
+      if Bystanders.contains(name) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }

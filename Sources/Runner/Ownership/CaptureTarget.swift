@@ -25,6 +25,9 @@ public struct CaptureTarget: Sendable, Codable {
     self.layout = layout
   }
 
+  /// Whether its folder in the output is its own already.
+  public var isClaimed: Bool { claim == nil && refusal == nil }
+
   func report(
     _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
   ) -> CaptureReport {

@@ -12,7 +12,9 @@ import SystemPackage
 /// One run of a supervisor.
 final class SupervisedRun {
   private let supervisor: Supervisor
-  private let targets: [CaptureTarget]
+  private var targets: [CaptureTarget]
+  /// Gives more captures while the run goes on.
+  private let supply: (any TargetSupply)?
   private let run: String
   private let events: any EventSink
   private let interruption: Interruption
@@ -41,10 +43,12 @@ final class SupervisedRun {
 
   init(
     _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    run: String, events: any EventSink, interruption: Interruption
+    supply: (any TargetSupply)? = nil, run: String, events: any EventSink,
+    interruption: Interruption
   ) {
     self.supervisor = supervisor
     self.targets = targets
+    self.supply = supply
     self.run = run
     self.events = events
     self.interruption = interruption
@@ -95,6 +99,7 @@ final class SupervisedRun {
 
   private func takeUp() {
     if let why = reasonToStartNothing { skipWaiting(why) }
+    takeFromSupply()
     lookAhead()
     waiting = short.takeDue(atSeconds: clock.monotonicSeconds()).compactMap { Int($0) } + waiting
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
@@ -110,6 +115,19 @@ final class SupervisedRun {
     // Each is told at its start what all of them leave it.
     giveShares()
     for index in admitted { start(index) }
+  }
+
+  /// Asks for as many captures as could be started now, so that whoever gives them decides to the last
+  /// moment what is started next.
+  private func takeFromSupply() {
+    guard let supply, !interruption.isRequested, unseen.isEmpty, looking == nil else { return }
+    let room = admission.cores - running.count - waiting.count
+    guard room > 0 else { return }
+    for target in supply.next(room) {
+      waiting.append(targets.count)
+      targets.append(target)
+      ledger.append(target)
+    }
   }
 
   /// Takes a capture up again later for which something was short: when another has ended, or after a
@@ -184,7 +202,8 @@ final class SupervisedRun {
   private var memoryLimitBytes: Int64 {
     guard let given = options.memoryBytes else { return admission.memoryBytes }
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
-    let atOnce = min(options.cores, targets.count, max(1, Int(clamping: given / max(1, needed))))
+    let known = supply == nil ? targets.count : options.cores
+    let atOnce = min(options.cores, known, max(1, Int(clamping: given / max(1, needed))))
     return given / Int64(max(1, atOnce))
   }
 

@@ -34,4 +34,21 @@ public struct Supervisor: Sendable {
       self, targets, declined: declined, run: run, events: events, interruption: interruption)
     return watch.execute()
   }
+
+  /// Runs captures as `supply` gives them, until it gives none while none runs.
+  public func run(
+    supply: any TargetSupply, run: String, events: any EventSink, interruption: Interruption
+  ) -> RunReport {
+    let watch = SupervisedRun(
+      self, [], declined: [], supply: supply, run: run, events: events, interruption: interruption)
+    return watch.execute()
+  }
+}
+
+/// Gives a run captures while it goes on.
+public protocol TargetSupply: Sendable {
+  /// At most `most` captures that are to be started now, whose folders are claimed. Asked four times a
+  /// second, and whenever a worker has ended, from the thread that runs the run; a run for which nothing is
+  /// at work and to which nothing is given ends.
+  func next(_ most: Int) -> [CaptureTarget]
 }

@@ -1,0 +1,122 @@
+import Captures
+import Runner
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Names, sizes, times and inodes of files, as one digest: what tells a place at rest from one that is
+/// written to. No file is opened. Device numbers are left out: they change with every mount.
+struct PlaceStamp: Hashable, Sendable {
+  var digest: Digest
+  /// A transfer's temporary file lies in it.
+  var isTransferring = false
+  /// Another version of one of its files, kept by a synchronizer.
+  var conflict: String?
+
+  /// Beyond this many files or folders in folders nothing further is looked at, as with `InputListing`.
+  private static let mostEntries = 200_000
+  private static let mostLevels = 6
+
+  /// Everything in a folder; with `stem` only what begins with it, without folders in it. `nil` when the
+  /// folder cannot be read.
+  init?(of folder: FilePath, stem: String? = nil) {
+    guard let open = OpenFolder(folder.text) else { return nil }
+    var gathering = Gathering(stem: stem.map { Array($0.utf8) })
+    gathering.gather(open, prefix: "", level: 0, isDeep: true)
+    self = gathering.stamp
+  }
+
+  /// The entries of a folder itself: files with their times, folders by name.
+  init?(ofEntriesIn folder: FilePath) {
+    guard let open = OpenFolder(folder.text) else { return nil }
+    var gathering = Gathering(stem: nil)
+    gathering.gather(open, prefix: "", level: 0, isDeep: false)
+    self = gathering.stamp
+  }
+
+  private struct Gathering {
+    let stem: [UInt8]?
+    var lines: [String] = []
+    var isTransferring = false
+    var conflict: String?
+
+    mutating func gather(_ open: OpenFolder, prefix: String, level: Int, isDeep: Bool) {
+      for (name, kind) in open.entries() {
+        if level == 0, let stem, !name.utf8.starts(with: stem),
+          !(StagingNames.isTransfer(name) && name.utf8.dropFirst().starts(with: stem))
+        {
+          continue
+        }
+        if StagingNames.isBystander(name) { continue }
+        if StagingNames.isTransfer(name), kind != .folder { isTransferring = true }
+        if StagingNames.isConflict(name) { conflict = prefix + name }
+        guard lines.count < PlaceStamp.mostEntries else { return }
+        switch kind {
+        case .folder:
+          lines.append("\(prefix)\(name)/")
+          guard isDeep, level < PlaceStamp.mostLevels, let inner = OpenFolder(name, in: open) else {
+            continue
+          }
+          gather(inner, prefix: "\(prefix)\(name)/", level: level + 1, isDeep: true)
+        case .file, .link:
+          guard let stamp = open.stamp(of: name) else {
+            lines.append("\(prefix)\(name)")
+            continue
+          }
+          lines.append(
+            "\(prefix)\(name)\0\(stamp.bytes) \(stamp.modifiedNanoseconds) "
+              + "\(stamp.changedNanoseconds) \(stamp.inode)")
+        case .other: continue
+        }
+      }
+    }
+
+    var stamp: PlaceStamp {
+      var stamp = PlaceStamp(digest: Digest(of: lines.sorted().joined(separator: "\n")))
+      stamp.isTransferring = isTransferring
+      stamp.conflict = conflict
+      return stamp
+    }
+  }
+
+  private init(digest: Digest) {
+    self.digest = digest
+  }
+
+  /// For tests.
+  init(text: String, isTransferring: Bool = false) {
+    self.init(digest: Digest(of: text))
+    self.isTransferring = isTransferring
+  }
+}
+
+/// The file system that a path lies on, and which folder it is; `nil` when it is not there.
+struct FolderPlace: Hashable, Sendable {
+  var device: UInt64
+  var inode: UInt64
+
+  init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
+
+  init?(_ folder: FilePath) {
+    var status = stat()
+    guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR
+    else { return nil }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+
+  /// Of the nearest folder above a path that is gone.
+  static func nearest(above path: FilePath) -> FolderPlace? {
+    var folder = path
+    while folder.removeLastComponent() {
+      if let found = FolderPlace(folder) { return found }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,101 @@
+import Captures
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Where a capture lies in STAGING: its folder, and its stem where it shares the folder.
+struct StagingPlace: Hashable, Sendable {
+  var folder: FilePath
+  /// By bytes: names that are composed differently are different files.
+  var stem: [UInt8]?
+
+  init(folder: FilePath, stem: String? = nil) {
+    self.folder = folder
+    self.stem = stem.map { Array($0.utf8) }
+  }
+
+  init(_ recognition: Recognition) {
+    self.init(folder: recognition.folder, stem: recognition.stem)
+  }
+}
+
+/// What one look at STAGING found. No judgement.
+struct StagingSnapshot: Sendable {
+  struct Seen: Sendable {
+    var recognition: Recognition
+    var stamp: PlaceStamp
+    var mark = UploadMark()
+    var isOnItsWay = false
+    /// Of its folder.
+    var place: FolderPlace?
+  }
+
+  struct Stranger: Sendable {
+    var folder: UnrecognizedFolder
+    var stamp: PlaceStamp
+  }
+
+  /// In path order.
+  var captures: [Seen] = []
+  var strangers: [Stranger] = []
+  /// Folders and files that could not be read: captures may be hidden behind them.
+  var unreadable: [FileError] = []
+  /// Of STAGING itself.
+  var place: FolderPlace?
+  /// Whether there is any name in STAGING.
+  var isEmpty = false
+  /// Folders in which something may appear.
+  var folders: Set<FilePath> = []
+}
+
+/// Looks at STAGING, again and again.
+final class StagingLooker: Sendable {
+  let staging: FilePath
+  let memory = StagingMemory()
+
+  init(_ staging: FilePath) {
+    self.staging = staging
+  }
+
+  /// One look, on all cores. Throws when STAGING itself cannot be read.
+  ///
+  /// Cost while nothing has changed: one listing per folder and one system call per file.
+  func look(_ batch: BatchRun) throws(FileError) -> StagingSnapshot {
+    var snapshot = StagingSnapshot()
+    let names: [String]
+    do throws(FileError) {
+      names = try FileSystem.names(in: staging)
+    } catch {
+      throw error
+    }
+    snapshot.place = FolderPlace(staging)
+    snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
+    memory.begin()
+    let finding = batch.finder(memory: memory).find(staging)
+    let onTheirWay = UploadMark.onTheirWay(in: staging)
+    for capture in finding.captures {
+      guard let known = memory[capture.folder],
+        let stamp = capture.stem.map({ known.stems[$0] }) ?? known.whole
+      else { continue }
+      var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
+      if capture.stem == nil { seen.mark = known.mark }
+      seen.isOnItsWay =
+        onTheirWay.contains(capture.id) || (capture.folder.name.map(onTheirWay.contains) ?? false)
+      seen.place = known.place
+      snapshot.captures.append(seen)
+    }
+    let folders = memory.folders
+    snapshot.strangers = finding.unrecognized.map { stranger in
+      let below = folders.filter { $0.folder.starts(with: stranger.path) }
+      var stamp = PlaceStamp(
+        text: below.map { "\($0.folder) \($0.entries.digest)" }.sorted().joined(separator: "\n"))
+      stamp.isTransferring = below.contains { $0.entries.isTransferring }
+      return StagingSnapshot.Stranger(folder: stranger, stamp: stamp)
+    }
+    snapshot.unreadable = finding.unreadable
+    snapshot.folders = Set(folders.map(\.folder)).union([staging])
+    memory.end()
+    return snapshot
+  }
+}
