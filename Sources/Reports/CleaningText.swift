@@ -42,6 +42,7 @@ extension Removable.Kind {
     case .intermediate: "intermediate, built again when needed"
     case .failed: "failed attempt"
     case .leftover: "leftover of an earlier run"
+    case .run: "events and logs of an old run"
     }
   }
 }

@@ -1,8 +1,10 @@
 import ArgumentParser
+import Night
 import Pipeline
 import Reports
 import Runner
 import Storage
+import SystemPackage
 
 struct CleanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,16 +27,25 @@ struct CleanCommand: ParsableCommand {
   @Flag(help: "What failed attempts and killed runs left.")
   var failed = false
 
+  @Option(
+    help: ArgumentHelp("Events and logs of runs older than this, e.g. 90d.", valueName: "duration"))
+  var keepRuns: String?
+
   @Flag(help: "Remove, do not only list.")
   var yes = false
 
   func validate() throws {
-    if [stage != nil, intermediate, failed].count(where: { $0 }) > 1 {
-      throw ValidationError("--stage, --intermediate and --failed exclude each other")
+    if [stage != nil, intermediate, failed, keepRuns != nil].count(where: { $0 }) > 1 {
+      throw ValidationError(
+        "--stage, --intermediate, --failed and --keep-runs exclude each other")
+    }
+    if let keepRuns, MomentText.durationNanoseconds(keepRuns) == nil {
+      throw ValidationError("--keep-runs: '\(keepRuns)' is no duration, e.g. 90d")
     }
   }
 
   func run() throws {
+    if let age = keepRuns.flatMap(MomentText.durationNanoseconds) { return try cleanRuns(age) }
     let catalog = try OutputFinder.catalog(folder)
     let examiner = OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
@@ -64,5 +75,21 @@ struct CleanCommand: ParsableCommand {
     }
     Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
     if yes, !locked.isEmpty { throw Exit(code: ExitStatus.locked) }
+  }
+
+  private func cleanRuns(_ age: Int64) throws {
+    let root = FilePath(text: folder)
+    guard FileSystem.isFolder(root) else {
+      throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
+    }
+    guard FileSystem.isFolder(root.appending("runs")) else {
+      throw Failure(
+        code: ExitStatus.noCapture, text: "\(folder): no runs here (is it what --output named?)")
+    }
+    let items =
+      yes
+      ? try RunKeeping.perform(root: root, olderThanNanoseconds: age)
+      : try RunKeeping.find(root: root, olderThanNanoseconds: age)
+    Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes))
   }
 }

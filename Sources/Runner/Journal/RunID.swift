@@ -28,7 +28,7 @@ public struct RunID: Hashable, Sendable {
   }
 
   /// `nil` for what is no id of ours.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     func isHex(_ text: String, _ count: Int) -> Bool {
       text.utf8.count == count && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
@@ -44,8 +44,19 @@ public struct RunID: Hashable, Sendable {
     home = parts.count == 4 ? parts[2] : nil
   }
 
+  /// When it was made, by its own text, in nanoseconds since 1970; `nil` for a time that does not exist.
+  package var madeNanoseconds: Int64? {
+    let parts = [(0, 4), (4, 6), (6, 8), (9, 11), (11, 13), (13, 15)].map { range in
+      String(decoding: Array(text.utf8)[range.0..<range.1], as: UTF8.self)
+    }
+    let date = parts[0] + "-" + parts[1] + "-" + parts[2]
+    let time = parts[3] + ":" + parts[4] + ":" + parts[5]
+    guard let moment = try? Date("\(date)T\(time)Z", strategy: .iso8601) else { return nil }
+    return Int64(moment.timeIntervalSince1970) * 1_000_000_000
+  }
+
   /// Whether the process that made it still runs; `nil` where that cannot be told from here.
-  var isAlive: Bool? {
+  package var isAlive: Bool? {
     home == ProcessHome.current ? ProcessHome.isAlive(process) : nil
   }
 }

@@ -9,7 +9,7 @@ import Pipeline
 public enum MomentText {
   /// Nanoseconds since 1970; `nil` for what is no moment. A day that does not exist is none.
   public static func nanoseconds(_ text: String, nowNanoseconds: Int64) -> Int64? {
-    if let back = duration(text) {
+    if let back = durationNanoseconds(text) {
       let (then, overflow) = nowNanoseconds.subtractingReportingOverflow(back)
       return overflow ? nil : then
     }
@@ -41,7 +41,8 @@ public enum MomentText {
     return numbers.count == 6 && zip(numbers, most).allSatisfy({ $0 <= $1 }) ? numbers : nil
   }
 
-  private static func duration(_ text: String) -> Int64? {
+  /// Of a duration as in `DurationText`, or in days (`90d`).
+  public static func durationNanoseconds(_ text: String) -> Int64? {
     guard text.hasSuffix("d") else { return DurationText.nanoseconds(text) }
     guard let hours = DurationText.nanoseconds(text.dropLast() + "h") else { return nil }
     let (days, overflow) = hours.multipliedReportingOverflow(by: 24)

@@ -18,13 +18,26 @@ public enum CleaningChoice: Hashable, Sendable {
 public struct Removable: Hashable, Sendable {
   public enum Kind: String, Sendable, Encodable {
     case artifact, intermediate, failed, leftover
+    /// Events and logs of an old run.
+    case run
   }
 
+  /// Empty for a run.
   public var capture: String
   public var kind: Kind
   public var stage: String?
   public var path: FilePath
   public var size: FolderSize
+
+  public init(
+    capture: String, kind: Kind, stage: String?, path: FilePath, size: FolderSize
+  ) {
+    self.capture = capture
+    self.kind = kind
+    self.stage = stage
+    self.path = path
+    self.size = size
+  }
 }
 
 /// Finds and removes what is not needed. Only folders and files that we made are touched: artifacts with

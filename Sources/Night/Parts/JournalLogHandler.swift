@@ -1,0 +1,85 @@
+import CPlatform
+import Logging
+import Storage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Log lines for a service: to the journal with the priority that `journalctl -p` and `-o` know, without
+/// a time, since it has its own; to anything else with time and level.
+///
+/// `message key=value …`, one line each; whatever controls a terminal or makes one line look like two is
+/// shown escaped.
+public struct JournalLogHandler: LogHandler {
+  public enum Style: Sendable {
+    /// `<4>message`, as in `sd-daemon(3)`.
+    case journal
+    /// `2026-11-20T22:00:00.000Z warning: message`.
+    case plain
+  }
+
+  public var logLevel = Logger.Level.info
+  public var metadata: Logger.Metadata = [:]
+  private let style: Style
+  private let time: @Sendable () -> String
+  private let write: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - write: takes whole lines.
+  public init(
+    _ style: Style, time: @escaping @Sendable () -> String,
+    write: @escaping @Sendable (String) -> Void
+  ) {
+    self.style = style
+    self.time = time
+    self.write = write
+  }
+
+  /// `.journal` when the environment says that standard error is the journal, and it is: a program that
+  /// was started by a service may have been given another one.
+  public static func style(
+    environment: [String: String], descriptor: Int32 = STDERR_FILENO
+  ) -> Style {
+    var status = stat()
+    guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0,
+      stream == "\(status.st_dev):\(status.st_ino)"
+    else { return .plain }
+    return .journal
+  }
+
+  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  public func log(event: LogEvent) {
+    let fields = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    let words =
+      ["\(event.message)".onOneLine]
+      + fields.sorted { $0.key < $1.key }.map { "\($0.key.onOneLine)=\(Self.value($0.value))" }
+    let line = words.joined(separator: " ") + "\n"
+    switch style {
+    case .journal: write("<\(Self.priority(event.level))>" + line)
+    case .plain: write("\(time()) \(event.level.rawValue): " + line)
+    }
+  }
+
+  /// Quoted where it would not be told from what follows.
+  private static func value(_ value: Logger.Metadata.Value) -> String {
+    let text = "\(value)".onOneLine
+    guard text.isEmpty || text.contains(where: { " \"=".contains($0) }) else { return text }
+    return "\"" + text.replacing("\"", with: "\\\"") + "\""
+  }
+
+  /// Of `syslog(3)`, from LOG_ERR to LOG_DEBUG.
+  static func priority(_ level: Logger.Level) -> Int {
+    switch level {
+    case .critical, .error: 3
+    case .warning: 4
+    case .notice: 5
+    case .info: 6
+    case .debug, .trace: 7
+    }
+  }
+}
