@@ -1,0 +1,82 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Keeping runs for months")
+struct KeepRunsTests {
+  private let folder: TemporaryFolder
+  private var output: String { folder.path.appending("out").string }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func synthesize(_ id: String) throws -> String {
+    let made = try Program.run([
+      "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "2",
+      "--width", "324", "--height", "242", "--id", id,
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    return folder.path.appending("in").appending(id).string
+  }
+
+  private var runs: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: output + "/runs").sorted()
+    }
+  }
+
+  private func hasEvents(_ run: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(output)/runs/\(run)/events.jsonl")
+  }
+
+  @Test("Old runs lose events and logs, and every other verb says what it said before")
+  func all() throws {
+    let good = try synthesize("good")
+    let bad = try synthesize("bad")
+    let depth = bad + "/bad.depth"
+    try #require(FileManager.default.fileExists(atPath: depth))
+    try Data("nonsense".utf8).write(to: URL(filePath: depth))
+    #expect(try Program.run(["run", good, "--output", output]).status == 0)
+    #expect(try Program.run(["run", bad, "--output", output]).status == 1)
+    let ids = try runs
+    #expect(ids.count == 2)
+    let questions = [
+      ["status", output], ["status", output, "--json"],
+      ["explain", "good", "color", "--output", output],
+      ["explain", "bad", "depth", "--output", output], ["run", good, "-n", "--output", output],
+    ]
+    let before = try questions.map { try Program.run($0).output }
+
+    // Lists by default.
+    let listed = try Program.run(["clean", output, "--keep-runs", "0s"])
+    #expect(listed.status == 0)
+    #expect(listed.output.contains("runs/\(ids[0])") && !listed.output.contains(ids[1]))
+    #expect(listed.output.contains("would be removed; add --yes"))
+    #expect(ids.allSatisfy(hasEvents))
+    let removed = try Program.run(["clean", output, "--keep-runs", "0s", "--yes"])
+    #expect(removed.status == 0 && removed.output.contains("removed "))
+    #expect(try runs == ids)
+    #expect(!hasEvents(ids[0]) && hasEvents(ids[1]))
+    #expect(FileManager.default.fileExists(atPath: "\(output)/runs/\(ids[0])/run.json"))
+    #expect(try questions.map { try Program.run($0).output } == before)
+    #expect(
+      try Program.run(["clean", output, "--keep-runs", "0s", "--yes"]).output
+        == "nothing to remove\n")
+    #expect(
+      try Program.run(["clean", output, "--keep-runs", "90d"]).output == "nothing to remove\n")
+  }
+
+  @Test(
+    "Wrong words have their exit codes",
+    arguments: [
+      (["--keep-runs", "90"], 64), (["--keep-runs", "2026-01-01"], 64),
+      (["--keep-runs", "-1d"], 64), (["--keep-runs", "90d", "--failed"], 64),
+      (["--keep-runs", "90d"], 65),
+    ] as [([String], Int32)])
+  func exitCodes(words: [String], status: Int32) throws {
+    let result = try Program.run(["clean", folder.path.string] + words)
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.output.isEmpty && !result.errors.isEmpty)
+  }
+}
