@@ -29,7 +29,7 @@ public struct TriageRecord: Hashable, Sendable, Codable {
   /// The capture's place was gone when it failed.
   public var isGone: Bool
 
-  public static let fileName = "triage.json"
+  public static let fileName = NotesFile.triageName
 
   public init(
     key: String, attempts: Int, cause: FailureCause, message: String, stage: String? = nil,

@@ -63,6 +63,23 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var known = 0
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
+  /// When captures waited for something else than a worker; the last 200, oldest first.
+  public var holds: [Hold] = []
+
+  public struct Hold: Hashable, Sendable, Codable {
+    /// `window`, `disk`, `staging`, `output`.
+    public var kind: String
+    /// UTC, ISO 8601.
+    public var from: String
+    /// `nil`: they still do.
+    public var to: String?
+
+    public init(kind: String, from: String, to: String? = nil) {
+      self.kind = kind
+      self.from = from
+      self.to = to
+    }
+  }
 
   public static let fileName = "watch.json"
   /// Held by the watcher as long as it lives.

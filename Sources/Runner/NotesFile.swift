@@ -7,6 +7,8 @@ import SystemPackage
 /// `DIR/<capture-id>/.scanmill/NAME`. No link is followed below the output folder.
 public enum NotesFile {
   public static let folderName = ".scanmill"
+  /// Of a capture: attempts that failed. Goes with the first one that does not.
+  public static let triageName = "triage.json"
 
   /// `nil` when it is absent, damaged or no file.
   public static func read<Value: Decodable>(

@@ -11,22 +11,7 @@ import SystemPackage
 
 /// The options of `run`, under the names that users of make, ninja, Snakemake and DVC know.
 struct RunArguments: ParsableArguments {
-  @Option(name: .shortAndLong, help: "Where results go.")
-  var output: String
-
-  @Option(help: "A pipeline by name, or a pipeline file.")
-  var pipeline = "default"
-
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .customLong("jobs")],
-    help: "Cores to keep busy; 0 = all.")
-  var jobs = 0
-
-  @Option(
-    help: ArgumentHelp(
-      "Memory for all captures at work together, such as 8GB; default: what is free.",
-      valueName: "size"))
-  var memory: String?
+  @OptionGroup var processing: ProcessingArguments
 
   @Option(help: ArgumentHelp("Exactly this stage.", valueName: "stage"))
   var only: String?
@@ -47,9 +32,6 @@ struct RunArguments: ParsableArguments {
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
   var forceall = false
 
-  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
-  var set: [String] = []
-
   @Flag(
     name: [.customShort("k"), .customLong("keep-going")],
     help: "Go on with other captures after a failure (always on).")
@@ -58,14 +40,8 @@ struct RunArguments: ParsableArguments {
   @Flag(help: "Stop after the first capture that failed.")
   var failFast = false
 
-  @Option(help: "Attempts beyond the first after input or output errors.")
-  var retries = 0
-
   @Flag(help: "Compare published outputs by digest, not by size only.")
   var verify = false
-
-  @Flag(help: "A capture with any warning counts as failed.")
-  var strict = false
 
   @Flag(help: "Do not wait for a capture that another run works on.")
   var noWait = false
@@ -91,45 +67,7 @@ struct RunArguments: ParsableArguments {
   )
   var id: [String] = []
 
-  @Option(help: "How long running stages may take to end after an interrupt.")
-  var grace = "30s"
-
-  @Option(
-    help: """
-      How long a stage may show no progress before it is stopped; frames, what it writes, and output and \
-      use of the processor of an external program are progress.
-      """)
-  var stall = "10min"
-
-  @Option(help: "auto, plain or none.")
-  var progress = ProgressChoice.auto
-
-  @Option(help: "Log lines on standard error as text or as JSON objects, in place of the display.")
-  var logFormat: LogFormat?
-
-  enum LogFormat: String, ExpressibleByArgument, CaseIterable {
-    case text, json
-  }
-
-  enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
-    case auto, plain, none
-  }
-
   func validate() throws {
-    guard !output.isEmpty else {
-      throw ValidationError("--output is the folder where results go, not an empty text")
-    }
-    guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
-    guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
-    if let memory, SizeText.bytes(memory) == nil {
-      throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
-    }
-    guard DurationText.nanoseconds(grace) != nil else {
-      throw ValidationError("--grace is a duration with its unit, such as 30s")
-    }
-    guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
-      throw ValidationError("--stall is a duration with its unit, such as 10min")
-    }
     let known = CaptureFamily.allCases.map(\.rawValue)
     for name in families where !known.contains(name) {
       throw ValidationError(
@@ -141,21 +79,13 @@ struct RunArguments: ParsableArguments {
         "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back such as 24h, not '\(since)'"
       )
     }
-    for text in set where ParameterSetting(text) == nil {
-      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
-    }
-  }
-
-  func pipelineSource() throws -> PipelineSource {
-    try PipelineFinder.source(pipeline, settings: set)
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
     for stage in [only, from].compactMap({ $0 }) + until + forcerun {
       try pipeline.checkStage(stage)
     }
-    let cores = jobs == 0 ? MachineLimits.cores : jobs
-    var options = RunOptions(output: FilePath(text: output), cores: cores)
+    var options = processing.runOptions
     options.selection.only = only
     options.selection.from = from
     options.selection.until = until
@@ -163,12 +93,8 @@ struct RunArguments: ParsableArguments {
     options.selection.forceAll = forceall
     if let problem = options.selection.problem(in: pipeline) { throw ValidationError(problem) }
     options.verify = verify
-    options.strict = strict
     options.waitsForLocks = !noWait
     options.failFast = failFast
-    options.stallNanoseconds = DurationText.nanoseconds(stall)
-    options.retries = retries
-    options.memoryBytes = memory.flatMap(SizeText.bytes)
     return options
   }
 
@@ -188,19 +114,17 @@ struct RunArguments: ParsableArguments {
     return choice
   }
 
-  func graceSeconds() throws -> Double {
-    Double(DurationText.nanoseconds(grace) ?? 0) / 1e9
-  }
-
   /// The progress display that these options ask for; none when quiet.
   ///
   /// - Parameter ids: of the captures of the run.
   func display(
     of ids: [String], isQuiet: Bool, isVerbose: Bool, _ clock: RunClock
   ) -> [any EventSink] {
-    if let logFormat { return [EventLog(logger(logFormat, isQuiet, isVerbose, clock))] }
-    guard !isQuiet, progress != .none else { return [] }
-    let columns = progress == .auto ? Console.terminalColumns : nil
+    if let format = processing.logFormat {
+      return [EventLog(processing.logger(format, isQuiet, isVerbose, clock))]
+    }
+    guard !isQuiet, processing.progress != .none else { return [] }
+    let columns = processing.progress == .auto ? Console.terminalColumns : nil
     return [
       ProgressDisplay(
         style: columns.map { .terminal(columns: $0) } ?? .plain, ids: ids, isVerbose: isVerbose,
@@ -208,16 +132,4 @@ struct RunArguments: ParsableArguments {
     ]
   }
 
-  private func logger(
-    _ format: LogFormat, _ isQuiet: Bool, _ isVerbose: Bool, _ clock: RunClock
-  ) -> Logger {
-    var logger = Logger(label: "scanmill") { label in
-      switch format {
-      case .text: ShownLogHandler(StreamLogHandler.standardError(label: label))
-      case .json: JSONLogHandler(time: clock.wallText, write: Console.progress)
-      }
-    }
-    logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
-    return logger
-  }
 }

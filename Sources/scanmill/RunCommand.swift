@@ -1,5 +1,6 @@
 import ArgumentParser
 import Captures
+import Night
 import Pipeline
 import Processes
 import Reports
@@ -40,7 +41,7 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let source = try options.pipelineSource()
+    let source = try options.processing.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
     try source.checkFiles(pipeline)
     var runOptions = try options.runOptions(pipeline)
@@ -73,9 +74,11 @@ struct RunCommand: ParsableCommand {
     if dryRun {
       try plan(batch, targets, declined)
     } else {
-      let skipped = choice.skipped(found, searched: findings.map(\.path))
+      let left = options.forceall ? [] : quarantined(targets, findings, runOptions)
+      let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+      let skipped = choice.skipped(found, searched: findings.map(\.path)) + left
       try process(
-        batch, source, Ownership(root: runOptions.output).claim(targets), declined, skipped,
+        batch, source, Ownership(root: runOptions.output).claim(wanted), declined, skipped,
         unrecognized)
     }
   }
@@ -96,6 +99,26 @@ struct RunCommand: ParsableCommand {
     }
   }
 
+  /// Captures that a watcher left to a person, unless they are named: by their own path or by --id.
+  private func quarantined(
+    _ targets: [CaptureTarget], _ findings: [CaptureFinder.Finding], _ runOptions: RunOptions
+  ) -> [CaptureReport] {
+    if !options.id.isEmpty { return [] }
+    let named = Set(findings.map(\.path))
+    let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
+    return targets.compactMap { target in
+      let capture = target.recognition
+      let isNamed =
+        capture.stem == nil
+        ? named.contains(capture.folder)
+        : findings.contains { $0.captures == [capture] }
+      guard !isNamed,
+        let record = Triage.quarantine(target, program: Version.program, pipelineKey: key)
+      else { return nil }
+      return target.skipped("quarantined (\(record.cause.rawValue))")
+    }
+  }
+
   private func process(
     _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
     _ declined: [CaptureFinder.Finding], _ skipped: [CaptureReport],
@@ -107,11 +130,11 @@ struct RunCommand: ParsableCommand {
     let interruption = Interruption()
     // Before any other thread is started.
     let signals = Signals(
-      interruption, graceSeconds: try options.graceSeconds(), clock,
+      interruption, graceSeconds: try options.processing.graceSeconds(), clock,
       beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) })
     let journal: RunJournal
     do throws(FileError) {
-      journal = try RunJournal(root: FilePath(text: options.output), clock: clock)
+      journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // Where nothing can be written nothing need be, if everything is up to date.
       if let report = batch.reportIfSettled(targets), declined.isEmpty {
@@ -156,7 +179,7 @@ struct RunCommand: ParsableCommand {
   private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {
     do {
       try journal.begin(
-        RunRecording.context(options.pipeline, source),
+        RunRecording.context(options.processing.pipeline, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
       throw Failure(code: ExitStatus.cannotWrite, text: "\(error)")
@@ -181,13 +204,14 @@ struct RunCommand: ParsableCommand {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
     }
     // Lines of JSON are for programs: the same is in them.
-    if options.logFormat == .json { return }
+    if options.processing.logFormat == .json { return }
     let hasOtherTrouble = ![
       ExitStatus.success, ExitStatus.interrupted, ExitStatus.terminated,
     ].contains(report.exit)
     if quiet, !RunSummary.hasFailures(report), !hasOtherTrouble { return }
-    let areNamed = !quiet && options.progress != .none
+    let areNamed = !quiet && options.processing.progress != .none
     Console.error(
-      RunSummary.closing(report, output: FilePath(text: options.output), areNamed: areNamed))
+      RunSummary.closing(
+        report, output: FilePath(text: options.processing.output), areNamed: areNamed))
   }
 }

@@ -19,7 +19,8 @@ struct Scanmill: ParsableCommand {
       """,
     version: Version.page,
     subcommands: [
-      RunCommand.self, InspectCommand.self, StatusCommand.self, ExplainCommand.self,
+      RunCommand.self, WatchCommand.self, InspectCommand.self, StatusCommand.self,
+      ExplainCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
       CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
       LookCommand.self,

@@ -20,17 +20,26 @@ final class Signals: Sendable {
   private let graceSeconds: Double
   private let clock: RunClock
   private let beforeForcedEnd: @Sendable (Int) -> Void
+  private let onRequest: @Sendable () -> Void
+  /// What SIGHUP asks for; `nil`: the end.
+  private let onHangUp: (@Sendable () -> Void)?
 
   /// How long after the grace the process itself may take to say how things stand.
   private static let lastWordsSeconds = 5.0
 
   /// Listens from now on. Before any other thread is started: those inherit what it holds back.
   ///
-  /// - Parameter beforeForcedEnd: called with the exit code when the process must end at once.
+  /// - Parameters:
+  ///   - beforeForcedEnd: called with the exit code when the process must end at once.
+  ///   - onRequest: called after the first signal that asks for the end.
+  ///   - onHangUp: what SIGHUP means; by default the same as SIGTERM.
   init(
     _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
-    beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in }
+    beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in },
+    onRequest: @escaping @Sendable () -> Void = {}, onHangUp: (@Sendable () -> Void)? = nil
   ) {
+    self.onRequest = onRequest
+    self.onHangUp = onHangUp
     self.beforeForcedEnd = beforeForcedEnd
     self.interruption = interruption
     self.graceSeconds = graceSeconds
@@ -61,7 +70,9 @@ final class Signals: Sendable {
       var second = timespec(tv_sec: 1, tv_nsec: 0)
       let number = sigtimedwait(&signals, nil, &second)
       let now = clock.monotonicSeconds()
-      if number > 0 {
+      if number == SIGHUP, let onHangUp {
+        onHangUp()
+      } else if number > 0 {
         count += 1
         first.withLock { $0 = $0 ?? number }
         switch count {
@@ -69,6 +80,7 @@ final class Signals: Sendable {
           interruption.request(graceSeconds: graceSeconds, clock: clock)
           graceEnds = now + graceSeconds
           Console.error("stopping: nothing more starts; once more to stop what runs")
+          onRequest()
         case 2: interruption.abort.cancel("interrupted")
         default: end()
         }

@@ -120,6 +120,11 @@ struct StagingBook: Sendable {
       entries[place]
       ?? newEntry(place, seen.stamp, nowSeconds, nowText, recorded(place, seen.stamp))
     entry.isMissing = false
+    if case .failed(let trouble) = entry.phase, trouble.isGone {
+      // It is there again.
+      entry.phase = .moving
+      entry.isFresh = true
+    }
     entry.holds = []
     entry.mark = seen.mark
     entry.isOnItsWay = seen.isOnItsWay

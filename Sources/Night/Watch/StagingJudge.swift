@@ -26,7 +26,7 @@ struct StagingJudge: Sendable {
     var open: [(StagingBook.Question, CaptureTarget)] = []
     for (question, report) in zip(known, settled) {
       guard let target = question.target else { continue }
-      if let report {
+      if let report, report.outcome == .done {
         let hasWarnings = report.warningCount > 0 || !report.missing.isEmpty
         answers.append(
           (question, .done(hasWarnings: hasWarnings, Self.outputStamp(target.layout))))

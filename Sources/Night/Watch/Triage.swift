@@ -1,17 +1,35 @@
+import Captures
 import FoundationEssentials
 import Pipeline
 import Runner
 import Storage
 
 /// What a failure means for the next attempt: by its cause, not by the number of attempts alone.
-struct Triage: Sendable {
+public struct Triage: Sendable {
   var settings: WatchSettings
 
   /// What attempts are counted for: the files of a capture as they are, the program, the pipeline.
-  public static func key(_ stamp: PlaceStamp, program: ProgramIdentity, pipeline: String) -> String
-  {
+  static func key(_ stamp: PlaceStamp, program: ProgramIdentity, pipeline: String) -> String {
     let text = "\(stamp.digest.hex)\n\(program.version) \(program.commit ?? "")\n\(pipeline)"
     return String(Digest(of: text).hex.prefix(32))
+  }
+
+  /// Tells pipelines with their settings apart; files that they name count by name only.
+  public static func pipelineKey(_ source: PipelineSource?, strict: Bool) -> String {
+    let text = source.flatMap { try? JSONText.canonical($0) } ?? []
+    return Digest(of: text).hex + (strict ? " strict" : "")
+  }
+
+  /// Why a plain run leaves a capture alone: it is quarantined, and its files, the program and the pipeline
+  /// are as they were then. `nil`: it is not.
+  public static func quarantine(
+    _ target: CaptureTarget, program: ProgramIdentity, pipelineKey: String
+  ) -> TriageRecord? {
+    guard let record = TriageRecord(of: target.layout), record.isQuarantined,
+      let stamp = PlaceStamp(of: target.recognition.folder, stem: target.recognition.stem),
+      record.key == key(stamp, program: program, pipeline: pipelineKey)
+    else { return nil }
+    return record
   }
 
   /// What a failed attempt leaves.

@@ -28,6 +28,9 @@ public struct CaptureTarget: Sendable, Codable {
   /// Whether its folder in the output is its own already.
   public var isClaimed: Bool { claim == nil && refusal == nil }
 
+  /// The report of one that is not processed.
+  public func skipped(_ why: String) -> CaptureReport { report(.skipped, why) }
+
   func report(
     _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
   ) -> CaptureReport {

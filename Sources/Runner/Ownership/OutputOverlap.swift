@@ -24,6 +24,23 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     description = why
   }
 
+  /// Why a staging folder and an output do not go together; `nil`: they lie apart.
+  public static func ofStaging(_ staging: FilePath, output: FilePath) -> String? {
+    let staging = PathSafety.resolvedAsFarAsPossible(staging)
+    let place = PathSafety.resolvedAsFarAsPossible(output)
+    let how: String
+    if place == staging || FolderIdentity(place).map({ $0 == FolderIdentity(staging) }) == true {
+      how = "is the staging folder"
+    } else if place.starts(with: staging) {
+      how = "lies in the staging folder \(staging.shown)"
+    } else if staging.starts(with: place) {
+      how = "contains the staging folder \(staging.shown)"
+    } else {
+      return nil
+    }
+    return "--output \(output.shown) \(how): results and uploads lie apart; choose another folder"
+  }
+
   /// A capture of this run that the output is, or lies in.
   private static func capture(around output: FilePath, _ targets: [CaptureTarget]) -> String? {
     let around = targets.filter { output.starts(with: $0.recognition.folder) }

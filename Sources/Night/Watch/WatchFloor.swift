@@ -1,0 +1,185 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+
+/// What the watcher and the run that goes on share: the book, and whether anything may be started.
+///
+/// The run asks it for captures and tells it how they ended, from its own thread.
+final class WatchFloor: TargetSupply, ReportSink {
+  /// Why nothing new is started.
+  enum Hold: String, Sendable {
+    case window, disk, staging, output
+  }
+
+  struct State: Sendable {
+    var book: StagingBook
+    var hold: Hold?
+    /// The run takes no more: it is to end, so that another can begin.
+    var isClosed = false
+    /// How many captures the run has been given.
+    var given = 0
+    /// Of the run that goes on.
+    var run = ""
+    var work: WatchWork
+    var tally = WatchTally()
+    /// Names of captures in the queue that another run holds.
+    var locked: Set<String> = []
+    /// Something has changed since the pages were last written.
+    var hasChanged = true
+  }
+
+  private let state: Mutex<State>
+  private let triage: Triage
+  private let clock: RunClock
+  private let output: FilePath
+  /// Whether captures that another run holds are given all the same: their workers wait.
+  private let takesLocked: Bool
+  private let wake: @Sendable () -> Void
+
+  /// A run that goes on for days would hold a report of every capture in memory.
+  static let mostInRun = 500
+
+  init(
+    _ book: StagingBook, _ work: WatchWork, settings: WatchSettings, output: FilePath,
+    takesLocked: Bool, clock: RunClock, wake: @escaping @Sendable () -> Void
+  ) {
+    state = Mutex(State(book: book, work: work))
+    triage = Triage(settings: settings)
+    self.output = output
+    self.takesLocked = takesLocked
+    self.clock = clock
+    self.wake = wake
+  }
+
+  func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows
+    -> sending Result
+  {
+    try state.withLock(body)
+  }
+
+  // MARK: Giving
+
+  func next(_ most: Int) -> [CaptureTarget] {
+    var given: [CaptureTarget] = []
+    for (entry, target) in startable(most) {
+      guard let claimed = Ownership(root: output).claim([target]).first else { continue }
+      let isStarted = state.withLock { state -> Bool in
+        guard state.book.entries[entry.place]?.stamp == entry.stamp,
+          case .queued = state.book.entries[entry.place]?.phase
+        else { return false }
+        state.book.assign([entry.place: claimed])
+        state.book.start(entry.place)
+        state.given += 1
+        state.hasChanged = true
+        return true
+      }
+      if isStarted { given.append(claimed) }
+    }
+    return given
+  }
+
+  /// Whether a run would be given anything.
+  var hasWork: Bool { !startable(1).isEmpty }
+
+  private func startable(_ most: Int) -> [(StagingEntry, CaptureTarget)] {
+    let queue = state.withLock { state -> [StagingEntry] in
+      guard state.hold == nil, !state.isClosed, state.given < Self.mostInRun else { return [] }
+      return Array(state.book.queue.prefix(most + 64))
+    }
+    var found: [(StagingEntry, CaptureTarget)] = []
+    var locked: Set<String> = []
+    for entry in queue where found.count < most {
+      guard let target = entry.target else { continue }
+      // Taken up when whoever has it is done.
+      if !takesLocked, FileLock.isHeld(at: target.layout.lock) {
+        locked.insert(target.layout.name)
+      } else {
+        found.append((entry, target))
+      }
+    }
+    state.withLock { $0.locked = locked }
+    return found
+  }
+
+  // MARK: Hearing
+
+  func send(_ event: RunEvent) {}
+
+  /// How a capture has ended.
+  func send(_ report: CaptureReport) {
+    guard let entry = state.withLock({ $0.book.entry(named: report.id) }),
+      case .running(let stamp) = entry.phase, let target = entry.target
+    else { return }
+    let phase = phase(after: report, entry, stamp, target)
+    let now = clock.wallText()
+    state.withLock { state in
+      state.tally.add(report)
+      state.hasChanged = true
+      if let phase {
+        state.book.end(entry.place, phase, now)
+        if case .done = phase {
+          state.book.noteOutput(entry.place, StagingJudge.outputStamp(target.layout))
+          state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
+        }
+        if case .failed(let trouble) = phase {
+          state.tally.failures[trouble.cause, default: 0] += 1
+        }
+        if case .quarantined(let trouble) = phase {
+          state.tally.failures[trouble.cause, default: 0] += 1
+        }
+      } else {
+        state.book.giveBack(entry.place)
+      }
+    }
+    wake()
+  }
+
+  /// `nil`: it was not worked on, or the work was interrupted.
+  private func phase(
+    after report: CaptureReport, _ entry: StagingEntry, _ stamp: PlaceStamp, _ target: CaptureTarget
+  ) -> StagingEntry.Phase? {
+    switch report.outcome {
+    case .interrupted, .skipped: return nil
+    case .done: return .done(hasWarnings: report.warningCount > 0 || !report.missing.isEmpty)
+    case .failed, .blocked: break
+    }
+    let (run, work) = state.withLock { ($0.run, $0.work) }
+    let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
+    let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
+    var trouble = triage.trouble(
+      after: report, before: before, machineTries: entry.machineTries, isGone: isGone(entry),
+      nowSeconds: clock.monotonicSeconds(), now: Date.now)
+    let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
+    trouble.isNoted =
+      (try? NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout))
+      != nil
+    return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
+  }
+
+  private func isGone(_ entry: StagingEntry) -> Bool {
+    guard let stem = entry.place.stem else { return !FileSystem.exists(entry.place.folder) }
+    let names = (try? FileSystem.names(in: entry.place.folder)) ?? []
+    return !names.contains { $0.utf8.starts(with: stem) }
+  }
+}
+
+/// What was done since the watcher began.
+struct WatchTally: Sendable {
+  var failures: [FailureCause: Int] = [:]
+  var frames = 0
+  var bytesWritten: Int64 = 0
+  var cpuSeconds = 0.0
+  /// Seconds since 1970.
+  var lastDoneSeconds: Double?
+
+  mutating func add(_ report: CaptureReport) {
+    let totals = RunTotals([report], unrecognized: 0, wallSeconds: 0)
+    frames += totals.frames
+    bytesWritten += totals.bytesWritten
+    cpuSeconds += totals.cpuSeconds
+  }
+}

@@ -1,0 +1,85 @@
+import Captures
+import Pipeline
+import Runner
+import Storage
+
+/// How everything stands, for records, metrics and one sentence.
+struct WatchSummary {
+  var waiting: [WatchRecord.Waiting] = []
+  var states: [CaptureState: Int] = [:]
+  var stagingTrouble: String?
+  var known = 0
+  /// When the capture that has waited longest last changed, on the monotonic clock.
+  var oldestSince: Double?
+  var tally: WatchTally
+
+  init(_ book: StagingBook, hold: WatchFloor.Hold?, locked: Set<String>, tally: WatchTally) {
+    self.tally = tally
+    stagingTrouble = book.stagingTrouble
+    states = book.departed
+    for entry in book.entries.values.sorted(by: { $0.order < $1.order }) {
+      guard let state = entry.state else { continue }
+      known += 1
+      states[state, default: 0] += 1
+      if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
+      if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
+    }
+    for lost in book.lost {
+      states[.failed, default: 0] += 1
+      waiting.append(lost.entry)
+    }
+  }
+
+  private static func waiting(
+    _ entry: StagingEntry, _ state: CaptureState, _ hold: WatchFloor.Hold?, _ locked: Set<String>
+  ) -> WatchRecord.Waiting? {
+    var waiting = WatchRecord.Waiting(
+      id: entry.name, family: entry.recognition?.family.rawValue ?? "",
+      path: entry.place.folder.text, state: state, since: entry.since)
+    waiting.stem = entry.recognition?.stem
+    switch entry.phase {
+    case .moving, .judging, .running: return waiting
+    case .incomplete(let missing):
+      waiting.missing = missing
+      return waiting
+    case .queued:
+      waiting.waitsFor = hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
+      return waiting
+    case .failed(let trouble), .quarantined(let trouble):
+      if trouble.isNoted { return nil }
+      waiting.cause = trouble.cause
+      waiting.message = trouble.message
+      waiting.attempts = trouble.attempts
+      waiting.retryAt = trouble.retryAt
+      return waiting
+    case .done, .stranger: return nil
+    }
+  }
+
+  /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
+  func sentence(unrecognized: Int, hold: String?) -> String {
+    NightSentence.text(states, unrecognized: unrecognized) + (hold.map { " Held: \($0)" } ?? "")
+  }
+}
+
+/// The sentence that everything begins with.
+public enum NightSentence {
+  public static func text(_ states: [CaptureState: Int], unrecognized: Int) -> String {
+    let all = states.values.reduce(0, +)
+    let ready = (states[.done] ?? 0) + (states[.doneWithWarnings] ?? 0)
+    if all == 0, unrecognized == 0 { return "No captures." }
+    var text =
+      "\(ready) of \(all) \(all == 1 ? "capture" : "captures") \(ready == 1 ? "is" : "are") ready."
+    let need =
+      CaptureState.allCases.filter(\.needsPerson).reduce(0) { $0 + (states[$1] ?? 0) }
+      + unrecognized
+    let coming = (states[.arriving] ?? 0)
+    let waiting = (states[.queued] ?? 0) + (states[.running] ?? 0)
+    var parts: [String] = []
+    if need > 0 { parts.append("\(need) \(need == 1 ? "needs" : "need") you") }
+    if coming > 0 { parts.append("\(coming) \(coming == 1 ? "is" : "are") still arriving") }
+    if waiting > 0 { parts.append("\(waiting) \(waiting == 1 ? "is" : "are") in work or waiting") }
+    if !parts.isEmpty { text += " " + parts.joined(separator: ", ") + "." }
+    return text
+  }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Captures
+import FoundationEssentials
+import Logging
+import Pipeline
+import Reports
+import Runner
+import Storage
+import SystemPackage
+
+/// How captures are processed: what `run` and `watch` have in common.
+struct ProcessingArguments: ParsableArguments {
+  @Option(name: .shortAndLong, help: "Where results go.")
+  var output: String
+
+  @Option(help: "A pipeline by name, or a pipeline file.")
+  var pipeline = "default"
+
+  @Option(
+    name: [.customShort("j", allowingJoined: true), .customLong("jobs")],
+    help: "Cores to keep busy; 0 = all.")
+  var jobs = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "Memory for all captures at work together, such as 8GB; default: what is free.",
+      valueName: "size"))
+  var memory: String?
+
+  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
+  var set: [String] = []
+
+  @Option(help: "Attempts beyond the first after input or output errors.")
+  var retries = 0
+
+  @Flag(help: "A capture with any warning counts as failed.")
+  var strict = false
+
+  @Option(help: "How long running stages may take to end after an interrupt.")
+  var grace = "30s"
+
+  @Option(
+    help: """
+      How long a stage may show no progress before it is stopped; frames, what it writes, and output and \
+      use of the processor of an external program are progress.
+      """)
+  var stall = "10min"
+
+  @Option(help: "auto, plain or none.")
+  var progress = ProgressChoice.auto
+
+  @Option(help: "Log lines on standard error as text or as JSON objects, in place of the display.")
+  var logFormat: LogFormat?
+
+  enum LogFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, plain, none
+  }
+
+  func validate() throws {
+    guard !output.isEmpty else {
+      throw ValidationError("--output is the folder where results go, not an empty text")
+    }
+    guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
+    guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
+    if let memory, SizeText.bytes(memory) == nil {
+      throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
+    }
+    guard DurationText.nanoseconds(grace) != nil else {
+      throw ValidationError("--grace is a duration with its unit, such as 30s")
+    }
+    guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
+      throw ValidationError("--stall is a duration with its unit, such as 10min")
+    }
+    for text in set where ParameterSetting(text) == nil {
+      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
+    }
+  }
+
+  func pipelineSource() throws -> PipelineSource {
+    try PipelineFinder.source(pipeline, settings: set)
+  }
+
+  var runOptions: RunOptions {
+    let cores = jobs == 0 ? MachineLimits.cores : jobs
+    var options = RunOptions(output: FilePath(text: output), cores: cores)
+    options.strict = strict
+    options.stallNanoseconds = DurationText.nanoseconds(stall)
+    options.retries = retries
+    options.memoryBytes = memory.flatMap(SizeText.bytes)
+    return options
+  }
+
+  func graceSeconds() throws -> Double {
+    Double(DurationText.nanoseconds(grace) ?? 0) / 1e9
+  }
+
+  func logger(
+    _ format: LogFormat, _ isQuiet: Bool, _ isVerbose: Bool, _ clock: RunClock
+  ) -> Logger {
+    var logger = Logger(label: "scanmill") { label in
+      switch format {
+      case .text: ShownLogHandler(StreamLogHandler.standardError(label: label))
+      case .json: JSONLogHandler(time: clock.wallText, write: Console.progress)
+      }
+    }
+    logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
+    return logger
+  }
+}

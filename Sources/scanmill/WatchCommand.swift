@@ -1,0 +1,202 @@
+import ArgumentParser
+import Captures
+import Logging
+import Night
+import Pipeline
+import Processes
+import Reports
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+
+struct WatchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Process what arrives in a staging folder, for months.",
+    discussion: """
+      A capture is processed when nothing in it has changed for --settle and no file that its family \
+      needs is missing. Failures are tried again or left to a person, by their cause; `scanmill status` \
+      and the page OUTPUT/index.html say how everything stands.
+
+      Example: scanmill watch /srv/staging --output /srv/results --between 20:00-06:00
+
+      Ends with 143 or 130 when it is told to end, 75 when another watcher has the output; with --once \
+      as `run` does. SIGHUP reads the pipeline again.
+      """)
+
+  @Argument(help: "The folder that captures arrive in.")
+  var staging: String
+
+  @OptionGroup var processing: ProcessingArguments
+
+  @Flag(help: "Process what is ready, then end.")
+  var once = false
+
+  @Option(help: "How long nothing may change in a capture before it counts as arrived.")
+  var settle = "60s"
+
+  @Option(help: "How often all of STAGING is looked at.")
+  var poll = "30s"
+
+  @Option(help: "How long a capture that lacks files is waited for; then it is processed as it is.")
+  var patience = "6h"
+
+  @Option(
+    help: ArgumentHelp("Start work only between these times of the day.", valueName: "HH:MM-HH:MM"))
+  var between: String?
+
+  @Option(help: "Failed attempts before a capture is left to a person.")
+  var attempts = 3
+
+  @Option(help: "The pause after the first failed attempt; doubles with each, up to 24 h.")
+  var retryAfter = "15m"
+
+  @Flag(help: "Give way to everything else on the machine: processor, disk and memory.")
+  var nice = false
+
+  @Option(
+    help: ArgumentHelp(
+      "When the night is reported; default: the end of --between, else 06:00.", valueName: "HH:MM"))
+  var reportAt: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Run by /bin/sh when the night is reported, with the report as JSON on its standard input.",
+      valueName: "command"))
+  var notify: String?
+
+  @Option(help: ArgumentHelp("Write metrics for Prometheus here at every look.", valueName: "file"))
+  var metrics: String?
+
+  func validate() throws {
+    for (name, text, isZeroAllowed) in [
+      ("--settle", settle, true), ("--poll", poll, false), ("--patience", patience, true),
+      ("--retry-after", retryAfter, true),
+    ] {
+      guard let value = DurationText.nanoseconds(text), value >= 0, isZeroAllowed || value > 0
+      else {
+        throw ValidationError("\(name) is a duration with its unit, such as 60s, not '\(text)'")
+      }
+    }
+    guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
+    if let between, TimeWindow(between) == nil {
+      throw ValidationError(
+        "--between is two times of the day such as 20:00-06:00, not '\(between)'")
+    }
+    if let reportAt, DailyTime(reportAt) == nil {
+      throw ValidationError("--report-at is a time of the day such as 06:00, not '\(reportAt)'")
+    }
+    if let metrics, metrics.isEmpty {
+      throw ValidationError("--metrics is a file, not an empty text")
+    }
+    if let notify, notify.isEmpty {
+      throw ValidationError("--notify is a command, not an empty text")
+    }
+  }
+
+  func run() throws {
+    let clock = RunClock.system
+    let interruption = Interruption()
+    let asked = Asked()
+    // Before any other thread is started.
+    let signals = Signals(
+      interruption, graceSeconds: try processing.graceSeconds(), clock,
+      onRequest: { asked.watcher { $0.ring() } }, onHangUp: { asked.watcher { $0.reload() } })
+    let setup = try setup()
+    if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
+      throw Failure(code: ExitStatus.usage, text: overlap)
+    }
+    let watcher = try watcher(setup, clock, interruption)
+    asked.set(watcher.bellpull)
+    if once { watcher.heard = announce }
+    let code = watcher.watch()
+    let final = signals.exitCode ?? code
+    if final != 0 { throw Exit(code: final) }
+  }
+
+  private func setup() throws -> WatchSetup {
+    guard let program = ProgramPath.ofThisProgram else {
+      throw Failure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file to start workers (is /proc mounted?)")
+    }
+    let path = FilePath(text: staging)
+    guard FileSystem.isFolder(path), let real = PathSafety.resolved(path) else {
+      throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+    }
+    let output = try FileSystem.absolute(FilePath(text: processing.output))
+    var setup = WatchSetup(
+      staging: real, output: output, version: Version.text, program: program)
+    func seconds(_ text: String) -> Double { Double(DurationText.nanoseconds(text) ?? 0) / 1e9 }
+    setup.settings.settleSeconds = seconds(settle)
+    setup.settings.pollSeconds = seconds(poll)
+    setup.settings.patienceSeconds = seconds(patience)
+    setup.settings.retryAfterSeconds = seconds(retryAfter)
+    setup.settings.attempts = attempts
+    setup.isOnce = once
+    setup.window = between.flatMap { TimeWindow($0) }
+    setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")
+    setup.notify = notify
+    setup.metrics = try metrics.map { try FileSystem.absolute(FilePath(text: $0)) }
+    return setup
+  }
+
+  private func watcher(
+    _ setup: WatchSetup, _ clock: RunClock, _ interruption: Interruption
+  ) throws -> Watcher {
+    do {
+      return try Watcher(
+        setup, clock: clock, log: logger(clock), interruption: interruption,
+        makeWork: { try work(setup) })
+    } catch WatchRefusal.locked(let text) {
+      throw Failure(code: ExitStatus.locked, text: text)
+    } catch let error as FileError {
+      throw Failure(code: FailureJudge.exitCode(ofOutput: error), text: error.description)
+    }
+  }
+
+  /// Also when SIGHUP asks for it.
+  private func work(_ setup: WatchSetup) throws -> WatchWork {
+    let source = try processing.pipelineSource()
+    let pipeline = try source.definition(Toolbox.stages)
+    try source.checkFiles(pipeline)
+    var options = processing.runOptions
+    options.output = setup.output
+    options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
+    options.program = Version.program
+    let looker = try LookCommand.looker(atOnce: options.cores)
+    let batch = BatchRun(
+      registry: Toolbox.captures, pipeline: pipeline, options: options, look: looker.summary)
+    let supervisor = Supervisor(
+      batch, source: source, program: setup.program,
+      arguments: [WorkerCommand.name] + (nice ? ["--nice"] : []))
+    return WatchWork(
+      batch: batch, supervisor: supervisor,
+      context: RunRecording.context(processing.pipeline, source),
+      pipelineText: source.withoutSecrets(Toolbox.stages).text,
+      pipelineKey: Triage.pipelineKey(options.pipelineSource, strict: processing.strict),
+      program: Version.program)
+  }
+
+  private func logger(_ clock: RunClock) -> Logger {
+    processing.logger(processing.logFormat ?? .text, processing.progress == .none, false, clock)
+  }
+
+  /// What `run` says at its end.
+  private func announce(_ report: RunReport) {
+    if !Console.isOutputTerminal {
+      for capture in report.captures { Console.print(RunSummary.line(capture)) }
+    }
+    if processing.logFormat == .json { return }
+    Console.error(
+      RunSummary.closing(report, output: FilePath(text: processing.output), areNamed: true))
+  }
+
+  /// The watcher, once there is one, for the thread that hears signals.
+  private final class Asked: Sendable {
+    private let watcher = Mutex<Watcher.Bellpull?>(nil)
+    func set(_ new: Watcher.Bellpull) { watcher.withLock { $0 = new } }
+    func watcher(_ body: (Watcher.Bellpull) -> Void) { watcher.withLock { $0 }.map(body) }
+  }
+}
