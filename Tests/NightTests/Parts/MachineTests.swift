@@ -64,9 +64,9 @@ struct NicenessTests {
         errno = 0
         guard let id = UInt32(id), getpriority(__priority_which_t(0), id) == 19 else { exit(3) }
       }
-      let child = try PromTools.run("sh", ["-c", "nice; cat /proc/self/oom_score_adj"])
+      let child = try OtherPrograms.run("sh", ["-c", "nice; cat /proc/self/oom_score_adj"])
       guard child == "19\n1000\n" else { exit(4) }
-      if let text = try? PromTools.run("ionice", ["-p", "\(getpid())"]) {
+      if let text = try? OtherPrograms.run("ionice", ["-p", "\(getpid())"]) {
         guard text.hasPrefix("idle") else { exit(5) }
       }
       exit(0)

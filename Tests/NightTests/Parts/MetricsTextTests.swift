@@ -85,13 +85,13 @@ struct MetricsTextTests {
 
   @Test(
     "A strict reader of Prometheus takes it as it is",
-    .enabled(if: PromTools.hasParser), arguments: [0, 1])
+    .enabled(if: OtherPrograms.hasParser), arguments: [0, 1])
   func strict(empty: Int) throws {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("scanmill.prom")
     let metrics = empty == 0 ? NightMetrics(lookTimestampSeconds: 0, version: "") : Self.night
     try MetricsText(metrics).write(to: file)
-    let output = try PromTools.run(
+    let output = try OtherPrograms.run(
       "python3",
       [
         "-c",
@@ -110,12 +110,12 @@ struct MetricsTextTests {
     if empty == 1 { #expect(output.contains(#"('version', '2.1 "beta"\\x\nnext') 1.0"#)) }
   }
 
-  @Test("promtool finds nothing to say", .enabled(if: PromTools.hasPromtool))
+  @Test("promtool finds nothing to say", .enabled(if: OtherPrograms.hasPromtool))
   func promtool() throws {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("scanmill.prom")
     try MetricsText(Self.night).write(to: file)
-    _ = try PromTools.run("/bin/sh", ["-c", "promtool check metrics < \"$0\"", file.string])
+    _ = try OtherPrograms.run("/bin/sh", ["-c", "promtool check metrics < \"$0\"", file.string])
   }
 
   // MARK: The file

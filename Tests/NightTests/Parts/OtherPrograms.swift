@@ -1,7 +1,7 @@
 import Foundation
 
 /// Programs of others that check what we write for them, where they are installed.
-enum PromTools {
+enum OtherPrograms {
   static let hasParser = has("python3", ["-c", "import prometheus_client"]) {
     "the Python module prometheus_client (Debian: python3-prometheus-client)"
   }
@@ -9,6 +9,7 @@ enum PromTools {
   static let hasSystemdAnalyze = has("systemd-analyze", ["--version"]) {
     "systemd-analyze (Debian: systemd)"
   }
+  static let hasJQ = has("jq", ["--version"]) { "jq" }
 
   private static func has(_ program: String, _ arguments: [String], _ name: () -> String) -> Bool {
     if (try? run(program, arguments)) != nil { return true }

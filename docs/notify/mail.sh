@@ -1,0 +1,23 @@
+#!/bin/sh
+# Mails what the night made of the captures. Needs jq and curl.
+# /etc/scanmill/mail.curl holds the server and, where it asks for one, the password:
+#   url = "smtps://mail.example.org"
+#   user = "scanmill:secret"
+set -eu
+from=scanmill@example.org
+to=lab@example.org
+report=$(cat)
+ask() { printf '%s' "$report" | jq -r "$1"; }
+title=$(ask '.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"
+  + (.failed + .quarantined + .incomplete | if . > 0 then ", \(.) need you" else "" end)')
+{
+  printf 'From: %s\nTo: %s\nSubject: scanmill: %s\n' "$from" "$to" "$title"
+  printf 'Content-Type: text/plain; charset=utf-8\n\n%s\n\n' "$title"
+  ask '.captures[] | select(.state == "failed" or .state == "quarantined" or .state == "incomplete")
+    | "\(.id): \(.state)"
+      + (if .missing | length > 0 then ", lacks \(.missing | join(" "))" else "" end)
+      + (if .failures | length > 0 then ", \(.failures[0].message)" else "" end)
+    | gsub("[[:cntrl:]]+"; " ")'
+  printf '\n%s\n' "${SCANMILL_PAGE:-}"
+} | curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/mail.curl \
+  --crlf --mail-from "$from" --mail-rcpt "$to" --upload-file -
