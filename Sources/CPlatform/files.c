@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <sys/statfs.h>
 
 int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b) {
   return renameat2(a_folder, a, b_folder, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
@@ -42,6 +43,11 @@ int scanmill_is_mount_root(int folder) {
 }
 
 int scanmill_sync_filesystem(int descriptor) { return syncfs(descriptor) == 0 ? 0 : errno; }
+
+long scanmill_filesystem_kind(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (long)(unsigned int)status.f_type : -1;
+}
 
 int scanmill_die_with_parent(int signal) {
   return prctl(PR_SET_PDEATHSIG, signal) == 0 ? 0 : errno;

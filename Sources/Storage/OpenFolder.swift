@@ -89,6 +89,8 @@ public final class OpenFolder: Sendable {
     return isWhole ? (bytes, stamp) : nil
   }
 
+  func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result { body(descriptor) }
+
   /// What an entry is by itself.
   public enum Kind: Sendable {
     case file, folder, link, other

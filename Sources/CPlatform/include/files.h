@@ -18,6 +18,10 @@ int scanmill_is_mount_root(int folder);
 /* Flushes the file system that holds the open file or folder to disk. 0, or errno. */
 int scanmill_sync_filesystem(int descriptor);
 
+/* The kind of the file system that holds `path`: the number of linux/magic.h (statfs f_type). -1 where it
+   cannot be looked at. */
+long scanmill_filesystem_kind(const char *path);
+
 /* Asks the kernel to send `signal` to this process when its parent ends (prctl PR_SET_PDEATHSIG).
    0, or errno. */
 int scanmill_die_with_parent(int signal);

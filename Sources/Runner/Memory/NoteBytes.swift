@@ -2,34 +2,36 @@ import Storage
 
 /// Puts values one after the other: integers as 8 bytes, little-endian, texts and lists with their
 /// count in front.
-struct NoteWriter {
-  private(set) var bytes: [UInt8] = []
+public struct NoteWriter {
+  public private(set) var bytes: [UInt8] = []
 
-  mutating func put(_ value: Int64) {
+  public init() {}
+
+  public mutating func put(_ value: Int64) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func put(_ value: Int) { put(Int64(value)) }
-  mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
-  mutating func put(_ value: Double) { put(Int64(bitPattern: value.bitPattern)) }
-  mutating func put(_ value: Digest) { put(value.hex) }
+  public mutating func put(_ value: Int) { put(Int64(value)) }
+  public mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
+  public mutating func put(_ value: Double) { put(Int64(bitPattern: value.bitPattern)) }
+  public mutating func put(_ value: Digest) { put(value.hex) }
 
-  mutating func put(_ value: String) {
+  public mutating func put(_ value: String) {
     put(value.utf8.count)
     bytes.append(contentsOf: value.utf8)
   }
 
-  mutating func put(_ value: [UInt8]) {
+  public mutating func put(_ value: [UInt8]) {
     put(value.count)
     bytes.append(contentsOf: value)
   }
 
-  mutating func put(_ value: String?) {
+  public mutating func put(_ value: String?) {
     put(value != nil)
     if let value { put(value) }
   }
 
-  mutating func put(_ stamp: FileStamp) {
+  public mutating func put(_ stamp: FileStamp) {
     put(stamp.bytes)
     put(stamp.modifiedNanoseconds)
     put(stamp.changedNanoseconds)
@@ -37,7 +39,7 @@ struct NoteWriter {
     put(Int64(bitPattern: stamp.device))
   }
 
-  mutating func list<Element>(
+  public mutating func list<Element>(
     _ values: some Collection<Element>, _ body: (inout NoteWriter, Element) throws -> Void
   ) rethrows {
     put(values.count)
@@ -46,21 +48,23 @@ struct NoteWriter {
 }
 
 /// The notes cannot be what was written.
-struct DamagedNote: Error {}
+public struct DamagedNote: Error {
+  public init() {}
+}
 
 /// Takes values in the order in which they were put; every read is checked.
-struct NoteReader {
+public struct NoteReader {
   private let bytes: [UInt8]
   private var position: Int
   private let end: Int
 
-  init(_ bytes: [UInt8], in range: Range<Int>) {
+  public init(_ bytes: [UInt8], in range: Range<Int>) {
     self.bytes = bytes
     position = range.lowerBound
     end = min(range.upperBound, bytes.count)
   }
 
-  var isAtEnd: Bool { position == end }
+  public var isAtEnd: Bool { position == end }
 
   private mutating func take(_ count: Int) throws(DamagedNote) -> Range<Int> {
     guard count >= 0, count <= end - position else { throw DamagedNote() }
@@ -68,38 +72,38 @@ struct NoteReader {
     return position..<(position + count)
   }
 
-  mutating func integer() throws(DamagedNote) -> Int64 {
+  public mutating func integer() throws(DamagedNote) -> Int64 {
     let range = try take(8)
     return bytes.withUnsafeBytes {
       Int64(littleEndian: $0.loadUnaligned(fromByteOffset: range.lowerBound, as: Int64.self))
     }
   }
 
-  mutating func int() throws(DamagedNote) -> Int { Int(try integer()) }
-  mutating func bool() throws(DamagedNote) -> Bool { bytes[try take(1).lowerBound] != 0 }
+  public mutating func int() throws(DamagedNote) -> Int { Int(try integer()) }
+  public mutating func bool() throws(DamagedNote) -> Bool { bytes[try take(1).lowerBound] != 0 }
 
-  mutating func double() throws(DamagedNote) -> Double {
+  public mutating func double() throws(DamagedNote) -> Double {
     Double(bitPattern: UInt64(bitPattern: try integer()))
   }
 
-  mutating func text() throws(DamagedNote) -> String {
+  public mutating func text() throws(DamagedNote) -> String {
     let range = try take(int())
     return bytes.withUnsafeBytes {
       String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self)
     }
   }
 
-  mutating func raw() throws(DamagedNote) -> [UInt8] { Array(bytes[try take(int())]) }
-  mutating func optionalText() throws(DamagedNote) -> String? { try bool() ? try text() : nil }
-  mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
+  public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(bytes[try take(int())]) }
+  public mutating func optionalText() throws(DamagedNote) -> String? { try bool() ? try text() : nil }
+  public mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
 
-  mutating func stamp() throws(DamagedNote) -> FileStamp {
+  public mutating func stamp() throws(DamagedNote) -> FileStamp {
     FileStamp(
       bytes: try integer(), modifiedNanoseconds: try integer(), changedNanoseconds: try integer(),
       inode: UInt64(bitPattern: try integer()), device: UInt64(bitPattern: try integer()))
   }
 
-  mutating func list<Element>(
+  public mutating func list<Element>(
     _ body: (inout NoteReader) throws -> Element
   ) throws -> [Element] {
     let count = try int()

@@ -19,7 +19,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
 }
 
 /// A stage of a capture, with the reason for what it is not.
-public struct StageStatus: Sendable, Encodable, Hashable {
+public struct StageStatus: Sendable, Codable, Hashable {
   public var stage: String
   public var uses: String
   public var state: StageState
@@ -99,7 +99,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   }
 
   /// Those of opening, as noted, and those of published artifacts.
-  private static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
+  public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
     capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
       found.merged(with: capture.facts[stage.name]?.published?.record.warnings ?? [])
     }

@@ -24,13 +24,24 @@ public struct OutputCatalog: Sendable {
       return
     }
     root = folder
-    layouts = (OpenFolder(folder.text)?.entries() ?? [])
-      .filter { $0.kind == .folder && $0.name != "runs" && !$0.name.hasPrefix(".") }
-      .map { OutputLayout(root: folder, name: $0.name) }
-      .filter(Self.isOutput).sorted { $0.name < $1.name }
+    layouts = Self.candidates(in: folder).filter(Self.isOutput)
   }
 
-  private static func isOutput(_ layout: OutputLayout) -> Bool {
+  /// For who knows already what lies there.
+  public init(root: FilePath, layouts: [OutputLayout]) {
+    self.root = root
+    self.layouts = layouts
+  }
+
+  /// Folders of an output that may be those of captures, by name; nothing in them is looked at.
+  public static func candidates(in root: FilePath) -> [OutputLayout] {
+    (OpenFolder(root.text)?.entries() ?? [])
+      .filter { $0.kind == .folder && $0.name != "runs" && !$0.name.hasPrefix(".") }
+      .map { OutputLayout(root: root, name: $0.name) }.sorted { $0.name < $1.name }
+  }
+
+  /// Whether a folder is provably the output of a capture. Reads a small file.
+  public static func isOutput(_ layout: OutputLayout) -> Bool {
     switch OutputFolderState(layout) {
     case .owned, .remembered, .described: true
     case .vacant: FileSystem.isFolder(layout.notes)

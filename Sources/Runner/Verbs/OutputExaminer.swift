@@ -2,10 +2,13 @@ import Captures
 import FoundationEssentials
 import Pipeline
 import Storage
+import Synchronization
 import SystemPackage
 
 /// Looks at what is published of captures, without a lock and without writing: also while a run goes on.
-public final class OutputExaminer {
+///
+/// May be used from several threads.
+public final class OutputExaminer: Sendable {
   let captures: CaptureRegistry
   private let stages: StageRegistry
   /// In place of the pipelines that the captures were processed with.
@@ -17,7 +20,7 @@ public final class OutputExaminer {
   private let look: CaptureLook
   private let pool = ParameterPool()
   /// Thousands of captures share a few.
-  private var read: [PipelineSource: PipelineDefinition] = [:]
+  private let read = Mutex<[PipelineSource: PipelineDefinition]>([:])
 
   /// - Parameters:
   ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
@@ -46,11 +49,11 @@ public final class OutputExaminer {
     guard let source = memo?.pipeline else {
       return (try set(standard), "its pipeline is not noted; compared with \(standard.name)")
     }
-    if let known = read[source] { return (known, nil) }
+    if let known = read.withLock({ $0[source] }) { return (known, nil) }
     do {
       let pipeline = try source.definition(stages)
       let changed = try set(pipeline)
-      read[source] = changed
+      read.withLock { $0[source] = changed }
       return (changed, nil)
     } catch let error as PipelineError {
       let first = error.diagnostics.first.map { ": \($0.message)" } ?? ""
@@ -128,6 +131,14 @@ public final class OutputExaminer {
       return captures.recognize(listing).first { memo.isAbout($0) }
         // Damaged meanwhile beyond recognition, not gone.
         ?? (listing.files.contains { memo.stem.map($0.hasPrefix) ?? true } ? memo.recognition : nil)
+    }
+    if let owner = OwnerRecord(in: layout),
+      let listing = try? FolderListing(of: FilePath(text: owner.folder)),
+      let found = captures.recognize(listing).first(where: {
+        $0.family == owner.family && $0.stem == owner.stem
+      })
+    {
+      return found
     }
     guard let document = Document(layout) else { return nil }
     return CaptureFinder(captures).find(FilePath(document.path)).captures

@@ -1,0 +1,44 @@
+import Captures
+import Night
+import Pipeline
+import Runner
+
+/// One capture in an answer: what is known of it and how it stands.
+public struct CaptureRow: Sendable, Hashable {
+  public var id: String
+  public var standing: Standing
+  /// `nil`: it has no output folder yet.
+  public var entry: CaptureEntry?
+  /// When it was last worked on (UTC, ISO 8601).
+  public var lastRun: String?
+  /// Id of that run.
+  public var lastRunID: String?
+  /// When it was first worked on.
+  public var firstRun: String?
+  var knownFamily: String?
+  var knownPath: String?
+  /// Of the last attempt, where nothing else tells.
+  var knownWarnings: [CaptureWarning] = []
+
+  public var state: CaptureState { standing.state }
+  public var family: String? { entry?.family ?? knownFamily }
+  public var path: String? { entry?.path ?? knownPath }
+  public var device: String? { entry?.deviceText }
+  public var scene: String? { entry?.sceneText }
+  public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
+  public var warningCount: Int { warnings.withoutNotes.count }
+
+  /// Whether somebody has to do something: it has failed or is quarantined, or a stage is not done; if
+  /// `isStrict` also warnings and missing files.
+  public func needsPerson(isStrict: Bool) -> Bool {
+    if state == .failed || state == .quarantined { return true }
+    let stages = entry?.stages ?? []
+    return stages.contains { $0.state != .done && $0.state != .notApplicable }
+      || (isStrict && (warningCount > 0 || !standing.missing.isEmpty))
+  }
+
+  /// In what is shown to others.
+  public var subject: Redaction.Subject {
+    entry?.subject ?? Redaction.Subject(id: id, family: family, path: path)
+  }
+}

@@ -1,0 +1,96 @@
+import Captures
+import Night
+import Runner
+
+/// Everything that the output folder of one capture, and the capture itself, tell: what status, report and
+/// pages are made from, and what a row of the catalog holds.
+public struct CaptureEntry: Hashable, Sendable, Codable {
+  /// What is published of a stage.
+  public struct Timing: Hashable, Sendable, Codable {
+    public var stage: String
+    public var seconds: Double
+    public var cpuSeconds: Double
+    public var frames: Int
+    public var bytes: Int64
+    public var outputs: Int
+    /// UTC, ISO 8601.
+    public var finished: String
+  }
+
+  /// A stream as `capture.json` describes it.
+  public struct Stream: Hashable, Sendable, Codable {
+    public var name: String
+    public var file: String?
+    public var encoding: String?
+    public var frames: Int?
+  }
+
+  /// The name of its folder in the output.
+  public var id: String
+  /// As the capture was called before that became a folder name.
+  public var name: String
+  public var family: String?
+  /// Its place, for people.
+  public var path: String?
+  /// The same as `PathText` carries it.
+  public var folder: String?
+  public var stem: String?
+  public var pipeline: String
+  /// It could not be looked at: what is said of stages comes from their records.
+  public var inputGone: Bool
+  /// Its place is not there any more.
+  public var gone: Bool
+  /// Who worked on it when it was looked at.
+  public var lockedBy: String?
+  public var notes: [String]
+  public var stages: [StageStatus]
+  /// Those of opening and of all stages; notes come last.
+  public var warnings: [CaptureWarning]
+  /// Files that a complete upload would have.
+  public var missing: [String]
+  public var device = DeviceInfo()
+  public var scene = SceneInfo()
+  public var user: String?
+  public var recordedAt: String?
+  public var frames: Int?
+  public var streams: [Stream] = []
+  public var timings: [Timing]
+  /// How the last attempts of stages failed.
+  public var failures: [NotedFailure]
+  public var triage: TriageRecord?
+
+  /// What people know the device by: its name, else its model, else its id.
+  public var deviceText: String? { device.name ?? device.model ?? device.id }
+  /// What people know the scene by: its label, else its description, else its kind.
+  public var sceneText: String? { scene.label ?? scene.description ?? scene.type }
+
+  /// Kinds of warnings; notes do not count.
+  public var warningCount: Int { warnings.withoutNotes.count }
+  public var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
+
+  /// When the newest of what is published was made (UTC, ISO 8601).
+  public var lastPublished: String? { timings.map(\.finished).max() }
+
+  /// Whether every stage is done, or does not apply.
+  public var isUpToDate: Bool {
+    !stages.isEmpty && stages.allSatisfy { $0.state == .done || $0.state == .notApplicable }
+  }
+
+  /// What `--search` looks in: id, scene and device, each on a line, in lower case.
+  public var searchText: String {
+    [
+      id, name, scene.label, scene.type, scene.description, device.id, device.name, device.model,
+    ].compactMap(\.self).joined(separator: "\n").lowercased()
+  }
+
+  /// What must not be told of it to everybody.
+  public var subject: Redaction.Subject {
+    var names = [name]
+    if let stem { names.append(stem) }
+    if let folder { names.append(folder) }
+    return Redaction.Subject(
+      id: id, family: family, names: names, path: path, deviceID: device.id,
+      deviceName: device.name,
+      scene: [scene.label, scene.description].compactMap(\.self), user: user)
+  }
+}

@@ -1,0 +1,90 @@
+import Captures
+import FoundationEssentials
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Reads what is known of a capture from its output folder, without a lock and without writing.
+struct EntryReader: Sendable {
+  let examiner: OutputExaminer
+
+  /// What was read, and whether it can be remembered: not when files count that lie elsewhere.
+  struct Found: Sendable {
+    var entry: CaptureEntry
+    var mayBeRemembered: Bool
+  }
+
+  /// Cost: a tenth of a millisecond where notes are current, else a look into the capture.
+  func read(_ layout: OutputLayout) throws -> Found {
+    let examined = try examiner.examine(layout)
+    let status = CaptureStatus(examined)
+    let place = NotedPlace(of: layout)
+    let document = Document(layout)
+    let isGone = examined.recognition == nil && place?.isGone == true
+    var entry = CaptureEntry(
+      id: layout.name, name: place?.id ?? document?.id ?? layout.name,
+      family: status.family ?? place?.family?.rawValue ?? document?.family,
+      path: status.path ?? place.map { PathText.shown($0.folder) } ?? document?.path,
+      folder: examined.recognition?.folder.text ?? place?.folder,
+      stem: examined.recognition.map(\.stem) ?? place?.stem, pipeline: status.pipeline,
+      inputGone: status.inputGone, gone: isGone, lockedBy: status.lockedBy, notes: status.notes,
+      stages: status.stages, warnings: CaptureStatus.warnings(of: examined),
+      missing: status.missing, timings: examined.published.map(Self.timing),
+      failures: examined.failures, triage: TriageRecord(of: layout))
+    if let document {
+      entry.device = document.device ?? DeviceInfo()
+      entry.scene = document.scene ?? SceneInfo()
+      entry.user = document.user
+      entry.recordedAt = document.recordedAt
+      entry.frames = document.frames
+      entry.streams = document.entryStreams
+    }
+    return Found(
+      entry: entry,
+      mayBeRemembered: !examined.readsOtherFiles && examined.lockedBy == nil
+        && (examined.recognition != nil || isGone))
+  }
+
+  private static func timing(_ record: ArtifactRecord) -> CaptureEntry.Timing {
+    CaptureEntry.Timing(
+      stage: record.stage, seconds: record.seconds, cpuSeconds: record.cpuSeconds,
+      frames: record.frames, bytes: record.outputs.reduce(0) { $0 &+ $1.bytes },
+      outputs: record.outputs.count, finished: record.finished)
+  }
+
+  /// What is read of `capture.json`.
+  private struct Document: Decodable {
+    struct Stream: Decodable {
+      var file: String?
+      var encoding: String?
+      var frames: Int?
+    }
+
+    var id: String?
+    var family: String?
+    var path: String?
+    var device: DeviceInfo?
+    var scene: SceneInfo?
+    var user: String?
+    var recordedAt: String?
+    var frames: Int?
+    var streams: [String: Stream?]?
+
+    init?(_ layout: OutputLayout) {
+      guard let bytes = HeldFolder.contents(of: layout.captureDocument, below: layout.root),
+        let document = try? JSONDecoder().decode(Document.self, from: Data(bytes))
+      else { return nil }
+      self = document
+    }
+
+    var entryStreams: [CaptureEntry.Stream] {
+      (streams ?? [:]).sorted { $0.key < $1.key }.compactMap { name, stream in
+        stream.map {
+          CaptureEntry.Stream(name: name, file: $0.file, encoding: $0.encoding, frames: $0.frames)
+        }
+      }
+    }
+  }
+}
