@@ -162,7 +162,8 @@ public final class Catalog: Sendable {
   /// database is not safe, or while others keep it busy.
   static func update(_ root: FilePath, signature: String, _ changes: Changes) {
     guard CatalogPlace.isUsable(root), CatalogPlace.isWritable(root) else { return }
-    if let database = try? open(root), (try? database.read { try Self.signature($0) }) == signature {
+    if let database = try? open(root), (try? database.read { try Self.signature($0) }) == signature
+    {
       _ = try? database.write { try CatalogWriter.write(changes, to: $0) }
       return
     }

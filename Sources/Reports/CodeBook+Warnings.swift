@@ -1,184 +1,197 @@
 import Captures
 
 extension WarningCode {
-  /// What it means, and what to do. Without a default: a new code does not compile without its words.
-  var words: (meaning: String, remedy: String) {
+  /// What it means, what it means for the data, and what to do. Without a default: a new code does not
+  /// compile without its words.
+  var words: CodeWords {
     switch self {
     case .frameCountMismatch:
-      (
+      CodeWords(
         "The app recorded another number of frames than the files hold.",
-        "The files count. Check whether the upload is whole; if it is, nothing is lost."
-      )
+        data: "The frames in the files count; all of them are used.",
+        remedy: "Check whether the upload is whole. If it is, there is nothing to do.")
     case .colorShorterThanDepth:
-      (
+      CodeWords(
         "There are fewer color pictures than depth frames.",
-        "The last depth frames have no color. Copy the video again if it was cut on the way."
-      )
+        data: "The last depth frames have no color.",
+        remedy: "Copy the video again if it was cut on the way.")
     case .depthShorterThanColor:
-      (
+      CodeWords(
         "There are fewer depth frames than color pictures.",
-        "The last pictures have no depth. Copy the depth file again if it was cut on the way."
-      )
+        data: "The last pictures have no depth.",
+        remedy: "Copy the depth file again if it was cut on the way.")
     case .truncatedStream:
-      (
-        "A file ends inside a record or before its own end mark; everything before that was read.",
-        "Copy the file again. If it is cut on the device as well, the app was stopped while recording."
+      CodeWords(
+        "A file ends inside a record or before its own end mark.",
+        data: "Everything before that place was read; what follows is missing.",
+        remedy:
+          "Copy the file again. If it is cut on the device as well, the app was stopped while recording."
       )
     case .trailingData:
-      (
-        "Bytes follow the end of a file's content; they were left out.",
-        "Nothing is lost. Check whether two files were joined by mistake."
-      )
+      CodeWords(
+        "Bytes follow the end of a file's content.",
+        data: "They were left out; no frame is lost.",
+        remedy: "Check whether two files were joined by mistake.")
     case .emptyRecord:
-      (
+      CodeWords(
         "Records without content: the app could not encode these frames.",
-        "The frames are holes; nothing can bring them back."
-      )
+        data: "These frames are holes at their own index.",
+        remedy: "There is nothing to do: nothing can bring them back.")
     case .corruptRecord:
-      (
+      CodeWords(
         "Records or pictures that cannot be decoded, or that the decoder had to patch up.",
-        "Frames that cannot be decoded are holes at their own index. Copy the file again and compare its checksum."
-      )
+        data: "Frames that cannot be decoded are holes at their own index.",
+        remedy: "Copy the file again and compare its checksum.")
     case .mixedEncodings:
-      (
-        "One stream holds records of several encodings; each was read by its own.",
-        "Nothing to do."
-      )
+      CodeWords(
+        "One stream holds records of several encodings.",
+        data: "Each was read by its own; no frame is lost.",
+        remedy: "There is nothing to do.")
     case .timestampsMissing:
-      (
+      CodeWords(
         "Frames or samples without a time.",
-        "They keep their index; tables leave their time empty and have no IMU samples for them."
-      )
+        data:
+          "They keep their index; tables leave their time empty and have no IMU samples for them.",
+        remedy: "Use the index, not the time, for these frames.")
     case .timestampsStale:
-      (
+      CodeWords(
         "Times that stand still or belong to an earlier recording.",
-        "They are left out. Use the index, not the time, for these frames."
-      )
+        data: "They are left out.",
+        remedy: "Use the index, not the time, for these frames.")
     case .timestampsUnordered:
-      (
+      CodeWords(
         "Times that go back.",
-        "Samples are sorted by time, pictures stay in the order of decoding with the times as recorded. Check the rows named before you use them for motion."
-      )
+        data:
+          "Samples are sorted by time; pictures stay in the order of decoding with the times as recorded.",
+        remedy: "Check the rows named before you use them for motion.")
     case .timestampsDuplicate:
-      (
-        "Several samples or frames with the same time; of samples of one sensor the first is kept.",
-        "Nothing to do, unless there are many: then the app wrote a block twice."
-      )
+      CodeWords(
+        "Several samples or frames with the same time.",
+        data: "Of samples of one sensor the first is kept.",
+        remedy: "There is nothing to do, unless there are many: then the app wrote a block twice.")
     case .clockJump:
-      (
+      CodeWords(
         "The clock of the recording jumps.",
-        "Do not combine motion before and after the jump."
-      )
+        data: "Times before and after the jump do not fit together.",
+        remedy: "Do not combine motion before and after the jump.")
     case .frameGap:
-      (
+      CodeWords(
         "Longer steps between frames than the rate of the recording: frames were dropped while recording.",
-        "Indices do not shift. A phone drops a frame now and then; many gaps mean it was too hot or too slow."
+        data: "Indices do not shift; what the camera did not record is missing.",
+        remedy:
+          "A phone drops a frame now and then. Many gaps mean that it was too hot or too slow: let it cool, free space on it."
       )
     case .imuMissing:
-      (
+      CodeWords(
         "There is no motion file.",
-        "IMU tables are not made. Copy the file if it was left behind."
-      )
+        data: "IMU tables are not made.",
+        remedy: "Copy the file from the device if it was left behind.")
     case .imuPartialRecord:
-      (
-        "The motion file ends inside a record, or holds records that are not whole; whole records were read.",
-        "Copy the file again if it was cut on the way."
-      )
+      CodeWords(
+        "The motion file ends inside a record, or holds records that are not whole.",
+        data: "Whole records were read.",
+        remedy: "Copy the file again if it was cut on the way.")
     case .imuOutsideFrames:
-      (
+      CodeWords(
         "Frames before the first or after the last motion sample.",
-        "They have no samples. Apps start the IMU a little late; more than a second means that a part is missing."
+        data: "These frames have no samples.",
+        remedy:
+          "Apps start the IMU a little late. More than a second means that a part is missing: compare the file with the one on the device."
       )
     case .imuGap:
-      (
+      CodeWords(
         "Longer pauses between motion samples than the rate of the sensor.",
-        "Nothing is filled in. Interpolation does not cross the pauses."
-      )
+        data: "Nothing is filled in. Interpolation does not cross the pauses.",
+        remedy: "Leave the frames at the pauses out where motion counts.")
     case .nonFiniteValue:
-      (
+      CodeWords(
         "Values that are no finite numbers.",
-        "Depth is 0 there, motion samples and poses have no row."
-      )
+        data: "Depth is 0 there; motion samples and poses have no row.",
+        remedy: "There is nothing to do, unless there are many: then report the app's version.")
     case .unknownKey:
-      (
-        "The metadata holds keys that are not known; they were not read.",
-        "Nothing to do. A newer version of the app may have added them."
-      )
+      CodeWords(
+        "The metadata holds keys that are not known.",
+        data: "They were not read; everything else was.",
+        remedy: "There is nothing to do. A newer version of the app may have added them.")
     case .missingKey:
-      (
+      CodeWords(
         "The metadata lacks keys that the app writes.",
-        "What they would tell is unknown. An app that was stopped while recording leaves them out."
+        data: "What they would tell is unknown.",
+        remedy:
+          "An app that was stopped while recording leaves them out. Copy the metadata again if the device has more."
       )
     case .missingFile:
-      (
+      CodeWords(
         "A file that the app writes is not there.",
-        "Copy it from the device. What depends on it is left out, everything else is processed."
-      )
+        data: "What depends on it is left out, everything else is processed.",
+        remedy: "Copy the file from the device.")
     case .multipleStreams:
-      (
-        "There are several streams of one kind; one was chosen.",
-        "The message names the chosen one. Remove or move the others if the choice is wrong."
-      )
+      CodeWords(
+        "There are several streams of one kind.",
+        data: "One was chosen; the message names it.",
+        remedy: "Remove or move the others if the choice is wrong.")
     case .unsupportedStream:
-      (
-        "A stream of a kind that is not supported; it was not read.",
-        "Convert it, or report the kind of file."
-      )
+      CodeWords(
+        "A stream of a kind that is not supported.",
+        data: "It was not read.",
+        remedy: "Convert it, or report the kind of file.")
     case .rotationIgnored:
-      (
-        "The video asks for a turn that is no multiple of 90 degrees; it was not applied.",
-        "Turn the pictures yourself if you need them upright."
-      )
+      CodeWords(
+        "The video asks for a turn that is no multiple of 90 degrees.",
+        data: "It was not applied: the pictures are as they were stored.",
+        remedy: "Turn the pictures yourself if you need them upright.")
     case .calibrationMissing:
-      (
+      CodeWords(
         "No intrinsics are recorded anywhere.",
-        "Pictures can be used, geometry cannot. Give a calibration file with --set aligned.calibration=FILE."
-      )
+        data: "Pictures can be used, geometry cannot.",
+        remedy: "Give a calibration file with --set aligned.calibration=FILE.")
     case .calibrationSuspect:
-      (
+      CodeWords(
         "A calibration states something that no such device has, such as cameras meters apart.",
-        "It is used as it stands. Check its unit: baselines are meters, not millimeters."
-      )
+        data: "It is used as it stands; aligned depth may be wrong.",
+        remedy: "Check its unit: baselines are meters, not millimeters.")
     case .poseJump:
-      (
+      CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",
-        "Tracking was lost or found again there. Do not join geometry across the jump."
-      )
+        data: "Tracking was lost or found again there.",
+        remedy: "Do not join geometry across the jump.")
     case .untrackedPoses:
-      (
+      CodeWords(
         "Poses that the app recorded while it had lost tracking.",
-        "Do not use them for geometry."
-      )
+        data: "They are in the tables as recorded, and are not to be trusted.",
+        remedy: "Do not use them for geometry.")
     case .pairingApproximate:
-      (
-        "Pictures are paired by order or by the start of the recording, because no common clock was recorded.",
-        "Expect an error of a frame or more. Check with the preview pipeline."
-      )
+      CodeWords(
+        "No common clock was recorded.",
+        data:
+          "Pictures are paired by order or by the start of the recording; expect an error of a frame or more.",
+        remedy: "Check the pairs with the preview pipeline.")
     case .geoNoFix:
-      (
-        "Positions without a fix; they were left out.",
-        "Nothing to do: the receiver had no signal."
-      )
+      CodeWords(
+        "Positions without a fix: the receiver had no signal.",
+        data: "They were left out.",
+        remedy: "There is nothing to do.")
     case .geoUnordered:
-      (
-        "Positions whose times go back or stand still; they were sorted or left out.",
-        "Check the track before you use it."
-      )
+      CodeWords(
+        "Positions whose times go back or stand still.",
+        data: "They were sorted or left out.",
+        remedy: "Check the track before you use it.")
     case .pathOutsideCapture:
-      (
-        "A name or link inside the capture leads outside of it; it was not followed.",
-        "Copy the file itself into the capture's folder."
-      )
+      CodeWords(
+        "A name or link inside the capture leads outside of it.",
+        data: "It was not followed; what it names is missing.",
+        remedy: "Copy the file itself into the capture's folder.")
     case .confidenceMissing:
-      (
+      CodeWords(
         "Depth frames without a confidence frame, where confidence decides which values count.",
-        "These frames are holes. Leave depth.minimumConfidence away to keep them."
-      )
+        data: "These frames are holes.",
+        remedy: "Leave depth.minimumConfidence away to keep them.")
     case .sizeMismatch:
-      (
+      CodeWords(
         "Pictures or depth frames of another size than stated.",
-        "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply. Give a calibration made for this size."
-      )
+        data:
+          "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply.",
+        remedy: "Give a calibration made for this size.")
     }
   }
 }

@@ -2,101 +2,134 @@ import Captures
 import Pipeline
 import Runner
 
-/// What the codes of warnings, causes and reasons mean, and what to do: the words of `explain CODE`.
+/// What a code means for whom it concerns: three sentences or more.
+struct CodeWords: Sendable {
+  var meaning: String
+  var data: String
+  var remedy: String
+
+  init(_ meaning: String, data: String, remedy: String) {
+    self.meaning = meaning
+    self.data = data
+    self.remedy = remedy
+  }
+}
+
+/// What the codes of warnings, causes, states and reasons mean, what they mean for the data, and what to do:
+/// the words of `explain CODE`, of pages and of texts.
 public struct CodeBook: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
-    case warning, cause, reason
+    case warning, cause, reason, state
   }
 
   public struct Entry: Sendable, Encodable, Hashable {
     public var code: String
     public var kind: Kind
     public var meaning: String
+    /// What it means for the data.
+    public var data: String
     public var remedy: String
 
-    public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(remedy)" }
+    public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(data)\n  \(remedy)" }
+
+    init(_ code: String, _ kind: Kind, _ words: CodeWords) {
+      self.code = code
+      self.kind = kind
+      (meaning, data, remedy) = (words.meaning, words.data, words.remedy)
+    }
   }
 
-  /// Warnings in the order of their list, then causes, then reasons.
+  /// Warnings in the order of their list, then causes, reasons and states.
   public static let entries: [Entry] =
-    WarningCode.allCases.map { code in
-      let (meaning, remedy) = code.words
-      return Entry(code: code.rawValue, kind: .warning, meaning: meaning, remedy: remedy)
-    }
-    + FailureCause.allCases.map { cause in
-      let (meaning, remedy) = cause.words
-      return Entry(code: cause.rawValue, kind: .cause, meaning: meaning, remedy: remedy)
-    }
-    + Reason.allCases.map { reason in
-      let (meaning, remedy) = reason.words
-      return Entry(code: reason.rawValue, kind: .reason, meaning: meaning, remedy: remedy)
-    }
+    WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
+    + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
+    + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
+    + states.map { Entry($0.state, .state, $0.words) }
 
-  public static subscript(code: String) -> Entry? { entries.first { $0.code == code } }
+  private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
+
+  public static subscript(code: String) -> Entry? { byCode[code] }
 }
 
 extension FailureCause {
-  fileprivate var words: (meaning: String, remedy: String) {
+  fileprivate var words: CodeWords {
     switch self {
     case .input:
-      (
+      CodeWords(
         "The capture's own files cannot be read: they are damaged, or of a kind that is not supported.",
-        "Trying again cannot help. Copy the capture from the device again; `scanmill inspect` names the file and the place."
+        data: "What needs the damaged file is not made; everything else of the capture is.",
+        remedy:
+          "Trying again cannot help. Copy the capture from the device again; `scanmill inspect` names the file and the place."
       )
     case .program:
-      (
+      CodeWords(
         "A stage failed for another reason than its input: it crashed, ran out of its time or memory, or a program of a `command` stage failed.",
-        "Read the log that the summary names. Raise `timeout` or `--memory` where a limit was met; report a crash of scanmill itself."
+        data: "The results of this stage are missing. The capture itself is not harmed.",
+        remedy:
+          "Read the log that the summary names. Raise `timeout` or `--memory` where a limit was met; report a crash of scanmill itself."
       )
     case .machine:
-      (
+      CodeWords(
         "The machine around the program failed: the disk is full, input or output is not reachable, a device reported an error, or another run holds a lock.",
-        "Free space or bring the device back, then run the same command again: it goes on where it stopped. No result was lost."
+        data: "No result was lost; the capture waits as it is.",
+        remedy:
+          "Free space or bring the device back, then run the same command again: it goes on where it stopped."
       )
     }
   }
 }
 
 extension Reason {
-  fileprivate var words: (meaning: String, remedy: String) {
+  fileprivate var words: CodeWords {
     switch self {
     case .forced:
-      (
+      CodeWords(
         "The stage runs because -R or -F names it.",
-        "Leave the option away to run what is not up to date only."
-      )
+        data: "What is published is replaced when the stage has succeeded.",
+        remedy: "Leave the option away to run what is not up to date only.")
     case .neverBuilt:
-      ("Nothing is published of this stage yet.", "Nothing to do: `scanmill run` builds it.")
+      CodeWords(
+        "Nothing is published of this stage yet.", data: "Its results are missing.",
+        remedy: "Nothing to do: `scanmill run` builds it.")
     case .outputsMissing:
-      (
+      CodeWords(
         "Files that the artifact's record lists are not there any more.",
-        "Nothing to do: the next run makes them again. Do not delete files inside of an artifact; use `scanmill clean`."
+        data: "What is there of the artifact is not complete.",
+        remedy:
+          "Nothing to do: the next run makes them again. Do not delete files inside of an artifact; use `scanmill clean`."
       )
     case .outputsAltered:
-      (
+      CodeWords(
         "Files of the artifact, or its record, are not as they were when it was published.",
-        "The next run makes it again. Keep changes of your own outside of the output folder."
-      )
+        data: "What is there may not be what the stage made.",
+        remedy:
+          "The next run makes it again. Keep changes of your own outside of the output folder.")
     case .stageVersion:
-      (
+      CodeWords(
         "The stage, or a library that decides its bytes, has another version than the one that made the artifact.",
-        "Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` shows old and new versions."
+        data: "What is published was made by the old version.",
+        remedy:
+          "Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` shows old and new versions."
       )
     case .parameters:
-      (
+      CodeWords(
         "A parameter has another value than when the artifact was made.",
-        "`scanmill explain CAPTURE STAGE` shows old and new values. Give the old value with --set to keep the artifact."
+        data: "What is published was made with the old value.",
+        remedy:
+          "`scanmill explain CAPTURE STAGE` shows old and new values. Give the old value with --set to keep the artifact."
       )
     case .inputChanged:
-      (
+      CodeWords(
         "The content of a file of the capture, or of a file that a parameter names, has changed.",
-        "Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` names the file."
+        data: "What is published was made from the old content.",
+        remedy:
+          "Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` names the file."
       )
     case .inputRebuilt:
-      (
+      CodeWords(
         "Another stage that this one reads from was made again, with another content.",
-        "Nothing to do: the next run makes it again."
-      )
+        data: "What is published was made from the old content.",
+        remedy: "Nothing to do: the next run makes it again.")
     }
   }
 }

@@ -4,11 +4,35 @@ import Storage
 
 /// How captures stand, in text and as JSON.
 public struct StatusText: Encodable, Sendable {
+  /// What is said of a capture beside its stages.
+  public struct Standing: Encodable, Sendable {
+    /// In words: `done with warnings`.
+    public var state: String
+    /// A line each.
+    public var lines: [String]
+
+    public init(state: String, lines: [String] = []) {
+      self.state = state
+      self.lines = lines
+    }
+  }
+
   var schema = 1
   var captures: [CaptureStatus]
+  private var standings: [Standing] = []
+
+  private enum CodingKeys: CodingKey {
+    case schema, captures
+  }
 
   public init(_ captures: [CaptureStatus]) {
     self.captures = captures
+  }
+
+  /// - Parameter standings: one for each capture.
+  public init(_ captures: [CaptureStatus], standings: [Standing]) {
+    self.captures = captures
+    self.standings = standings
   }
 
   /// Whether anything is not as it should be: a stage stale, failed, blocked or missing; if `isStrict`, also
@@ -24,15 +48,21 @@ public struct StatusText: Encodable, Sendable {
   public var text: String {
     var table = TextTable()
     let columns = columns
-    table.add(["capture"] + columns)
-    for capture in captures {
+    table.add(["capture"] + (standings.isEmpty ? [] : ["state"]) + columns)
+    for (index, capture) in captures.enumerated() {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
-        [capture.id]
+        [capture.id] + state(index)
           + columns.map { states[$0].map { $0 == .notApplicable ? "-" : $0.rawValue } ?? "" })
     }
-    let details = captures.compactMap(Self.details)
+    let details = captures.enumerated().compactMap { index, capture in
+      Self.details(capture, standings.indices.contains(index) ? standings[index].lines : [])
+    }
     return ([table.text, counts] + details).joined(separator: "\n\n")
+  }
+
+  private func state(_ index: Int) -> [String] {
+    standings.isEmpty ? [] : [standings[index].state]
   }
 
   /// Stages in pipeline order; those of other pipelines after them.
@@ -47,12 +77,13 @@ public struct StatusText: Encodable, Sendable {
       let count = all.count { $0.state == state }
       return count == 0 ? nil : "\(count) \(state.rawValue)"
     }
+    if all.isEmpty { return captures.count == 1 ? "1 capture" : "\(captures.count) captures" }
     return "\(captures.count) \(captures.count == 1 ? "capture" : "captures"): "
       + counts.joined(separator: ", ")
   }
 
-  private static func details(_ capture: CaptureStatus) -> String? {
-    var lines: [String] = []
+  private static func details(_ capture: CaptureStatus, _ standing: [String]) -> String? {
+    var lines = standing.map { "  \($0.onOneLine)" }
     if let holder = capture.lockedBy { lines.append("  being worked on by \(holder)") }
     lines += capture.notes.map { "  \($0.onOneLine)" }
     for stage in capture.stages where ![.done, .notApplicable].contains(stage.state) {

@@ -8,8 +8,8 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Why a stage would or would not run, or what a code means.",
     discussion: """
-      With a capture and a stage: everything that is compared. With the code of a warning, a cause or \
-      a reason alone: what it means in words, and what to do.
+      With a capture and a stage: everything that is compared. With the code of a warning, a cause, a \
+      reason or a state alone: what it means in words, what it means for the data, and what to do.
       """)
 
   @Argument(

@@ -32,7 +32,7 @@ enum OutputFinder {
   }
 
   /// The id that a text is or begins; `nil`: none. Several are 64, with the candidates.
-  private static func id(_ text: String, among ids: [String]) throws -> String? {
+  static func id(_ text: String, among ids: [String]) throws -> String? {
     switch IDPrefix.match(text, among: ids) {
     case .one(let id): return id
     case .none: return nil

@@ -20,7 +20,7 @@ struct Scanmill: ParsableCommand {
     version: Version.page,
     subcommands: [
       RunCommand.self, WatchCommand.self, InspectCommand.self, StatusCommand.self,
-      ExplainCommand.self,
+      ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
       CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
       LookCommand.self,

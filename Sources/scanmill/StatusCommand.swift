@@ -1,15 +1,22 @@
 import ArgumentParser
+import Captures
+import Catalog
+import FoundationEssentials
+import Night
 import Pipeline
 import Reports
 import Runner
+import Storage
+import SystemPackage
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Captures and stages: done, stale (why), failed, blocked, missing.",
+    abstract: "Captures, their states and stages: done, stale (why), failed, blocked, missing.",
     discussion: """
       Compares what is published with what the pipeline of each capture's last run, or the one that \
-      is named, would make of the input as it is now. Reads only, also while a run goes on.
+      is named, would make of the input as it is now. Changes no result, also while a run goes on. Of \
+      several filters all must hold.
       """)
 
   @Argument(help: "An output folder, or the folder of one capture in it.")
@@ -17,10 +24,24 @@ struct StatusCommand: ParsableCommand {
 
   @OptionGroup var comparison: ComparisonArguments
 
+  @OptionGroup var filter: StatusFilterArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "Look at this folder of uploads as well, for captures that have not been processed yet.",
+      valueName: "dir"))
+  var staging: String?
+
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
-  @Flag(help: "End with 1 when something needs a person: a stage that is not done.")
+  @Flag(help: "Print one row per capture, separated by commas.")
+  var csv = false
+
+  @Flag(
+    help:
+      "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
+  )
   var exitCode = false
 
   @Flag(help: "With --exit-code: also for captures with warnings or missing files.")
@@ -28,14 +49,113 @@ struct StatusCommand: ParsableCommand {
 
   func validate() throws {
     if strict, !exitCode { throw ValidationError("--strict goes with --exit-code here") }
+    if json, csv { throw ValidationError("--json or --csv, not both") }
   }
 
   func run() throws {
-    let catalog = try OutputFinder.catalog(folder)
-    let examiner = try comparison.examiner()
-    let status = StatusText(
-      try catalog.layouts.map { CaptureStatus(try examiner.examine($0)) })
-    if json { Console.print(json: try JSONText.pretty(status)) } else { Console.print(status.text) }
-    if exitCode, status.needsPerson(isStrict: strict) { throw Exit(code: ExitStatus.jobFailed) }
+    let filter = try filter.filter()
+    let reader = try OutputReader(comparison)
+    let looked = try LookedOutput(folder, reader, mayBeEmpty: staging != nil)
+    var rows = looked.view.rows
+    var unrecognized = looked.view.unrecognized
+    if let staging {
+      let found = try StagingLook(staging, for: looked.view)
+      rows = (rows + found.rows).sorted { $0.id < $1.id }
+      let known = Set(unrecognized.map(\.path))
+      unrecognized += found.unrecognized.filter { !known.contains($0.path) }
+    }
+    let answer = StatusAnswer(
+      rows: rows.filter(filter.holds), watch: looked.view.watch, unrecognized: unrecognized)
+    if json {
+      Console.print(json: try answer.json())
+    } else if csv {
+      Console.print(piece: CaptureTable.csv(answer.rows))
+    } else {
+      Console.print(answer.text)
+    }
+    if exitCode, answer.needsPerson(isStrict: strict) { throw Exit(code: ExitStatus.jobFailed) }
+  }
+}
+
+/// Which captures `status` tells of.
+struct StatusFilterArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only captures in this state (repeatable, or states with commas).", valueName: "state"))
+  var state: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of this family (repeatable, or names with commas).", valueName: "family"))
+  var family: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of a device in whose name, model or id this stands.", valueName: "text"))
+  var device: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures that were worked on, or came into their state, since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
+      valueName: "date"))
+  var since: String?
+
+  @Option(help: ArgumentHelp("Only captures with this warning.", valueName: "code"))
+  var warning: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures in whose scene, device or id this stands, letters in any case.",
+      valueName: "text"))
+  var search: String?
+
+  func validate() throws { _ = try filter() }
+
+  func filter() throws -> StatusFilter {
+    var filter = StatusFilter()
+    filter.states = Set(
+      try Self.split(state).map { name in
+        try Self.known(
+          name, CaptureState(rawValue: name), "state", CaptureState.allCases.map(\.rawValue))
+      })
+    filter.families = Set(
+      try Self.split(family).map { name in
+        try Self.known(
+          name, CaptureFamily(rawValue: name), "family", CaptureFamily.allCases.map(\.rawValue)
+        ).rawValue
+      })
+    filter.warning = try warning.map { name in
+      try Self.known(
+        name, WarningCode(rawValue: name), "warning", WarningCode.allCases.map(\.rawValue))
+    }
+    filter.device = device
+    filter.search = search
+    filter.sinceNanoseconds = try since.map(DateArgument.nanoseconds)
+    return filter
+  }
+
+  private static func split(_ texts: [String]) -> [String] {
+    texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  private static func known<Value>(
+    _ name: String, _ value: Value?, _ what: String, _ names: [String]
+  ) throws -> Value {
+    if let value { return value }
+    throw ValidationError(
+      "no \(what) '\(name)'" + NearestName.suggestion(name, among: names)
+        + "; known: \(names.joined(separator: ", "))")
+  }
+}
+
+/// A moment as users write it.
+enum DateArgument {
+  static func nanoseconds(_ text: String) throws -> Int64 {
+    guard let time = MomentText.nanoseconds(text, nowNanoseconds: FileStamp.nowNanoseconds()) else {
+      throw ValidationError(
+        "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back such as 24h, not '\(text)'"
+      )
+    }
+    return time
   }
 }

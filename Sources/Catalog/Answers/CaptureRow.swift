@@ -2,6 +2,7 @@ import Captures
 import Night
 import Pipeline
 import Runner
+import Storage
 
 /// One capture in an answer: what is known of it and how it stands.
 public struct CaptureRow: Sendable, Hashable {
@@ -17,6 +18,12 @@ public struct CaptureRow: Sendable, Hashable {
   public var firstRun: String?
   var knownFamily: String?
   var knownPath: String?
+  /// Its place as `PathText` carries it.
+  var knownFolder: String?
+  /// As the last run was given it: a name or a path.
+  var pipeline: String?
+  /// A watcher looks after this output, or has.
+  var isWatched = false
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
 
@@ -40,5 +47,16 @@ public struct CaptureRow: Sendable, Hashable {
   /// In what is shown to others.
   public var subject: Redaction.Subject {
     entry?.subject ?? Redaction.Subject(id: id, family: family, path: path)
+  }
+}
+
+extension CaptureRow {
+  /// A capture that has no output folder and that nobody has worked on.
+  public init(waiting: WatchRecord.Waiting) {
+    self.init(
+      id: waiting.id, standing: Standing(waiting, watcher: nil, history: nil),
+      knownFamily: waiting.family, knownPath: PathText.shown(waiting.path),
+      knownFolder: waiting.path)
+    if waiting.since.isEmpty { standing.since = nil }
   }
 }

@@ -55,7 +55,8 @@ public struct OutputView: Sendable {
             entry, isLocked: locked.contains(entry.id), waiting: found, watcher: watcher,
             history: history),
           entry: entry, lastRun: history?.time ?? entry.lastPublished, lastRunID: history?.run,
-          firstRun: history?.first ?? entry.lastPublished))
+          firstRun: history?.first ?? entry.lastPublished, pipeline: history?.pipeline,
+          isWatched: record != nil))
     }
     for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
       let history = histories[other.id]
@@ -64,7 +65,8 @@ public struct OutputView: Sendable {
           id: other.id,
           standing: Standing(other, watcher: watcher, history: history), entry: nil,
           lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
-          knownFamily: other.family, knownPath: PathText.shown(other.path)))
+          knownFamily: other.family, knownPath: PathText.shown(other.path),
+          knownFolder: other.path, pipeline: history?.pipeline, isWatched: true))
     }
     self.rows = rows.sorted { $0.id < $1.id }
   }
@@ -103,7 +105,8 @@ public struct OutputView: Sendable {
           // An interrupt is neither a failure nor a success.
           failedInARow: attempt.hasFailed || attempt.outcome == .done
             ? failed : before?.failedInARow ?? 0,
-          first: before?.first ?? attempt.started ?? run.started)
+          first: before?.first ?? attempt.started ?? run.started,
+          pipeline: run.pipelinePath ?? run.pipeline)
       }
     }
     return found

@@ -35,6 +35,8 @@ public struct Standing: Hashable, Sendable {
     var failedInARow: Int
     /// When the first attempt ended.
     var first: String
+    /// Of the latest run, as a path or a name.
+    var pipeline: String?
   }
 
   /// What the watcher says.

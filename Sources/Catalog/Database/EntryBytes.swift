@@ -22,6 +22,7 @@ enum EntryBytes {
     writer.put(entry.inputGone)
     writer.put(entry.gone)
     writer.put(entry.frames ?? -1)
+    writer.list(entry.settings) { $0.put($1) }
     writer.list(entry.notes) { $0.put($1) }
     writer.list(entry.missing) { $0.put($1) }
     writer.list(entry.stages) { writer, stage in
@@ -58,6 +59,7 @@ enum EntryBytes {
     var texts: [String?] = []
     for _ in 0..<12 { texts.append(try reader.optionalText()) }
     let (inputGone, gone, frames) = (try reader.bool(), try reader.bool(), try reader.int())
+    let settings = try reader.list { try $0.text() }
     let notes = try reader.list { try $0.text() }
     let missing = try reader.list { try $0.text() }
     let stages = try reader.list { reader in
@@ -84,7 +86,8 @@ enum EntryBytes {
     let triage = try json(TriageRecord.self, &reader)
     var entry = CaptureEntry(
       id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
-      pipeline: pipeline, inputGone: inputGone, gone: gone, notes: notes, stages: stages,
+      pipeline: pipeline, settings: settings, inputGone: inputGone, gone: gone, notes: notes,
+      stages: stages,
       warnings: warnings, missing: missing, timings: timings, failures: failures, triage: triage)
     (entry.device.id, entry.device.name, entry.device.model) = (texts[4], texts[5], texts[6])
     (entry.scene.label, entry.scene.type, entry.scene.description) = (texts[7], texts[8], texts[9])
@@ -100,7 +103,9 @@ enum EntryBytes {
     var writer = NoteWriter()
     writer.put(run.id)
     writer.put(run.started)
-    for text in [run.finished, run.lastEvent, run.pipeline, run.host, run.user] { writer.put(text) }
+    for text in [
+      run.finished, run.lastEvent, run.pipeline, run.pipelinePath, run.host, run.user,
+    ] { writer.put(text) }
     try putJSON(run.program, &writer)
     try putJSON(run.unrecognized.isEmpty ? nil : run.unrecognized, &writer)
     try writer.list(run.attempts) { writer, attempt in
@@ -128,6 +133,7 @@ enum EntryBytes {
     run.finished = try reader.optionalText()
     run.lastEvent = try reader.optionalText()
     run.pipeline = try reader.optionalText()
+    run.pipelinePath = try reader.optionalText()
     run.host = try reader.optionalText()
     run.user = try reader.optionalText()
     run.program = try json(ProgramIdentity.self, &reader)

@@ -36,6 +36,8 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var folder: String?
   public var stem: String?
   public var pipeline: String
+  /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.
+  public var settings: [String] = []
   /// It could not be looked at: what is said of stages comes from their records.
   public var inputGone: Bool
   /// Its place is not there any more.

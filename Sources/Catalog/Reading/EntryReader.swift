@@ -33,6 +33,9 @@ struct EntryReader: Sendable {
       stages: status.stages, warnings: CaptureStatus.warnings(of: examined),
       missing: status.missing, timings: examined.published.map(Self.timing),
       failures: examined.failures, triage: TriageRecord(of: layout))
+    entry.settings = (examined.memo?.pipeline?.settings ?? [])
+      .filter { !$0.value.contains("sha256:") }
+      .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     if let document {
       entry.device = document.device ?? DeviceInfo()
       entry.scene = document.scene ?? SceneInfo()

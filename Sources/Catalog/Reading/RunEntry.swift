@@ -49,7 +49,10 @@ public struct RunEntry: Hashable, Sendable, Codable {
   public var finished: String?
   /// When its last event happened.
   public var lastEvent: String?
+  /// As it was named.
   public var pipeline: String?
+  /// `nil` for one that comes with the program.
+  public var pipelinePath: String?
   public var program: ProgramIdentity?
   public var host: String?
   public var user: String?

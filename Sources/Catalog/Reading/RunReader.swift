@@ -30,6 +30,7 @@ enum RunReader {
     var entry = RunEntry(id: id, started: file?.started ?? startTime(ofID: id) ?? "")
     entry.finished = file?.finished
     entry.pipeline = file?.pipeline?.name
+    entry.pipelinePath = file?.pipeline?.path
     entry.program = file?.program
     entry.host = file?.host?.name
     entry.user = file?.user
@@ -59,7 +60,8 @@ enum RunReader {
     attempt.outcome = report.outcome
     attempt.message = report.message
     attempt.cause = report.cause
-    attempt.failures = report.stages.filter { $0.outcome == .failed || $0.outcome == .blocked }.map {
+    attempt.failures = report.stages.filter { $0.outcome == .failed || $0.outcome == .blocked }.map
+    {
       RunEntry.Attempt.Failure(
         stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
     }
@@ -75,7 +77,10 @@ enum RunReader {
 
   /// What is read of `run.json`; journals of earlier builds have less.
   private struct RunFile: Decodable {
-    struct Named: Decodable { var name: String? }
+    struct Named: Decodable {
+      var name: String?
+      var path: String?
+    }
 
     var started: String?
     var finished: String?
@@ -167,7 +172,8 @@ struct RunEvents {
       attempt.failures.append(
         RunEntry.Attempt.Failure(
           stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause))
-    case .finished where event.outcome == .ran: attempt.frames = max(attempt.frames, event.frames ?? 0)
+    case .finished where event.outcome == .ran:
+      attempt.frames = max(attempt.frames, event.frames ?? 0)
     default: break
     }
     attempts[capture] = attempt

@@ -19,7 +19,9 @@ extension ExaminedCapture {
       let record = facts[stage.name]?.published?.record
       return !external.isEmpty || record?.inputs.external.isEmpty == false
         || stage.kind.readsFolder(stage.parameters)
-        || stage.kind.parameters.contains { Self.isPath($0) && stage.parameters.text($0.name) != nil }
+        || stage.kind.parameters.contains {
+          Self.isPath($0) && stage.parameters.text($0.name) != nil
+        }
     }
   }
 

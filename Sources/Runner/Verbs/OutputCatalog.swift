@@ -33,6 +33,9 @@ public struct OutputCatalog: Sendable {
     self.layouts = layouts
   }
 
+  /// The folder with its own name and without links: `.` has none.
+  public var resolvedRoot: FilePath { PathSafety.resolved(root) ?? root }
+
   /// Folders of an output that may be those of captures, by name; nothing in them is looked at.
   public static func candidates(in root: FilePath) -> [OutputLayout] {
     (OpenFolder(root.text)?.entries() ?? [])

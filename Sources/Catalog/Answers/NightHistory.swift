@@ -1,0 +1,74 @@
+import Captures
+import Night
+import Runner
+
+/// What earlier nights and all devices tell, and what happened when in this one.
+enum NightHistory {
+  static let mostNights = 14
+
+  /// The last nights with a run, oldest first; this one is not among them.
+  static func nights(_ runs: [RunEntry], before from: String, now: Int64) -> [NightReport.Night] {
+    let tonight = UTCText.nanoseconds(from).map(NightClock.night) ?? NightClock.night(of: now)
+    var byNight: [String: [RunEntry]] = [:]
+    for run in runs {
+      guard let start = UTCText.nanoseconds(run.started) else { continue }
+      let night = NightClock.night(of: start)
+      if night < tonight { byNight[night, default: []].append(run) }
+    }
+    return byNight.keys.sorted().suffix(mostNights).map { date in
+      var latest: [String: RunEntry.Attempt] = [:]
+      var night = NightReport.Night(date: date, captures: 0, failed: 0, hours: 0, bytesWritten: 0)
+      for run in byNight[date] ?? [] {
+        for attempt in run.attempts where attempt.isWork {
+          latest[attempt.capture] = attempt
+          night.bytesWritten &+= attempt.bytesWritten
+        }
+        night.hours += run.seconds / 3600
+      }
+      night.captures = latest.count
+      night.failed = latest.values.count(where: \.hasFailed)
+      return night
+    }
+  }
+
+  /// By last upload, newest first.
+  static func devices(_ rows: [CaptureRow]) -> [NightReport.Device] {
+    var devices: [String: NightReport.Device] = [:]
+    for row in rows {
+      guard let name = row.device else { continue }
+      let time = row.firstRun ?? row.entry?.recordedAt ?? ""
+      var device = devices[name] ?? NightReport.Device(device: name, captures: 0, lastUpload: time)
+      device.captures += 1
+      device.lastUpload = max(device.lastUpload, time)
+      devices[name] = device
+    }
+    return devices.values.sorted {
+      ($1.lastUpload, $0.device) < ($0.lastUpload, $1.device)
+    }
+  }
+
+  /// Beyond this many nobody can see them.
+  static let mostSpans = 20_000
+
+  /// One span per attempt of which the times are known, by start; of very many the last ones.
+  static func timeline(
+    _ runs: [RunEntry], _ selection: RunSelection, now: String
+  ) -> [NightReport.Span] {
+    var spans: [NightReport.Span] = []
+    for run in runs {
+      for attempt in run.attempts where selection.includes(attempt, of: run) {
+        guard let start = attempt.started else { continue }
+        let end = attempt.finished ?? run.finished ?? run.lastEvent ?? now
+        let hasWarnings = !attempt.warnings.withoutNotes.isEmpty || !attempt.missing.isEmpty
+        let kind =
+          attempt.outcome == .done && hasWarnings
+          ? CaptureState.doneWithWarnings.rawValue
+          : (attempt.outcome ?? .interrupted).rawValue
+        spans.append(
+          NightReport.Span(capture: attempt.capture, kind: kind, from: start, to: max(start, end)))
+      }
+    }
+    spans.sort { ($0.from, $0.capture ?? "") < ($1.from, $1.capture ?? "") }
+    return spans.suffix(mostSpans)
+  }
+}

@@ -1,0 +1,194 @@
+import Captures
+import Night
+import Pipeline
+import Reports
+import Runner
+import Storage
+
+/// What `status` says of some captures.
+public struct StatusAnswer: Sendable {
+  public var rows: [CaptureRow]
+  public var totals: NightTotals
+  public var watch: NightReport.Watch?
+  public var unrecognized: [RunReport.Unrecognized]
+
+  /// - Parameter rows: those that are asked for; totals count these.
+  public init(_ view: OutputView, rows: [CaptureRow]) {
+    self.init(rows: rows, watch: view.watch, unrecognized: view.unrecognized)
+  }
+
+  public init(
+    rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized]
+  ) {
+    self.rows = rows
+    self.watch = watch
+    self.unrecognized = unrecognized
+    var totals = NightTotals(
+      counting: rows.map { NightCapture(id: $0.id, family: $0.family, state: $0.state) },
+      unrecognized: unrecognized.count)
+    for row in rows {
+      let timings = row.entry?.timings ?? []
+      totals.frames += timings.map(\.frames).max() ?? 0
+      totals.bytesWritten += timings.reduce(0) { $0 &+ $1.bytes }
+      totals.cpuSeconds += timings.reduce(0) { $0 + $1.cpuSeconds }
+      totals.wallSeconds += timings.reduce(0) { $0 + $1.seconds }
+    }
+    self.totals = totals
+  }
+
+  public func needsPerson(isStrict: Bool) -> Bool {
+    rows.contains { $0.needsPerson(isStrict: isStrict) }
+  }
+
+  // MARK: JSON
+
+  public func json() throws -> [UInt8] {
+    try ListJSON.pretty(
+      Document(totals: totals, watch: watch, unrecognized: unrecognized),
+      captures: rows.map(StatusCapture.init))
+  }
+
+  private struct Document: Encodable {
+    var schema = 1
+    var captures: [StatusCapture] = []
+    var totals: NightTotals
+    var watch: NightReport.Watch?
+    var unrecognized: [RunReport.Unrecognized]
+
+    private enum Key: CodingKey {
+      case schema, captures, totals, watch, unrecognized
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var object = encoder.container(keyedBy: Key.self)
+      try object.encode(schema, forKey: .schema)
+      try object.encode(captures, forKey: .captures)
+      try object.encode(totals, forKey: .totals)
+      // Without a watcher: none is alive.
+      try object.encode(
+        watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
+      try object.encode(unrecognized, forKey: .unrecognized)
+    }
+  }
+
+  // MARK: Text
+
+  /// A table of captures, states and stages, counts, and below what is not as it should be and why.
+  public var text: String {
+    let status = StatusText(
+      rows.map(\.status),
+      standings: rows.map { StatusText.Standing(state: $0.state.words, lines: $0.lines) })
+    var parts = [status.text, "states: " + StateCounts.text(totals)]
+    if !unrecognized.isEmpty {
+      parts.append(
+        "unrecognized folders, not processed:\n"
+          + unrecognized.map { folder in
+            "  \(folder.path.onOneLine): "
+              + folder.holds.prefix(5).map(\.onOneLine).joined(separator: ", ")
+              + (folder.holds.count > 5 ? ", …" : "")
+          }.joined(separator: "\n"))
+    }
+    if let watch { parts.append(watch.line) }
+    return parts.joined(separator: "\n\n")
+  }
+}
+
+/// Captures by state, in words: `44 captures: 41 done, 2 failed, 1 arriving`.
+public enum StateCounts {
+  public static func text(_ totals: NightTotals) -> String {
+    let counts: [(Int, String)] = [
+      (totals.done, "done"), (totals.doneWithWarnings, "done with warnings"),
+      (totals.failed, "failed"), (totals.quarantined, "quarantined"),
+      (totals.incomplete, "incomplete"), (totals.arriving, "arriving"), (totals.queued, "queued"),
+      (totals.running, "running"), (totals.skipped, "skipped"),
+      (totals.interrupted, "interrupted"),
+    ]
+    let named = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    let captures = "\(totals.captures) \(totals.captures == 1 ? "capture" : "captures")"
+    return captures + (named.isEmpty ? "" : ": " + named)
+      + (totals.unrecognized > 0 ? " · \(totals.unrecognized) unrecognized" : "")
+  }
+}
+
+extension NightReport.Watch {
+  fileprivate var line: String {
+    let place = staging.map { " \($0.onOneLine)" } ?? ""
+    let look = lastLook.map { ", last look \($0)" } ?? ""
+    let why = trouble.map { ": \($0.onOneLine)" } ?? ""
+    return alive
+      ? "a watcher looks at\(place)\(look)\(why)"
+      : "no watcher is running; what it last saw of\(place) counts\(look)\(why)"
+  }
+}
+
+extension CaptureRow {
+  /// The stages, as far as there are any.
+  var status: CaptureStatus {
+    CaptureStatus(
+      id: id, path: path, family: family, pipeline: entry?.pipeline ?? "",
+      inputGone: entry?.inputGone ?? false, lockedBy: lockedBy, notes: entry?.notes ?? [],
+      warnings: warningCount, missing: standing.missing, stages: entry?.stages ?? [])
+  }
+
+  private var lockedBy: String? { state == .running ? entry?.lockedBy : nil }
+
+  /// What is to be said beside the stages.
+  fileprivate var lines: [String] {
+    var lines: [String] = []
+    switch state {
+    case .failed, .quarantined:
+      let cause = standing.cause.map { " (\($0.rawValue))" } ?? ""
+      let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
+      lines.append(
+        "\(state.words)\(times)\(cause)" + (standing.message.map { ": \($0)" } ?? ""))
+      if let retryAt = standing.retryAt { lines.append("tried again at \(retryAt)") }
+    case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
+    case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
+    case .arriving, .running, .done, .doneWithWarnings: break
+    }
+    if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
+    if let remedy = remedy { lines.append(remedy) }
+    return lines
+  }
+}
+
+/// A capture in `status --json`.
+private struct StatusCapture: Encodable, Sendable {
+  let row: CaptureRow
+
+  init(_ row: CaptureRow) { self.row = row }
+
+  private enum Key: CodingKey {
+    case id, state, family, device, scene, recordedAt, attempts, warnings, missing, lastRun, run,
+      path,
+      gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(row.id, forKey: .id)
+    try object.encode(row.state, forKey: .state)
+    try object.encode(row.family, forKey: .family)
+    try object.encode(row.device, forKey: .device)
+    try object.encode(row.scene, forKey: .scene)
+    try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
+    try object.encode(row.standing.attempts, forKey: .attempts)
+    try object.encode(row.warningCount, forKey: .warnings)
+    try object.encode(row.standing.missing, forKey: .missing)
+    try object.encode(row.lastRun, forKey: .lastRun)
+    try object.encode(row.lastRunID, forKey: .run)
+    try object.encode(row.path, forKey: .path)
+    try object.encode(row.standing.gone, forKey: .gone)
+    try object.encode(row.standing.cause, forKey: .cause)
+    try object.encode(row.standing.message, forKey: .message)
+    try object.encode(row.standing.retryAt, forKey: .retryAt)
+    try object.encode(row.standing.since, forKey: .since)
+    try object.encode(row.standing.waitsFor, forKey: .waitsFor)
+    let status = row.status
+    try object.encode(status.stages, forKey: .stages)
+    try object.encode(row.entry?.pipeline, forKey: .pipeline)
+    try object.encode(status.inputGone, forKey: .inputGone)
+    try object.encodeIfPresent(status.lockedBy, forKey: .lockedBy)
+    try object.encode(status.notes, forKey: .notes)
+  }
+}

@@ -1,0 +1,51 @@
+import Captures
+import Night
+
+/// Which captures an answer is about; all that is set must hold.
+public struct StatusFilter: Sendable {
+  /// Empty: all.
+  public var states: Set<CaptureState> = []
+  public var families: Set<String> = []
+  /// Part of a device's name, model or id, letters in any case.
+  public var device: String?
+  /// Worked on, or seen in its state, at this time or later (nanoseconds since 1970).
+  public var sinceNanoseconds: Int64?
+  public var warning: WarningCode?
+  /// Part of scene, device or id, letters in any case.
+  public var search: String?
+
+  public init() {}
+
+  public func holds(_ row: CaptureRow) -> Bool {
+    if !states.isEmpty, !states.contains(row.state) { return false }
+    if !families.isEmpty, !families.contains(row.family ?? "") { return false }
+    if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
+    if let device {
+      let texts = [row.entry?.device.name, row.entry?.device.model, row.entry?.device.id]
+      guard
+        texts.contains(where: { $0.map { Self.has($0.lowercased(), device.lowercased()) } == true })
+      else { return false }
+    }
+    if let since = sinceNanoseconds {
+      let times = [row.lastRun, row.standing.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
+      guard let newest = times.max(), newest >= since else { return false }
+    }
+    if let search {
+      let text = row.entry?.searchText ?? row.id.lowercased()
+      guard Self.has(text, search.lowercased()) else { return false }
+    }
+    return true
+  }
+
+  /// By bytes, as the catalog compares.
+  private static func has(_ text: String, _ part: String) -> Bool {
+    part.isEmpty || text.utf8.firstRange(of: Array(part.utf8)) != nil
+  }
+}
+
+extension OutputView {
+  /// The captures for which all of a filter holds.
+  public func rows(_ filter: StatusFilter) -> [CaptureRow] {
+    rows.filter(filter.holds)
+  }
+}

@@ -1,0 +1,131 @@
+import Pipeline
+
+/// In one sentence or two: what somebody has to do about a capture, and how it leaves failure or quarantine.
+public struct Remedy: Sendable {
+  /// Its word: `failed`, `quarantined`, `incomplete`, `queued`, …
+  public var state: String
+  public var cause: FailureCause?
+  public var family: String?
+  /// What was said when it failed; a file that is named in it is named here.
+  public var message: String?
+  public var attempts = 0
+  public var missing: [String] = []
+  public var isGone = false
+  /// When it is tried again at the earliest.
+  public var retryAt: String?
+  public var waitsFor: String?
+  /// A watcher looks after it: what is repaired is picked up by itself.
+  public var isWatched = false
+
+  public init(state: String) { self.state = state }
+
+  /// `nil`: there is nothing to do.
+  public var sentence: String? {
+    switch state {
+    case "failed", "quarantined": isGone ? goneSentence : failureSentence
+    case "incomplete":
+      "Copy \(Self.files(missing)) from the device; \(pickedUp)."
+    case "done-with-warnings":
+      missing.isEmpty
+        ? nil
+        : "It was processed without \(Self.files(missing)). Copy what is missing; \(pickedUp)."
+    case "queued": waitingSentence
+    default: nil
+    }
+  }
+
+  private var goneSentence: String {
+    "Its folder is not there any more. Copy the capture again; \(pickedUp)."
+  }
+
+  private var failureSentence: String {
+    switch cause {
+    case .input:
+      if message?.hasPrefix("--strict") == true {
+        return
+          "Its warnings count as failures because of --strict. Copy the files that they name again, or run it without --strict."
+      }
+      return "Copy \(damagedFile) again; \(pickedUp)."
+    case .machine:
+      return isWatched
+        ? "Nothing is wrong with the capture. Free space or bring the disk or network back; it is tried again by itself."
+        : "Nothing is wrong with the capture. Free space or bring the disk or network back, then run it again."
+    case .program, nil:
+      let limit = limitSentence
+      if state == "quarantined" {
+        return
+          "It failed \(Self.times(attempts)) in the same way. \(limit) It is tried again when its "
+          + "files, the program or the pipeline change, or with the command that is shown."
+      }
+      if let retryAt, isWatched { return "It is tried again by itself at \(retryAt). \(limit)" }
+      return limit + " Then run it again."
+    }
+  }
+
+  /// What helps where a limit was met, by what was said.
+  private var limitSentence: String {
+    let text = message?.lowercased() ?? ""
+    if text.contains("memory") {
+      return "It ran out of memory: raise --memory, or let fewer captures run at a time."
+    }
+    if text.contains("time-out") || text.contains("timeout") || text.contains("no progress") {
+      return
+        "It ran out of time: raise `timeout` or --stall if the capture is long, else read the log."
+    }
+    if text.contains("signal") || text.contains("crash") {
+      return "A program crashed: read the log and report it."
+    }
+    return "Read the log: it says why the stage failed."
+  }
+
+  private var waitingSentence: String? {
+    switch waitsFor {
+    case "disk": "Free space on the disk of the output; it goes on by itself."
+    case "output": "Make the output folder writable again; it goes on by itself."
+    case "lock": "Another run works on it; it goes on when that has ended."
+    default: nil
+    }
+  }
+
+  private var pickedUp: String {
+    isWatched ? "it is picked up by itself" : "then run it again"
+  }
+
+  private var damagedFile: String {
+    guard let file = Self.file(in: message) else { return "the capture from the device" }
+    // Files of these share a stem, which is the id: their ending names them.
+    if ["scannet", "multiscan"].contains(family), let dot = file.lastIndex(of: ".") {
+      return "the \(file[dot...]) file"
+    }
+    return "the file '\(file)'"
+  }
+
+  /// `the .h264 and .imu files`, `the file 'metadata.json'`.
+  static func files(_ names: [String]) -> String {
+    guard let last = names.last else { return "the missing files" }
+    let isEndings = names.allSatisfy { $0.hasPrefix(".") }
+    let list = names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
+    return isEndings ? "the \(list) \(names.count == 1 ? "file" : "files")" : "\(list)"
+  }
+
+  /// The file that a message is about: what stands before its first colon, if that looks like one.
+  static func file(in message: String?) -> String? {
+    guard let message else { return nil }
+    for part in message.split(separator: "\n", maxSplits: 1).first?.split(separator: ": ") ?? [] {
+      let name = part.split(separator: "/").last.map(String.init) ?? String(part)
+      guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { continue }
+      let ending = name[name.index(after: dot)...]
+      let isEnding =
+        (1...6).contains(ending.count)
+        && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        && ending.contains(where: \.isLetter)
+      // A sentence with a dot in it is no name.
+      if isEnding, part.contains("/") || !name.contains(" ") { return name }
+    }
+    return nil
+  }
+
+  private static func times(_ count: Int) -> String {
+    count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
+  }
+}

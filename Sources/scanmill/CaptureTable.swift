@@ -1,0 +1,64 @@
+import Catalog
+import Captures
+import Codecs
+import Night
+import Pipeline
+import Storage
+
+/// Captures as comma-separated text (RFC 4180 quoting, LF).
+enum CaptureTable {
+  private static let columns = [
+    "id", "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
+    "lastRun", "cause", "message",
+  ]
+
+  /// The rows of `status --csv`.
+  static func csv(_ rows: [CaptureRow]) -> [UInt8] {
+    var table = CSVWriter(columns: columns)
+    for row in rows {
+      add(
+        &table, id: row.id, state: row.state, family: row.family, device: row.device,
+        scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.standing.attempts,
+        warnings: row.warningCount, missing: row.standing.missing, lastRun: row.lastRun,
+        cause: row.standing.cause?.rawValue, message: row.standing.message)
+      table.endRow()
+    }
+    return table.drain()
+  }
+
+  /// The rows of `report --format csv`: the same columns, then `seconds,frames,stage`.
+  static func csv(_ report: NightReport) -> [UInt8] {
+    var table = CSVWriter(columns: columns + ["seconds", "frames", "stage"])
+    for capture in report.captures {
+      let failure = capture.failures.first
+      add(
+        &table, id: capture.id, state: capture.state, family: capture.family,
+        device: capture.device, scene: capture.scene, recordedAt: capture.recordedAt,
+        attempts: capture.attempts, warnings: capture.warnings.withoutNotes.count,
+        missing: capture.missing, lastRun: capture.lastRun, cause: failure?.cause?.rawValue,
+        message: failure?.message)
+      table.field(capture.seconds)
+      table.field(capture.frames.map(Int64.init))
+      table.field(failure?.stage)
+      table.endRow()
+    }
+    return table.drain()
+  }
+
+  private static func add(
+    _ table: inout CSVWriter, id: String, state: CaptureState, family: String?, device: String?,
+    scene: String?, recordedAt: String?, attempts: Int, warnings: Int, missing: [String],
+    lastRun: String?, cause: String?, message: String?
+  ) {
+    table.field(id)
+    table.field(state.rawValue)
+    for text in [family, device, scene, recordedAt] { table.field(text) }
+    table.field(attempts)
+    table.field(warnings)
+    table.field(missing.joined(separator: " "))
+    table.field(lastRun)
+    table.field(cause)
+    // A message may have several lines: quoted, it stays one cell.
+    table.field(message)
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Catalog
+import FoundationEssentials
+import Night
+import Pages
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+struct ReportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "The report of a night: what is done, what failed, what never arrived.",
+    discussion: """
+      Tells of every capture that a selected run worked on, and of every one that waits now or is \
+      quarantined. HTML is written into the output folder and the path of its first page printed; JSON \
+      and CSV are printed.
+      """)
+
+  @Argument(help: "An output folder.")
+  var folder: String
+
+  @Option(
+    name: .customLong("run"),
+    help: ArgumentHelp("Only this run, by the beginning of its id.", valueName: "run"))
+  var runID: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Runs since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago; default: the last local noon.",
+      valueName: "date"))
+  var since: String?
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case html, json, csv
+  }
+
+  @Option(help: "html, json or csv.")
+  var format = Format.html
+
+  @Flag(help: "Leave names of people, devices and scenes, device ids and positions out.")
+  var redact = false
+
+  @Flag(
+    help:
+      "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
+  )
+  var exitCode = false
+
+  @Flag(help: "With --exit-code: also for captures with warnings or missing files.")
+  var strict = false
+
+  func validate() throws {
+    if strict, !exitCode { throw ValidationError("--strict goes with --exit-code here") }
+    if runID != nil, since != nil { throw ValidationError("--run or --since, not both") }
+    if let since { _ = try DateArgument.nanoseconds(since) }
+  }
+
+  func run() throws {
+    let reader = try OutputReader(ComparisonArguments())
+    let looked = try LookedOutput(folder, reader)
+    if let capture = looked.capture {
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
+    }
+    let (report, listed) = try NightReporting.report(looked.view, selection(looked.view))
+    switch format {
+    case .html:
+      let page = try NightReporting.writePages(report, looked.view, isRedacted: redact)
+      Console.print(page.text)
+    case .json:
+      Console.print(json: try NightReporting.shown(report, looked.view, redact).json())
+    case .csv:
+      Console.print(
+        piece: CaptureTable.csv(NightReporting.shown(report, looked.view, redact)))
+    }
+    if exitCode, listed.contains(where: { $0.row.needsPerson(isStrict: strict) }) {
+      throw Exit(code: ExitStatus.jobFailed)
+    }
+  }
+
+  private func selection(_ view: OutputView) throws -> RunSelection {
+    if let runID { return .run(runID) }
+    if let since { return .since(try DateArgument.nanoseconds(since)) }
+    return .since(NightClock.lastNoon(before: view.now))
+  }
+}
+
+/// The report of a night, as `report` and the watcher make it.
+enum NightReporting {
+  static func report(
+    _ view: OutputView, _ selection: RunSelection
+  ) throws -> (NightReport, [NightAssembly.Listed]) {
+    do {
+      return try NightAssembly(view, selection).report(
+        program: Version.program, host: ProcessHome.hostName)
+    } catch RunSelection.Problem.noSuchRun(let text) {
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id)))
+    } catch RunSelection.Problem.several(let ids) {
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "several runs begin so:" + ids.prefix(20).map { "\n  \($0)" }.joined())
+    }
+  }
+
+  /// What is told of a report to everybody, or to people of the lab.
+  static func shown(_ report: NightReport, _ view: OutputView, _ isRedacted: Bool) -> NightReport {
+    isRedacted ? view.redaction.applied(to: report) : report
+  }
+
+  /// Writes the pages and returns the path of the first.
+  static func writePages(
+    _ report: NightReport, _ view: OutputView, isRedacted: Bool
+  ) throws -> FilePath {
+    throw Failure(code: ExitStatus.internalError, text: "pages cannot be written yet")
+  }
+}

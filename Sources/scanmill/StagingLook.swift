@@ -1,0 +1,45 @@
+import Captures
+import Catalog
+import FoundationEssentials
+import Night
+import Parallel
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Captures in a folder of uploads that have not been processed yet. One look cannot tell whether an upload
+/// goes on: what is whole is `queued`, what lacks files `incomplete`.
+struct StagingLook {
+  private(set) var rows: [CaptureRow] = []
+  private(set) var unrecognized: [RunReport.Unrecognized] = []
+
+  init(_ staging: String, for view: OutputView) throws {
+    let path = FilePath(text: staging)
+    guard FileSystem.isFolder(path) else {
+      throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+    }
+    let root = view.root
+    let finding = CaptureFinder(
+      Toolbox.captures,
+      isLeftOut: { folder in folder == root || folder.starts(with: root) }
+    ).find(path)
+    unrecognized = finding.unrecognized.map {
+      RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds.map(PathText.shown))
+    }
+    let known = Set(view.rows.map(\.id))
+    let targets = Ownership(root: root).resolve(finding.captures)
+      .filter { !known.contains($0.layout.name) }
+    let looker = try LookCommand.looker(atOnce: MachineLimits.cores)
+    rows = try concurrentMap(count: targets.count) { index in
+      let target = targets[index]
+      // One that cannot be opened is whole as far as anybody knows: its run says why.
+      let missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
+      return CaptureRow(
+        waiting: WatchRecord.Waiting(
+          id: target.layout.name, family: target.recognition.family.rawValue,
+          path: target.recognition.folder.text, state: missing.isEmpty ? .queued : .incomplete,
+          since: "", missing: missing))
+    }
+  }
+}
