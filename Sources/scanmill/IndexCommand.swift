@@ -19,7 +19,7 @@ struct IndexCommand: ParsableCommand {
   var folder = "."
 
   func run() throws {
-    let reader = try OutputReader(ComparisonArguments())
+    let reader = try OutputReader(ComparisonArguments.parse([]))
     let catalog = try OutputFinder.catalog(folder)
     let root = catalog.resolvedRoot
     let progress = SlowProgress("reading captures")

@@ -58,7 +58,7 @@ struct ReportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let reader = try OutputReader(ComparisonArguments())
+    let reader = try OutputReader(ComparisonArguments.parse([]))
     let looked = try LookedOutput(folder, reader)
     if let capture = looked.capture {
       throw Failure(
