@@ -180,7 +180,14 @@ struct WatchCommand: ParsableCommand {
   }
 
   private func logger(_ clock: RunClock) -> Logger {
-    processing.logger(processing.logFormat ?? .text, processing.progress == .none, false, clock)
+    let isQuiet = processing.progress == .none
+    if processing.logFormat == .json { return processing.logger(.json, isQuiet, false, clock) }
+    let style = JournalLogHandler.style(environment: ProcessOrder.currentEnvironment)
+    var logger = Logger(label: "scanmill") { _ in
+      JournalLogHandler(style, time: clock.wallText, write: Console.progress)
+    }
+    logger.logLevel = isQuiet ? .error : .info
+    return logger
   }
 
   /// What `run` says at its end.

@@ -21,6 +21,9 @@ public final class FolderNotices {
   /// Events were lost, among them perhaps those of folders that went.
   private var isDoubtful = false
 
+  /// Whether the last `wait` heard of a change in a folder, whatever else ended it.
+  public private(set) var hasChanged = false
+
   /// Why not all folders are watched; `nil`: all are. Stays once it is said.
   public private(set) var limit: String?
 
@@ -116,8 +119,8 @@ public final class FolderNotices {
     let hasOther =
       count > 0 && places.count > 1 && places[1].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
     drain()
-    defer { isPending = false }
-    return isPending || hasOther
+    (hasChanged, isPending) = (isPending, false)
+    return hasChanged || hasOther
   }
 
   /// Takes what is in the queue. In a storm of events only so many; the rest comes with the next call.

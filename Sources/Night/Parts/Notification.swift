@@ -16,7 +16,7 @@ public struct Notification: Sendable {
   public var command: String
   /// After that it is ended, with all that it has started.
   public var limitSeconds = 60.0
-  /// The most that it may print before it is ended.
+  /// The most that it may print before it is ended. A log that has more already is begun anew.
   public var limitLogBytes: Int64 = 1 << 20
 
   public init(_ command: String) {
@@ -61,6 +61,8 @@ public struct Notification: Sendable {
     order.isGuarded = true
     // It waits for this thread, which waits for it.
     order.diesWithStarter = true
+    // Months of a command that says much each night.
+    if Self.size(of: log) > limitLogBytes { ftruncate(log.rawValue, 0) }
     let most = Self.size(of: log) + limitLogBytes
     let start = Self.seconds()
     let child = try ChildProcess(order)

@@ -39,7 +39,14 @@ struct PageSchedule {
     let now = FileStamp.nowNanoseconds()
     let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
     // One that was missed while nobody watched is made up for; a clock that was set back tells none twice.
-    reportAtNanoseconds = daily.next(afterNanoseconds: last?.lastNanoseconds ?? now)
+    reportAtNanoseconds = Self.near(
+      daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
+  }
+
+  /// A report that would come in more than two days was reckoned by a clock that was far ahead.
+  private static func near(_ at: Int64, _ daily: DailyTime, _ now: Int64) -> Int64 {
+    let (wait, overflow) = at.subtractingReportingOverflow(now)
+    return overflow || wait > 2 * 86_400_000_000_000 ? daily.next(afterNanoseconds: now) : at
   }
 
   func secondsUntilDue(_ watcher: Watcher) -> Double {
@@ -55,6 +62,9 @@ struct PageSchedule {
   mutating func attend(_ watcher: Watcher) {
     guard !isBusy.isSet, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
+    if let at = reportAtNanoseconds, let daily = setup.reportAt {
+      reportAtNanoseconds = Self.near(at, daily, now)
+    }
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {

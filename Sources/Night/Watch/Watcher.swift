@@ -544,8 +544,9 @@ public final class Watcher {
     seconds = min(seconds, pages.secondsUntilDue(self))
     seconds = max(0.01, seconds)
     if let notices {
-      let isChanged = notices.wait(seconds: seconds, orReadable: bell.descriptor)
-      if isChanged, !bell.hush() { isNoticed = true }
+      _ = notices.wait(seconds: seconds, orReadable: bell.descriptor)
+      bell.hush()
+      if notices.hasChanged { isNoticed = true }
     } else {
       bell.wait(seconds: seconds)
     }

@@ -147,7 +147,12 @@ struct FolderNoticesTests {
     #expect(!notices.wait(seconds: 0.01, orReadable: pipe.fileHandleForReading.fileDescriptor))
     try pipe.fileHandleForWriting.write(contentsOf: Data("x".utf8))
     #expect(notices.wait(seconds: 600, orReadable: pipe.fileHandleForReading.fileDescriptor))
+    #expect(!notices.hasChanged)
     try write(root.path.appending("f"))
+    // Both at once: neither is lost.
+    #expect(notices.wait(seconds: 600, orReadable: pipe.fileHandleForReading.fileDescriptor))
+    #expect(notices.hasChanged)
+    try write(root.path.appending("g"))
     #expect(notices.wait(seconds: 600, orReadable: nil))
     try pipe.fileHandleForReading.close()
   }

@@ -91,6 +91,8 @@ struct NotificationTests {
     let message = send("yes") { $0.limitLogBytes = 1 << 16 }
     #expect(
       message == "--notify: the command was ended because it printed more than 64 KiB")
+    #expect(send("echo new") { $0.limitLogBytes = 1 << 16 } == nil)
+    #expect(try text("notify.log") == "new\n")
   }
 
   @Test("has the variables of this process but those of its service manager")
