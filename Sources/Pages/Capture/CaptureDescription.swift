@@ -1,0 +1,181 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// What `capture.json` says, as far as it can be read: a part that is damaged is absent, the rest stays.
+struct CaptureDescription: Sendable {
+  struct Stream: Sendable {
+    var name: String
+    var file: String?
+    var encoding: String?
+    var width: Int?
+    var height: Int?
+    var frames: Int?
+    var declaredFrames: Int?
+    var rateHz: Double?
+    var gaps: Int?
+    var samples: [String: Int] = [:]
+  }
+
+  struct Camera: Sendable {
+    var name: String
+    var width: Int?
+    var height: Int?
+    var fx: Double
+    var fy: Double
+    var cx: Double
+    var cy: Double
+  }
+
+  static let streamNames = [
+    "color", "depth", "confidence", "imu", "poses", "cameraSettings", "geo",
+  ]
+  /// Far above what the program writes.
+  private static let mostBytes = 1 << 24
+
+  private let root: JSONValue
+
+  /// `nil` when there is none that is JSON.
+  init?(_ layout: OutputLayout) {
+    guard
+      let bytes = HeldFolder.contents(
+        of: layout.captureDocument, below: layout.root, limit: Self.mostBytes),
+      let root = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
+      case .object = root
+    else { return nil }
+    self.root = root
+  }
+
+  var id: String? { root["id"]?.text }
+  var family: String? { root["family"]?.text }
+  var generation: String? { root["generation"]?.text }
+  var path: String? { root["path"]?.text }
+  var recordedAt: String? { root["recordedAt"]?.text }
+  var frames: Int? { root["frames"]?.whole }
+  var clockBase: String? { root["clock"]?["base"]?.text }
+  var convention: String? { root["streams"]?["imu"]?["convention"]?.text }
+  var deviceID: String? { root["device"]?["id"]?.text }
+  var deviceName: String? { root["device"]?["name"]?.text }
+  var deviceModel: String? { root["device"]?["model"]?.text }
+  var sceneLabel: String? { root["scene"]?["label"]?.text }
+  var sceneType: String? { root["scene"]?["type"]?.text }
+  var sceneText: String? { root["scene"]?["description"]?.text }
+  var clockwiseQuarterTurns: Int? { root["streams"]?["color"]?["clockwiseQuarterTurns"]?.whole }
+
+  /// Those of opening and of decoding; an entry that cannot be understood is left out.
+  var warnings: [CaptureWarning] {
+    (root["warnings"]?.list ?? []).prefix(500).compactMap { entry in
+      guard let bytes = try? JSONEncoder().encode(entry) else { return nil }
+      return try? JSONDecoder().decode(CaptureWarning.self, from: bytes)
+    }
+  }
+
+  /// Streams that cannot be read: name and message.
+  var errors: [(stream: String, message: String)] {
+    (root["errors"]?.list ?? []).prefix(50).map {
+      ($0["stream"]?.text ?? "", $0["message"]?.text ?? "")
+    }
+  }
+
+  var streams: [Stream] {
+    Self.streamNames.compactMap { name in
+      guard let value = root["streams"]?[name], case .object = value else { return nil }
+      var stream = Stream(
+        name: name, file: value["file"]?.text, encoding: value["encoding"]?.text,
+        width: value["width"]?.whole, height: value["height"]?.whole,
+        frames: value["frames"]?.whole, declaredFrames: value["declaredFrames"]?.whole,
+        rateHz: value["rateHz"]?.number, gaps: value["gaps"]?.whole)
+      for (sensor, count) in value["samples"]?.members ?? [:] {
+        stream.samples[sensor] = count.whole
+      }
+      return stream
+    }
+  }
+
+  var isRegistered: Bool? {
+    if case .bool(let value)? = root["alignment"]?["registered"] { value } else { nil }
+  }
+
+  var cameras: [Camera] {
+    [("color", "colorIntrinsics"), ("depth", "depthIntrinsics")].compactMap { name, key in
+      guard let value = root["alignment"]?[key], let fx = value["fx"]?.number,
+        let fy = value["fy"]?.number, let cx = value["cx"]?.number, let cy = value["cy"]?.number
+      else { return nil }
+      return Camera(
+        name: name, width: value["width"]?.whole, height: value["height"]?.whole, fx: fx, fy: fy,
+        cx: cx, cy: cy)
+    }
+  }
+
+  /// 16 numbers by rows.
+  var colorFromDepth: [Double]? {
+    let numbers = root["alignment"]?["colorFromDepth"]?.list?.compactMap(\.number) ?? []
+    return numbers.count == 16 ? numbers : nil
+  }
+
+  /// Terms of the lenses that are not 0, by camera.
+  var distortion: [(camera: String, terms: [(name: String, value: Double)])] {
+    (root["alignment"]?["distortion"]?.members ?? [:]).sorted { $0.key < $1.key }.compactMap {
+      camera, value in
+      let terms = (value.members ?? [:]).sorted { $0.key < $1.key }.compactMap { name, value in
+        value.number.flatMap { $0 == 0 ? nil : (name: name, value: $0) }
+      }
+      return terms.isEmpty ? nil : (camera, terms)
+    }
+  }
+
+  /// Whether the third axis of the world points up, as in captures whose world is that of a mesh; of all
+  /// other families the second does.
+  var worldIsZUp: Bool { generation == "scannetpp" }
+
+  /// Texts that tell who, with what or where.
+  var secrets: [String] {
+    [id, path, deviceID, deviceName, sceneLabel, sceneText].compactMap(\.self)
+      + streams.compactMap(\.file)
+  }
+}
+
+extension JSONValue {
+  subscript(key: String) -> JSONValue? {
+    if case .object(let members) = self { members[key] } else { nil }
+  }
+  var members: [String: JSONValue]? {
+    if case .object(let members) = self { members } else { nil }
+  }
+  var list: [JSONValue]? { if case .array(let list) = self { list } else { nil } }
+  var text: String? {
+    if case .string(let text) = self, !text.isEmpty { text } else { nil }
+  }
+  var whole: Int? {
+    switch self {
+    case .integer(let value): Int(exactly: value)
+    case .number(let value): Int(exactly: value)
+    default: nil
+    }
+  }
+  var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value) where value.isFinite: value
+    default: nil
+    }
+  }
+
+  /// As people write it.
+  var shownText: String {
+    switch self {
+    case .null: "–"
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): "\(value)"
+    case .number(let value): "\(value)"
+    case .string(let value): value
+    case .array(let list): list.map(\.shownText).joined(separator: ", ")
+    case .object(let members):
+      members.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.shownText)" }
+        .joined(separator: ", ")
+    }
+  }
+}

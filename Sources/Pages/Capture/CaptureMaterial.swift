@@ -1,0 +1,51 @@
+import Captures
+import Night
+import Pipeline
+import Runner
+import Storage
+
+/// Everything that a capture page is made from, gathered from what is published.
+struct CaptureMaterial: Sendable {
+  var capture: NightCapture
+  var layout: OutputLayout
+  var voice: PageVoice
+  var description: CaptureDescription?
+  var published: PublishedStages
+  var frames: FrameTimes?
+
+  init(_ capture: NightCapture, _ layout: OutputLayout, _ redaction: Redaction?) {
+    self.capture = capture
+    self.layout = layout
+    let description = CaptureDescription(layout)
+    self.description = description
+    var secrets = description?.secrets ?? []
+    secrets += [
+      capture.path, capture.scene, capture.device, capture.user, layout.name, layout.root.text,
+    ].compactMap(\.self)
+    // Aliases stand in a report that is redacted already.
+    if let redaction {
+      let aliases = [
+        redaction.alias(of: layout.name), capture.device.map { redaction.alias(ofDevice: $0) },
+        capture.user.map { redaction.alias(ofUser: $0) },
+      ].compactMap(\.self)
+      secrets.removeAll { aliases.contains($0) || $0 == capture.device || $0 == capture.user }
+      secrets += [description?.deviceName, description?.deviceID].compactMap(\.self)
+    }
+    voice = PageVoice(redaction, secrets: secrets)
+    published = PublishedStages(layout, ids: [layout.name, capture.id, description?.id ?? ""])
+    frames = FrameTimes(
+      PublishedTable("frames.csv", of: published.tables, layout), family: family)
+  }
+
+  var family: String? { capture.family ?? description?.family }
+
+  func table(_ file: String, of stage: PublishedStages.Stage?) -> PublishedTable? {
+    PublishedTable(file, of: stage, layout)
+  }
+
+  /// Those of the report, and those of `capture.json` and of artifacts that it does not know of; notes last.
+  var warnings: [CaptureWarning] {
+    capture.warnings.merged(with: description?.warnings ?? [])
+      .merged(with: published.stages.flatMap { $0.record?.warnings ?? [] })
+  }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+extension CapturePage {
+  /// Raised when equal material gives another page.
+  private static let version = 1
+
+  /// Changes whenever the page would: records of artifacts, notes of failures, `capture.json`, triage, what the
+  /// report says of the capture. No picture and no table is read: artifacts are known by their records.
+  ///
+  /// Cost: reading small files; records of long captures are known by size and time of change.
+  public static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
+    var hasher = Digest.Hasher()
+    func add(_ text: String) { hasher.update(Array(text.utf8) + [0]) }
+    add("\(version) \(PageStyle.capture.text)")
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    add((try? encoder.encode(capture)).map { String(decoding: $0, as: UTF8.self) } ?? "")
+    guard let folder = OpenFolder(layout.root.text)?.below(layout.name) else {
+      return hasher.finish().hex
+    }
+    func add(_ name: String, in place: OpenFolder?, as path: String) {
+      guard let place, let stamp = place.stamp(of: name, followsLinks: false) else { return }
+      if stamp.bytes <= largestRead, let bytes = place.contents(of: name, limit: largestRead)?.bytes
+      {
+        add("\(path) \(Digest(of: bytes).hex)")
+      } else {
+        add("\(path) \(stamp.bytes) \(stamp.modifiedNanoseconds) \(stamp.inode)")
+      }
+    }
+    add("capture.json", in: folder, as: "capture.json")
+    add(TriageRecord.fileName, in: folder.below(".scanmill"), as: "triage")
+    for entry in folder.entries().sorted(by: { $0.name < $1.name })
+    where entry.kind == .folder && !entry.name.hasPrefix(".") {
+      add(ArtifactRecord.fileName, in: folder.below(entry.name), as: entry.name)
+    }
+    for (holder, file) in [(".scanmill/removed", nil), (".failed", "failure.json")] {
+      let place = folder.below(holder)
+      for entry in (place?.entries() ?? []).sorted(by: { $0.name < $1.name }) {
+        if let file {
+          add(file, in: place?.below(entry.name), as: "\(holder)/\(entry.name)")
+        } else if entry.kind == .file {
+          add(entry.name, in: place, as: "\(holder)/\(entry.name)")
+        }
+      }
+    }
+    return hasher.finish().hex
+  }
+
+  private static let largestRead = 1 << 20
+}

@@ -1,0 +1,62 @@
+/// What the parts of a page show, worked out once: the verdict on top tells of all of them.
+struct CapturePieces {
+  let pictures: PicturePieces
+  let motion: MotionSeries?
+  let motionProblems: [String]
+  let path: CameraPath?
+  let isZUp: Bool
+  let geo: GeoPath?
+  /// In short, for the verdict.
+  let findings: [(name: String, value: String)]
+
+  init(_ material: CaptureMaterial, withPictures: Bool) {
+    let published = material.published
+    pictures = PicturePieces(material, withPictures: withPictures)
+    // A damaged record is told where its part would stand.
+    var problems =
+      published.imu.flatMap { stage in
+        stage.problem.map { ["\(stage.name): \($0)."] }
+      } ?? []
+    motion = material.table("imu.csv", of: published.imu).flatMap {
+      MotionSeries($0, family: material.family, frames: material.frames, problems: &problems)
+    }
+    motionProblems = problems
+    isZUp = material.description?.worldIsZUp ?? false
+    path = CameraPath(material.table("poses.csv", of: published.tables), isZUp: isZUp)
+    geo =
+      material.voice.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
+
+    var findings: [(name: String, value: String)] = []
+    if let frames = material.frames, let median = frames.median {
+      findings.append(("Frame rate", "\(FigureText.significant(1e9 / median)) Hz"))
+      let longest = frames.gaps.map(\.length).max() ?? 0
+      findings.append(
+        (
+          "Frame gaps",
+          frames.gapCount == 0
+            ? "none"
+            : "\(FigureText.count(frames.gapCount)), longest \(FigureText.duration(Double(longest) / 1e9))"
+        ))
+    }
+    if let share = pictures.survey?.medianShare {
+      findings.append(("Depth measured", "\(FigureText.percent(share)) of the pixels"))
+    }
+    if let motion {
+      findings.append(
+        (
+          "Motion", "\(FigureText.counted(motion.counts.values.max() ?? 0, "sample")) per sensor"
+        ))
+      findings.append(("Motion gaps", motion.gapWords.hasPrefix("No") ? "none" : motion.gapWords))
+    }
+    if let path, path.count > 0 {
+      findings.append(
+        (
+          "Camera path",
+          MapPlot.lengthText(path.sketch.length)
+            + (path.jumpCount == 0
+              ? ", no jumps" : ", \(FigureText.counted(path.jumpCount, "jump"))")
+        ))
+    }
+    self.findings = findings
+  }
+}

@@ -1,0 +1,138 @@
+import Geometry
+import Parallel
+
+/// What depth pictures measure: a histogram over all that were looked at, and the share of measured pixels of
+/// each.
+///
+/// Of long captures some are looked at: evenly spaced ones, and those whose files are smallest, for an empty
+/// picture packs best. Memory: one picture a core and one number a picture.
+struct DepthSurvey: Sendable {
+  struct Frame: Sendable, Hashable {
+    var frame: Int
+    /// Of the pixels.
+    var share: Double
+    /// Millimeters; `nil` without any measurement.
+    var nearest: Int?
+    var farthest: Int?
+  }
+
+  /// By frame.
+  let frames: [Frame]
+  let unreadable: [UnreadablePicture]
+  /// Of all pictures there are.
+  let all: Int
+  /// Pixels by millimeters.
+  private let counts: [Int]
+  let measured: Int
+
+  static let most = 240
+  private static let smallest = 24
+  /// Pixels that are looked at in all.
+  private static let mostPixels = 100_000_000
+
+  init(_ pictures: PictureIndex) {
+    let chosen = Self.chosen(pictures)
+    var frames: [Frame] = []
+    var failed: [UnreadablePicture] = []
+    var counts = [Int](repeating: 0, count: 65_536)
+    var pixels = 0
+    // A few at a time, so that few pictures are held at once.
+    var start = 0
+    while start < chosen.count, pixels < Self.mostPixels {
+      let batch = chosen[start..<min(chosen.count, start + 8)]
+      start += batch.count
+      let first = batch.startIndex
+      let results =
+        (try? concurrentMap(count: batch.count) { index in
+          Result { () throws(UnreadablePicture) in try pictures.depth(batch[first + index]) }
+        }) ?? []
+      for (entry, result) in zip(batch, results) {
+        switch result {
+        case .failure(let problem): failed.append(problem)
+        case .success(let picture):
+          frames.append(Self.measure(picture, entry.frame, &counts))
+          pixels += picture.millimeters.count
+        }
+      }
+    }
+    counts[0] = 0
+    self.counts = counts
+    measured = counts.reduce(0, +)
+    self.frames = frames.sorted { $0.frame < $1.frame }
+    unreadable = failed
+    all = pictures.entries.count
+  }
+
+  private static func chosen(_ pictures: PictureIndex) -> [PictureIndex.Entry] {
+    let entries = pictures.entries
+    guard entries.count > most else { return entries }
+    let even = EvenChoice.of(entries, count: most)
+    let least = entries.sorted { ($0.bytes, $0.frame) < ($1.bytes, $1.frame) }.prefix(smallest)
+    let known = Set(even.map(\.frame))
+    return even + least.filter { !known.contains($0.frame) }
+  }
+
+  private static func measure(_ picture: DepthImage, _ frame: Int, _ counts: inout [Int]) -> Frame {
+    var holes = 0
+    var (nearest, farthest) = (UInt16.max, UInt16.min)
+    for value in picture.millimeters {
+      counts[Int(value)] += 1
+      if value == 0 {
+        holes += 1
+      } else {
+        nearest = min(nearest, value)
+        farthest = max(farthest, value)
+      }
+    }
+    let count = picture.millimeters.count
+    let isEmpty = holes == count
+    return Frame(
+      frame: frame, share: Double(count - holes) / Double(max(1, count)),
+      nearest: isEmpty ? nil : Int(nearest), farthest: isEmpty ? nil : Int(farthest))
+  }
+
+  /// Meters below which `share` of the measurements lie; `nil` without any.
+  func meters(atShare share: Double) -> Double? {
+    guard measured > 0 else { return nil }
+    var rest = Int(Double(measured) * min(max(share, 0), 1))
+    for (value, count) in counts.enumerated() where count > 0 {
+      rest -= count
+      if rest < 0 { return Double(value) / 1000 }
+    }
+    return counts.lastIndex { $0 > 0 }.map { Double($0) / 1000 }
+  }
+
+  /// Of the pixels measured, in the frame in the middle of all by that share; `nil` without frames.
+  var medianShare: Double? {
+    let sorted = frames.map(\.share).sorted()
+    return sorted.isEmpty ? nil : sorted[sorted.count / 2]
+  }
+
+  /// What most of the measurements lie in, in tenths of meters: from their 2nd to their 98th percentile.
+  var shownMeters: ClosedRange<Double>? {
+    guard let near = meters(atShare: 0.02), let far = meters(atShare: 0.98) else { return nil }
+    let low = (near * 10).rounded(.down) / 10
+    return low...max((far * 10).rounded(.up) / 10, low + 0.1)
+  }
+
+  /// Counts in `count` equal parts from 0 to the 99.9th percentile, and where that is, in meters. What lies
+  /// beyond counts for the last part.
+  func bins(_ count: Int) -> (meters: Double, counts: [Int])? {
+    guard let far = meters(atShare: 0.999) else { return nil }
+    let end = max(0.1, (far * 10).rounded(.up) / 10)
+    var bins = [Int](repeating: 0, count: count)
+    for (value, pixels) in counts.enumerated() where pixels > 0 {
+      bins[min(count - 1, Int(Double(value) / 1000 / end * Double(count)))] += pixels
+    }
+    return (end, bins)
+  }
+}
+
+/// Some of many, evenly spaced, the first and the last among them.
+enum EvenChoice {
+  static func of<Element>(_ list: [Element], count: Int) -> [Element] {
+    guard list.count > count else { return list }
+    guard count > 1 else { return list.isEmpty || count < 1 ? [] : [list[list.count / 2]] }
+    return (0..<count).map { list[$0 * (list.count - 1) / (count - 1)] }
+  }
+}

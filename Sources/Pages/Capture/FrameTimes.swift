@@ -1,0 +1,163 @@
+import Runner
+
+/// When frames were taken: `tables/frames.csv`, read twice, in memory of the columns of a plot.
+struct FrameTimes: Sendable {
+  struct Gap: Sendable, Hashable {
+    /// The frame before it.
+    var afterFrame: Int
+    /// Nanoseconds on the clock of the capture.
+    var start: Int64
+    var length: Int64
+  }
+
+  static let columns = 600
+  static let mostGaps = 60
+
+  private(set) var rows = 0
+  /// Frames that have a time.
+  private(set) var timed = 0
+  private(set) var firstFrame = 0
+  private(set) var lastFrame = 0
+  private(set) var first: Int64?
+  private(set) var last: Int64?
+  private(set) var median: Double?
+  private(set) var longest = 0.0
+  /// Steps above this are gaps, nanoseconds.
+  private(set) var threshold: Double?
+  /// The longest ones, by time.
+  private(set) var gaps: [Gap] = []
+  private(set) var gapCount = 0
+  /// Steps of 0 and below.
+  private(set) var backward = 0
+  /// Milliseconds by seconds since the first frame.
+  private(set) var intervals: ColumnBuckets?
+  /// Color less depth, milliseconds.
+  private(set) var colorLessDepth: ClosedRange<Double>?
+  /// Frames that name a picture, by stream.
+  private(set) var pictures: [String: Int] = [:]
+  private(set) var problems: [String] = []
+
+  private var table: PublishedTable
+
+  private static let names = [
+    "frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns", "color", "depth",
+    "confidence", "aligned",
+  ]
+
+  /// - Parameter family: decides what step is a gap: 1.4 times the median for `vi-slam`, whose real gaps are
+  ///   one and a half periods, else 1.5 times.
+  init?(_ table: PublishedTable?, family: String?) {
+    guard let table else { return nil }
+    var steps = StepTally()
+    var before: Int64?
+    var found = FrameTimes(table)
+    let problems = table.read(columns: Self.names) { row in
+      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? found.rows
+      if found.rows == 0 { found.firstFrame = frame }
+      found.lastFrame = max(found.lastFrame, frame)
+      found.rows += 1
+      for (column, name) in [(4, "color"), (5, "depth"), (6, "confidence"), (7, "aligned")]
+      where !row.isEmpty(column) {
+        found.pictures[name, default: 0] += 1
+      }
+      if let color = row.nanoseconds(2), let depth = row.nanoseconds(3) {
+        let offset = (Double(color) - Double(depth)) / 1e6
+        let old = found.colorLessDepth ?? offset...offset
+        found.colorLessDepth = min(old.lowerBound, offset)...max(old.upperBound, offset)
+      }
+      guard let time = Self.time(row) else { return }
+      found.timed += 1
+      found.first = min(found.first ?? time, time)
+      found.last = max(found.last ?? time, time)
+      if let before {
+        let step = Double(time) - Double(before)
+        if step > 0 { steps.add(step) } else { found.backward += 1 }
+      }
+      before = time
+    }
+    found.problems = problems
+    found.median = steps.median
+    found.longest = steps.longest
+    // Frames of `strabo` bear times of its positions, which jitter: it has no rule.
+    let factor = family == "strabo" ? Double.infinity : family == "vi-slam" ? 1.4 : 1.5
+    found.threshold = steps.median.map { $0 * factor }
+    self = found
+    measureIntervals()
+  }
+
+  private init(_ table: PublishedTable) { self.table = table }
+
+  private static func time(_ row: borrowing PublishedTable.Row) -> Int64? {
+    row.nanoseconds(1) ?? row.nanoseconds(2) ?? row.nanoseconds(3)
+  }
+
+  /// Seconds from the first frame.
+  func seconds(_ time: Int64) -> Double { (Double(time) - Double(first ?? 0)) / 1e9 }
+
+  /// From the first to the last frame.
+  var duration: Double { last.map(seconds) ?? 0 }
+
+  private mutating func measureIntervals() {
+    guard timed > 1, duration > 0 else { return }
+    var buckets = ColumnBuckets(range: 0...duration, columns: Self.columns)
+    var found: [Gap] = []
+    var count = 0
+    var (before, frameBefore): (Int64?, Int) = (nil, 0)
+    let (threshold, origin) = (threshold ?? .infinity, first ?? 0)
+    var number = 0
+    _ = table.read(columns: Self.names) { row in
+      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? number
+      number += 1
+      guard let time = Self.time(row) else { return }
+      if let before {
+        let step = Double(time) - Double(before)
+        buckets.add(
+          at: (Double(time) - Double(origin)) / 1e9, step / 1e6, isAfterGap: step > threshold)
+        if step > threshold {
+          count += 1
+          let (length, isTooLong) = time.subtractingReportingOverflow(before)
+          found.append(
+            Gap(afterFrame: frameBefore, start: before, length: isTooLong ? .max : length))
+          if found.count > 4 * Self.mostGaps { found = Self.longest(found) }
+        }
+      }
+      (before, frameBefore) = (time, frame)
+    }
+    intervals = buckets
+    gapCount = count
+    gaps = Self.longest(found)
+  }
+
+  private static func longest(_ gaps: [Gap]) -> [Gap] {
+    gaps.sorted { $0.length > $1.length }.prefix(mostGaps).sorted { $0.start < $1.start }
+  }
+
+  /// Which columns of a range of seconds have a frame.
+  func marks(in range: ClosedRange<Double>) -> [Bool] {
+    var marks = [Bool](repeating: false, count: Self.columns)
+    let places = ColumnBuckets(range: range, columns: Self.columns)
+    _ = table.read(columns: Self.names) { row in
+      guard let time = Self.time(row), let column = places.column(of: seconds(time)) else { return }
+      marks[column] = true
+    }
+    return marks
+  }
+
+  /// The last frame at or before each of some times; `nil` before the first.
+  func frames(before times: [Int64]) -> [Int?] {
+    var frames = [Int?](repeating: nil, count: times.count)
+    var number = 0
+    _ = table.read(columns: Self.names) { row in
+      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? number
+      number += 1
+      guard let time = Self.time(row) else { return }
+      for index in times.indices where time <= times[index] { frames[index] = frame }
+    }
+    return frames
+  }
+
+  /// The words for a gap.
+  func words(_ gap: Gap) -> String {
+    "gap of \(FigureText.duration(Double(gap.length) / 1e9)) after frame \(gap.afterFrame)"
+  }
+}

@@ -1,0 +1,116 @@
+/// Where the camera went, seen from above.
+struct PathPart {
+  let path: CameraPath?
+  let isZUp: Bool
+  let voice: PageVoice
+
+  func markup() -> Markup? {
+    guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
+    return .element(.section, .id("path")) {
+      Markup.element(.h2) { "Camera path" }
+      for problem in path.problems {
+        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+      }
+      if path.count > 0 { plot(path) }
+    }
+  }
+
+  private func plot(_ path: CameraPath) -> Markup {
+    let (width, depth) = path.sketch.extent
+    let height = path.highest - path.lowest
+    let jumps =
+      path.jumpCount == 0
+      ? "no jumps"
+      : "\(FigureText.counted(path.jumpCount, "jump")), after frame "
+        + path.jumps.map { "\($0)" }.joined(separator: ", ")
+        + (path.jumpCount > path.jumps.count ? ", …" : "")
+    let words =
+      "\(MapPlot.lengthText(path.sketch.length)) in \(FigureText.counted(path.count, "pose")), within "
+      + "\(MapPlot.lengthText(width)) × \(MapPlot.lengthText(depth)), "
+      + "\(MapPlot.lengthText(height)) up and down; \(jumps)"
+    let map = MapPlot(sketch: path.sketch, yIsUp: isZUp, name: "Camera path from above: \(words)")
+    return .element(.figure, .classes("plot")) {
+      map.markup()
+      Markup.element(.figcaption, .classes("small")) {
+        "From above: \(words). Ring: start; square: end."
+        if path.jumpCount > 0 { " Broken lines: tracking jumped." }
+      }
+      PlotTable(
+        caption: "Camera path in figures", columns: ["Quantity", "Value"],
+        rows: [
+          ["Poses", FigureText.count(path.count)],
+          ["Way without jumps", MapPlot.lengthText(path.sketch.length)],
+          [
+            isZUp ? "Extent in x and y" : "Extent in x and z",
+            "\(MapPlot.lengthText(width)) × \(MapPlot.lengthText(depth))",
+          ],
+          [
+            isZUp ? "Height (z)" : "Height (y)",
+            "\(FigureText.fixed(path.lowest, 2)) m to \(FigureText.fixed(path.highest, 2)) m",
+          ],
+          ["Jumps", jumps],
+        ]
+      ).markup()
+    }
+  }
+}
+
+/// Where on Earth it was recorded: a way over ground without a map.
+struct GeoPart {
+  let path: GeoPath?
+  let voice: PageVoice
+
+  /// Never on a page for others.
+  func markup() -> Markup? {
+    guard !voice.isRedacted, let path, path.count > 0 || !path.problems.isEmpty else { return nil }
+    return .element(.section, .id("geo")) {
+      Markup.element(.h2) { "Position" }
+      for problem in path.problems {
+        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+      }
+      if let first = path.first { figure(path, first) }
+    }
+  }
+
+  private func figure(_ path: GeoPath, _ first: (latitude: Double, longitude: Double)) -> Markup {
+    let (width, height) = path.sketch.extent
+    let place = "\(FigureText.fixed(first.latitude, 6))°, \(FigureText.fixed(first.longitude, 6))°"
+    let sources = path.sources.sorted { $0.key < $1.key }
+      .map { "\(FigureText.count($0.value)) \(voice.text($0.key, most: 40))" }.joined(
+        separator: ", ")
+    let accuracy = path.accuracy.map {
+      $0.lowerBound == $0.upperBound
+        ? MapPlot.lengthText($0.lowerBound)
+        : "\(MapPlot.lengthText($0.lowerBound)) to \(MapPlot.lengthText($0.upperBound))"
+    }
+    let isPoint = width < 0.05 && height < 0.05
+    let words =
+      isPoint
+      ? "one place, \(place)"
+      : "\(MapPlot.lengthText(path.sketch.length)) from \(place), within \(MapPlot.lengthText(width)) × \(MapPlot.lengthText(height))"
+    return .element(.figure, .classes("plot")) {
+      if !isPoint {
+        MapPlot(sketch: path.sketch, yIsUp: true, name: "Track over ground, north up: \(words)")
+          .markup()
+      }
+      Markup.element(.figcaption, .classes(isPoint ? "plain" : "small")) {
+        isPoint ? "One place: \(place)." : "North is up: \(words). Ring: start; square: end."
+        if let accuracy { " Accuracy: \(accuracy)." }
+      }
+      PlotTable(
+        caption: "Positions in figures", columns: ["Quantity", "Value"],
+        rows: [
+          ["Positions", "\(FigureText.count(path.count)) (\(sources))"], ["First", place],
+          [
+            "Last",
+            path.last.map {
+              "\(FigureText.fixed($0.latitude, 6))°, \(FigureText.fixed($0.longitude, 6))°"
+            } ?? "–",
+          ],
+          ["Way", MapPlot.lengthText(path.sketch.length)],
+          ["Accuracy", accuracy ?? "not recorded"],
+        ]
+      ).markup()
+    }
+  }
+}

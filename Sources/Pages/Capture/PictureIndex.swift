@@ -1,0 +1,75 @@
+import Codecs
+import Geometry
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// The pictures of an artifact by frame, as its record lists them.
+struct PictureIndex: Sendable {
+  struct Entry: Sendable {
+    var frame: Int
+    var path: String
+    var bytes: Int64
+  }
+
+  /// By frame.
+  let entries: [Entry]
+  let stage: String
+  private let folder: FilePath
+
+  /// `nil` where the artifact is absent or holds no pictures.
+  init?(_ stage: PublishedStages.Stage?, _ layout: OutputLayout) {
+    guard let stage, let record = stage.record, !stage.isRemoved else { return nil }
+    entries = record.outputs.compactMap { output in
+      guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),
+        let dot = output.path.firstIndex(of: "."), let frame = Int(output.path[..<dot]), frame >= 0
+      else { return nil }
+      return Entry(frame: frame, path: output.path, bytes: output.bytes)
+    }.sorted { $0.frame < $1.frame }
+    if entries.isEmpty { return nil }
+    self.stage = stage.name
+    folder = layout.artifact(stage.name)
+  }
+
+  func entry(_ frame: Int) -> Entry? {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].frame < frame { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count && entries[low].frame == frame ? entries[low] : nil
+  }
+
+  /// Throws a sentence for people.
+  func color(_ entry: Entry) throws(UnreadablePicture) -> ColorImage {
+    try checked(entry) { try StillImage.read($0).picture }
+  }
+
+  func depth(_ entry: Entry) throws(UnreadablePicture) -> DepthImage {
+    try checked(entry) { try PNGReader.depth(at: $0) }
+  }
+
+  private func checked<Picture>(
+    _ entry: Entry, _ read: (FilePath) throws -> Picture
+  ) throws(UnreadablePicture) -> Picture {
+    let file = folder.appending(entry.path)
+    let name = "\(stage)/\(entry.path)"
+    guard !FileSystem.isLink(file), let identity = try? FileIdentity(of: file) else {
+      throw UnreadablePicture(words: "\(name) is not there any more")
+    }
+    if identity.bytes == 0 { throw UnreadablePicture(words: "\(name) is empty") }
+    do {
+      return try read(file)
+    } catch let error as ImageError {
+      throw UnreadablePicture(words: "\(name): \(error.what)")
+    } catch {
+      throw UnreadablePicture(words: "\(name) cannot be read")
+    }
+  }
+}
+
+/// A picture that cannot be shown, in words.
+struct UnreadablePicture: Error, Hashable {
+  var words: String
+}

@@ -1,0 +1,172 @@
+import Night
+import Pipeline
+import Runner
+import Storage
+
+/// Where it comes from: device, app, program, and digests of everything that went in and came out.
+struct ProvenancePart {
+  let material: CaptureMaterial
+
+  private var voice: PageVoice { material.voice }
+  private var description: CaptureDescription? { material.description }
+
+  func markup() -> Markup? {
+    let facts = facts()
+    let stages = material.published.stages.filter { $0.record != nil }
+    guard !facts.isEmpty || !stages.isEmpty else { return nil }
+    return .element(.section, .id("provenance")) {
+      Markup.element(.h2) { "Provenance" }
+      table("Where it comes from", ["What", "Value"], facts)
+      if !stages.isEmpty {
+        Markup.element(.details) {
+          Markup.element(.summary) { "Fingerprints and digests" }
+          table(
+            "Digests are SHA-256. Equal fingerprints mean equal input, settings and stage.",
+            ["Stage", "Kind and version", "Fingerprint", "Output", "Program"],
+            stages.compactMap { stage in stage.record.map { digests(stage.name, $0) } })
+          inputs(stages)
+        }
+      }
+    }
+  }
+
+  private func facts() -> [[String]] {
+    var facts: [[String]] = []
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { facts.append([name, value]) }
+    }
+    let capture = material.capture
+    if let redaction = voice.redaction {
+      add("Capture", redaction.alias(of: material.layout.name))
+    } else {
+      add("Capture", voice.text(description?.id ?? capture.id))
+      if material.layout.name != description?.id { add("Folder", voice.text(material.layout.name)) }
+      add("Read from", (capture.path ?? description?.path).map { voice.text($0, most: 2000) })
+      add(
+        "Device",
+        [description?.deviceName, description?.deviceID].compactMap(\.self)
+          .map { voice.text($0) }.joined(separator: " · "))
+      add(
+        "Scene",
+        [description?.sceneLabel, description?.sceneText].compactMap(\.self)
+          .map { voice.text($0) }.joined(separator: " · "))
+      add("Recorded by", capture.user.map { voice.text($0) })
+    }
+    add("Model", description?.deviceModel.map { voice.text($0) })
+    add("Kind of scene", voice.isRedacted ? nil : description?.sceneType.map { voice.text($0) })
+    add("App family", (capture.family ?? description?.family).map { voice.text($0) })
+    add("Generation of its files", description?.generation.map { voice.text($0) })
+    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map { voice.text($0) })
+    add("Clock", description?.clockBase.map { voice.text($0) })
+    let program = program
+    add("Program", program.map { "scanmill \($0.version)" })
+    add("Built from commit", program?.commit.map { PageVoice.cut($0, most: 60) })
+    add(
+      "Libraries",
+      program?.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        .joined(separator: ", "))
+    add("Pipeline", material.published.run?.pipeline.map { voice.text($0) })
+    add("Last run that worked on it", material.published.run.map { voice.text($0.id) })
+    return facts
+  }
+
+  /// The build that made the newest artifact, else that of the last run.
+  private var program: ProgramIdentity? {
+    material.published.stages.compactMap(\.record).max { $0.finished < $1.finished }?.program
+      ?? material.published.run?.program
+  }
+
+  private func digests(_ name: String, _ record: ArtifactRecord) -> [String] {
+    [
+      voice.text(name, most: 100), "\(voice.text(record.uses, most: 60)) \(record.version)",
+      record.fingerprint.hex, record.outputDigest.hex,
+      record.program.map { $0.version + ($0.commit.map { " (\($0.prefix(8)))" } ?? "") } ?? "–",
+    ]
+  }
+
+  @MarkupBuilder private func inputs(_ stages: [PublishedStages.Stage]) -> Markup {
+    let rows = stages.flatMap { stage in
+      (stage.record?.inputs.capture?.files ?? [:]).sorted { $0.key < $1.key }
+        .filter { !$0.value.isEmpty }
+        .map { part, files in
+          [
+            voice.text(stage.name, most: 100), voice.text(part, most: 60),
+            files.prefix(4).map(\.hex).joined(separator: " ")
+              + (files.count > 4 ? " and \(files.count - 4) more" : ""),
+          ]
+        }
+    }.prefix(120)
+    if !rows.isEmpty {
+      table("Files of the capture that were read", ["Stage", "Part", "Digests"], Array(rows))
+    }
+  }
+
+  private func table(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    .element(.table, .classes("data")) {
+      Markup.element(.caption) { caption }
+      Markup.element(.thead) {
+        Markup.element(.tr) {
+          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
+        }
+      }
+      Markup.element(.tbody) {
+        for row in rows {
+          Markup.element(.tr) {
+            for (index, cell) in row.enumerated() {
+              if index == 0 {
+                Markup.element(.th, Attribute("scope", "row")) { cell }
+              } else {
+                Markup.element(.td, Attribute("data-label", columns[min(index, columns.count - 1)]))
+                {
+                  Markup.name(cell)
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// How to make it again.
+struct RerunPart {
+  let material: CaptureMaterial
+
+  func markup() -> Markup {
+    let isRedacted = material.voice.isRedacted
+    let path = material.capture.path ?? material.description?.path
+    let input = isRedacted ? "CAPTURE" : path.map(Self.quoted) ?? "CAPTURE"
+    let output = isRedacted ? "DIR" : Self.quoted(material.layout.root.shown)
+    let id =
+      isRedacted
+      ? "CAPTURE" : Self.quoted(material.layout.folder.shown)
+    return .element(.section, .id("rerun")) {
+      Markup.element(.h2) { "Run it again" }
+      Markup.element(.p) { "What is not up to date:" }
+      Markup.element(.pre, .classes("command")) {
+        PageVoice.cut("scanmill run \(input) --output \(output)", most: 5000)
+      }
+      Markup.element(.p) { "Everything, also what is up to date:" }
+      Markup.element(.pre, .classes("command")) {
+        PageVoice.cut("scanmill run \(input) --output \(output) --forceall", most: 5000)
+      }
+      Markup.element(.p) { "How each stage stands, and why:" }
+      Markup.element(.pre, .classes("command")) {
+        PageVoice.cut("scanmill status \(id)", most: 5000)
+      }
+    }
+  }
+
+  /// As a shell takes it for one word.
+  static func quoted(_ text: String) -> String {
+    let plain = text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || "/._-+@%~:,=".utf8.contains(byte)
+    }
+    // A dash in front would be taken for an option.
+    if plain, !text.isEmpty, !text.hasPrefix("-"), !text.hasPrefix("~") { return text }
+    let safe = text.hasPrefix("-") ? "./" + text : text
+    return "'" + safe.replacing("'", with: "'\\''") + "'"
+  }
+}

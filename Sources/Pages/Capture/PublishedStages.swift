@@ -1,0 +1,129 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// What is published of a capture, stage by stage, and what became of stages that are not.
+struct PublishedStages: Sendable {
+  struct Stage: Sendable {
+    var name: String
+    /// `nil`: nothing that is to be believed is published.
+    var record: ArtifactRecord?
+    /// Published, used and removed again.
+    var isRemoved = false
+    /// Why the record is not to be believed.
+    var problem: String?
+    /// How the last attempt failed.
+    var failure: String?
+    var failureCause: FailureCause?
+    /// What the last run said of it.
+    var report: StageReport?
+  }
+
+  /// In the order of the last run, then by start.
+  private(set) var stages: [Stage] = []
+  /// The last run that worked on the capture.
+  private(set) var run: RunExcerpt?
+  private let layout: OutputLayout
+
+  init(_ layout: OutputLayout, ids: [String]) {
+    self.layout = layout
+    run = RunExcerpt.last(of: layout, ids: ids)
+    var names: [String] = []
+    func add(_ name: String) {
+      if !names.contains(name), names.count < 200 { names.append(name) }
+    }
+    let reports = run?.stages ?? []
+    for report in reports { add(report.stage) }
+    let folder = OpenFolder(layout.root.text)?.below(layout.name)
+    var found: [Stage] = []
+    for entry in folder?.entries() ?? []
+    where entry.kind == .folder && !entry.name.hasPrefix(".") {
+      guard let artifact = folder?.below(entry.name) else { continue }
+      if artifact.stamp(of: ArtifactRecord.fileName, followsLinks: false) != nil {
+        found.append(Self.read(entry.name, layout))
+      }
+    }
+    let known = Set(found.map(\.name))
+    for name in Self.names(in: folder?.below(".scanmill/removed"), ending: ".json")
+    where !known.contains(name) {
+      if let record = ArtifactShelf(layout).record(name) {
+        found.append(Stage(name: name, record: record, isRemoved: true))
+      }
+    }
+    found.sort { ($0.record?.started ?? "~", $0.name) < ($1.record?.started ?? "~", $1.name) }
+    for stage in found { add(stage.name) }
+    let failed = folder?.below(".failed")?.entries().filter { $0.kind == .folder }.map(\.name) ?? []
+    for name in failed.sorted() { add(name) }
+    stages = names.map { name in
+      var stage = found.first { $0.name == name } ?? Stage(name: name)
+      stage.report = reports.first { $0.stage == name }
+      if failed.contains(name), let note = FailureText(name, layout) {
+        stage.failure = note.message
+        stage.failureCause = note.cause
+      }
+      return stage
+    }
+  }
+
+  /// The stage that makes the artifact people know by `name`: of that name, else the first of that kind.
+  func stage(
+    _ name: String, uses kind: String, where fits: (ArtifactRecord) -> Bool = { _ in true }
+  )
+    -> Stage?
+  {
+    func isIt(_ stage: Stage) -> Bool {
+      stage.record.map { $0.uses == kind && fits($0) } ?? false
+    }
+    return stages.first { $0.name == name && ($0.problem != nil || isIt($0)) }
+      ?? stages.first { isIt($0) && !$0.isRemoved }
+  }
+
+  var color: Stage? { stage("color", uses: "decode-color") }
+  var depth: Stage? {
+    stage("depth", uses: "export-images") { $0.parameters["stream"] == .string("depth") }
+  }
+  var aligned: Stage? { stage("aligned", uses: "align-depth") }
+  var imu: Stage? { stage("imu", uses: "match-imu") }
+  var tables: Stage? { stage("tables", uses: "export-tables") }
+  var thumbnail: Stage? { stage("thumbnail", uses: "make-thumbnail") }
+
+  private static func names(in folder: OpenFolder?, ending: String) -> [String] {
+    (folder?.entries() ?? []).filter { $0.kind == .file && $0.name.hasSuffix(ending) }
+      .map { String($0.name.dropLast(ending.count)) }.sorted()
+  }
+
+  private static func read(_ name: String, _ layout: OutputLayout) -> Stage {
+    var stage = Stage(name: name)
+    guard
+      let bytes = HeldFolder.contents(of: layout.record(name), below: layout.root),
+      let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+    else {
+      stage.problem = "its record artifact.json cannot be read"
+      return stage
+    }
+    if let problem = record.problem(of: name) {
+      stage.problem = "its record artifact.json is not to be believed: \(problem)"
+    } else {
+      stage.record = record
+    }
+    return stage
+  }
+
+  /// `.failed/<stage>/failure.json`.
+  private struct FailureText: Decodable {
+    var message: String
+    var cause: FailureCause?
+
+    init?(_ stage: String, _ layout: OutputLayout) {
+      guard
+        let bytes = HeldFolder.contents(
+          of: layout.failureNote(stage), below: layout.root, limit: 1 << 20),
+        let note = try? JSONDecoder().decode(FailureText.self, from: Data(bytes))
+      else { return nil }
+      self = note
+    }
+  }
+}

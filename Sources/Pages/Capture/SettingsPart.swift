@@ -1,0 +1,123 @@
+import Geometry
+import Pipeline
+import Runner
+import Storage
+
+/// With which settings and which cameras it was made.
+struct SettingsPart {
+  let published: PublishedStages
+  let description: CaptureDescription?
+  let voice: PageVoice
+
+  private static let mostRows = 300
+
+  func settings() -> Markup? {
+    let rows = published.stages.flatMap { stage in
+      (stage.record?.parameters ?? [:]).sorted { $0.key < $1.key }.map {
+        [
+          "\(voice.text(stage.name, most: 100)).\(voice.text($0.key, most: 100))",
+          voice.text($0.value.shownText, most: 500),
+        ]
+      }
+    }.filter { $0[1] != "–" }.prefix(Self.mostRows)
+    guard !rows.isEmpty else { return nil }
+    return .element(.section, .id("settings")) {
+      Markup.element(.h2) { "Settings" }
+      Markup.element(.p) {
+        "\(FigureText.counted(rows.count, "setting")) decided what is in the files, set or by default."
+      }
+      Markup.element(.details) {
+        Markup.element(.summary) { "All settings" }
+        table("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
+      }
+    }
+  }
+
+  func calibration() -> Markup? {
+    guard let description else { return nil }
+    let cameras = description.cameras
+    var facts: [[String]] = []
+    if description.isRegistered == true {
+      facts.append(["Depth and color", "share one camera: depth is registered to color"])
+    } else if let matrix = description.colorFromDepth {
+      let translation = [matrix[3], matrix[7], matrix[11]]
+      let length = (translation.reduce(0) { $0 + $1 * $1 }).squareRoot()
+      facts.append([
+        "Depth to color, translation",
+        translation.map { FigureText.fixed($0 * 1000, 1) }.joined(separator: ", ")
+          + " mm (\(FigureText.fixed(length * 1000, 1)) mm apart)",
+      ])
+      facts.append([
+        "Depth to color, rotation by rows",
+        [0, 1, 2, 4, 5, 6, 8, 9, 10].map { FigureText.fixed(matrix[$0], 6) }.joined(
+          separator: ", "),
+      ])
+    }
+    for (camera, terms) in description.distortion {
+      facts.append([
+        "Lens of \(voice.text(camera, most: 40))",
+        terms.prefix(16).map { "\(voice.text($0.name, most: 20)) \($0.value)" }.joined(
+          separator: ", "),
+      ])
+    }
+    if let turns = description.clockwiseQuarterTurns, turns != 0 {
+      facts.append(["Pictures turned upright", "\(90 * (turns % 4))° clockwise"])
+    }
+    facts += files()
+    guard !cameras.isEmpty || !facts.isEmpty else { return nil }
+    return .element(.section, .id("calibration")) {
+      Markup.element(.h2) { "Calibration" }
+      if !cameras.isEmpty {
+        table(
+          "Cameras as the capture states them, pixels, pixel centers at integers",
+          ["Camera", "Size", "fx", "fy", "cx", "cy"],
+          cameras.map { camera in
+            [
+              camera.name,
+              camera.width.flatMap { width in camera.height.map { "\(width)×\($0)" } } ?? "–",
+            ]
+              + [camera.fx, camera.fy, camera.cx, camera.cy].map { FigureText.fixed($0, 3) }
+          })
+      }
+      if !facts.isEmpty { table("Further facts", ["What", "Value"], facts) }
+    }
+  }
+
+  /// Calibration files that stages used in place of the capture's own.
+  private func files() -> [[String]] {
+    published.stages.compactMap { stage in
+      guard let file = stage.record?.inputs.external["calibration"] else { return nil }
+      return [
+        "\(voice.text(stage.name, most: 100)) used a file in its place",
+        "SHA-256 \(file.hex.prefix(16))…",
+      ]
+    }
+  }
+
+  private func table(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    .element(.table, .classes("data")) {
+      Markup.element(.caption) { caption }
+      Markup.element(.thead) {
+        Markup.element(.tr) {
+          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
+        }
+      }
+      Markup.element(.tbody) {
+        for row in rows {
+          Markup.element(.tr) {
+            for (index, cell) in row.enumerated() {
+              if index == 0 {
+                Markup.element(.th, Attribute("scope", "row")) { cell }
+              } else {
+                Markup.element(.td, Attribute("data-label", columns[min(index, columns.count - 1)]))
+                {
+                  Markup.name(cell)
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Geometry
+import Processing
+
+/// Pictures of a contact sheet.
+enum SmallPicture {
+  /// The size of a `width` × `height` picture that is `side` wide: never enlarged, never more than twice as
+  /// high as wide.
+  static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
+    guard width > 0, height > 0 else { return (1, 1) }
+    let scale = min(1, Double(side) / Double(width), Double(2 * side) / Double(height))
+    return (
+      max(1, Int((Double(width) * scale).rounded())),
+      max(1, Int((Double(height) * scale).rounded()))
+    )
+  }
+
+  static func color(_ picture: ColorImage, side: Int) -> ColorImage {
+    let (width, height) = size(width: picture.width, height: picture.height, side: side)
+    return Thumbnail.make(of: picture, side: max(width, height))
+  }
+
+  /// Depth in colors, what was not measured hatched.
+  static func depth(_ picture: ReducedDepth, meters: ClosedRange<Double>) -> ColorImage {
+    var image = ColorImage(width: picture.width, height: picture.height)
+    for y in 0..<picture.height {
+      for x in 0..<picture.width {
+        let index = y * picture.width + x
+        let value = picture.millimeters[index]
+        if value > 0 {
+          image.set(index, Viridis.rgb(share(value, meters)))
+        } else {
+          let gray: UInt8 = isHatch(x, y) ? 120 : 225
+          image.set(index, (gray, gray, gray))
+        }
+      }
+    }
+    return image
+  }
+
+  /// Aligned depth over gray color, outlines of depth on top; where there is none the color itself, hatched.
+  static func overlay(
+    _ color: ColorImage, _ aligned: ReducedDepth, meters: ClosedRange<Double>
+  ) -> ColorImage {
+    var image = color
+    for y in 0..<min(color.height, aligned.height) {
+      for x in 0..<min(color.width, aligned.width) {
+        let (index, source) = (y * color.width + x, y * aligned.width + x)
+        let value = aligned.millimeters[source]
+        let (r, g, b) = (color.rgb[index * 3], color.rgb[index * 3 + 1], color.rgb[index * 3 + 2])
+        if aligned.edges[source] {
+          image.set(index, (255, 255, 255))
+        } else if value > 0 {
+          let gray = (Int(r) * 77 + Int(g) * 150 + Int(b) * 29) >> 8
+          let shade = Viridis.rgb(share(value, meters))
+          func mixed(_ hue: UInt8) -> UInt8 { UInt8((Int(hue) * 55 + gray * 45) / 100) }
+          image.set(index, (mixed(shade.red), mixed(shade.green), mixed(shade.blue)))
+        } else if isHatch(x, y) {
+          image.set(index, (UInt8(Int(r) / 2), UInt8(Int(g) / 2), UInt8(Int(b) / 2)))
+        }
+      }
+    }
+    return image
+  }
+
+  /// Diagonal strokes two pixels wide.
+  static func isHatch(_ x: Int, _ y: Int) -> Bool { (x + y) % 8 < 2 }
+
+  private static func share(_ millimeters: UInt16, _ meters: ClosedRange<Double>) -> Double {
+    let span = max(meters.upperBound - meters.lowerBound, 1e-3)
+    return (Double(millimeters) / 1000 - meters.lowerBound) / span
+  }
+}
+
+/// A depth picture of fewer pixels: each the mean of what it covers, without measurement where most of that
+/// has none.
+struct ReducedDepth: Sendable {
+  let width: Int
+  let height: Int
+  private(set) var millimeters: [UInt16]
+  /// Where depth jumps from one of these pixels to the next.
+  private(set) var edges: [Bool]
+  /// Of the pixels of the picture.
+  let measuredShare: Double
+  /// Meters.
+  let measured: ClosedRange<Double>?
+
+  init(_ picture: DepthImage, width: Int, height: Int) {
+    let (width, height) = (max(1, min(width, picture.width)), max(1, min(height, picture.height)))
+    (self.width, self.height) = (width, height)
+    millimeters = Array(repeating: 0, count: width * height)
+    edges = Array(repeating: false, count: width * height)
+    var total = 0
+    var (low, high) = (UInt16.max, UInt16.min)
+    for y in 0..<height {
+      let rows = (y * picture.height / height)..<((y + 1) * picture.height / height)
+      for x in 0..<width {
+        let columns = (x * picture.width / width)..<((x + 1) * picture.width / width)
+        var (sum, count) = (0, 0)
+        for row in rows {
+          for column in columns {
+            let index = row * picture.width + column
+            let value = picture.millimeters[index]
+            if value > 0 {
+              sum += Int(value)
+              count += 1
+              low = min(low, value)
+              high = max(high, value)
+            }
+          }
+        }
+        total += count
+        let area = rows.count * columns.count
+        if count * 2 >= area, count > 0 { millimeters[y * width + x] = UInt16(sum / count) }
+      }
+    }
+    measuredShare = Double(total) / Double(max(1, picture.millimeters.count))
+    measured = total > 0 ? Double(low) / 1000...Double(high) / 1000 : nil
+    findEdges()
+  }
+
+  /// The nearer side of a step above 60 mm and 5 % of the distance. Borders of holes are none: the hatching
+  /// shows them.
+  private mutating func findEdges() {
+    func jumps(_ here: UInt16, _ there: UInt16) -> Bool {
+      here > 0 && there > here && Double(there - here) > 60 + 0.05 * Double(here)
+    }
+    for y in 0..<height {
+      for x in 0..<width {
+        let index = y * width + x
+        let here = millimeters[index]
+        edges[index] =
+          (x > 0 && jumps(here, millimeters[index - 1]))
+          || (x + 1 < width && jumps(here, millimeters[index + 1]))
+          || (y > 0 && jumps(here, millimeters[index - width]))
+          || (y + 1 < height && jumps(here, millimeters[index + width]))
+      }
+    }
+  }
+}
+
+extension ColorImage {
+  fileprivate mutating func set(
+    _ pixel: Int, _ color: (red: UInt8, green: UInt8, blue: UInt8)
+  ) {
+    rgb[pixel * 3] = color.red
+    rgb[pixel * 3 + 1] = color.green
+    rgb[pixel * 3 + 2] = color.blue
+  }
+}

@@ -1,0 +1,133 @@
+import Pipeline
+import Reports
+import Runner
+import Storage
+
+/// What was done: stages as a timeline, with why they ran and what they took.
+struct StagesPart {
+  let published: PublishedStages
+  let voice: PageVoice
+
+  func markup() -> Markup? {
+    guard !published.stages.isEmpty else { return nil }
+    return .element(.section, .id("stages")) {
+      Markup.element(.h2) { "Stages" }
+      timeline()
+      Markup.element(.table, .classes("data")) {
+        Markup.element(.caption) { "Stages, why they ran, and what they took" }
+        Markup.element(.thead) {
+          Markup.element(.tr) {
+            for name in Self.columns { Markup.element(.th, Attribute("scope", "col")) { name } }
+          }
+        }
+        Markup.element(.tbody) { for stage in published.stages { row(stage) } }
+      }
+      details()
+    }
+  }
+
+  private static let columns = [
+    "Stage", "State", "Reason", "Seconds", "Cores", "Memory", "Frames", "Written", "Made",
+  ]
+
+  private func row(_ stage: PublishedStages.Stage) -> Markup {
+    let state = Self.state(stage)
+    let record = stage.record
+    let cores = record.flatMap { $0.seconds > 0 ? $0.cpuSeconds / $0.seconds : nil }
+    let bytes = record.map { $0.outputs.reduce(Int64(0)) { $0 &+ max(0, $1.bytes) } }
+    let cells: [String] = [
+      stage.report?.reason?.rawValue.replacing("-", with: " ") ?? "–",
+      record.map { FigureText.significant($0.seconds) } ?? "–",
+      cores.map { FigureText.fixed($0, 1) } ?? "–",
+      record.map { ByteCount.text($0.peakMemoryBytes) } ?? "–",
+      record.map { FigureText.count($0.frames) } ?? "–", bytes.map(ByteCount.text) ?? "–",
+      record.map { MomentWords.text($0.started) } ?? "–",
+    ]
+    return .element(.tr, Attribute("data-stage", voice.text(stage.name, most: 200))) {
+      Markup.element(.th, Attribute("scope", "row")) { voice.name(stage.name) }
+      Markup.element(
+        .td, Attribute("data-label", "State"), Attribute("data-state", state.state)
+      ) { Markup.element(.span, .classes("state")) { state.words } }
+      for (name, cell) in zip(Self.columns.dropFirst(2), cells) {
+        Markup.element(.td, Attribute("data-label", name)) { cell }
+      }
+    }
+  }
+
+  private static func state(_ stage: PublishedStages.Stage) -> (words: String, state: String) {
+    if stage.problem != nil { return ("damaged", "failed") }
+    if stage.failure != nil || !(stage.record?.problems.isEmpty ?? true) {
+      return (stage.record == nil ? "failed" : "failed, an earlier result is kept", "failed")
+    }
+    if stage.record != nil {
+      let words =
+        switch stage.report?.outcome {
+        case .ran: "done"
+        case .upToDate: "up to date"
+        default: "done"
+        }
+      return (stage.isRemoved ? "\(words), removed after use" : words, "done")
+    }
+    return switch stage.report?.outcome {
+    case .failed: ("failed", "failed")
+    case .blocked: ("blocked", "failed")
+    case .cancelled: ("cancelled", "waiting")
+    case .notApplicable: ("does not apply", "waiting")
+    case .ran, .upToDate: ("gone: its artifact is not there any more", "failed")
+    case nil: ("not made", "waiting")
+    }
+  }
+
+  /// What a state alone does not tell.
+  @MarkupBuilder private func details() -> Markup {
+    for stage in published.stages {
+      let problems =
+        [stage.problem, stage.failure].compactMap(\.self) + (stage.record?.problems ?? [])
+      for problem in problems.prefix(10) {
+        Markup.element(.p, .classes("notice")) {
+          Markup.element(.strong) { voice.name(stage.name) }
+          ": "
+          voice.text(problem, most: 2000)
+        }
+      }
+    }
+    let idle = published.stages.filter { $0.record == nil && $0.report?.message != nil }
+    if !idle.isEmpty {
+      Markup.element(.ul, .classes("small")) {
+        for stage in idle {
+          Markup.element(.li) {
+            voice.name(stage.name)
+            ": "
+            voice.text(stage.report?.message ?? "")
+          }
+        }
+      }
+    }
+  }
+
+  private func timeline() -> Markup {
+    let rows: [SpanPlot.Row] = published.stages.compactMap { stage in
+      guard let record = stage.record, let from = MomentWords.seconds(record.started) else {
+        return nil
+      }
+      let length = record.seconds.isFinite ? max(0, record.seconds) : 0
+      let name = voice.text(stage.name, most: 16)
+      return SpanPlot.Row(
+        label: name, from: from, to: from + length,
+        words: "\(name): \(FigureText.duration(length))",
+        isFailed: Self.state(stage).state == "failed")
+    }
+    guard rows.count > 1 else { return .nothing }
+    let busiest = rows.max { $0.to - $0.from < $1.to - $1.from }
+    let name =
+      "Timeline of \(FigureText.counted(rows.count, "stage"))"
+      + (busiest.map { ", the longest \($0.words)" } ?? "")
+    return .element(.figure, Attribute("class", "plot timeline")) {
+      SpanPlot(rows: rows, name: name).markup()
+      Markup.element(.figcaption, .classes("small")) {
+        name
+          + ". Times add up only where stages do not run side by side. The table below has the figures."
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/// What was counted in the files, against what the app declared.
+struct StreamsPart {
+  let description: CaptureDescription?
+  /// Pictures that were written, by stream.
+  let written: [String: Int]
+  let voice: PageVoice
+
+  func markup() -> Markup? {
+    guard let description else { return nil }
+    let streams = description.streams
+    guard !streams.isEmpty else { return nil }
+    let unreadable = Set(description.errors.map(\.stream))
+    return .element(.section, .id("streams")) {
+      Markup.element(.h2) { "Counted against declared" }
+      Markup.element(.table, .classes("data")) {
+        Markup.element(.caption) { "What the files hold, and what the app says that they hold" }
+        Markup.element(.thead) {
+          Markup.element(.tr) {
+            for name in Self.columns { Markup.element(.th, Attribute("scope", "col")) { name } }
+          }
+        }
+        Markup.element(.tbody) {
+          for stream in streams { row(stream, isUnreadable: unreadable.contains(stream.name)) }
+        }
+      }
+    }
+  }
+
+  private static let columns = [
+    "Stream", "Counted", "Declared", "Verdict", "Written", "Size", "Rate", "Gaps", "File",
+  ]
+
+  private func row(_ stream: CaptureDescription.Stream, isUnreadable: Bool) -> Markup {
+    let samples = stream.samples.values.max()
+    let counted = stream.frames ?? samples
+    let verdict = Self.verdict(counted, stream.declaredFrames, isUnreadable: isUnreadable)
+    let size = stream.width.flatMap { width in stream.height.map { "\(width)×\($0)" } }
+    let cells: [String] = [
+      counted.map { FigureText.count($0) + (stream.frames == nil ? " samples" : "") } ?? "–",
+      stream.declaredFrames.map(FigureText.count) ?? "–", verdict.words,
+      written[stream.name].map(FigureText.count) ?? "–", size ?? "–",
+      stream.rateHz.map { FigureText.significant($0) + " Hz" } ?? "–",
+      stream.gaps.map(FigureText.count) ?? "–",
+      [stream.file, stream.encoding.map { "(\($0))" }].compactMap(\.self).joined(separator: " "),
+    ]
+    return .element(.tr, Attribute("data-stream", stream.name)) {
+      Markup.element(.th, Attribute("scope", "row")) { Self.name(stream.name) }
+      for (name, cell) in zip(Self.columns.dropFirst(), cells) {
+        if name == "Verdict" {
+          Markup.element(
+            .td, Attribute("data-label", name), Attribute("data-state", verdict.state)
+          ) { Markup.element(.span, .classes("state")) { cell } }
+        } else {
+          Markup.element(.td, Attribute("data-label", name)) { voice.name(cell) }
+        }
+      }
+    }
+  }
+
+  private static func verdict(
+    _ counted: Int?, _ declared: Int?, isUnreadable: Bool
+  ) -> (words: String, state: String) {
+    if isUnreadable { return ("cannot be read", "failed") }
+    guard let counted, let declared else { return ("nothing declared", "waiting") }
+    let (difference, isTooLarge) = counted.subtractingReportingOverflow(declared)
+    if isTooLarge { return ("not as declared", "done-with-warnings") }
+    if difference == 0 { return ("as declared", "done") }
+    return (
+      "\(FigureText.count(Int(clamping: difference.magnitude))) \(difference < 0 ? "fewer" : "more")",
+      "done-with-warnings"
+    )
+  }
+
+  static func name(_ stream: String) -> String {
+    switch stream {
+    case "imu": "motion"
+    case "cameraSettings": "camera settings"
+    case "geo": "position"
+    default: stream
+    }
+  }
+}

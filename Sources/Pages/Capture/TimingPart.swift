@@ -1,0 +1,92 @@
+/// How evenly frames were taken.
+struct TimingPart {
+  let frames: FrameTimes?
+  let voice: PageVoice
+
+  func markup() -> Markup? {
+    guard let frames, frames.timed > 1 || !frames.problems.isEmpty else { return nil }
+    return .element(.section, .id("timing")) {
+      Markup.element(.h2) { "Frame intervals" }
+      for problem in frames.problems {
+        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+      }
+      if let median = frames.median {
+        Markup.element(.p) { words(frames, median) }
+        plot(frames, median)
+      } else if frames.timed > 1 {
+        Markup.element(.p) { "All frames bear the same time." }
+      }
+    }
+  }
+
+  private func words(_ frames: FrameTimes, _ median: Double) -> String {
+    var words =
+      "\(FigureText.counted(frames.timed, "frame")) in \(FigureText.duration(frames.duration)), "
+      + "\(FigureText.significant(1e9 / median)) per second: one every "
+      + "\(FigureText.duration(median / 1e9)), the longest interval "
+      + "\(FigureText.duration(frames.longest / 1e9))."
+    words +=
+      frames.gapCount == 0
+      ? " No gaps."
+      : " \(FigureText.counted(frames.gapCount, "gap")) longer than \(FigureText.duration((frames.threshold ?? 0) / 1e9))."
+    if frames.backward > 0 {
+      words += " \(FigureText.counted(frames.backward, "time")) stand still or go back."
+    }
+    if frames.timed < frames.rows {
+      words += " \(FigureText.counted(frames.rows - frames.timed, "frame")) without a time."
+    }
+    if let offset = frames.colorLessDepth, offset.lowerBound != 0 || offset.upperBound != 0 {
+      words +=
+        " Color is \(FigureText.fixed(offset.lowerBound, 1)) to \(FigureText.fixed(offset.upperBound, 1)) ms later than depth."
+    }
+    return words
+  }
+
+  @MarkupBuilder private func plot(_ frames: FrameTimes, _ median: Double) -> Markup {
+    if let intervals = frames.intervals, let values = intervals.values {
+      let bands = frames.gaps.map { gap in
+        let from = frames.seconds(gap.start)
+        return StripPlot.Band(
+          from: from, to: from + Double(gap.length) / 1e9, words: frames.words(gap))
+      }
+      let shown = NiceTicks.around(
+        min(0, values.lowerBound)...max(values.upperBound, 2e-6 * median))
+      let gaps = bands.prefix(5).map(\.words)
+      let name =
+        "Frame intervals: median \(FigureText.duration(median / 1e9)), longest "
+        + FigureText.duration(frames.longest / 1e9)
+        + (gaps.isEmpty ? "; no gaps" : "; " + gaps.joined(separator: ", "))
+      Markup.element(.figure, .classes("plot")) {
+        StripPlot(
+          lanes: [StripPlot.Lane(name: "ms", buckets: intervals, values: shown, height: 140)],
+          range: intervals.range, axis: "seconds since the first frame", bands: bands, name: name
+        ).markup()
+        Markup.element(.figcaption, .classes("small")) {
+          "Milliseconds since the frame before; each column shows its shortest and longest."
+          if !bands.isEmpty { " Hatched: frames are missing." }
+        }
+        PlotTable.folded([
+          PlotTable(
+            caption: "Intervals over time", columns: ["Seconds", "Shortest", "Longest"],
+            rows: intervals.reduced(to: 20).map { part in
+              [
+                "\(FigureText.fixed(part.range.lowerBound, 2)) – "
+                  + FigureText.fixed(part.range.upperBound, 2),
+                part.values.map { FigureText.fixed($0.lowerBound, 1) + " ms" } ?? "no frames",
+                part.values.map { FigureText.fixed($0.upperBound, 1) + " ms" } ?? "no frames",
+              ]
+            }),
+          PlotTable(
+            caption: "Gaps between frames, the longest ones",
+            columns: ["After frame", "At", "Length"],
+            rows: frames.gaps.map { gap in
+              [
+                "\(gap.afterFrame)", FigureText.fixed(frames.seconds(gap.start), 3) + " s",
+                FigureText.duration(Double(gap.length) / 1e9),
+              ]
+            }),
+        ])
+      }
+    }
+  }
+}

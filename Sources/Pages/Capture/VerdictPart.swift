@@ -1,0 +1,226 @@
+import Captures
+import Night
+import Pipeline
+import Reports
+import Runner
+import Storage
+import SystemPackage
+
+/// What stands on top: how the capture is, why, and what to do, before any figure.
+struct VerdictPart {
+  let material: CaptureMaterial
+  /// What the other parts found, in short.
+  var findings: [(name: String, value: String)] = []
+
+  private var capture: NightCapture { material.capture }
+  private var voice: PageVoice { material.voice }
+
+  /// The name people know it by.
+  var title: String {
+    if let redaction = voice.redaction { return redaction.alias(of: material.layout.name) }
+    let scene = capture.scene ?? material.description?.sceneLabel
+    return voice.text(scene ?? capture.id, most: 300)
+  }
+
+  /// Of the tab.
+  var pageTitle: String {
+    let state = capture.state.words
+    if voice.isRedacted { return "\(state) · \(title) · scanmill" }
+    let short = ShortIDs([capture.id])[capture.id]
+    return "\(state) · \(title == capture.id ? short : "\(title) · \(short)") · scanmill"
+  }
+
+  /// One sentence.
+  var sentence: String {
+    let frames = capture.frames ?? material.frames?.rows ?? material.description?.frames
+    let length = material.frames.map(\.duration).flatMap { $0 > 0 ? $0 : nil }
+    let size = [
+      frames.map { FigureText.counted($0, "frame") }, length.map(FigureText.duration),
+    ].compactMap(\.self).joined(separator: " in ")
+    let subject = size.isEmpty ? "This capture" : "This capture (\(size))"
+    let kinds = material.warnings.withoutNotes.count
+    switch capture.state {
+    case .done where kinds == 0:
+      return "\(subject) is ready: everything was processed and nothing was found wrong."
+    case .doneWithWarnings where kinds == 0:
+      return "\(subject) was processed although files are missing."
+    case .done, .doneWithWarnings:
+      return
+        "\(subject) is ready, with \(FigureText.counted(kinds, "kind")) of warnings. Read them before "
+        + "you use it."
+    case .failed: return "\(subject) is not ready: a part of it could not be made."
+    case .quarantined:
+      return "\(subject) is not ready and is not tried again before something changes."
+    case .incomplete: return "\(subject) is not complete: files are missing."
+    case .arriving: return "\(subject) is still arriving."
+    case .queued:
+      return "\(subject) waits to be processed" + (capture.waitsFor.map { " (\($0))" } ?? "") + "."
+    case .running: return "\(subject) is being processed now."
+    }
+  }
+
+  func markup() -> Markup {
+    .element(
+      .header, Attribute("class", "verdict card"), .id("verdict"),
+      Attribute("data-state", capture.state.rawValue)
+    ) {
+      Markup.element(.h1) { Markup.name(title) }
+      Markup.element(.p, .classes("verdict-line")) {
+        Markup.element(.strong, .classes("state")) { Self.capitalized(capture.state.words) }
+        " · "
+        sentence
+      }
+      if !capture.missing.isEmpty {
+        Markup.element(.p) {
+          "Missing files: "
+          voice.text(capture.missing.prefix(40).joined(separator: ", "))
+          if capture.gone { ". Its place in the staging folder is gone." } else { "." }
+        }
+      } else if capture.gone {
+        Markup.element(.p) { "Its place in the staging folder is gone." }
+      }
+      for failure in capture.failures.prefix(20) { self.failure(failure) }
+      unreadable()
+      if let remedy = capture.remedy {
+        Markup.element(.p, .classes("remedy")) {
+          Markup.element(.strong) { "What to do: " }
+          voice.text(remedy)
+        }
+      }
+      if let retry = capture.retryAt {
+        Markup.element(.p) { "It is tried again by itself at \(MomentWords.text(retry))." }
+      }
+      if let command = capture.command, !voice.isRedacted {
+        Markup.element(.p) { "To try again now:" }
+        Markup.element(.pre, .classes("command")) { voice.text(command, most: 4000) }
+      }
+      facts()
+    }
+  }
+
+  @MarkupBuilder private func failure(_ failure: NightCapture.Failure) -> Markup {
+    Markup.element(.p, .classes("failure")) {
+      Markup.element(.strong) {
+        failure.stage.map { "\(voice.text($0)) failed: " } ?? "It failed: "
+      }
+      voice.text(failure.message, most: 2000)
+      if failure.attempts > 1 { " (\(failure.attempts) attempts)" }
+    }
+    if let cause = failure.cause, let entry = CodeBook[cause.rawValue] {
+      Markup.element(.p, .classes("small")) { "\(entry.meaning) \(entry.remedy)" }
+    }
+    if let log = failure.log, !voice.isRedacted, let tail = LogTail.of(log, in: material.layout) {
+      Markup.element(.details) {
+        Markup.element(.summary) { "Last lines of the log" }
+        Markup.element(.pre, .classes("log")) { tail }
+      }
+    }
+  }
+
+  /// Streams that are there and cannot be read, unless a failure says so.
+  @MarkupBuilder private func unreadable() -> Markup {
+    for error in material.description?.errors ?? []
+    where !capture.failures.contains(where: { $0.message.contains(error.message) }) {
+      Markup.element(.p, .classes("failure")) {
+        Markup.element(.strong) { "\(voice.text(error.stream)) cannot be read: " }
+        voice.text(error.message, most: 2000)
+      }
+    }
+    if material.description == nil, capture.state.isReady || capture.state == .failed {
+      Markup.element(.p, .classes("notice")) {
+        "capture.json is absent or damaged: what it would tell is left out here. The next run that opens "
+        "the capture writes it again."
+      }
+    }
+  }
+
+  private func facts() -> Markup {
+    let description = material.description
+    var facts: [(String, String)] = []
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { facts.append((name, value)) }
+    }
+    add(
+      "Family",
+      [capture.family ?? description?.family, description?.generation]
+        .compactMap(\.self).joined(separator: " · "))
+    if !voice.isRedacted {
+      add("Scene", capture.scene ?? description?.sceneLabel)
+      add("Device", capture.device ?? description?.deviceName ?? description?.deviceID)
+      add("Recorded by", capture.user)
+    }
+    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map(MomentWords.text))
+    facts += findings.map { ($0.name, $0.value) }
+    add("Processed", capture.lastRun.map(MomentWords.text))
+    return .element(.dl, .classes("facts")) {
+      for (name, value) in facts {
+        Markup.element(.div) {
+          Markup.element(.dt) { name }
+          Markup.element(.dd) { voice.name(value) }
+        }
+      }
+    }
+  }
+
+  private static func capitalized(_ words: String) -> String {
+    words.prefix(1).uppercased() + words.dropFirst()
+  }
+}
+
+/// Moments as pages show them.
+enum MomentWords {
+  /// `2026-11-20 22:00 UTC` of `2026-11-20T22:00:30.123Z`; anything else as it is.
+  static func text(_ moment: String) -> String {
+    let bytes = Array(moment.utf8)
+    guard bytes.count >= 16, bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":") else {
+      return moment
+    }
+    let time =
+      String(decoding: bytes[..<10], as: UTF8.self) + " "
+      + String(decoding: bytes[11..<16], as: UTF8.self)
+    if bytes.last == UInt8(ascii: "Z") { return time + " UTC" }
+    // An offset is told with it.
+    let rest = bytes[16...].drop { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
+    return rest.isEmpty ? time : time + " " + String(decoding: rest, as: UTF8.self)
+  }
+
+  /// Seconds since 1970 of `2026-11-20T22:00:30.123Z`; `nil` for anything else.
+  static func seconds(_ moment: String) -> Double? {
+    let bytes = Array(moment.utf8)
+    guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
+    func number(_ range: Range<Int>) -> Int? { Int(String(decoding: bytes[range], as: UTF8.self)) }
+    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+      let hour = number(11..<13), let minute = number(14..<16),
+      let second = Double(String(decoding: bytes[17..<(bytes.count - 1)], as: UTF8.self)),
+      (1...12).contains(month), (1...31).contains(day), (0...24).contains(hour),
+      (0...59).contains(minute), second >= 0, second < 61, year >= 0
+    else { return nil }
+    // Days since 1970 (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    let y = month <= 2 ? year - 1 : year
+    let era = y / 400
+    let yearOfEra = y - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    let days = era * 146_097 + dayOfEra - 719_468
+    return Double(days * 86_400 + hour * 3600 + minute * 60) + second
+  }
+}
+
+/// The last lines of a log.
+enum LogTail {
+  static let mostLines = 15
+  private static let mostBytes = 8192
+
+  /// `nil` when there is none inside of the output folder. Cost: its last 8 KiB.
+  static func of(_ log: String, in layout: OutputLayout) -> String? {
+    guard let root = PathSafety.resolved(layout.root), FilePath(text: log).isRelative,
+      let file = try? InputFile(root.appending(FilePath(text: log).components), inside: root),
+      let bytes = try? file.bytes(at: max(0, file.count - mostBytes), count: mostBytes)
+    else { return nil }
+    var lines = String(decoding: bytes, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: true)
+    // The first one may be cut.
+    if file.count > mostBytes, lines.count > 1 { lines.removeFirst() }
+    return lines.isEmpty ? nil : lines.suffix(mostLines).joined(separator: "\n")
+  }
+}

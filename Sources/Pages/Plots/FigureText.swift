@@ -1,0 +1,84 @@
+/// Numbers as pages write them: a point for decimals, commas between thousands, never an exponent for what
+/// a person measures.
+enum FigureText {
+  /// With exactly `decimals` places (0 … 9). What is no finite number is `–`, what is beyond 10^15 as
+  /// Swift prints it.
+  static func fixed(_ value: Double, _ decimals: Int) -> String {
+    guard value.isFinite else { return "–" }
+    let places = min(max(decimals, 0), 9)
+    var scale = 1.0
+    for _ in 0..<places { scale *= 10 }
+    let scaled = (abs(value) * scale).rounded()
+    guard scaled < 1e18, let whole = Int64(exactly: scaled) else { return "\(value)" }
+    var digits = "\(whole)"
+    if digits.utf8.count <= places {
+      digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits
+    }
+    let isNegative = value < 0 && whole != 0
+    let head = grouped(digits: digits.dropLast(places))
+    return (isNegative ? "−" : "") + head + (places > 0 ? "." + digits.suffix(places) : "")
+  }
+
+  /// With `digits` significant digits, at most 9 decimals.
+  static func significant(_ value: Double, _ digits: Int = 3) -> String {
+    fixed(value, decimals(of: value, digits))
+  }
+
+  /// How many decimals show `digits` significant digits of a value.
+  static func decimals(of value: Double, _ digits: Int = 3) -> Int {
+    guard value.isFinite, value != 0 else { return 0 }
+    var places = digits - 1
+    var rest = abs(value)
+    while rest >= 10, places > 0 {
+      rest /= 10
+      places -= 1
+    }
+    while rest < 1, places < 9 {
+      rest *= 10
+      places += 1
+    }
+    return max(0, places)
+  }
+
+  /// `1,204`.
+  static func count(_ number: Int) -> String {
+    (number < 0 ? "−" : "") + grouped(digits: "\(number.magnitude)"[...])
+  }
+
+  /// `1 frame`, `1,204 frames`.
+  static func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+    "\(count(number)) \(number == 1 ? one : many ?? one + "s")"
+  }
+
+  /// `33 ms`, `2.30 s`, `4 min 10 s`, `2 h 5 min`.
+  static func duration(_ seconds: Double) -> String {
+    guard seconds.isFinite else { return "–" }
+    let length = abs(seconds)
+    let sign = seconds < 0 ? "−" : ""
+    if length == 0 { return "0 s" }
+    if length < 0.0995 { return sign + significant(length * 1000, 2) + " ms" }
+    if length < 99.5 { return sign + significant(length, length < 10 ? 3 : 3) + " s" }
+    guard length < 1e12 else { return sign + significant(length) + " s" }
+    let whole = Int(length.rounded())
+    if whole < 3600 { return "\(sign)\(whole / 60) min \(whole % 60) s" }
+    return "\(sign)\(count(whole / 3600)) h \(whole % 3600 / 60) min"
+  }
+
+  /// Share as percent: `84 %`, `0.3 %`, never a rounded 0 or 100 where it is not.
+  static func percent(_ share: Double) -> String {
+    guard share.isFinite else { return "–" }
+    let value = share * 100
+    if value > 0, value < 0.1 { return "< 0.1 %" }
+    if value < 100, value >= 99.95 { return "> 99.9 %" }
+    return fixed(value, value < 10 && value != 0 || value > 99 && value < 100 ? 1 : 0) + " %"
+  }
+
+  private static func grouped(digits: Substring) -> String {
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return text
+  }
+}

@@ -1,0 +1,61 @@
+/// Places of an axis at round numbers: steps of 1, 2 or 5 times a power of ten.
+struct NiceTicks: Sendable, Hashable {
+  /// Ascending, inside of the range; none for a range without extent.
+  let values: [Double]
+  /// Places behind the point that tell them apart.
+  let decimals: Int
+
+  /// At most about `most` places.
+  init(_ range: ClosedRange<Double>, most: Int) {
+    let span = range.upperBound - range.lowerBound
+    guard span > 0, span.isFinite, most > 0 else {
+      values = []
+      decimals = 0
+      return
+    }
+    let least = span / Double(most)
+    var power = 1.0
+    var places = 0
+    while power > least, places < 300 {
+      power /= 10
+      places += 1
+    }
+    while power * 10 <= least, places > -300 {
+      power *= 10
+      places -= 1
+    }
+    // Now power ≤ least < 10 · power.
+    var step = power
+    for factor in [1.0, 2, 5, 10] where power * factor >= least {
+      step = power * factor
+      if factor == 10 { places -= 1 }
+      break
+    }
+    var values: [Double] = []
+    let first = (range.lowerBound / step).rounded(.up)
+    for index in 0...(most + 2) {
+      let value = (first + Double(index)) * step
+      guard value <= range.upperBound + step * 1e-9 else { break }
+      values.append(value == 0 ? 0 : value)
+    }
+    self.values = values
+    decimals = min(max(places, 0), 9)
+  }
+
+  func text(_ value: Double) -> String { FigureText.fixed(value, decimals) }
+
+  /// `range` widened to round numbers, so that no value lies on the border.
+  static func around(_ range: ClosedRange<Double>, most: Int = 4) -> ClosedRange<Double> {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    guard low.isFinite, high.isFinite, (high - low).isFinite else { return -1...1 }
+    if low == high {
+      let margin = max(abs(low) * 0.1, 1e-3)
+      return (low - margin)...(high + margin)
+    }
+    let ticks = NiceTicks(range, most: most).values
+    guard ticks.count > 1 else { return range }
+    let step = ticks[1] - ticks[0]
+    let outer = ((low / step).rounded(.down) * step)...((high / step).rounded(.up) * step)
+    return outer.lowerBound < outer.upperBound ? outer : range
+  }
+}

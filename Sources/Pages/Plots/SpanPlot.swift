@@ -1,0 +1,94 @@
+/// Stretches of time in rows, such as the stages of a capture: pauses longer than a minute are cut out and
+/// marked, so that what was made on another day does not shrink the rest to nothing.
+struct SpanPlot: Sendable {
+  struct Row: Sendable, Hashable {
+    var label: String
+    /// Seconds on a common clock.
+    var from: Double
+    var to: Double
+    var words: String
+    var isFailed = false
+  }
+
+  var rows: [Row]
+  var name: String
+
+  private static let rowHeight = 26
+  private static let longestPause = 60.0
+
+  /// Where each row lies when long pauses are cut out, the places of the cuts, and the whole length.
+  func laidOut() -> (spans: [(from: Double, to: Double)], cuts: [Double], length: Double) {
+    let order = rows.indices.sorted { rows[$0].from < rows[$1].from }
+    var spans = [(from: Double, to: Double)](repeating: (0, 0), count: rows.count)
+    var cuts: [Double] = []
+    var (shift, busyUntil) = (0.0, -Double.infinity)
+    for index in order {
+      let row = rows[index]
+      if busyUntil == -.infinity {
+        shift = row.from
+      } else if row.from - busyUntil > Self.longestPause {
+        // Half a row's worth of room stands for the pause.
+        let end = busyUntil - shift
+        cuts.append(end)
+        shift = row.from - end
+      }
+      busyUntil = max(busyUntil, row.to)
+      spans[index] = (row.from - shift, max(row.from, row.to) - shift)
+    }
+    let length = spans.map(\.to).max() ?? 0
+    return (spans, cuts, length > 0 ? length : 1)
+  }
+
+  func markup() -> Markup {
+    let (spans, cuts, length) = laidOut()
+    let bottom = rows.count * Self.rowHeight
+    let range = 0...length
+    let ticks = NiceTicks(range, most: 5)
+    return .element(
+      .svg, Attribute("class", "plot spans"), Attribute("role", "img"), .label(name),
+      Attribute("width", "100%"), Attribute("height", bottom + 34)
+    ) {
+      Markup.element(.title) { name }
+      for value in ticks.values {
+        let place = StripPlot.percent(value, in: range)
+        Markup.element(
+          .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
+          Attribute("y1", 0), Attribute("y2", bottom + 4))
+        Markup.element(
+          .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
+        ) { ticks.text(value) }
+      }
+      Markup.element(
+        .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+        Attribute("y1", bottom), Attribute("y2", bottom))
+      for cut in cuts {
+        let place = StripPlot.percent(cut, in: range)
+        Markup.element(
+          .line, .classes("cut"), Attribute("x1", place), Attribute("x2", place),
+          Attribute("y1", 0), Attribute("y2", bottom)
+        ) { Markup.element(.title) { "a pause is cut out here" } }
+      }
+      for (index, row) in rows.enumerated() {
+        let (from, to) = spans[index]
+        let top = index * Self.rowHeight
+        Markup.element(.g, Attribute("class", row.isFailed ? "span failed" : "span")) {
+          Markup.element(.title) { row.words }
+          Markup.element(
+            .rect, Attribute("x", StripPlot.percent(from, in: range)), Attribute("y", top + 5),
+            Attribute("width", StripPlot.percent(to - from, in: range)),
+            Attribute("height", Self.rowHeight - 10))
+          Markup.element(
+            .line, Attribute("x1", StripPlot.percent(from, in: range)),
+            Attribute("x2", StripPlot.percent(from, in: range)), Attribute("y1", top + 5),
+            Attribute("y2", top + Self.rowHeight - 5))
+        }
+        Markup.element(
+          .text, .classes("tick-y"), Attribute("x", -6), Attribute("y", top + 17)
+        ) { row.label }
+      }
+      Markup.element(
+        .text, .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
+      ) { "seconds since the first of them began" }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// The median of positive steps of a series of any length, in constant memory: steps are counted in bins
+/// of 1 % width, from 1 ns to about 30 years.
+struct StepTally: Sendable {
+  /// Bins per doubling: 2^(1/64) is 1.09 %.
+  private static let perDoubling = 64
+  private static let doublings = 60
+  private var bins = [Int](repeating: 0, count: perDoubling * doublings)
+  private(set) var count = 0
+  private(set) var longest = 0.0
+  private(set) var shortest = Double.infinity
+  private var sums: [Double] = Array(repeating: 0, count: perDoubling * doublings)
+
+  /// Nanoseconds; steps of 0 and below are left out.
+  mutating func add(_ step: Double) {
+    guard step >= 1, step.isFinite else { return }
+    let exponent = Int(step.exponent)
+    let bin =
+      exponent * Self.perDoubling + Int((step.significand - 1) * Double(Self.perDoubling))
+    let place = min(bin, bins.count - 1)
+    bins[place] += 1
+    sums[place] += step
+    count += 1
+    longest = max(longest, step)
+    shortest = min(shortest, step)
+  }
+
+  /// Nanoseconds, as the mean of the steps in the bin that the median falls into; `nil` without steps.
+  var median: Double? {
+    guard count > 0 else { return nil }
+    var rest = (count - 1) / 2
+    for (bin, inBin) in bins.enumerated() where inBin > 0 {
+      if rest < inBin { return sums[bin] / Double(inBin) }
+      rest -= inBin
+    }
+    return nil
+  }
+}

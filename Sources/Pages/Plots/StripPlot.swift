@@ -1,0 +1,172 @@
+/// Lanes over a common axis, the whole width of the page and as high as its lanes: text keeps its size on a
+/// phone because only the data is stretched, places are shares of the width.
+struct StripPlot: Sendable {
+  struct Lane: Sendable {
+    /// Stands in the lane: `x`, `depth`.
+    var name: String
+    var buckets: ColumnBuckets
+    /// What is shown of the values.
+    var values: ClosedRange<Double>
+    /// Pixels.
+    var height = 64
+    /// Filled from the bottom up, for shares and counts.
+    var isFilled = false
+    var isLine = true
+  }
+
+  /// A stretch of the axis that is shaded, with the words for it.
+  struct Band: Sendable, Hashable {
+    enum Kind: Sendable { case gap, motionGap }
+    var from: Double
+    var to: Double
+    var kind = Kind.gap
+    var words: String
+  }
+
+  var lanes: [Lane]
+  var range: ClosedRange<Double>
+  var axis: String
+  var bands: [Band] = []
+  /// Columns of the axis at which there is something, such as frames.
+  var marks: [Bool] = []
+  /// What it shows, in figures.
+  var name: String
+
+  private static let axisHeight = 34
+  private static let marksHeight = 10
+  private static let laneGap = 14
+  /// Units of y in a lane.
+  private static let units = 400
+
+  private var height: Int {
+    lanes.reduce(0) { $0 + $1.height } + Self.laneGap * max(0, lanes.count - 1) + 2
+      + (marks.isEmpty ? 0 : Self.marksHeight + 4) + Self.axisHeight
+  }
+
+  func markup() -> Markup {
+    let bottom = height - Self.axisHeight
+    return .element(
+      .svg, Attribute("class", "plot"), Attribute("role", "img"), .label(name),
+      Attribute("width", "100%"), Attribute("height", height)
+    ) {
+      Markup.element(.title) { name }
+      grid(bottom: bottom)
+      for band in bands { Self.band(band, in: range, height: bottom) }
+      laneMarkup()
+      if !marks.isEmpty {
+        Markup.element(
+          .svg, Attribute("y", bottom - Self.marksHeight), Attribute("width", "100%"),
+          Attribute("height", Self.marksHeight), Attribute("viewBox", "0 0 \(marks.count) 1"),
+          Attribute("preserveAspectRatio", "none")
+        ) {
+          Markup.element(.path, .classes("marks"), Attribute("d", PlotPath.marks(marks)))
+        }
+      }
+    }
+  }
+
+  @MarkupBuilder private func laneMarkup() -> Markup {
+    for (lane, top) in placed() {
+      let ticks = NiceTicks(lane.values, most: max(2, lane.height / 24))
+      for value in ticks.values {
+        let share = PlotPath.place(
+          value, from: lane.values.lowerBound, to: lane.values.upperBound, over: 1000)
+        let y = top + lane.height - lane.height * share / 1000
+        Markup.element(
+          .line, .classes("grid"), Attribute("x1", 0), Attribute("x2", "100%"),
+          Attribute("y1", y), Attribute("y2", y))
+        Markup.element(.text, .classes("tick-y"), Attribute("x", -6), Attribute("y", y + 4)) {
+          ticks.text(value)
+        }
+      }
+      let path = PlotPath.minMax(lane.buckets, values: lane.values, units: Self.units)
+      Markup.element(
+        .svg, Attribute("y", top), Attribute("width", "100%"), Attribute("height", lane.height),
+        Attribute("viewBox", "0 0 \(lane.buckets.columns.count) \(Self.units)"),
+        Attribute("preserveAspectRatio", "none")
+      ) {
+        if lane.isFilled {
+          Markup.element(.path, .classes("fill"), Attribute("d", filled(lane)))
+        }
+        if lane.isLine { Markup.element(.path, .classes("data"), Attribute("d", path)) }
+      }
+      if !lane.name.isEmpty {
+        Markup.element(
+          .text, .classes("lane"), Attribute("x", 4), Attribute("y", top + 13)
+        ) { lane.name }
+      }
+    }
+  }
+
+  private func placed() -> [(Lane, Int)] {
+    var top = 0
+    return lanes.map { lane in
+      defer { top += lane.height + Self.laneGap }
+      return (lane, top)
+    }
+  }
+
+  /// Bars from the bottom up to the highest value of each column.
+  private func filled(_ lane: Lane) -> String {
+    var path = ""
+    for (x, column) in lane.buckets.columns.enumerated() {
+      guard let column else { continue }
+      let height = PlotPath.place(
+        column.high, from: lane.values.lowerBound, to: lane.values.upperBound, over: Self.units)
+      if height > 0 { path += "M\(x),\(Self.units)h1v-\(height)h-1z" }
+    }
+    return path
+  }
+
+  @MarkupBuilder private func grid(bottom: Int) -> Markup {
+    let ticks = NiceTicks(range, most: 5)
+    Markup.element(
+      .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+      Attribute("y1", bottom), Attribute("y2", bottom))
+    for value in ticks.values {
+      let place = Self.percent(value, in: range)
+      Markup.element(
+        .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
+        Attribute("y1", 0), Attribute("y2", bottom + 4))
+      Markup.element(
+        .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
+      ) { ticks.text(value) }
+    }
+    Markup.element(
+      .text, .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
+    ) { axis }
+  }
+
+  static func band(_ band: Band, in range: ClosedRange<Double>, height: Int) -> Markup {
+    let (from, to) = (share(band.from, in: range), share(band.to, in: range))
+    return .element(
+      .g, Attribute("class", band.kind == .gap ? "gap" : "motion-gap"),
+      Attribute("data-from", FigureText.fixed(band.from, 3)),
+      Attribute("data-to", FigureText.fixed(band.to, 3))
+    ) {
+      Markup.element(.title) { band.words }
+      Markup.element(
+        .rect, Attribute("x", text(from)), Attribute("y", 0),
+        Attribute("width", text(max(0, to - from))), Attribute("height", height))
+      // However short it is, it is seen.
+      Markup.element(
+        .line, Attribute("x1", text(from)), Attribute("x2", text(from)), Attribute("y1", 0),
+        Attribute("y2", height))
+    }
+  }
+
+  /// 0 … 1, never beyond.
+  private static func share(_ value: Double, in range: ClosedRange<Double>) -> Double {
+    let span = range.upperBound - range.lowerBound
+    guard value.isFinite, span > 0, span.isFinite else { return 0 }
+    return min(max((value - range.lowerBound) / span, 0), 1)
+  }
+
+  static func percent(_ value: Double, in range: ClosedRange<Double>) -> String {
+    text(share(value, in: range))
+  }
+
+  private static func text(_ share: Double) -> String {
+    "\((share * 100_000).rounded() / 1000)%"
+  }
+}

@@ -1,0 +1,72 @@
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A way over a plane in a bounded number of points: a point is kept when it lies further from the last
+/// one kept than the tolerance, which grows when there are too many. Turning points further out than the
+/// tolerance are never lost.
+struct TrackSketch: Sendable {
+  struct Point: Sendable, Hashable {
+    var x: Double
+    var y: Double
+    /// Not joined to the one before: tracking was lost in between.
+    var isAfterJump: Bool
+  }
+
+  private(set) var points: [Point] = []
+  private(set) var count = 0
+  /// Meters along the way, jumps left out.
+  private(set) var length = 0.0
+  private(set) var jumps = 0
+  private(set) var low = (x: Double.infinity, y: Double.infinity)
+  private(set) var high = (x: -Double.infinity, y: -Double.infinity)
+  private(set) var last: Point?
+  private var tolerance: Double
+  private let most: Int
+
+  init(tolerance: Double = 0.002, most: Int = 3000) {
+    self.tolerance = tolerance
+    self.most = max(16, most)
+  }
+
+  mutating func add(x: Double, y: Double, isAfterJump: Bool = false, step: Double? = nil) {
+    guard x.isFinite, y.isFinite else { return }
+    let point = Point(x: x, y: y, isAfterJump: isAfterJump && count > 0)
+    if let last {
+      if point.isAfterJump {
+        jumps += 1
+      } else {
+        length += step ?? hypot(x - last.x, y - last.y)
+      }
+    }
+    count += 1
+    low = (min(low.x, x), min(low.y, y))
+    high = (max(high.x, x), max(high.y, y))
+    last = point
+    keep(point)
+    if points.count > most {
+      let old = points
+      points = []
+      tolerance *= 2
+      for point in old { keep(point) }
+      // Nothing but jumps: they are thinned too.
+      if points.count > most {
+        points = points.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+      }
+    }
+  }
+
+  private mutating func keep(_ point: Point) {
+    if let kept = points.last, !point.isAfterJump,
+      hypot(point.x - kept.x, point.y - kept.y) < tolerance
+    {
+      return
+    }
+    points.append(point)
+  }
+
+  /// Of the way, in meters.
+  var extent: (x: Double, y: Double) {
+    count > 0 ? (high.x - low.x, high.y - low.y) : (0, 0)
+  }
+}
