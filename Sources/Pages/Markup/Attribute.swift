@@ -49,7 +49,7 @@ public struct Attribute: Sendable, Hashable {
   private static let guarded: Set<String> = [
     "href", "src", "srcset", "srcdoc", "style", "action", "formaction", "poster", "background",
     "ping",
-    "data", "cite", "manifest", "http-equiv", "xmlns",
+    "data", "cite", "manifest", "http-equiv",
   ]
 
   private static func isHarmless(_ name: String) -> Bool {

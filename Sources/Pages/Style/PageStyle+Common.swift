@@ -15,7 +15,7 @@ extension PageStyle {
   /// * `section`, `.card`, `.cards` (a grid of cards), `.grid` (columns of equal width), `figure.plot`,
   ///   `dl.facts`, `pre.log`, `pre.command` (selected as a whole), `.small`, `.notice`,
   ///   `.only-for-readers` (not seen, read aloud).
-  static let common = PageStyle(text: colors + basics + tables + drawings + parts + paper)
+  static let common = PageStyle(text: colors + basics + tables + drawings + parts + night + paper)
 
   /// Okabe–Ito hues. Blue and purple are lighter on dark paper.
   private static let colors = """
@@ -77,7 +77,7 @@ extension PageStyle {
     th[aria-sort=ascending] button::after{content:" \\2191"}
     th[aria-sort=descending] button::after{content:" \\2193"}
     @media (max-width:39.99rem){
-    table.data,table.data tbody,table.data tr,table.data td{display:block}
+    table.data,table.data caption,table.data tbody,table.data tr,table.data td{display:block}
     table.data thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
     table.data tbody tr{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem;\
     margin:0 0 .75rem}
@@ -128,9 +128,47 @@ extension PageStyle {
     .card>:last-child{margin-bottom:0}
     .notice{border-left:.375rem solid var(--warning);padding:.25rem .75rem}
     .grid,.cards{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
-    dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,9rem),1fr));gap:.5rem 1rem}
-    dl.facts dt{font-size:.875rem;color:var(--soft)}
-    dl.facts dd{margin:0}
+    dl.facts{columns:9rem;column-gap:1rem}
+    dl.facts dt{font-size:.875rem;color:var(--soft);break-after:avoid}
+    dl.facts dd{margin:0;break-before:avoid}
+    dl.facts dd+dt{margin-top:.5rem}
+
+    """
+
+  /// What only the page of the night has.
+  private static let night = """
+    svg.bar{display:block;border-radius:.25rem;margin:0 0 .5rem}
+    svg.patterns{position:absolute}
+    figure.plot svg.swatch{display:inline-block;width:1em;height:1em;overflow:hidden;margin-right:.375em;vertical-align:-.125em}
+    svg .before{fill:var(--soft);fill-opacity:.55}
+    ul.legend,ul.captures{list-style:none;padding:0}
+    ul.legend{display:flex;flex-wrap:wrap;gap:0 1.25rem}
+    ul.captures li{display:flex;gap:.75rem;margin:0 0 .5rem}
+    ul.captures li p{margin:0}
+    ul.captures img{width:4rem;height:auto;align-self:start;border-radius:.25rem}
+    .choices{display:flex;flex-wrap:wrap;gap:.5rem;margin:0 0 .75rem}
+    #attention{margin-top:1rem}
+    #captures img{display:inline-block;max-width:4rem;margin:0 .5rem 0 0;vertical-align:middle}
+    #captures td:first-child::before{content:"";display:inline-block;width:.75em;height:.75em;\
+    margin-right:.375em;background:var(--color);clip-path:var(--shape);print-color-adjust:exact;\
+    -webkit-print-color-adjust:exact;forced-color-adjust:none}
+    #captures td:nth-child(n+5),#captures th:nth-child(n+5){text-align:right}
+    #captures tr[data-state=failed] td:first-child,#captures tr[data-state=quarantined] td:first-child,\
+    #captures tr[data-state=incomplete] td:first-child{font-weight:600}
+    @media (max-width:39.99rem){
+    #captures thead{position:static;display:block;width:auto;height:auto;clip-path:none;overflow:visible}
+    #captures thead tr{display:flex;flex-wrap:wrap;gap:.25rem .5rem;padding:0 0 .75rem}
+    #captures thead th{position:static;border:0;padding:0}
+    #captures th button{border-color:var(--soft);padding:.25rem .625rem}
+    #captures td{text-align:left}
+    #captures td:nth-child(n+3)::before{flex:0 0 6rem;color:var(--soft)}
+    #captures td:first-child{align-items:baseline;gap:0}
+    #captures td:nth-child(3)::before{content:"Scene"}
+    #captures td:nth-child(4)::before{content:"Device"}
+    #captures td:nth-child(5)::before{content:"Frames"}
+    #captures td:nth-child(6)::before{content:"Warnings"}
+    #captures td:nth-child(7)::before{content:"Duration"}
+    }
 
     """
 

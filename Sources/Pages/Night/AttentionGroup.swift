@@ -1,0 +1,120 @@
+import Night
+import Pipeline
+import Reports
+import Runner
+import Storage
+
+/// Captures that need somebody for the same reason: one card on the page.
+struct AttentionGroup {
+  enum Kind: Hashable {
+    case failed(FailureCause?)
+    /// Its place is gone.
+    case gone
+    case incomplete
+  }
+
+  var kind: Kind
+  var state: CaptureState
+  /// The stage that failed first; `nil`: the capture as a whole.
+  var stage: String?
+  /// Of the first capture.
+  var message: String?
+  /// In the order of the report.
+  var captures: [NightCapture]
+
+  private struct Key: Hashable {
+    var kind: Kind
+    var state: CaptureState
+    var stage: String?
+    var message: String
+  }
+
+  /// In the order of first appearance. Cost: one pass.
+  static func groups(_ captures: [NightCapture]) -> [AttentionGroup] {
+    var groups: [AttentionGroup] = []
+    var known: [Key: Int] = [:]
+    for capture in captures where capture.state.needsPerson {
+      let failure = capture.state == .incomplete ? nil : capture.failures.first
+      let kind: Kind =
+        capture.state == .incomplete ? .incomplete : capture.gone ? .gone : .failed(failure?.cause)
+      let message =
+        switch kind {
+        case .incomplete: "\(capture.family ?? "") \(capture.missing.sorted())"
+        // What was going on when it went differs.
+        case .gone: ""
+        case .failed: failure.map { general($0.message, capture) } ?? ""
+        }
+      let key = Key(
+        kind: kind, state: capture.state, stage: kind == .gone ? nil : failure?.stage,
+        message: message)
+      if let index = known[key] {
+        groups[index].captures.append(capture)
+      } else {
+        known[key] = groups.count
+        groups.append(
+          AttentionGroup(
+            kind: kind, state: capture.state, stage: failure?.stage, message: failure?.message,
+            captures: [capture]))
+      }
+    }
+    return groups
+  }
+
+  /// The message without what differs between captures that failed alike: their names, numbers (records,
+  /// byte offsets), and the lines below the first.
+  static func general(_ message: String, _ capture: NightCapture) -> String {
+    var text = message.split(separator: "\n").first.map(String.init) ?? ""
+    for name in [capture.path, capture.path.map(PathText.shown), capture.id] {
+      guard let name, !name.isEmpty else { continue }
+      text = text.replacing(name, with: "*")
+    }
+    var result = ""
+    for character in text {
+      if character.isNumber {
+        if result.last != "#" { result.append("#") }
+      } else {
+        result.append(character)
+      }
+    }
+    return result
+  }
+
+  /// A few words: `files cannot be read`.
+  var title: String {
+    switch kind {
+    case .incomplete:
+      let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
+      return lacks.isEmpty ? "files are missing" : lacks
+    case .gone: return "the folder has disappeared"
+    case .failed(.input): return "files cannot be read"
+    case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
+    case .failed(.machine): return "the machine had trouble"
+    case .failed(nil): return stage.map { "stage \($0) failed" } ?? "could not be processed"
+    }
+  }
+
+  /// What that means, in words of the code book.
+  var meaning: String {
+    switch kind {
+    case .incomplete:
+      "The files are at rest, but some that this kind of capture always has are not there."
+    case .gone:
+      "Its folder in STAGING went before everything was done. What was published stays."
+    case .failed(let cause): cause.flatMap { CodeBook[$0.rawValue]?.meaning } ?? ""
+    }
+  }
+
+  /// What somebody can do; the words of the report where all captures have the same.
+  var remedy: String {
+    if let own = captures.first?.remedy, !own.isEmpty { return own }
+    switch kind {
+    case .incomplete:
+      return
+        "Finish the upload from the device; the capture is picked up by itself. What never becomes complete is processed as it is after a while."
+    case .gone: return "Put the folder back, or upload it again; it is picked up by itself."
+    case .failed(let cause):
+      return cause.flatMap { CodeBook[$0.rawValue]?.remedy }
+        ?? "Read the log, then try again."
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import Night
+import Runner
+import Storage
+
+/// What somebody has to do, before everything else that lists captures.
+struct AttentionSection {
+  let report: NightReport
+  let troubles: [NightTrouble]
+  let names: PageNames
+  let supplies: PageSupplies
+
+  /// A night in which everything fails for reasons of its own must not grow without bound.
+  private static let mostCards = 40
+  private static let mostInFull = 8
+  private static let mostNamed = 200
+  private static let mostOfMessage = 600
+
+  /// Nothing when all is well.
+  func markup(_ sentence: NightSentence) -> Markup {
+    guard sentence.needsPerson else { return .nothing }
+    let groups = AttentionGroup.groups(report.captures)
+    return .element(.section, .id("attention"), Attribute("aria-labelledby", "attention-title")) {
+      Markup.element(.h2, .id("attention-title")) { "Needs you" }
+      people
+      for trouble in troubles where trouble.isUrgent { card(trouble) }
+      for group in groups.prefix(Self.mostCards) { card(group) }
+      if groups.count > Self.mostCards { rest(groups.dropFirst(Self.mostCards)) }
+      unrecognized
+    }
+  }
+
+  // MARK: Whom to ask
+
+  /// `Whom to ask: Anna · ipad-07 (2), Ben · ipad-03`.
+  private var people: Markup? {
+    var counts: [(name: [String], count: Int)] = []
+    var known: [[String]: Int] = [:]
+    for capture in report.captures where capture.state.needsPerson {
+      let name = [capture.user, capture.device].compactMap(\.self).filter { !$0.isEmpty }
+      if name.isEmpty { continue }
+      if let index = known[name] {
+        counts[index].count += 1
+      } else {
+        known[name] = counts.count
+        counts.append((name, 1))
+      }
+    }
+    guard !counts.isEmpty else { return nil }
+    return .element(.p, .classes("people")) {
+      Markup.element(.strong) { "Recorded by: " }
+      for (index, person) in counts.prefix(8).enumerated() {
+        if index > 0 { ", " }
+        Self.dotted(person.name.map { Markup.name(Words.cut($0, 60)) })
+        if person.count > 1 { " (\(person.count))" }
+      }
+      if counts.count > 8 { ", and \(counts.count - 8) more" }
+    }
+  }
+
+  static func dotted(_ parts: [Markup]) -> Markup {
+    parts.enumerated().reduce(into: .nothing) { all, part in
+      if part.offset > 0 { all.append(Markup(text: " · ")) }
+      all.append(part.element)
+    }
+  }
+
+  // MARK: Cards
+
+  private func card(_ trouble: NightTrouble) -> Markup {
+    .element(.article, .classes("card"), Attribute("data-state", "trouble")) {
+      Markup.element(.h3) { Markup.element(.span, .classes("state")) { trouble.title } }
+      Markup.element(.p) { trouble.words }
+      advice(trouble.remedy)
+    }
+  }
+
+  private func card(_ group: AttentionGroup) -> Markup {
+    .element(.article, .classes("card"), Attribute("data-state", group.state.rawValue)) {
+      Markup.element(.h3) {
+        Markup.element(.span, .classes("state")) { group.state.words }
+        ": \(group.title)"
+        if group.captures.count > 1 { " · \(Words.count(group.captures.count, "capture"))" }
+      }
+      Markup.element(.ul, .classes("captures")) {
+        for capture in group.captures.prefix(Self.mostInFull) { entry(capture, in: group) }
+      }
+      others(group)
+      advice(group.remedy)
+      if !group.meaning.isEmpty { Markup.element(.p) { group.meaning } }
+      command(group)
+      log(group)
+    }
+  }
+
+  private func advice(_ text: String) -> Markup? {
+    text.isEmpty
+      ? nil
+      : .element(.p) {
+        Markup.element(.strong) { "What to do: " }
+        Markup.element(.bdi) { text }
+      }
+  }
+
+  private func entry(_ capture: NightCapture, in group: AttentionGroup) -> Markup {
+    .element(.li) {
+      if let picture = supplies.thumbnail(capture) {
+        picture.element(named: "First picture of \(names.short(capture.id))")
+      }
+      Markup.element(.div) {
+        Markup.element(.p) {
+          Self.dotted(
+            [names.link(capture)]
+              + [capture.scene, capture.device, capture.user].compactMap(\.self)
+              .filter { !$0.isEmpty }.map { Markup.name(Words.cut($0, 80)) })
+        }
+        for line in lines(capture, group) { Markup.element(.p, .classes("small")) { line } }
+      }
+    }
+  }
+
+  /// What is of this capture only.
+  private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
+    var lines: [Markup] = []
+    for failure in capture.failures.prefix(3) {
+      let stage = failure.stage.map { "Stage \($0): " } ?? ""
+      lines.append(
+        Markup(text: stage)
+          + .element(.bdi) { Words.cut(Self.brief(failure.message, capture), Self.mostOfMessage) })
+    }
+    if capture.failures.count > 3 {
+      lines.append(Markup(text: "and \(capture.failures.count - 3) more stages"))
+    }
+    if !capture.missing.isEmpty {
+      let files = Words.list(capture.missing.prefix(8).map { Words.cut($0, 80) })
+      let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
+      lines.append(Markup(text: "Missing: ") + .name(files) + Markup(text: more))
+    }
+    var facts: [String] = []
+    if let since = capture.since { facts.append("since \(LocalTime.text(since))") }
+    if capture.attempts > 0 { facts.append(Words.count(capture.attempts, "attempt")) }
+    if capture.gone { facts.append("its folder is gone") }
+    if let retry = capture.retryAt, capture.state == .failed {
+      facts.append("tried again at \(LocalTime.text(retry))")
+    }
+    if capture.state == .quarantined { facts.append("not tried again by itself") }
+    if !facts.isEmpty { lines.append(Markup(text: facts.joined(separator: ", "))) }
+    return lines
+  }
+
+  /// The message with files named from the capture's folder on: the folder is known.
+  private static func brief(_ message: String, _ capture: NightCapture) -> String {
+    [capture.path, capture.path.map(PathText.shown)].compactMap(\.self).filter { $0.count > 1 }
+      .reduce(message) { $0.replacing("\($1)/", with: "") }
+  }
+
+  private func others(_ group: AttentionGroup) -> Markup? {
+    let others = group.captures.dropFirst(Self.mostInFull)
+    if others.isEmpty { return nil }
+    return .element(.details) {
+      Markup.element(.summary) { "\(Words.count(others.count, "more capture", "more captures"))" }
+      Markup.element(.ul) {
+        for capture in others.prefix(Self.mostNamed) {
+          Markup.element(.li) { names.link(capture) }
+        }
+      }
+      if others.count > Self.mostNamed { Markup.element(.p) { "All are in the table below." } }
+    }
+  }
+
+  private func command(_ group: AttentionGroup) -> Markup? {
+    let commands = group.captures.compactMap(\.command).prefix(Self.mostInFull)
+    if commands.isEmpty { return nil }
+    return .element(.div) {
+      Markup.element(.p) { "To try again:" }
+      for command in commands {
+        Markup.element(.pre, .classes("command")) { Words.cut(command, 4_096) }
+      }
+    }
+  }
+
+  private func log(_ group: AttentionGroup) -> Markup? {
+    for capture in group.captures.prefix(Self.mostInFull) {
+      guard let path = capture.failures.first(where: { $0.log != nil })?.log,
+        let lines = supplies.log(path), !lines.isEmpty
+      else { continue }
+      return .element(.details) {
+        Markup.element(.summary) {
+          "Last \(lines.count == 1 ? "line" : "\(lines.count) lines") of the log of \(names.short(capture.id))"
+        }
+        Markup.element(.pre, .classes("log")) {
+          lines.map { Words.cut($0, 300) }.joined(separator: "\n")
+        }
+      }
+    }
+    return nil
+  }
+
+  private func rest(_ groups: ArraySlice<AttentionGroup>) -> Markup {
+    let captures = groups.reduce(0) { $0 + $1.captures.count }
+    return .element(.article, .classes("card"), Attribute("data-state", "failed")) {
+      Markup.element(.h3) {
+        Markup.element(.span, .classes("state")) {
+          "\(Words.count(captures, "more capture", "more captures"))"
+        }
+      }
+      Markup.element(.p) { "They need you for other reasons; the table below names them first." }
+    }
+  }
+
+  // MARK: Folders without a capture
+
+  private var unrecognized: Markup? {
+    let folders = report.unrecognized
+    if folders.isEmpty { return nil }
+    return .element(.article, .classes("card"), Attribute("data-state", "unrecognized")) {
+      Markup.element(.h3) {
+        Markup.element(.span, .classes("state")) {
+          folders.count == 1
+            ? "1 folder is not recognized" : "\(folders.count) folders are not recognized"
+        }
+      }
+      Markup.element(.ul) {
+        for folder in folders.prefix(50) {
+          Markup.element(.li) {
+            Markup.name(Words.cut(folder.path, 4_096))
+            if !folder.holds.isEmpty {
+              " holds "
+              Markup.name(
+                Words.cut(folder.holds.prefix(8).joined(separator: ", "), 400))
+              if folder.holds.count > 8 { " and \(folder.holds.count - 8) more" }
+            }
+          }
+        }
+      }
+      if folders.count > 50 { Markup.element(.p) { "and \(folders.count - 50) more" } }
+      advice(
+        "Look whether a part of an upload is missing or lies elsewhere. It is not processed, and looked at again when something in it changes. Move what is no capture out of STAGING."
+      )
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Captures
+import Night
+
+/// The table of all captures, in the order of the JSON.
+struct CaptureTable {
+  let report: NightReport
+  let names: PageNames
+
+  /// Above this ids are short in the table, and only in full where programs read them.
+  private static let mostInFull = 2_000
+
+  static let columns = [
+    "State", "Capture", "Scene", "Device", "Frames", "Warnings", "Duration",
+  ]
+  /// What is read from left to right as numbers.
+  private static let numbers: Set<Int> = [4, 5, 6]
+
+  /// States with names of their own in the filter; the values of `data-state` that each stands for.
+  private static let filters: [(words: String, states: [CaptureState])] = [
+    ("Needs you", [.failed, .quarantined, .incomplete]), ("Done", [.done]),
+    ("With warnings", [.doneWithWarnings]), ("Waiting", [.arriving, .queued, .running]),
+  ]
+
+  /// One element per capture.
+  func rows(_ supplies: PageSupplies) -> Markup {
+    let inFull = report.captures.count <= Self.mostInFull
+    var rows = Markup.nothing
+    for capture in report.captures { rows.append(row(capture, supplies, inFull)) }
+    return rows
+  }
+
+  func section(rows: Markup) -> Markup {
+    let captures = report.captures
+    return .element(.section, Attribute("aria-labelledby", "captures-title")) {
+      Markup.element(.h2, .id("captures-title")) { "All captures" }
+      if captures.isEmpty {
+        Markup.element(.p) { "There is none." }
+      } else {
+        controls
+      }
+      Markup.element(.table, .id("captures"), .classes("data")) {
+        Markup.element(.caption) {
+          "\(Words.count(captures.count, "capture")), those that need you first"
+        }
+        Markup.element(.thead) {
+          Markup.element(.tr) {
+            for (index, name) in Self.columns.enumerated() {
+              Markup.element(
+                .th,
+                [Attribute("scope", "col")] + (Self.numbers.contains(index) ? [.classes("n")] : [])
+              ) {
+                Markup.element(.button, Attribute("type", "button")) { name }
+              }
+            }
+          }
+        }
+        Markup.element(.tbody) { rows }
+      }
+    }
+  }
+
+  /// Shown by the script; without one they do nothing and are not there.
+  private var controls: Markup {
+    .element(.div, .classes("controls"), Attribute(flag: "hidden")) {
+      Markup.element(.p) {
+        Markup.element(.label, Attribute("for", "filter")) { "Search " }
+        Markup.element(
+          .input, .id("filter"), Attribute("type", "search"), Attribute("data-filter", "text"),
+          Attribute("autocomplete", "off"))
+      }
+      Markup.element(
+        .div, .classes("choices"), Attribute("role", "group"), .label("Captures by state")
+      ) {
+        choice("All", [], report.captures.count, isChosen: true)
+        for filter in Self.filters {
+          let count = report.captures.count { filter.states.contains($0.state) }
+          if count > 0 { choice(filter.words, filter.states, count, isChosen: false) }
+        }
+      }
+      Markup.element(.p, .id("shown"), .classes("small")) {
+        "\(report.captures.count) of \(Words.count(report.captures.count, "capture")) shown"
+      }
+    }
+  }
+
+  private func choice(_ words: String, _ states: [CaptureState], _ count: Int, isChosen: Bool)
+    -> Markup
+  {
+    .element(
+      .button, Attribute("type", "button"), Attribute("aria-pressed", isChosen ? "true" : "false"),
+      Attribute("data-filter-state", states.map(\.rawValue).joined(separator: " "))
+    ) {
+      "\(words) "
+      Markup.element(.span, .classes("count")) { "\(count)" }
+    }
+  }
+
+  // MARK: A row
+
+  private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
+    let warnings = capture.warnings.withoutNotes.reduce(0) {
+      $0.addingReportingOverflow(max(0, $1.count)).partialValue
+    }
+    return .element(
+      .tr, Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)
+    ) {
+      Markup.element(.td, Attribute("data-value", Self.rank(capture.state))) { words(capture) }
+      Markup.element(.td) {
+        if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
+        names.link(capture, inFull: inFull)
+      }
+      text(capture.scene)
+      text(capture.device)
+      number(capture.frames)
+      number(capture.outcome == nil && warnings == 0 && !capture.state.isReady ? nil : warnings)
+      duration(capture.seconds)
+    }
+  }
+
+  /// Those that need somebody first.
+  private static func rank(_ state: CaptureState) -> Int {
+    let order: [CaptureState] = [
+      .quarantined, .failed, .incomplete, .arriving, .queued, .running, .doneWithWarnings, .done,
+    ]
+    return order.firstIndex(of: state) ?? order.count
+  }
+
+  private func words(_ capture: NightCapture) -> String {
+    if capture.gone, capture.state == .failed { return "failed, gone" }
+    if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
+    return capture.state.words
+  }
+
+  private func text(_ text: String?) -> Markup {
+    guard let text, !text.isEmpty else { return .element(.td) }
+    return .element(.td) { Markup.name(Words.cut(text, 60)) }
+  }
+
+  private func number(_ value: Int?) -> Markup {
+    guard let value else { return .element(.td) }
+    let text = Words.grouped(value)
+    return text == "\(value)"
+      ? .element(.td) { text }
+      : .element(.td, Attribute("data-value", value)) { text }
+  }
+
+  private func duration(_ seconds: Double?) -> Markup {
+    guard let seconds, seconds.isFinite else { return .element(.td) }
+    return .element(.td, Attribute("data-value", Words.decimal(seconds))) {
+      Words.duration(seconds)
+    }
+  }
+}

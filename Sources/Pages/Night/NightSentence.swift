@@ -1,0 +1,98 @@
+import Night
+
+/// What the page says first: is everything in, is everything done, who is needed.
+struct NightSentence {
+  let report: NightReport
+  let troubles: [NightTrouble]
+
+  private var totals: NightTotals { report.totals }
+
+  /// Captures that somebody has to do something about.
+  var needed: Int { totals.failed + totals.quarantined + totals.incomplete }
+
+  /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
+  var text: String {
+    "\(totals.ready) of \(totals.captures) captures are ready. \(rest)"
+  }
+
+  private var rest: String {
+    var parts: [String] = []
+    func add(_ count: Int, _ one: String, _ many: String) {
+      if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
+    }
+    add(needed, "needs you", "need you")
+    add(totals.arriving, "is still arriving", "are still arriving")
+    add(totals.running, "is being processed", "are being processed")
+    add(totals.queued, "waits", "wait")
+    add(totals.interrupted, "was interrupted", "were interrupted")
+    add(totals.skipped, "was skipped", "were skipped")
+    add(totals.unrecognized, "folder is not recognized", "folders are not recognized")
+    let urgent = troubles.filter(\.isUrgent).map(\.title)
+    if needed == 0, totals.unrecognized == 0, urgent.isEmpty {
+      parts.insert(totals.captures == 0 ? "nothing was received" : "nothing needs you", at: 0)
+    }
+    var sentences = parts.isEmpty ? [] : [parts.joined(separator: ", ") + "."]
+    sentences += urgent.map { $0 + "." }
+    return sentences.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
+  }
+
+  /// `2 need you · scanmill night 20 Nov`.
+  var title: String {
+    let state: String
+    if needed > 0 {
+      state = "\(needed) \(needed == 1 ? "needs" : "need") you"
+    } else if let trouble = troubles.first(where: \.isUrgent) {
+      state = trouble.title
+    } else if totals.unrecognized > 0 {
+      state = "\(totals.unrecognized) not recognized"
+    } else {
+      state = "\(totals.ready) of \(totals.captures) ready"
+    }
+    return "\(state) · scanmill night \(LocalTime(report.from)?.day ?? report.from)"
+  }
+
+  /// Whether the page has to show somebody what to do.
+  var needsPerson: Bool {
+    needed > 0 || totals.unrecognized > 0 || troubles.contains(where: \.isUrgent)
+  }
+
+  /// A square with the number of those that are needed, a circle when there is nothing to do.
+  var icon: PictureData {
+    let isWaiting = totals.ready < totals.captures
+    let ground =
+      needsPerson
+      ? Markup.element(
+        .rect, Attribute("width", 32), Attribute("height", 32), Attribute("rx", 4),
+        Attribute("fill", "#b34700"))
+      : Markup.element(
+        .circle, Attribute("cx", 16), Attribute("cy", 16), Attribute("r", 16),
+        Attribute("fill", isWaiting ? "#5d646c" : "#0072b2"))
+    let sign =
+      needsPerson
+      ? (needed == 0 ? "!" : needed > 99 ? "99+" : "\(needed)") : isWaiting ? "…" : "✓"
+    let drawing = Markup.element(
+      .svg, Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("viewBox", "0 0 32 32")
+    ) {
+      ground
+      Markup.element(
+        .text, Attribute("x", 16), Attribute("y", 23), Attribute("text-anchor", "middle"),
+        Attribute("font-family", "sans-serif"), Attribute("font-weight", "bold"),
+        Attribute("font-size", sign.count > 2 ? 15 : 20), Attribute("fill", "#fff")
+      ) { sign }
+    }
+    return PictureData(.svg, drawing.bytes)
+  }
+
+  /// Each state that occurs, those that are ready first, those that need somebody last.
+  var shares: [(state: String, words: String, count: Int)] {
+    [
+      ("done", "done", totals.done),
+      ("done-with-warnings", "done with warnings", totals.doneWithWarnings),
+      ("running", "running", totals.running), ("queued", "queued", totals.queued),
+      ("interrupted", "interrupted", totals.interrupted),
+      ("skipped", "skipped", totals.skipped), ("arriving", "arriving", totals.arriving),
+      ("incomplete", "incomplete", totals.incomplete), ("failed", "failed", totals.failed),
+      ("quarantined", "quarantined", totals.quarantined),
+    ].filter { $0.2 > 0 }
+  }
+}

@@ -1,0 +1,51 @@
+import Night
+import Storage
+
+/// The numbers of the night, each as the JSON has it.
+struct NightTotalsSection {
+  let totals: NightTotals
+
+  /// Key of the JSON, words, value as the JSON has it, and as people say it.
+  private var entries: [(key: String, words: String, value: String, said: String?)] {
+    func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
+      (key, words, "\(value)", nil)
+    }
+    return [
+      count("captures", "Captures", totals.captures), count("done", "Done", totals.done),
+      count("doneWithWarnings", "Done with warnings", totals.doneWithWarnings),
+      count("failed", "Failed", totals.failed),
+      count("quarantined", "Quarantined", totals.quarantined),
+      count("incomplete", "Incomplete", totals.incomplete),
+      count("arriving", "Arriving", totals.arriving), count("queued", "Queued", totals.queued),
+      count("running", "Running", totals.running), count("skipped", "Skipped", totals.skipped),
+      count("interrupted", "Interrupted", totals.interrupted),
+      count("unrecognized", "Folders not recognized", totals.unrecognized),
+      count("frames", "Frames", totals.frames),
+      (
+        "bytesWritten", "Bytes written", "\(totals.bytesWritten)",
+        ByteCount.text(totals.bytesWritten)
+      ),
+      (
+        "cpuSeconds", "CPU seconds", Words.number(totals.cpuSeconds),
+        Words.duration(totals.cpuSeconds)
+      ),
+      (
+        "wallSeconds", "Seconds of runs", Words.number(totals.wallSeconds),
+        Words.duration(totals.wallSeconds)
+      ),
+    ]
+  }
+
+  var markup: Markup {
+    .element(.section, Attribute("aria-labelledby", "totals-title")) {
+      Markup.element(.h2, .id("totals-title")) { "Totals" }
+      Markup.element(.dl, .id("totals"), .classes("facts")) {
+        for entry in entries {
+          Markup.element(.dt) { entry.words }
+          Markup.element(.dd, Attribute("data-total", entry.key)) { entry.value }
+          if let said = entry.said { Markup.element(.dd, .classes("small")) { said } }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Night
+import Storage
+
+/// Something that is wrong around the captures, which no capture tells: nobody looks at STAGING, it cannot
+/// be looked at, the disk is full, nothing ever came.
+struct NightTrouble: Hashable {
+  /// A few words without an end: `The watcher does not run`.
+  var title: String
+  var words: String
+  var remedy: String
+  /// Somebody has to do something; else it is only told.
+  var isUrgent: Bool
+
+  /// Without a look for this long, a night went by in which nobody looked.
+  private static let longestNight = 26.0 * 3600
+  /// A watcher looks every half minute; file systems that hang for longer than this need somebody.
+  private static let longestLook = 3.0 * 3600
+
+  static func all(_ report: NightReport) -> [NightTrouble] {
+    watcher(report) + staging(report) + disk(report) + silence(report)
+  }
+
+  private static func watcher(_ report: NightReport) -> [NightTrouble] {
+    guard let watch = report.watch else { return [] }
+    let look = watch.lastLook.flatMap { LocalTime($0) }
+    let now = LocalTime(report.to)
+    let age = look.flatMap { look in now.map { $0.seconds - look.seconds } }
+    let said = look.map { "The last look at STAGING was on \($0.text)." } ?? "It has never looked."
+    let waiting =
+      report.totals.queued + report.totals.running + report.totals.arriving
+      + report.totals.incomplete
+    if watch.alive {
+      guard let age, age > longestLook else { return [] }
+      return [
+        NightTrouble(
+          title: "The watcher hangs",
+          words: "It lives, but has not looked at STAGING for \(Words.age(age)). \(said)",
+          remedy: "Look whether STAGING and the output answer, then start the watcher again.",
+          isUrgent: true)
+      ]
+    }
+    let isKilled = report.totals.running > 0
+    let isForgotten = age.map { $0 > longestNight } ?? true
+    if isKilled || isForgotten {
+      return [
+        NightTrouble(
+          title: "The watcher does not run",
+          words:
+            "\(said) What came after it is not on this page."
+            + (waiting > 0 ? " \(Words.count(waiting, "capture")) cannot go on." : ""),
+          remedy:
+            "Start it again: `scanmill watch STAGING --output DIR`, or `systemctl start` of its service. It goes on where it stopped.",
+          isUrgent: true)
+      ]
+    }
+    return [
+      NightTrouble(
+        title: "No watcher runs at this moment",
+        words: said
+          + (waiting > 0 ? " \(Words.count(waiting, "capture")) will go on when it starts." : ""),
+        remedy: "", isUrgent: false)
+    ]
+  }
+
+  private static func staging(_ report: NightReport) -> [NightTrouble] {
+    guard let trouble = report.watch?.trouble, !trouble.isEmpty else { return [] }
+    // What waits for its hours is no trouble.
+    let isWindow = report.captures.contains { $0.waitsFor == "window" }
+    let isHeld = report.captures.contains { $0.waitsFor != nil }
+    return [
+      NightTrouble(
+        title: isWindow
+          ? "Nothing is started outside of the hours given"
+          : isHeld ? "Nothing new is started" : "STAGING cannot be looked at",
+        words: trouble,
+        remedy: isWindow
+          ? "" : "Bring back what is missing. The watcher goes on by itself; nothing is lost.",
+        isUrgent: !isWindow)
+    ]
+  }
+
+  /// Below this nothing new is started: 1 GiB or 2 %, whichever is less.
+  static func leastFree(_ free: NightReport.FreeSpace) -> Int64 {
+    min(1 << 30, free.totalBytes.map { $0 / 50 } ?? 1 << 30)
+  }
+
+  private static func disk(_ report: NightReport) -> [NightTrouble] {
+    let free = report.free
+    if free.bytes < leastFree(free) {
+      return [
+        NightTrouble(
+          title: "The disk of the output is full",
+          words: "\(ByteCount.text(free.bytes)) are free. Nothing new is started.",
+          remedy:
+            "Free space: `scanmill clean DIR --intermediate` lists what can be made again. It goes on by itself.",
+          isUrgent: true)
+      ]
+    }
+    if let inodes = free.inodes, inodes < 1000 {
+      return [
+        NightTrouble(
+          title: "The disk of the output takes no more files",
+          words: "\(Words.count(Int(clamping: inodes), "inode")) are free.",
+          remedy: "Remove or move folders with many small files.", isUrgent: true)
+      ]
+    }
+    guard let nights = DiskForecast(report).nightsUntilFull, nights < 3 else { return [] }
+    return [
+      NightTrouble(
+        title: "The disk of the output is nearly full",
+        words:
+          "\(ByteCount.text(free.bytes)) are free: enough for \(nights < 1 ? "less than a night" : Words.count(Int(nights), "night")) like the last ones.",
+        remedy: "Free space before the evening.", isUrgent: false)
+    ]
+  }
+
+  private static func silence(_ report: NightReport) -> [NightTrouble] {
+    guard report.captures.isEmpty, report.unrecognized.isEmpty else { return [] }
+    if let last = report.nights.last(where: { $0.captures > 0 }) {
+      let day = CalendarDay(last.date)?.text ?? last.date
+      return [
+        NightTrouble(
+          title: "Nothing was received this night",
+          words: "The last captures were processed in the night of \(day).",
+          remedy: "Ask whether nothing was recorded, or whether uploads fail.", isUrgent: false)
+      ]
+    }
+    return [
+      NightTrouble(
+        title: "Nothing was ever received",
+        words: report.watch == nil
+          ? "No watcher has ever run on this output, and nothing was processed in it."
+          : "The watcher has found no capture in \(report.watch?.staging ?? "STAGING") so far.",
+        remedy: "Check where the devices upload to.", isUrgent: false)
+    ]
+  }
+}
+
+/// How long the disk lasts at the rate of the last nights.
+struct DiskForecast {
+  /// The mean of the nights in which anything was written, this one among them; `nil`: none.
+  let bytesPerNight: Double?
+  /// `nil`: nothing was written, so nothing can be said.
+  let nightsUntilFull: Double?
+
+  init(_ report: NightReport) {
+    let written = (report.nights.map(\.bytesWritten) + [report.totals.bytesWritten])
+      .filter { $0 > 0 }.map(Double.init)
+    let mean = written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
+    bytesPerNight = mean
+    nightsUntilFull = mean.map {
+      max(0, Double(report.free.bytes - NightTrouble.leastFree(report.free))) / $0
+    }
+  }
+}

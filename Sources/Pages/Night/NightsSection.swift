@@ -1,0 +1,165 @@
+import Night
+import Runner
+
+/// This night beside the fourteen before it: a quiet device or a growing queue shows before anyone
+/// complains.
+struct NightsSection {
+  let report: NightReport
+  let activity: NightActivity
+
+  private struct Slot {
+    var day: String
+    var isTonight: Bool
+    /// `nil`: nothing ran.
+    var night: NightReport.Night?
+  }
+
+  private static let nights = 14
+
+  /// One per day, the oldest first; days without a run are there as well.
+  private var slots: [Slot] {
+    let date = LocalTime(report.from)?.date ?? ""
+    guard let today = CalendarDay(date) else { return [] }
+    var byDay: [Int: NightReport.Night] = [:]
+    for night in report.nights {
+      if let day = CalendarDay(night.date) { byDay[day.number] = night }
+    }
+    let before = (1...Self.nights).reversed().map { back in
+      let day = CalendarDay(number: today.number - back)
+      return Slot(day: day.text, isTonight: false, night: byDay[day.number])
+    }
+    return before + [Slot(day: today.text, isTonight: true, night: tonight(date))]
+  }
+
+  private func tonight(_ date: String) -> NightReport.Night {
+    NightReport.Night(
+      date: date, captures: report.captures.count { $0.outcome != nil },
+      failed: report.captures.count { $0.outcome == .failed || $0.outcome == .blocked },
+      hours: activity.busySeconds / 3600, bytesWritten: report.totals.bytesWritten)
+  }
+
+  var markup: Markup {
+    let slots = slots
+    guard slots.contains(where: { !$0.isTonight && $0.night != nil }) else { return .nothing }
+    return .element(.section, Attribute("aria-labelledby", "nights-title")) {
+      Markup.element(.h2, .id("nights-title")) { "This night and the \(Self.nights) before" }
+      Markup.element(.div, .classes("grid")) {
+        plot("Captures", slots, .done, { Double($0.captures) }, { Words.grouped($0.captures) })
+        plot("Failures", slots, .failed, { Double($0.failed) }, { Words.grouped($0.failed) })
+        plot(
+          "Hours of work", slots, .waiting, { $0.hours },
+          { Words.decimal(($0.hours * 10).rounded() / 10) })
+      }
+      table(slots)
+    }
+  }
+
+  private func plot(
+    _ name: String, _ slots: [Slot], _ tone: PlotTone, _ value: (NightReport.Night) -> Double,
+    _ said: (NightReport.Night) -> String
+  ) -> Markup {
+    let values = slots.map { $0.night.map(value).map { $0.isFinite ? max(0, $0) : 0 } }
+    let most = max(values.compactMap(\.self).max() ?? 0, 1e-9)
+    let step = 100 / Double(slots.count)
+    let before = slots.dropLast().compactMap(\.night).sorted { value($0) < value($1) }
+    let tonight = slots.last?.night.map(said) ?? "0"
+    let range =
+      before.isEmpty
+      ? "" : ", \(before.first.map(said) ?? "") to \(before.last.map(said) ?? "") before"
+    var bars = Markup.nothing
+    for (index, number) in values.enumerated() {
+      let x = Double(index) * step
+      guard let number else {
+        // A night without a run is a dash below the line, not a night of zero.
+        bars.append(
+          .element(
+            .line, .classes("mark"), Attribute("x1", Words.percent(x + step * 0.3)),
+            Attribute("x2", Words.percent(x + step * 0.7)), Attribute("y1", 68),
+            Attribute("y2", 68)))
+        continue
+      }
+      let height = number == 0 ? 0 : max(1, 60 * number / most)
+      let isTonight = index == values.count - 1
+      let place = (y: Words.decimal(64 - height), height: Words.decimal(height))
+      if isTonight {
+        bars.append(
+          tone.bar(x: x + step * 0.1, width: step * 0.8, y: place.y, height: place.height))
+      } else {
+        bars.append(
+          .element(
+            .rect, .classes("before"), Attribute("x", Words.percent(x + step * 0.1)),
+            Attribute("width", Words.percent(step * 0.8)), Attribute("y", place.y),
+            Attribute("height", place.height)))
+      }
+    }
+    return .element(.figure, .classes("plot")) {
+      Markup.element(.figcaption) {
+        Markup.element(.strong) { "\(name): \(tonight)" }
+        Markup.element(.span, .classes("small")) { "\(range)" }
+      }
+      Markup.element(
+        .svg, Attribute("width", "100%"), Attribute("height", 88), Attribute("role", "img"),
+        .label("\(name) per night: \(tonight) this night\(range)")
+      ) {
+        bars
+        Markup.element(
+          .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+          Attribute("y1", 64), Attribute("y2", 64))
+        Markup.element(.text, .classes("soft"), Attribute("x", 0), Attribute("y", 84)) {
+          slots.first?.day ?? ""
+        }
+        Markup.element(
+          .text, .classes("soft"), Attribute("x", "100%"), Attribute("y", 84),
+          Attribute("text-anchor", "end")
+        ) { slots.last?.day ?? "" }
+      }
+    }
+  }
+
+  private func table(_ slots: [Slot]) -> Markup {
+    PlotTable.folded(
+      "The nights in figures", ["Night", "Captures", "Failures", "Hours"],
+      slots.reversed().map { slot in
+        guard let night = slot.night else { return [slot.day, "no run", "", ""] }
+        return [
+          slot.day + (slot.isTonight ? " (this one)" : ""), Words.grouped(night.captures),
+          Words.grouped(night.failed), Words.decimal((night.hours * 10).rounded() / 10),
+        ]
+      })
+  }
+}
+
+/// The figures of a plot, folded under it.
+enum PlotTable {
+  /// The first column is text, the others are numbers.
+  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    .element(.details) {
+      Markup.element(.summary) { title }
+      Markup.element(.table, .classes("narrow")) {
+        Markup.element(.caption) { title }
+        Markup.element(.thead) {
+          Markup.element(.tr) {
+            for (index, column) in columns.enumerated() {
+              Markup.element(
+                .th, [Attribute("scope", "col")] + (index > 0 ? [.classes("n")] : [])
+              ) { column }
+            }
+          }
+        }
+        Markup.element(.tbody) {
+          for row in rows {
+            Markup.element(.tr) {
+              for (index, text) in row.enumerated() {
+                if index == 0 {
+                  Markup.element(.th, Attribute("scope", "row")) { text }
+                } else {
+                  Markup.element(.td, .classes("n")) { text }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Night
+import Reports
+
+/// Captures by name and link on the page of the night.
+struct PageNames {
+  private let ids: ShortIDs
+
+  init(_ report: NightReport) { ids = ShortIDs(report.captures.map(\.id)) }
+
+  func short(_ id: String) -> String { ids[id] }
+
+  /// The short name, which leads to the capture's page where there is one.
+  func link(_ capture: NightCapture, inFull: Bool = false) -> Markup {
+    let name = Markup.name(inFull ? capture.id : short(capture.id))
+    guard let address = capture.page.flatMap({ PageAddress.below($0) }) else { return name }
+    return .element(.a, .link(address)) { name }
+  }
+}
+
+/// A picture of at most 96 pixels a side.
+struct PageThumbnail: Sendable, Hashable {
+  var jpeg: [UInt8]
+  var width: Int
+  var height: Int
+
+  /// What it takes in a page.
+  var pageBytes: Int { (jpeg.count + 2) / 3 * 4 }
+
+  func element(named name: String) -> Markup {
+    .element(
+      .img, .picture(PictureData(.jpeg, jpeg)), Attribute("alt", name),
+      Attribute("width", width), Attribute("height", height))
+  }
+}
+
+/// What the page shows beside the report.
+struct PageSupplies: Sendable {
+  /// By id.
+  var thumbnails: [String: PageThumbnail] = [:]
+  /// The last lines of a log, by its path relative to the output folder.
+  var log: @Sendable (String) -> [String]? = { _ in nil }
+
+  func thumbnail(_ capture: NightCapture) -> PageThumbnail? { thumbnails[capture.id] }
+}

@@ -1,0 +1,194 @@
+import Night
+
+/// What ended when, and when the machine waited.
+struct TimelineSection {
+  let report: NightReport
+  let activity: NightActivity
+
+  private static let mostBins = 48
+  private static let tones: [(tone: PlotTone, words: String)] = [
+    (.done, "done"), (.warning, "done with warnings"), (.waiting, "interrupted or skipped"),
+    (.failed, "failed"), (.quarantined, "quarantined"),
+  ]
+  private static let height = 120.0
+
+  private struct Bins {
+    var start: Double
+    var step: Double
+    /// By bin, then as `tones`.
+    var counts: [[Int]]
+
+    var end: Double { start + step * Double(counts.count) }
+    func x(_ time: Double) -> Double { min(max(100 * (time - start) / (end - start), 0), 100) }
+  }
+
+  /// Steps that a clock has: 5 min to a day, then days.
+  private func bins(_ range: ClosedRange<Double>) -> Bins {
+    let steps = [300.0, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
+    let span = range.upperBound - range.lowerBound
+    let step =
+      steps.first { span / $0 < Double(Self.mostBins - 1) }
+      ?? (span / Double(Self.mostBins - 1) / 86_400).rounded(.up) * 86_400
+    let start = (range.lowerBound / step).rounded(.down) * step
+    let count = min(Self.mostBins, Int((range.upperBound - start) / step) + 1)
+    var bins = Bins(
+      start: start, step: step,
+      counts: Array(repeating: Array(repeating: 0, count: Self.tones.count), count: count))
+    let states = Dictionary(
+      report.captures.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+    for part in activity.attempts {
+      let index = min(max(Int((part.to - start) / step), 0), count - 1)
+      bins.counts[index][Self.tone(part, states)] += 1
+    }
+    return bins
+  }
+
+  private static func tone(_ part: NightActivity.Part, _ states: [String: CaptureState]) -> Int {
+    let state = part.capture.flatMap { states[$0] }
+    switch part.kind {
+    case "done": return state == .doneWithWarnings ? 1 : 0
+    case "failed", "blocked": return state == .quarantined ? 4 : 3
+    default: return 2
+    }
+  }
+
+  var markup: Markup {
+    guard let range = activity.range else { return .nothing }
+    let bins = bins(range)
+    let words = words(bins, range)
+    return .element(.section, Attribute("aria-labelledby", "timeline-title")) {
+      Markup.element(.h2, .id("timeline-title")) { "Timeline" }
+      Markup.element(.figure, .classes("plot")) {
+        Markup.element(.figcaption) { words }
+        drawing(bins, words)
+        legend(bins)
+      }
+      table(bins)
+    }
+  }
+
+  // MARK: Words
+
+  private func words(_ bins: Bins, _ range: ClosedRange<Double>) -> String {
+    let sums = Self.tones.indices.map { tone in bins.counts.reduce(0) { $0 + $1[tone] } }
+    let total = sums.reduce(0, +)
+    let parts = zip(sums, Self.tones).filter { $0.0 > 0 }.map { "\($0.0) \($0.1.words)" }
+    var text =
+      "\(Words.count(total, "attempt")) between \(LocalTime(seconds: range.lowerBound).text) and \(LocalTime(seconds: range.upperBound).text)"
+    if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }
+    text += "."
+    let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
+      .map { "\(Words.duration(union($0.value))) for \(Self.what($0.key))" }
+    if !waits.isEmpty { text += " Waited \(Words.list(waits))." }
+    return text
+  }
+
+  private static func what(_ kind: String) -> String {
+    switch kind {
+    case "window": "the hours given"
+    case "disk": "disk space"
+    case "staging": "STAGING"
+    default: kind
+    }
+  }
+
+  private func union(_ parts: [NightActivity.Part]) -> Double {
+    var sum = 0.0
+    var end = -Double.infinity
+    for part in parts {
+      sum += max(0, part.to - max(part.from, end))
+      end = max(end, part.to)
+    }
+    return sum
+  }
+
+  // MARK: Drawing
+
+  private func drawing(_ bins: Bins, _ words: String) -> Markup {
+    let most = Double(max(bins.counts.map { $0.reduce(0, +) }.max() ?? 0, 1))
+    let step = 100 / Double(bins.counts.count)
+    var parts = Markup.nothing
+    for wait in activity.waits.prefix(200) {
+      let x = bins.x(wait.from)
+      let place = [
+        Attribute("x", Words.percent(x)),
+        Attribute("width", Words.percent(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
+        Attribute("height", Int(Self.height)),
+      ]
+      parts.append(.element(.rect, place + [.classes("gap")]))
+      parts.append(.element(.rect, place + [Attribute("fill", "url(#tone-waiting)")]))
+    }
+    for (index, counts) in bins.counts.enumerated() {
+      var top = Self.height
+      for (tone, count) in zip(Self.tones, counts) where count > 0 {
+        let height = max(1, (Self.height - 12) * Double(count) / most)
+        top -= height
+        parts.append(
+          tone.tone.bar(
+            x: Double(index) * step + step * 0.08, width: step * 0.84, y: Words.decimal(top),
+            height: Words.decimal(height)))
+      }
+    }
+    return .element(
+      .svg, Attribute("width", "100%"), Attribute("height", Int(Self.height) + 24),
+      Attribute("role", "img"), .label(words)
+    ) {
+      parts
+      Markup.element(
+        .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+        Attribute("y1", Int(Self.height)), Attribute("y2", Int(Self.height)))
+      for (place, anchor) in [(0.0, "start"), (0.5, "middle"), (1.0, "end")] {
+        let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
+        Markup.element(
+          .text, .classes("soft"), Attribute("x", Words.percent(100 * place)),
+          Attribute("y", Int(Self.height) + 18), Attribute("text-anchor", anchor)
+        ) { bins.end - bins.start > 86_400 ? time.text : time.clock }
+      }
+    }
+  }
+
+  private func legend(_ bins: Bins) -> Markup {
+    .element(.ul, .classes("legend")) {
+      for (index, tone) in Self.tones.enumerated()
+      where bins.counts.contains(where: { $0[index] > 0 }) {
+        swatch(tone.tone.bar(x: 0, width: 100, y: "0", height: "100%"), tone.words)
+      }
+      if !activity.waits.isEmpty {
+        swatch(
+          .element(
+            .rect, .classes("gap"), Attribute("width", "100%"), Attribute("height", "100%"))
+            + .element(
+              .rect, Attribute("fill", "url(#tone-waiting)"), Attribute("width", "100%"),
+              Attribute("height", "100%")), "the machine waited")
+      }
+    }
+  }
+
+  private func swatch(_ drawing: Markup, _ words: String) -> Markup {
+    .element(.li) {
+      Markup.element(
+        .svg, .classes("swatch"), Attribute("width", 16), Attribute("height", 16),
+        Attribute("aria-hidden", "true")
+      ) { drawing }
+      words
+    }
+  }
+
+  private func table(_ bins: Bins) -> Markup {
+    let used = Self.tones.indices.filter { tone in bins.counts.contains { $0[tone] > 0 } }
+    var rows: [[String]] = []
+    for (index, counts) in bins.counts.enumerated() where counts.contains(where: { $0 > 0 }) {
+      let time = LocalTime(seconds: bins.start + bins.step * Double(index))
+      rows.append([time.text] + used.map { "\(counts[$0])" })
+    }
+    for wait in activity.waits.prefix(100) {
+      rows.append(
+        [
+          "\(LocalTime(seconds: wait.from).text) waited for \(Self.what(wait.kind)) until \(LocalTime(seconds: wait.to).clock)"
+        ] + used.map { _ in "" })
+    }
+    return PlotTable.folded(
+      "The timeline in figures, by \(Words.duration(bins.step))",
+      ["From"] + used.map { Self.tones[$0].words }, rows)
+  }
+}
