@@ -70,14 +70,14 @@ def requests(driver):
     return found
 
 
-def look(driver, page, width, scheme, say, most):
+def look(driver, width, scheme, say, most, whole=False):
     command(
         driver, "Emulation.setDeviceMetricsOverride", width=width, height=844 if width < 600 else 900,
         deviceScaleFactor=2 if width < 600 else 1, mobile=width < 600)
     command(
         driver, "Emulation.setEmulatedMedia", media="screen",
         features=[{"name": "prefers-color-scheme", "value": scheme}])
-    for problem in driver.execute_script(INSPECT, {"most": most}):
+    for problem in driver.execute_script(INSPECT, {"most": most, "whole": whole}):
         say(f"{width} px, {scheme}: {problem}")
 
 
@@ -149,21 +149,21 @@ def validate(page, say):
 
 def check(driver, page, address, shots, say):
     size = os.path.getsize(page)
-    most = 4000 if size < 1_000_000 else 600
+    most = 4000 if size < 1_000_000 else 300
     requests(driver)
     driver.get_log("browser")
     driver.get(address)
     own = requests(driver)
-    for width in (390, 1280):
-        for scheme in ("light", "dark"):
-            look(driver, page, width, scheme, say, most)
-            if shots:
-                name = f"{stem(page)}-{width}-{scheme}"
-                shot(driver, os.path.join(shots, name + ".png"), False)
-                shot(driver, os.path.join(shots, name + "-whole.png"), True)
+    views = [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
+    for width, scheme in views if size < 1_000_000 else views[::3]:
+        look(driver, width, scheme, say, most, whole=(width, scheme) == views[0])
+        if shots:
+            name = f"{stem(page)}-{width}-{scheme}"
+            shot(driver, os.path.join(shots, name + ".png"), False)
+            shot(driver, os.path.join(shots, name + "-whole.png"), True)
     # A second time on the phone, with everything open.
     driver.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
-    look(driver, page, 390, "light", say, most)
+    look(driver, 390, "light", say, most)
     driver.execute_script("for (const part of document.querySelectorAll('details')) part.open = false")
     result = driver.execute_script(SORT)
     for problem in result["problems"]:

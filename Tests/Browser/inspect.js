@@ -8,7 +8,7 @@ const name = (element) => {
     + (element.getAttribute("class") ? "." + element.getAttribute("class") : "") + " '" + text + "'";
 };
 const isSeen = (element) => {
-  if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
+  if (!element.checkVisibility({ visibilityProperty: true })) return false;
   for (let part = element; part; part = part.parentElement) {
     if (part.classList.contains("only-for-readers")) return false;
   }
@@ -66,7 +66,8 @@ for (const drawing of document.querySelectorAll("svg")) {
     || (drawing.getAttribute("aria-labelledby") && "named") || drawing.querySelector("title")?.textContent;
   if (drawing.getAttribute("role") !== "img" || !label) say("drawing without a name");
 }
-for (const control of document.querySelectorAll("a,button,summary,input,select")) {
+const controlsOfPage = Array.from(document.querySelectorAll("a,button,summary,input,select"));
+for (const control of controlsOfPage.slice(0, options.most || 4000)) {
   const label = control.getAttribute("aria-label") || control.textContent.trim()
     || control.querySelector("img")?.alt
     || (control.id && document.querySelector(`label[for="${CSS.escape(control.id)}"]`)?.textContent);
@@ -79,7 +80,7 @@ for (const control of document.querySelectorAll("a,button,summary,input,select")
 }
 
 // Nothing made from names.
-for (const element of document.querySelectorAll("*")) {
+for (const element of options.whole ? document.querySelectorAll("*") : []) {
   for (const attribute of element.attributes) {
     const key = attribute.name.toLowerCase();
     if (key.startsWith("on") || key === "style" || key === "srcdoc") say(`attribute ${key}`);

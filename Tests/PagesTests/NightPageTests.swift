@@ -1,5 +1,6 @@
-import FoundationEssentials
+import Foundation
 import Night
+import Runner
 import Storage
 import TestSupport
 import Testing
@@ -12,18 +13,243 @@ struct NightPageTests {
     String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
   }
 
-  @Test(
-    "pages to look at", .enabled(if: ProcessInfo.processInfo.environment["SCANMILL_PAGES"] != nil))
-  func show() throws {
-    let folder = try #require(ProcessInfo.processInfo.environment["SCANMILL_PAGES"])
-    for (name, report) in [
-      ("night", NightSamples.ordinary()), ("well", NightSamples.allWell()),
-      ("large", NightSamples.large()), ("hostile", NightSamples.hostile()),
-      ("empty", NightSamples.empty()),
-    ] {
-      let bytes = try NightPage(report, NightSamples.supplies(report)).document()
-      print(name, bytes.count)
-      try Data(bytes).write(to: URL(filePath: "\(folder)/\(name).html"))
+  /// What stands between the first `<h1>` and its end.
+  private func sentence(_ report: NightReport) throws -> String {
+    String(try #require(page(report).firstMatch(of: /<h1>(.*?)<\/h1>/)).1)
+  }
+
+  private func report(_ captures: [NightCapture], unrecognized: Int = 0) -> NightReport {
+    var report = NightSamples.empty()
+    report.captures = captures
+    report.unrecognized = (0..<unrecognized).map { .init(path: "/srv/x\($0)", holds: ["a"]) }
+    report.totals = NightTotals(counting: captures, unrecognized: unrecognized)
+    return report
+  }
+
+  @Test("The first sentence counts what is ready and whom it needs")
+  func sentences() throws {
+    let samples = NightSamples.self
+    #expect(
+      try sentence(samples.ordinary())
+        == "38 of 44 captures are ready. 4 need you, 1 is still arriving, 1 waits, 1 folder is not recognized."
+    )
+    #expect(
+      try sentence(samples.allWell()) == "44 of 44 captures are ready. Nothing needs you.")
+    #expect(
+      try sentence(report([samples.failed(1), samples.capture(2)]))
+        == "1 of 2 captures are ready. 1 needs you.")
+    #expect(
+      try sentence(report([samples.waiting(1, .arriving), samples.waiting(2, .arriving)]))
+        == "0 of 2 captures are ready. Nothing needs you, 2 are still arriving.")
+    #expect(
+      try sentence(report([], unrecognized: 2))
+        == "0 of 0 captures are ready. 2 folders are not recognized.")
+    #expect(try sentence(report([])) == "0 of 0 captures are ready. Nothing was received.")
+    var interrupted = samples.waiting(1, .queued)
+    interrupted.outcome = .interrupted
+    #expect(
+      try sentence(report([interrupted]))
+        == "0 of 1 captures are ready. Nothing needs you, 1 was interrupted.")
+  }
+
+  @Test("The title says it in few words, the icon as a number")
+  func title() throws {
+    let ordinary = page(NightSamples.ordinary())
+    #expect(ordinary.contains("<title>4 need you · scanmill night 20 Nov</title>"))
+    #expect(
+      page(report([NightSamples.failed(1)])).contains("<title>1 needs you · scanmill night 20 Nov"))
+    #expect(
+      page(NightSamples.allWell()).contains("<title>44 of 44 ready · scanmill night 20 Nov"))
+    let icon = try #require(
+      ordinary.firstMatch(of: /<link rel="icon" href="data:image\/svg\+xml;base64,([^"]+)">/))
+    let drawing = String(
+      decoding: try #require(Data(base64Encoded: String(icon.1))), as: UTF8.self)
+    #expect(drawing.contains(">4</text>"))
+  }
+
+  @Test("Every number of the totals is there, as the JSON has it")
+  func totals() throws {
+    let report = NightSamples.ordinary()
+    let json = try JSONNumbers.numbers(report.totals)
+    let page = page(report)
+    let shown = page.matches(of: /<dd data-total="(\w+)">([^<]*)<\/dd>/).map {
+      (String($0.1), Double($0.2))
     }
+    #expect(Set(shown.map(\.0)) == Set(json.keys) && shown.count == json.count)
+    for (key, value) in shown { #expect(value == json[key], "\(key)") }
+    #expect(page.contains("<dl id=\"totals\""))
+  }
+
+  @Test("What needs somebody comes before everything else that lists captures, or not at all")
+  func attention() throws {
+    let page = page(NightSamples.ordinary())
+    let attention = try #require(page.range(of: "<section id=\"attention\""))
+    for later in ["id=\"totals\"", "id=\"captures\"", "id=\"devices\"", "id=\"slowest\""] {
+      let place = try #require(page.range(of: later), "\(later)")
+      #expect(attention.lowerBound < place.lowerBound)
+    }
+    let ids = NightSamples.ordinary().captures.map(\.id)
+    #expect(!ids.contains { page[..<attention.lowerBound].contains($0) })
+    #expect(!self.page(NightSamples.allWell()).contains("id=\"attention\""))
+    let arriving = [NightSamples.waiting(1, .arriving), NightSamples.capture(2)]
+    #expect(!self.page(report(arriving)).contains("id=\"attention\""))
+  }
+
+  @Test("Failures that share a cause share a card; others have their own")
+  func groups() {
+    let samples = NightSamples.self
+    let groups = AttentionGroup.groups([
+      samples.quarantined(3), samples.failed(4), samples.quarantined(8), samples.failed(5),
+      samples.incomplete(6), samples.incomplete(11), samples.incomplete(7), samples.capture(9),
+    ])
+    #expect(groups.map(\.captures.count) == [2, 2, 2, 1])
+    #expect(
+      groups.map(\.title) == [
+        "files cannot be read", "stage color failed", "no video, no IMU", "no video, no IMU",
+      ])
+    var gone = samples.failed(1)
+    gone.gone = true
+    #expect(
+      AttentionGroup.groups([gone, samples.failed(2)]).map(\.title).first?.contains("disappeared")
+        == true)
+    // Another cause of the same stage.
+    var other = samples.failed(7)
+    other.failures[0].message = "out of memory"
+    #expect(AttentionGroup.groups([samples.failed(2), other]).count == 2)
+  }
+
+  @Test("A card says the cause, what to do, who, the log and the command")
+  func card() throws {
+    let report = NightSamples.ordinary()
+    let page = page(report, try NightSamples.supplies(report))
+    let start = try #require(page.range(of: "<article class=\"card\" data-state=\"quarantined\">"))
+    let end = try #require(page[start.lowerBound...].range(of: "</article>"))
+    let card = String(page[start.lowerBound..<end.upperBound])
+    for text in [
+      "files cannot be read · 2 captures", "Copy the .depth file again; it is picked up by itself.",
+      "Workshop", "ipad-03", "Daniela", "Last 15 lines of the log", "line 15 of",
+      "<pre class=\"command\">scanmill run", "<img src=\"data:image/jpeg;base64,",
+      "not tried again by itself", "<a href=\"./2026-11-20_vi-slam_0003/report.html\">",
+    ] {
+      #expect(card.contains(text), "\(text)")
+    }
+    #expect(page.contains("Missing: ") && page.contains("IMG_1.heic, IMG_2.heic"))
+  }
+
+  @Test("What is wrong around the captures is told")
+  func troubles() throws {
+    func titles(_ change: (inout NightReport) -> Void) -> [String] {
+      var report = NightSamples.allWell(3)
+      change(&report)
+      return NightTrouble.all(report).map { ($0.isUrgent ? "!" : "") + $0.title }
+    }
+    #expect(titles { _ in } == [])
+    #expect(titles { $0.watch = nil } == [])
+    // As after `--once`: told, no alarm.
+    #expect(titles { $0.watch?.alive = false } == ["No watcher runs at this moment"])
+    #expect(
+      titles {
+        $0.watch?.alive = false
+        $0.watch?.lastLook = "2026-11-18T06:00:00Z"
+      } == ["!The watcher does not run"])
+    #expect(
+      titles {
+        $0.watch?.alive = false
+        $0.totals.running = 1
+      } == ["!The watcher does not run"])
+    #expect(titles { $0.watch?.lastLook = "2026-11-21T01:00:00Z" } == ["!The watcher hangs"])
+    #expect(
+      titles { $0.watch?.trouble = "/srv/staging is an empty mount point" }
+        == ["!STAGING cannot be looked at"])
+    #expect(
+      titles {
+        $0.watch?.trouble = "outside of 22:00-06:00"
+        $0.captures[0].waitsFor = "window"
+      } == ["Nothing is started outside of the hours given"])
+    #expect(titles { $0.free.bytes = 1000 } == ["!The disk of the output is full"])
+    #expect(
+      titles { $0.free.bytes = 50_000_000_000 } == ["The disk of the output is nearly full"])
+    #expect(NightTrouble.all(NightSamples.empty()).map(\.title) == ["Nothing was ever received"])
+    var quiet = NightSamples.empty()
+    quiet.nights = NightSamples.allWell(1).nights
+    #expect(NightTrouble.all(quiet).map(\.title) == ["Nothing was received this night"])
+    var dead = NightSamples.allWell(3)
+    dead.watch?.lastLook = "2026-11-21T01:00:00Z"
+    #expect(page(dead).contains("<section id=\"attention\""))
+    #expect(page(dead).contains("<title>The watcher hangs · "))
+  }
+
+  @Test("The table has a row per capture in the order of the JSON, with keys to sort by")
+  func table() throws {
+    let report = NightSamples.ordinary()
+    let page = page(report)
+    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)">/)
+    #expect(rows.map { String($0.1) } == report.captures.map(\.id))
+    #expect(rows.map { String($0.2) } == report.captures.map(\.state.rawValue))
+    #expect(page.contains("<table id=\"captures\""))
+    #expect(page.contains("<th scope=\"col\"><button type=\"button\">State</button></th>"))
+    #expect(page.contains("<td data-value=\"1011\">1,011</td>"))
+    for capture in report.captures where capture.page != nil {
+      #expect(page.contains("<a href=\"./\(capture.id)/report.html\">"))
+    }
+  }
+
+  @Test("Five thousand captures are less than 3 MB with thumbnails, and fewer have more room")
+  func large() throws {
+    let report = NightSamples.large()
+    let bytes = try NightPage(report, NightSamples.supplies(report, pictures: 2_000)).document()
+    #expect(bytes.count < 3_000_000)
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.matches(of: /<tr data-id=/).count == 5_000)
+    let pictures = text.matches(of: /<img src="data:image\/jpeg;base64,([^"]*)"/)
+    #expect(pictures.count > 100)
+    #expect(pictures.reduce(0) { $0 + $1.1.utf8.count } <= 1_000_000)
+    // Even when all fail for reasons of their own.
+    var worst = report
+    worst.captures = (0..<5_000).map { number in
+      var capture = NightSamples.failed(number)
+      capture.failures[0].message =
+        "reason \(String(number, radix: 26).map { "\($0)\($0)" }.joined())"
+      return capture
+    }
+    worst.totals = NightTotals(counting: worst.captures, unrecognized: 0)
+    #expect(try NightPage(worst, NightSamples.supplies(worst)).document().count < 3_000_000)
+  }
+
+  @Test("Nobody's name becomes markup, an address or a way to turn a line round")
+  func hostile() throws {
+    let report = NightSamples.hostile()
+    let page = try page(report, NightSamples.supplies(report))
+    #expect(page.matches(of: /<script>/).count == 1)
+    #expect(
+      !page.replacing(/"[^"]*"/, with: "").contains(/<[^>]*\son\w+=/) && !page.contains("<b>")
+        && !page.contains("<svg onload"))
+    for match in page.matches(of: /(href|src)="([^"]*)"/) {
+      let value = match.2
+      #expect(
+        value.hasPrefix("./") || value.hasPrefix("#") || value.hasPrefix("data:image/"), "\(value)")
+    }
+    #expect(
+      !page.unicodeScalars.contains { $0.value == 0x202E || $0.value == 0x1B || $0.value == 0 })
+  }
+
+  @Test("Times are local, whatever cannot be read stays as it is")
+  func times() {
+    #expect(LocalTime("2026-11-20T22:05:09Z")?.seconds == 1_795_212_309)
+    #expect(LocalTime("2026-11-20T22:05:09.250Z")?.seconds == 1_795_212_309.25)
+    for text in ["", "yesterday", "2026-11-20", "2026-11-20T22:05:09", "9999999-11-20T22:05:09Z"] {
+      #expect(LocalTime(text) == nil)
+      #expect(LocalTime.text(text) == text)
+    }
+    #expect(CalendarDay("2026-11-01")?.text == "1 Nov")
+    #expect(CalendarDay("2026-11-01").map { CalendarDay(number: $0.number - 1).text } == "31 Oct")
+    #expect(CalendarDay("11-01") == nil)
+  }
+}
+
+/// Numbers of a value by the keys of its JSON.
+enum JSONNumbers {
+  static func numbers(_ value: some Encodable) throws -> [String: Double] {
+    try JSONDecoder().decode([String: Double].self, from: JSONEncoder().encode(value))
   }
 }

@@ -117,7 +117,7 @@ struct NightsSection {
   }
 
   private func table(_ slots: [Slot]) -> Markup {
-    PlotTable.folded(
+    FoldedTable.folded(
       "The nights in figures", ["Night", "Captures", "Failures", "Hours"],
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
@@ -130,7 +130,7 @@ struct NightsSection {
 }
 
 /// The figures of a plot, folded under it.
-enum PlotTable {
+enum FoldedTable {
   /// The first column is text, the others are numbers.
   static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     .element(.details) {

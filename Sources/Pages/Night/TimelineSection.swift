@@ -187,7 +187,7 @@ struct TimelineSection {
           "\(LocalTime(seconds: wait.from).text) waited for \(Self.what(wait.kind)) until \(LocalTime(seconds: wait.to).clock)"
         ] + used.map { _ in "" })
     }
-    return PlotTable.folded(
+    return FoldedTable.folded(
       "The timeline in figures, by \(Words.duration(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }

@@ -1,0 +1,5 @@
+extension CapturePageMaker {
+  static let standard = CapturePageMaker(
+    document: { try CapturePage.document($0, layout: $1, redaction: $2) },
+    fingerprint: { CapturePage.fingerprint($0, layout: $1) })
+}

@@ -1,0 +1,36 @@
+import Storage
+import SystemPackage
+
+/// A page in an output folder: replaced in one step, never through a link, never over a file of somebody
+/// else.
+enum PageFile {
+  /// The generator stands in the first lines of every page of ours.
+  private static let headBytes = 4 << 10
+
+  /// Throws when what lies at `name` is not a page of ours. A file without a byte is what a power cut leaves.
+  static func check(_ name: String, in folder: HeldFolder) throws(FileError) {
+    guard let entry = try folder.entry(name) else { return }
+    let path = folder.path.appending(name: name)
+    guard entry.kind == .file else {
+      throw FileError.notOurs(path, "lies where a page is to be written, and is no file")
+    }
+    guard let file = try folder.openFile(name) else { return }
+    defer { try? file.close() }
+    var head = [UInt8](repeating: 0, count: headBytes)
+    let count: Int
+    do {
+      count = try head.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+    }
+    let text = String(decoding: head[..<count], as: UTF8.self)
+    guard count == 0 || text.contains("<meta name=\"generator\" content=\"scanmill ") else {
+      throw FileError.notOurs(path, "is a file that scanmill did not write")
+    }
+  }
+
+  static func write(_ page: [UInt8], as name: String, in folder: HeldFolder) throws(FileError) {
+    try check(name, in: folder)
+    try folder.replace(name, with: page)
+  }
+}

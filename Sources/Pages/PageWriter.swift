@@ -1,0 +1,200 @@
+import Night
+import Parallel
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Writes the page of the night and those of its captures into an output folder.
+///
+/// `DIR/index.html` and `DIR/<capture-id>/report.html`; redacted `DIR/redacted/index.html` and
+/// `DIR/redacted/<alias>/report.html`. Every page is replaced in one step. A file or folder of somebody else
+/// in the place of a page is refused.
+public struct PageWriter: Sendable {
+  /// What was written.
+  public struct Written: Sendable {
+    /// The page of the night.
+    public var page: FilePath
+    /// Pages of captures that were made anew, and those that were up to date.
+    public var made = 0
+    public var upToDate = 0
+    /// One line per page of a capture that could not be made; the page of the night leads to none of them.
+    public var problems: [String] = []
+  }
+
+  /// Pages of captures that could not be written; everything else was.
+  public struct Problems: Error, CustomStringConvertible {
+    public var page: FilePath
+    public var problems: [String]
+
+    public var description: String {
+      "\(problems.count == 1 ? "a page" : "\(problems.count) pages") could not be written: "
+        + problems.prefix(20).joined(separator: "; ")
+        + (problems.count > 20 ? "; and \(problems.count - 20) more" : "")
+    }
+  }
+
+  public let root: FilePath
+  let redaction: Redaction?
+  let maker: CapturePageMaker
+
+  static let indexName = "index.html"
+  static let captureName = "report.html"
+  static let redactedName = "redacted"
+
+  public init(root: FilePath, redaction: Redaction?) {
+    self.init(root: root, redaction: redaction, maker: .standard)
+  }
+
+  init(root: FilePath, redaction: Redaction?, maker: CapturePageMaker) {
+    self.root = root
+    self.redaction = redaction
+    self.maker = maker
+  }
+
+  /// Writes all pages; the path of the page of the night. Throws `FileError` when that one cannot be
+  /// written, and `Problems` at the end when pages of captures could not be.
+  public func write(_ report: NightReport) throws -> FilePath {
+    let written = try writeAll(report)
+    if !written.problems.isEmpty {
+      throw Problems(page: written.page, problems: written.problems)
+    }
+    return written.page
+  }
+
+  /// The same for those who go on: a capture whose page cannot be written costs that page only.
+  ///
+  /// Cost: pages of captures that are up to date take a look each; the others are made on all cores, one
+  /// in memory per core.
+  public func writeAll(_ report: NightReport) throws -> Written {
+    let output = try HeldFolder.following(root)
+    let folder = try redaction == nil ? output : redactedFolder(in: output)
+    // Before anything is made.
+    try PageFile.check(Self.indexName, in: folder)
+    var shown = redaction?.applied(to: report) ?? report
+    var written = Written(page: folder.path.appending(Self.indexName))
+    let captures = report.captures
+    let aliases = shown.captures.map(\.id)
+    let outcomes = try concurrentMap(count: captures.count) { index in
+      outcome(captures[index], as: aliases[index], in: folder)
+    }
+    for (index, outcome) in outcomes.enumerated() {
+      switch outcome {
+      case .made: written.made += 1
+      case .upToDate: written.upToDate += 1
+      case .none: shown.captures[index].page = nil
+      case .problem(let words):
+        shown.captures[index].page = nil
+        written.problems.append(words)
+      }
+    }
+    let page = NightPage(shown, supplies(report, shown)).document()
+    try PageFile.write(page, as: Self.indexName, in: folder)
+    return written
+  }
+
+  // MARK: Folders
+
+  /// Ours when it is new, empty, or has a page of ours in it; never a capture of that name.
+  private func redactedFolder(in output: HeldFolder) throws(FileError) -> HeldFolder {
+    if let present = try output.folder(Self.redactedName) {
+      let names = try present.names()
+      guard names.isEmpty || names.contains(Self.indexName),
+        !names.contains(NotesFile.folderName)
+      else {
+        throw FileError.notOurs(
+          present.path, "holds something else than redacted pages",
+          remedy: "move it away, or report on another output")
+      }
+      return present
+    }
+    return try output.makeFolder(Self.redactedName)
+  }
+
+  // MARK: Pages of captures
+
+  private enum Outcome: Sendable {
+    case made, upToDate
+    /// Nothing of the capture is there.
+    case none
+    case problem(String)
+  }
+
+  /// What the page of a capture was made from, as noted beside it.
+  private struct Stamp: Codable, Hashable {
+    var schema = 1
+    var key: String
+    var file: FileStamp
+    static let fileName = "page.json"
+  }
+
+  private func outcome(_ capture: NightCapture, as alias: String, in folder: HeldFolder) -> Outcome
+  {
+    guard capture.page != nil else { return .none }
+    let layout = OutputLayout(root: root, name: capture.id)
+    do {
+      guard FileSystem.isFolder(layout.folder) else { return .none }
+      guard let place = try place(capture, alias, in: folder) else { return .none }
+      let file = place.path.appending(Self.captureName)
+      if redaction != nil {
+        let page = try maker.document(capture, layout, redaction)
+        try PageFile.write(page, as: Self.captureName, in: place)
+        return .made
+      }
+      let key =
+        PagePolicy.text(style: .common, script: .common) + Markup.generator
+        + maker.fingerprint(capture, layout)
+      if let stamp = NotesFile.read(Stamp.self, Stamp.fileName, of: layout), stamp.key == key,
+        try place.entry(Self.captureName)?.kind == .file, FileStamp(of: file) == stamp.file
+      {
+        return .upToDate
+      }
+      let page = try maker.document(capture, layout, nil)
+      try PageFile.write(page, as: Self.captureName, in: place)
+      note(key, file, layout)
+      return .made
+    } catch {
+      return .problem("\(capture.id.onOneLine): \("\(error)".onOneLine)")
+    }
+  }
+
+  private func place(_ capture: NightCapture, _ alias: String, in folder: HeldFolder)
+    throws(FileError) -> HeldFolder?
+  {
+    redaction == nil ? try folder.folder(capture.id) : try folder.makeFolder(alias)
+  }
+
+  /// Without it the page is made again the next time, no more.
+  private func note(_ key: String, _ file: FilePath, _ layout: OutputLayout) {
+    guard let stamp = FileStamp(of: file),
+      let bytes = try? JSONText.pretty(Stamp(key: key, file: stamp))
+    else { return }
+    try? NotesFile.write(bytes, Stamp.fileName, of: layout)
+  }
+
+  // MARK: What the page shows beside the report
+
+  private func supplies(_ report: NightReport, _ shown: NightReport) -> PageSupplies {
+    let root = root
+    let redaction = redaction
+    var supplies = PageSupplies(log: { path in
+      LogEnd.lines(path, below: root).map { lines in
+        redaction.map { redaction in lines.map(redaction.text) } ?? lines
+      }
+    })
+    let ids = Dictionary(
+      zip(report.captures.map(\.id), shown.captures.map(\.id)),
+      uniquingKeysWith: { first, _ in first })
+    let found = ThumbnailShelf(root: root).thumbnails(
+      NightPage.thumbnailOrder(report), room: NightPage.mostThumbnailBytes)
+    for (id, picture) in found { supplies.thumbnails[ids[id] ?? id] = picture }
+    return supplies
+  }
+}
+
+/// What makes the page of a capture.
+struct CapturePageMaker: Sendable {
+  var document: @Sendable (NightCapture, OutputLayout, Redaction?) throws -> [UInt8]
+  /// Changes with everything that the page shows.
+  var fingerprint: @Sendable (NightCapture, OutputLayout) -> String
+}

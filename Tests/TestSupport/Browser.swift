@@ -1,0 +1,54 @@
+import Foundation
+import SystemPackage
+
+/// Pages in headless Chromium, by `Tests/Browser/check_pages.py`: phone and desktop, light and dark, printed,
+/// sorted, filtered, validated.
+public enum Browser {
+  private static let python = "/usr/bin/python3"
+  private static let script = Fixtures.projectRoot.appending("Tests/Browser/check_pages.py")
+
+  /// What the script needs and does not find; empty: nothing. Printed once.
+  public static let absence: String = {
+    var missing = ["chromium", "chromedriver"].filter { program in
+      !["/usr/bin", "/usr/local/bin"].contains {
+        FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+      }
+    }
+    if (try? run([python, "-c", "import selenium"]))?.status != 0 { missing.append("selenium") }
+    if missing.isEmpty { return "" }
+    let text =
+      "\(missing.joined(separator: ", ")) not found: pages are not opened in a browser (apt-get install chromium chromium-driver python3-selenium)"
+    print("note: \(text)")
+    return text
+  }()
+
+  public static var isPresent: Bool { absence.isEmpty }
+
+  /// Checks files of pages. Status 0: nothing is wrong; else `output` has a line per problem.
+  public static func check(_ pages: [String]) throws -> (status: Int32, output: String) {
+    let result = try run([python, script.string] + pages)
+    for line in result.output.split(separator: "\n") where line.hasPrefix("note:") { print(line) }
+    return result
+  }
+
+  /// For somebody who wants to look at a page of a test: kept in the folder that `SCANMILL_PAGES` names.
+  public static func keep(_ page: [UInt8], as name: String) {
+    guard let folder = ProcessInfo.processInfo.environment["SCANMILL_PAGES"] else { return }
+    try? Data(page).write(to: URL(filePath: "\(folder)/\(name)"))
+  }
+
+  private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: words[0])
+    process.arguments = Array(words.dropFirst())
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("output").string
+    _ = FileManager.default.createFile(atPath: file, contents: nil)
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    process.standardOutput = handle
+    process.standardError = handle
+    try process.run()
+    process.waitUntilExit()
+    return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
+  }
+}
