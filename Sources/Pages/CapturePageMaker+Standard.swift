@@ -1,5 +1,4 @@
 extension CapturePageMaker {
-  static let standard = CapturePageMaker(
-    document: { try CapturePage.document($0, layout: $1, redaction: $2) },
-    fingerprint: { CapturePage.fingerprint($0, layout: $1) })
+  /// `nil`: no page of a capture is made.
+  static let standard: CapturePageMaker? = nil
 }

@@ -20,6 +20,11 @@ public struct PageWriter: Sendable {
     public var upToDate = 0
     /// One line per page of a capture that could not be made; the page of the night leads to none of them.
     public var problems: [String] = []
+
+    /// `nil` when all pages are written.
+    public var error: Problems? {
+      problems.isEmpty ? nil : Problems(page: page, problems: problems)
+    }
   }
 
   /// Pages of captures that could not be written; everything else was.
@@ -36,7 +41,7 @@ public struct PageWriter: Sendable {
 
   public let root: FilePath
   let redaction: Redaction?
-  let maker: CapturePageMaker
+  let maker: CapturePageMaker?
 
   static let indexName = "index.html"
   static let captureName = "report.html"
@@ -46,7 +51,7 @@ public struct PageWriter: Sendable {
     self.init(root: root, redaction: redaction, maker: .standard)
   }
 
-  init(root: FilePath, redaction: Redaction?, maker: CapturePageMaker) {
+  init(root: FilePath, redaction: Redaction?, maker: CapturePageMaker?) {
     self.root = root
     self.redaction = redaction
     self.maker = maker
@@ -56,9 +61,7 @@ public struct PageWriter: Sendable {
   /// written, and `Problems` at the end when pages of captures could not be.
   public func write(_ report: NightReport) throws -> FilePath {
     let written = try writeAll(report)
-    if !written.problems.isEmpty {
-      throw Problems(page: written.page, problems: written.problems)
-    }
+    if let error = written.error { throw error }
     return written.page
   }
 
@@ -130,7 +133,7 @@ public struct PageWriter: Sendable {
 
   private func outcome(_ capture: NightCapture, as alias: String, in folder: HeldFolder) -> Outcome
   {
-    guard capture.page != nil else { return .none }
+    guard capture.page != nil, let maker else { return .none }
     let layout = OutputLayout(root: root, name: capture.id)
     do {
       guard FileSystem.isFolder(layout.folder) else { return .none }

@@ -68,8 +68,11 @@ struct ReportCommand: ParsableCommand {
     let (report, listed) = try NightReporting.report(looked.view, selection(looked.view))
     switch format {
     case .html:
-      let page = try NightReporting.writePages(report, looked.view, isRedacted: redact)
-      Console.print(page.text)
+      let pages = try NightReporting.writePages(report, looked.view, isRedacted: redact)
+      Console.print(pages.page.text)
+      if let error = pages.error {
+        throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+      }
     case .json:
       Console.print(json: try NightReporting.shown(report, looked.view, redact).json())
     case .csv:
@@ -112,10 +115,11 @@ enum NightReporting {
     isRedacted ? view.redaction.applied(to: report) : report
   }
 
-  /// Writes the pages and returns the path of the first.
+  /// Writes the pages; what went wrong with those of captures is in the result.
   static func writePages(
     _ report: NightReport, _ view: OutputView, isRedacted: Bool
-  ) throws -> FilePath {
-    throw Failure(code: ExitStatus.internalError, text: "pages cannot be written yet")
+  ) throws -> PageWriter.Written {
+    try PageWriter(root: view.root, redaction: isRedacted ? view.redaction : nil)
+      .writeAll(report)
   }
 }
