@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,6 +18,20 @@ static void lower_thread(id_t thread) {
   (void)syscall(SYS_ioprio_set, io_of_process, (int)thread, io_idle);
 }
 
+/*
+ * Threads of libraries set their own priority (libdispatch asks for nice 0 and -4), which root may. Without
+ * the capability they stay where they are.
+ */
+static void give_up_priority(void) {
+  struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  if (syscall(SYS_capget, &head, data) != 0) return;
+  data[0].effective &= ~(1u << CAP_SYS_NICE);
+  data[0].permitted &= ~(1u << CAP_SYS_NICE);
+  data[0].inheritable &= ~(1u << CAP_SYS_NICE);
+  (void)syscall(SYS_capset, &head, data);
+}
+
 void scanmill_lower_priority(void) {
   /* Linux keeps both by thread; new threads get those of the thread that makes them. */
   DIR *threads = opendir("/proc/self/task");
@@ -29,6 +44,7 @@ void scanmill_lower_priority(void) {
   } else {
     lower_thread(0);
   }
+  give_up_priority();
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     (void)!write(score, "1000", 4);

@@ -1,6 +1,7 @@
 import CPlatform
 import Processes
 import Storage
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -19,6 +20,8 @@ public final class ServiceManager: Sendable {
   ]
 
   private let descriptor: Int32
+  /// The last status, and when it was told, on the monotonic clock.
+  private let told = Mutex<(line: String, seconds: Int)>(("", 0))
   private let address: [UInt8]
 
   /// How often the service manager must hear `alive()`, else it ends the program; `nil`: it does not ask.
@@ -65,8 +68,19 @@ public final class ServiceManager: Sendable {
   /// The program has started, or has read its settings again.
   public func ready() { send("READY=1", waits: true) }
 
-  /// One line about what it does, shown by `systemctl status`. Control characters are shown escaped.
-  public func status(_ text: String) { send("STATUS=" + Self.shortened(text.onOneLine)) }
+  /// One line about what it does, shown by `systemctl status`. Control characters are shown escaped. The
+  /// same line is told once a minute at most.
+  public func status(_ text: String) {
+    let line = "STATUS=" + Self.shortened(text.onOneLine)
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let isNew = told.withLock { [time] told in
+      if told.line == line, time.tv_sec - told.seconds < 60 { return false }
+      told = (line, time.tv_sec)
+      return true
+    }
+    if isNew { send(line) }
+  }
 
   /// Settings are read again; `ready()` follows.
   public func reloading() {

@@ -66,6 +66,11 @@ struct NicenessTests {
       }
       let child = try OtherPrograms.run("sh", ["-c", "nice; cat /proc/self/oom_score_adj"])
       guard child == "19\n1000\n" else { exit(4) }
+      // A thread of a library that thinks itself important, also where root runs it.
+      Niceness.lower()
+      errno = 0
+      guard setpriority(__priority_which_t(0), 0, -4) != 0, errno == EPERM || errno == EACCES
+      else { exit(6) }
       if let text = try? OtherPrograms.run("ionice", ["-p", "\(getpid())"]) {
         guard text.hasPrefix("idle") else { exit(5) }
       }

@@ -47,8 +47,12 @@ struct ServiceManagerTests {
     #expect(listener.next() == "READY=1")
     manager.status("3 queued\nREADY=0 \u{1B}[31m")
     #expect(listener.next() == "STATUS=3 queued\\u{A}READY=0 \\u{1B}[31m")
+    // What it says already is not said again.
+    manager.status("3 queued\nREADY=0 \u{1B}[31m")
     manager.alive()
     #expect(listener.next() == "WATCHDOG=1")
+    manager.status("2 queued")
+    #expect(listener.next() == "STATUS=2 queued")
     manager.stopping()
     #expect(listener.next() == "STOPPING=1")
     let before = DispatchTime.now().uptimeNanoseconds / 1000
