@@ -54,10 +54,10 @@ public struct FileStamp: Hashable, Sendable, Codable {
   }
 
   /// Whether the file had been still for two seconds at `nowNanoseconds` (since 1970): no later write
-  /// can fall on the same tick of the file system's clock unseen.
+  /// can fall on the same tick of the file system's clock unseen. The time of the last change decides, which
+  /// every write moves; that of the last modification may be any, also one to come.
   public func isSettled(nowNanoseconds: Int64) -> Bool {
-    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(
-      max(modifiedNanoseconds, changedNanoseconds))
+    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(changedNanoseconds)
     return !overflow && age > 2_000_000_000
   }
 

@@ -105,13 +105,11 @@ struct RunCommand: ParsableCommand {
   ) -> [CaptureReport] {
     if !options.id.isEmpty { return [] }
     let named = Set(findings.map(\.path))
+    let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
     return targets.compactMap { target in
       let capture = target.recognition
-      let isNamed =
-        capture.stem == nil
-        ? named.contains(capture.folder)
-        : findings.contains { $0.captures == [capture] }
+      let isNamed = named.contains(capture.folder) || byFile.contains(capture)
       guard !isNamed,
         let record = Triage.quarantine(target, program: Version.program, pipelineKey: key)
       else { return nil }

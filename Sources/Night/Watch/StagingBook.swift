@@ -343,7 +343,8 @@ struct StagingBook: Sendable {
     for (place, entry) in entries {
       switch entry.phase {
       case .done, .failed, .quarantined, .queued, .incomplete: entries[place]?.phase = .judging
-      case .moving, .judging, .running, .stranger: break
+      case .running: entries[place]?.isOutdated = true
+      case .moving, .judging, .stranger: break
       }
     }
   }
@@ -376,6 +377,10 @@ struct StagingBook: Sendable {
     entry.phase = phase
     if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
     let hasChanged = stamp != entry.stamp
+    if entry.isOutdated {
+      entry.isOutdated = false
+      entry.phase = .judging
+    }
     entries[place] = entry
     if entry.isMissing {
       remove(place)

@@ -59,6 +59,8 @@ struct StagingEntry: Sendable {
   var isFresh = true
   /// Its place was not there at the last look.
   var isMissing = false
+  /// What runs now runs by rules that hold no longer.
+  var isOutdated = false
   var target: CaptureTarget?
   /// Of the notes of its output when it was found to be done.
   var outputStamp: FileStamp?

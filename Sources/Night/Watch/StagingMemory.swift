@@ -20,6 +20,7 @@ final class StagingMemory: FolderMemory {
     var marks: [FileStamp?] = []
     var mark = UploadMark()
     var turn: Int
+    var isOneCapture = false
   }
 
   private struct State {
@@ -58,22 +59,26 @@ final class StagingMemory: FolderMemory {
     if var known, let look = known.look, look.isWholeCapture {
       // All that lies in it, which its own entries are a part of.
       if let whole = PlaceStamp(of: folder), whole == known.whole {
-        let marks = UploadMark.stamps(in: folder)
-        if marks != known.marks {
-          known.marks = marks
-          known.mark = UploadMark(of: folder)
-        }
+        renewMark(&known, folder)
         keep(known, folder)
         return look
       }
     }
     guard let entries = PlaceStamp(ofEntriesIn: folder) else { return nil }
-    if let known, let look = known.look, !look.isWholeCapture, known.entries == entries {
+    if var known, let look = known.look, !look.isWholeCapture, known.entries == entries {
+      if look.isOneCapture { renewMark(&known, folder) }
       keep(known, folder)
       return look
     }
     state.withLock { $0.pending[folder] = entries }
     return nil
+  }
+
+  private func renewMark(_ known: inout Known, _ folder: FilePath) {
+    let marks = UploadMark.stamps(in: folder)
+    if marks == known.marks { return }
+    known.marks = marks
+    known.mark = UploadMark(of: folder)
   }
 
   private func keep(_ known: Known, _ folder: FilePath) {
@@ -91,11 +96,9 @@ final class StagingMemory: FolderMemory {
     // Looked into while it changed, or with something that could not be read: to be done again.
     if before == entries, look.unreadable.isEmpty { known.look = look }
     known.place = FolderPlace(folder)
-    if look.isWholeCapture {
-      known.whole = PlaceStamp(of: folder)
-      known.marks = UploadMark.stamps(in: folder)
-      known.mark = UploadMark(of: folder)
-    }
+    if look.isWholeCapture { known.whole = PlaceStamp(of: folder) }
+    known.isOneCapture = look.isOneCapture
+    if look.isOneCapture { renewMark(&known, folder) }
     for capture in look.captures {
       if let stem = capture.stem { known.stems[stem] = PlaceStamp(of: folder, stem: stem) }
     }
@@ -118,4 +121,9 @@ final class StagingMemory: FolderMemory {
       state.known.filter { $0.value.turn == state.turn }.map { ($0.key, $0.value.entries) }
     }
   }
+}
+
+extension FolderLook {
+  /// Whether marks of senders in the folder are about one capture.
+  var isOneCapture: Bool { captures.count == 1 }
 }

@@ -76,10 +76,12 @@ final class StagingLooker: Sendable {
     let onTheirWay = UploadMark.onTheirWay(in: staging)
     for capture in finding.captures {
       guard let known = memory[capture.folder],
-        let stamp = capture.stem.map({ known.stems[$0] }) ?? known.whole
+        var stamp = capture.stem.map({ known.stems[$0] }) ?? known.whole
       else { continue }
+      // In a folder of its own a transfer is its own, whatever the file is called.
+      if known.isOneCapture, known.entries.isTransferring { stamp.isTransferring = true }
       var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
-      if capture.stem == nil { seen.mark = known.mark }
+      if known.isOneCapture { seen.mark = known.mark }
       seen.isOnItsWay =
         onTheirWay.contains(capture.id) || (capture.folder.name.map(onTheirWay.contains) ?? false)
       seen.place = known.place

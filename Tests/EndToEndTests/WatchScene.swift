@@ -1,0 +1,134 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A staging folder, an output, and a pipeline that leaves a line in `ran` for every time that a stage is
+/// carried out.
+final class WatchScene {
+  let folder: TemporaryFolder
+  let staging: FilePath
+  let output: FilePath
+  let pipeline: String
+  private let shelf: FilePath
+
+  /// - Parameter stages: in place of the pipeline that only counts.
+  init(_ stages: String? = nil) throws {
+    folder = try TemporaryFolder()
+    staging = folder.path.appending("staging")
+    output = folder.path.appending("out")
+    shelf = folder.path.appending("shelf")
+    try FileSystem.makeFolder(staging)
+    try FileSystem.makeFolder(shelf)
+    let path = folder.path.appending("pipeline.yaml")
+    let text =
+      stages
+      ?? """
+        imu: {uses: match-imu}
+        count:
+          uses: command
+          needs: {source: imu}
+          with: {command: [sh, -c, "echo ran >> \(folder.path)/ran; echo x > {output}/x"]}
+      """
+    try Data("schema: 1\nstages:\n\(text)\n".utf8).write(to: URL(filePath: path.string))
+    pipeline = path.string
+  }
+
+  /// A capture beside STAGING, to be put there as a test likes.
+  func make(
+    _ name: String, family: String = "scannet", frames: Int = 4, faults: [String] = []
+  ) throws -> FilePath {
+    let shelf = shelf.appending(UUID().uuidString)
+    let small = family == "scannet" ? ["--width", "324", "--height", "242"] : []
+    let made = try Program.run(
+      [
+        "synthesize", family, "--output", shelf.string, "--frames", "\(frames)", "--id", name,
+        "--seed", "\(abs(name.hashValue % 1000))",
+      ] + small + faults.flatMap { ["--fault", $0] })
+    try #require(made.status == 0, "\(made.errors)")
+    return shelf.appending(name)
+  }
+
+  /// A capture that is whole, in STAGING.
+  @discardableResult
+  func put(_ name: String, as path: String? = nil) throws -> FilePath {
+    let made = try make(name)
+    let place = staging.appending(FilePath(path ?? name).components)
+    try FileSystem.makeFolder(place.removingLastComponent())
+    try FileManager.default.moveItem(atPath: made.string, toPath: place.string)
+    return place
+  }
+
+  /// The words of a watcher in a hurry.
+  func words(_ more: [String] = []) -> [String] {
+    [
+      "watch", staging.string, "--output", output.string, "--pipeline", pipeline, "--settle",
+      "600ms", "--poll", "200ms", "--retry-after", "300ms",
+    ] + more
+  }
+
+  func once(_ more: String...) throws -> Program.Result {
+    try Program.run(words(["--once"] + more))
+  }
+
+  func start(_ more: String...) throws -> Running { try Program.start(words(more)) }
+
+  /// What the watcher says.
+  var record: [String: Any] {
+    let path = output.appending(".scanmill").appending("watch.json").string
+    guard let data = FileManager.default.contents(atPath: path) else { return [:] }
+    return (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
+  }
+
+  /// State by id, of captures that wait.
+  var waiting: [String: String] {
+    let list = record["waiting"] as? [[String: Any]] ?? []
+    return Dictionary(
+      list.compactMap { item in
+        (item["id"] as? String).flatMap { id in (item["state"] as? String).map { (id, $0) } }
+      }
+    ) { first, _ in first }
+  }
+
+  /// How often a stage that counts was carried out.
+  var ran: Int {
+    let path = folder.path.appending("ran").string
+    guard let data = FileManager.default.contents(atPath: path) else { return 0 }
+    return data.count { $0 == UInt8(ascii: "\n") }
+  }
+
+  func isDone(_ name: String, _ stage: String = "count") -> Bool {
+    FileSystem.exists(output.appending(name).appending(stage).appending("artifact.json"))
+  }
+
+  /// What is noted of failures of a capture.
+  func triage(_ name: String) -> [String: Any]? {
+    let path = output.appending(name).appending(".scanmill").appending("triage.json").string
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+  }
+
+  /// Waits until `condition` holds; fails after `seconds`.
+  func wait(
+    _ what: String, seconds: Double = 30, location: SourceLocation = #_sourceLocation,
+    until condition: () throws -> Bool
+  ) throws {
+    for _ in 0..<Int(seconds * 50) {
+      if try condition() { return }
+      usleep(20_000)
+    }
+    Issue.record(
+      "waited \(seconds) s for \(what); the watcher says \(record)", sourceLocation: location)
+  }
+}
+
+extension Running {
+  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  /// Ends it as a service manager does.
+  func stop() throws -> Program.Result {
+    signal(SIGTERM)
+    return try finish()
+  }
+}

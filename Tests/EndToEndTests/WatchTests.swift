@@ -1,0 +1,264 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("A watcher processes what has arrived, once")
+struct WatchTests {
+  @Test("A capture that arrives in pieces is processed once, when it is whole and at rest")
+  func pieces() throws {
+    let scene = try WatchScene()
+    let source = try scene.make("a")
+    let watcher = try scene.start()
+    let place = scene.staging.appending("2026-11-20").appending("ann").appending("a")
+    try FileSystem.makeFolder(place)
+    let names = try FileSystem.names(in: source).sorted()
+    for name in names {
+      let bytes = try Data(contentsOf: URL(filePath: source.appending(name).string))
+      let file = place.appending(name).string
+      // It grows, and its times are those of years ago, or of years to come.
+      for cut in [bytes.count / 3, bytes.count] {
+        try bytes.prefix(cut).write(to: URL(filePath: file))
+        let year = cut == bytes.count ? "2031" : "2001"
+        #expect(try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file], in: nil).finish().status == 0)
+        usleep(300_000)
+        #expect(!scene.isDone("a"))
+      }
+    }
+    try scene.wait("the capture") { scene.isDone("a") }
+    usleep(1_500_000)
+    #expect(scene.ran == 1)
+    #expect(scene.waiting == [:])
+    let ended = try watcher.stop()
+    #expect(ended.status == 143)
+    // A second watcher finds everything done and opens nothing.
+    let again = try scene.once()
+    #expect(again.status == 0)
+    #expect(again.output == "")
+    #expect(scene.ran == 1)
+  }
+
+  @Test("A file that arrives again makes the stages stale that read it, and only those")
+  func again() throws {
+    let scene = try WatchScene()
+    let place = try scene.put("a")
+    #expect(try scene.once().status == 0)
+    let watcher = try scene.start()
+    // Not read by any stage of this pipeline.
+    var depth = try Data(contentsOf: URL(filePath: place.appending("a.depth").string))
+    depth.append(contentsOf: [1, 2, 3])
+    try depth.write(to: URL(filePath: place.appending("a.depth").string))
+    try scene.wait("a look") { scene.waiting["a"] == "arriving" }
+    try scene.wait("rest") { scene.waiting == [:] }
+    #expect(scene.ran == 1)
+    let other = try scene.make("b", frames: 6)
+    try FileManager.default.removeItem(atPath: place.appending("a.imu").string)
+    try FileManager.default.copyItem(
+      atPath: other.appending("b.imu").string, toPath: place.appending("a.imu").string)
+    try scene.wait("the stage") { scene.ran == 2 }
+    #expect(try watcher.stop().status == 143)
+  }
+
+  @Test("What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it")
+  func incomplete() throws {
+    let scene = try WatchScene()
+    let a = try scene.put("a")
+    let b = try scene.put("b")
+    try FileManager.default.removeItem(atPath: a.appending("a.camera").string)
+    for name in [".b.h264.Xy12ab"] {
+      try Data("x".utf8).write(to: URL(filePath: b.appending(name).string))
+    }
+    let result = try scene.once()
+    #expect(result.status == 0)
+    #expect(scene.waiting == ["a": "incomplete", "b": "arriving"])
+    #expect(scene.ran == 0)
+    let status = try #require((scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
+    #expect(status["missing"] as? [String] == [".camera"])
+    try FileManager.default.removeItem(atPath: b.appending(".b.h264.Xy12ab").string)
+    let patient = try scene.once("--patience", "1s")
+    #expect(patient.status == 0)
+    #expect(scene.ran == 2)
+    #expect(patient.output.contains(" missing=.camera\n"))
+    #expect(patient.output.contains("b done 2/2\n"))
+  }
+
+  @Test("A sender's mark and an upload server's manifest go before the rule of the family and the settle time")
+  func marks() throws {
+    let scene = try WatchScene()
+    let a = try scene.put("a")
+    let b = try scene.put("b")
+    let c = try scene.put("c")
+    for (place, name) in [(a, "a"), (b, "b"), (c, "c")] {
+      try FileManager.default.removeItem(atPath: place.appending("\(name).camera").string)
+    }
+    try Data().write(to: URL(filePath: a.appending(".complete").string))
+    let manifest = #"{"schema":1,"capture":"b","family":"scannet","complete":"2026-11-20T10:00:00.0Z","missing":[],"files":[{"name":"b.txt","state":"verified"}]}"#
+    try Data(manifest.utf8).write(to: URL(filePath: b.appending(".upload.json").string))
+    let watcher = try Program.start(
+      scene.words().map { $0 == "600ms" ? "10min" : $0 })
+    try scene.wait("both") { scene.waiting == ["c": "arriving"] && scene.ran == 2 }
+    #expect(try watcher.stop().status == 143)
+  }
+
+  @Test("Folders that are no captures are named; nothing of them is ever processed")
+  func strangers() throws {
+    let scene = try WatchScene()
+    try scene.put("a", as: "2026/ann/a")
+    let odd = scene.staging.appending("2026").appending("notes \u{1B}[31m")
+    try FileSystem.makeFolder(odd)
+    try Data("x".utf8).write(to: URL(filePath: odd.appending("todo.txt").string))
+    let result = try scene.once()
+    #expect(result.status == 0)
+    #expect(result.errors.contains("not recognized"))
+    #expect(!result.errors.contains("\u{1B}"))
+    let found = try #require(scene.record["unrecognized"] as? [[String: Any]])
+    #expect(found.count == 1)
+    #expect(found.first?["holds"] as? [String] == ["todo.txt"])
+  }
+
+  @Test("An unreadable stream is known after one attempt; the file copied again is taken up by itself")
+  func unreadable() throws {
+    let scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
+    let place = try scene.put("a")
+    let file = place.appending("a.depth").string
+    let good = try Data(contentsOf: URL(filePath: file))
+    try Data(repeating: 7, count: 1000).write(to: URL(filePath: file))
+    let first = try scene.once()
+    #expect(first.status == 1)
+    let note = try #require(scene.triage("a"))
+    #expect(note["cause"] as? String == "input")
+    #expect(note["isQuarantined"] as? Bool == true)
+    #expect(note["attempts"] as? Int == 1)
+    // Known, and no failure of this night.
+    #expect(try scene.once().status == 0)
+    // Nor for a run over everything, which names it.
+    let run = try Program.run(
+      ["run", scene.staging.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+    #expect(run.status == 0)
+    #expect(run.output == "a skipped 0/0\n")
+    #expect(run.errors.contains("quarantined"))
+    // Who names it means it.
+    let named = try Program.run(
+      ["run", place.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+    #expect(named.status == 1)
+    try good.write(to: URL(filePath: file))
+    let last = try scene.once()
+    #expect(last.status == 0)
+    #expect(last.output == "a done 2/2\n")
+    #expect(scene.triage("a") == nil)
+  }
+
+  @Test("A program that fails is tried --attempts times with growing pauses, then left to a person")
+  func attempts() throws {
+    let scene = try WatchScene(
+      """
+        imu: {uses: match-imu}
+        bad:
+          uses: command
+          needs: {source: imu}
+          with: {command: [sh, -c, "echo ran >> '$RAN'; exit 3"]}
+      """.replacing("'$RAN'", with: "/proc/self/fd/2"))
+    try scene.put("a")
+    let watcher = try scene.start("--attempts", "2")
+    try scene.wait("quarantine") { scene.triage("a")?["isQuarantined"] as? Bool == true }
+    #expect(scene.triage("a")?["attempts"] as? Int == 2)
+    #expect(scene.triage("a")?["cause"] as? String == "program")
+    usleep(1_500_000)
+    #expect(scene.triage("a")?["attempts"] as? Int == 2)
+    #expect(try watcher.stop().status == 143)
+    let runs = try FileSystem.names(in: scene.output.appending("runs")).count
+    #expect(runs == 2)
+  }
+
+  @Test("A second watcher on the same output ends with 75 and names the first")
+  func two() throws {
+    let scene = try WatchScene()
+    let first = try scene.start()
+    try scene.wait("the first") { !scene.record.isEmpty }
+    let second = try scene.once()
+    #expect(second.status == 75)
+    #expect(second.errors.contains("process \(first.process.processIdentifier)"))
+    #expect(try first.stop().status == 143)
+  }
+
+  @Test(
+    "STAGING and the output lie apart",
+    arguments: ["staging", "staging/out", "."])
+  func overlap(output: String) throws {
+    let scene = try WatchScene()
+    let place = scene.folder.path.appending(FilePath(output).components)
+    let result = try Program.run([
+      "watch", scene.staging.string, "--output", place.string, "--once",
+    ])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("staging folder"))
+    #expect(try FileSystem.names(in: scene.staging) == [])
+  }
+
+  @Test("Outside of the window nothing starts, and what waits says so")
+  func window() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    // An hour that is not now.
+    let hour = (Calendar.current.component(.hour, from: .now) + 5) % 24
+    let text = hour < 10 ? "0\(hour)" : "\(hour)"
+    let result = try scene.once("--between", "\(text):00-\(text):30")
+    #expect(result.status == 0)
+    #expect(scene.ran == 0)
+    let waiting = try #require((scene.record["waiting"] as? [[String: Any]])?.first)
+    #expect(waiting["state"] as? String == "queued")
+    #expect(waiting["waitsFor"] as? String == "window")
+    #expect(try scene.once("--between", "00:00-24:00").status == 64)
+    #expect(try scene.once().status == 0)
+    #expect(scene.ran == 1)
+  }
+
+  @Test("SIGHUP reads the pipeline again; one that is wrong is reported and the old one kept")
+  func reload() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let watcher = try scene.start()
+    try scene.wait("the capture") { scene.isDone("a") }
+    let old = try String(contentsOfFile: scene.pipeline, encoding: .utf8)
+    try Data("schema: 1\nstages: {x: {uses: nonsense}}\n".utf8)
+      .write(to: URL(filePath: scene.pipeline))
+    watcher.signal(SIGHUP)
+    try scene.put("b")
+    try scene.wait("the old pipeline") { scene.isDone("b") }
+    try Data((old + "  more: {uses: export-tables}\n").utf8)
+      .write(to: URL(filePath: scene.pipeline))
+    watcher.signal(SIGHUP)
+    try scene.wait("the new pipeline", seconds: 10) { scene.isDone("a", "more") && scene.isDone("b", "more") }
+    #expect(scene.ran == 2)
+    let ended = try watcher.stop()
+    #expect(ended.status == 143)
+    #expect(ended.errors.contains("cannot be used"))
+  }
+
+  @Test("Two places with one id are two captures; the second gets its own folder")
+  func namesakes() throws {
+    let scene = try WatchScene()
+    try scene.put("a", as: "ann/a")
+    try scene.put("a", as: "bob/a")
+    #expect(try scene.once().status == 0)
+    #expect(scene.ran == 2)
+    #expect(scene.isDone("a"))
+    #expect(scene.isDone("a~2"))
+  }
+
+  @Test("Metrics say how everything stands")
+  func metrics() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let b = try scene.put("b")
+    try FileManager.default.removeItem(atPath: b.appending("b.camera").string)
+    let file = scene.folder.path.appending("scanmill.prom")
+    #expect(try scene.once("--metrics", file.string).status == 0)
+    let text = try String(contentsOfFile: file.string, encoding: .utf8)
+    #expect(text.contains("scanmill_captures{state=\"done\"} 1\n"))
+    #expect(text.contains("scanmill_captures{state=\"incomplete\"} 1\n"))
+    #expect(text.contains("scanmill_captures{state=\"failed\"} 0\n"))
+    #expect(text.contains("scanmill_done_timestamp_seconds "))
+  }
+}
