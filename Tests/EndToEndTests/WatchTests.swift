@@ -10,7 +10,8 @@ struct WatchTests {
   func pieces() throws {
     let scene = try WatchScene()
     let source = try scene.make("a")
-    let watcher = try scene.start()
+    // Above the two seconds in which a later change may bear the same time.
+    let watcher = try scene.start("--settle", "2500ms")
     let place = scene.staging.appending("2026-11-20").appending("ann").appending("a")
     try FileSystem.makeFolder(place)
     let names = try FileSystem.names(in: source).sorted()
@@ -27,7 +28,7 @@ struct WatchTests {
       }
     }
     try scene.wait("the capture") { scene.isDone("a") }
-    usleep(1_500_000)
+    usleep(3_500_000)
     #expect(scene.ran == 1)
     #expect(scene.waiting == [:])
     let ended = try watcher.stop()

@@ -46,8 +46,8 @@ struct StagingBook: Sendable {
   private var stagingPlace: FolderPlace?
   /// Why the last look says nothing about what is gone.
   private(set) var stagingTrouble: String?
-  /// Captures that were there when the last watcher ended; `nil` after the first look.
-  private var previous: WatchRecord?
+  /// What was there when the last watcher ended; `nil` once a look has told what became of it.
+  private(set) var previous: WatchRecord?
 
   /// What keeps the list of the lost from growing without end.
   private static let mostLost = 10_000

@@ -24,6 +24,14 @@ struct WatchSummary {
       if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
       if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
     }
+    // STAGING has not been seen yet: what the last watcher knew stands.
+    if let previous = book.previous {
+      known = previous.known
+      for before in previous.waiting where before.gone != true {
+        states[before.state, default: 0] += 1
+        waiting.append(before)
+      }
+    }
     for lost in book.lost {
       states[.failed, default: 0] += 1
       waiting.append(lost.entry)

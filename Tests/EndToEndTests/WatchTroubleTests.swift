@@ -1,0 +1,303 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Trouble of a night: nothing is lost, nothing is done twice, and it is told")
+struct WatchTroubleTests {
+  static let canMount = DiskTests.canMount
+
+  /// A stage that leaves its mark at its beginning and at its end, and takes its time in between.
+  private static func slow(_ folder: String, seconds: Double, _ marker: String) -> String {
+    """
+      imu: {uses: match-imu}
+      count:
+        uses: command
+        needs: {source: imu}
+        with:
+          command: [sh, -c, "echo begun >> \(folder)/begun; sleep \(seconds); echo x > {output}/x; echo ran >> \(folder)/ran"]
+          environment: ["\(marker)"]
+    """
+  }
+
+  @Test("A watcher that is killed leaves no worker; the next one carries on, and what was done is not done again")
+  func killed() throws {
+    let marker = "SCANMILL_TEST_MARKER=\(UUID().uuidString)"
+    let scene = try WatchScene("  imu: {uses: match-imu}")
+    try Data(
+      "schema: 1\nstages:\n\(Self.slow(scene.folder.path.string, seconds: 1, marker))\n".utf8
+    ).write(to: URL(filePath: scene.pipeline))
+    for name in ["a", "b", "c", "d"] { try scene.put(name) }
+    var watcher = try scene.start("-j", "1")
+    try scene.wait("two captures") { scene.ran == 2 && Processes.marked(marker).count > 0 }
+    watcher.signal(SIGKILL)
+    #expect(try watcher.finish().status == -SIGKILL)
+    try scene.wait("the end of its workers") { Processes.marked(marker).isEmpty }
+    watcher = try scene.start("-j", "1")
+    try scene.wait("all") { ["a", "b", "c", "d"].allSatisfy { scene.isDone($0) } }
+    try scene.wait("rest") { scene.waiting == [:] }
+    #expect(try watcher.stop().status == 143)
+    // The one that was cut off may have run to its last line without being published.
+    #expect((4...5).contains(scene.ran))
+    #expect(Processes.marked(marker).isEmpty)
+  }
+
+  @Test("A capture interrupted by the end of the watcher is queued again, and no attempt is counted")
+  func interrupted() throws {
+    let scene = try WatchScene("  imu: {uses: match-imu}")
+    try Data(
+      "schema: 1\nstages:\n\(Self.slow(scene.folder.path.string, seconds: 100, "A=b"))\n".utf8
+    ).write(to: URL(filePath: scene.pipeline))
+    try scene.put("a")
+    let watcher = try scene.start("--grace", "200ms")
+    let begun = scene.folder.path.appending("begun")
+    try scene.wait("the stage") { FileSystem.exists(begun) }
+    #expect(try watcher.stop().status == 143)
+    #expect(scene.waiting == ["a": "queued"])
+    #expect(scene.triage("a") == nil)
+  }
+
+  @Test("A folder that disappears while it is processed fails that attempt only, with the cause machine")
+  func gone() throws {
+    let scene = try WatchScene("  imu: {uses: match-imu}")
+    let place = try scene.make("a")
+    try Data(
+      """
+      schema: 1
+      stages:
+        wait:
+          uses: command
+          with: {command: [sh, -c, "echo begun >> \(scene.folder.path)/begun; sleep 1; cat {capture}/a.imu > {output}/x"]}
+
+      """.utf8
+    ).write(to: URL(filePath: scene.pipeline))
+    let there = scene.staging.appending("a")
+    try FileManager.default.moveItem(atPath: place.string, toPath: there.string)
+    let watcher = try scene.start()
+    let begun = scene.folder.path.appending("begun")
+    try scene.wait("the stage") { FileSystem.exists(begun) }
+    let away = scene.folder.path.appending("away")
+    try FileManager.default.moveItem(atPath: there.string, toPath: away.string)
+    try scene.wait("the note") { scene.triage("a") != nil }
+    #expect(scene.triage("a")?["cause"] as? String == "machine")
+    #expect(scene.triage("a")?["isGone"] as? Bool == true)
+    #expect(scene.triage("a")?["attempts"] as? Int == 0)
+    #expect(scene.triage("a")?["isQuarantined"] as? Bool == false)
+    // Back again: taken up by itself.
+    try FileManager.default.moveItem(atPath: away.string, toPath: there.string)
+    try scene.wait("the capture") { scene.isDone("a", "wait") }
+    try scene.wait("the end of the note") { scene.triage("a") == nil }
+    #expect(try watcher.stop().status == 143)
+  }
+
+  @Test("A capture that went before it was done is not forgotten; one that was renamed is no loss")
+  func lost() throws {
+    let scene = try WatchScene()
+    let a = try scene.put("a")
+    let b = try scene.put("b", as: "incoming/b")
+    for place in [a, b] {
+      let camera = try FileSystem.names(in: place).first { $0.hasSuffix(".camera") } ?? ""
+      try FileManager.default.removeItem(atPath: place.appending(camera).string)
+    }
+    let watcher = try scene.start()
+    try scene.wait("both") { scene.waiting == ["a": "incomplete", "b": "incomplete"] }
+    try FileManager.default.removeItem(atPath: a.string)
+    try FileManager.default.moveItem(
+      atPath: b.removingLastComponent().string, toPath: scene.staging.appending("here").string)
+    try scene.wait("the loss") { scene.waiting == ["a": "failed", "b": "incomplete"] }
+    #expect(try watcher.stop().status == 143)
+    // Also for the next watcher.
+    #expect(try scene.once().status == 0)
+    #expect(scene.waiting == ["a": "failed", "b": "incomplete"])
+    let item = try #require((scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
+    #expect(item["gone"] as? Bool == true)
+  }
+
+  /// Runs a shell script in name spaces of its own, where it may mount, with helpers: `until COMMAND`, and
+  /// `says PATTERN` for what the watcher noted.
+  private func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
+    let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
+    let text = """
+      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"
+      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 900 ] && { echo "gave up: $*"; cat "$W"; exit 9; }; sleep 0.1; done; }
+      says() { grep -q "$1" "$W" 2>/dev/null; }
+      silent() { ! says "$1"; }
+      start() { '\(Program.path)' \(words) "$@" & P=$!; }
+      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
+      trap 'kill -9 $P 2>/dev/null' EXIT
+      \(script)
+      """
+    return try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", text], in: nil).finish()
+  }
+
+  @Test(
+    "STAGING unmounted is told and changes nothing; mounted again, work goes on",
+    .enabled(if: canMount, "needs a user name space with mounts"))
+  func unmounted() throws {
+    let scene = try WatchScene()
+    let disk = scene.folder.path.appending("disk")
+    try FileSystem.makeFolder(disk)
+    for name in ["a", "b"] {
+      let made = try scene.make(name)
+      try FileManager.default.moveItem(
+        atPath: made.string, toPath: disk.appending(name).string)
+    }
+    let late = try scene.make("c")
+    try FileManager.default.removeItem(atPath: disk.appending("b").appending("b.camera").string)
+    let result = try isolated(
+      scene,
+      """
+      mount --bind '\(disk)' "$S"
+      start
+      until_ test -e "$O/a/count/artifact.json"
+      until_ says incomplete
+      umount "$S"
+      until_ says 'not mounted'
+      says incomplete || echo "b was forgotten"
+      says '"gone"' && echo "b was lost"
+      mount --bind '\(disk)' "$S"
+      until_ silent 'not mounted'
+      mv '\(late)' "$S/c"
+      until_ test -e "$O/c/count/artifact.json"
+      umount "$S"
+      until_ says 'not mounted'
+      stop
+      start
+      sleep 1
+      says 'not mounted' || echo "the next watcher takes an empty folder for a night without captures"
+      says incomplete || echo "b was forgotten by the next watcher"
+      stop
+      """)
+    #expect(result.output == "ended 143\nended 143\n")
+    #expect(scene.ran == 2)
+  }
+
+  @Test(
+    "With the disk of the output full nothing is started and nothing marked failed; with room again, work goes on",
+    .enabled(if: canMount, "needs a user name space with mounts"))
+  func full() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    try FileSystem.makeFolder(scene.output)
+    let result = try isolated(
+      scene,
+      """
+      mount -t tmpfs -o size=4m tmpfs "$O"
+      mkdir -p "$O/.scanmill"
+      head -c 4100000 /dev/zero > "$O/filler"
+      start
+      until_ says '"disk"'
+      says queued || echo "not queued"
+      test -e "$O/a" && echo "something was started"
+      rm "$O/filler"
+      until_ test -e "$O/a/count/artifact.json"
+      until_ silent queued
+      test -e "$O/a/.scanmill/triage.json" && echo "marked as failed"
+      stop
+      """)
+    #expect(result.output == "ended 143\n")
+    #expect(scene.ran == 1)
+    #expect(result.errors.contains("the disk of the output is full"))
+  }
+
+  @Test(
+    "An output that becomes read-only holds everything back, and is told",
+    .enabled(if: canMount, "needs a user name space with mounts"))
+  func readOnly() throws {
+    let scene = try WatchScene()
+    let late = try scene.make("a")
+    try FileSystem.makeFolder(scene.output)
+    let result = try isolated(
+      scene,
+      """
+      mount -t tmpfs -o size=40m tmpfs "$O"
+      start
+      until_ says known
+      mount --bind "$O" "$O"
+      mount -o remount,bind,ro "$O"
+      mv '\(late)' "$S/a"
+      sleep 3
+      test -e "$O/a" && echo "something was written"
+      umount "$O"
+      until_ test -e "$O/a/count/artifact.json"
+      test -e "$O/a/.scanmill/triage.json" && echo "marked as failed"
+      stop
+      """)
+    #expect(result.output == "ended 143\n")
+    #expect(scene.ran == 1)
+    #expect(result.errors.lowercased().contains("read-only"))
+  }
+
+  /// A library that shifts the wall clock of a program by what a file says. `nil` where it cannot be made.
+  private static let clockShifter: String? = {
+    guard let folder = try? TemporaryFolder() else { return nil }
+    shifterFolder = folder
+    let source = folder.path.appending("clock.c").string
+    let library = folder.path.appending("clock.so").string
+    let text = """
+      #define _GNU_SOURCE
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <sys/syscall.h>
+      #include <time.h>
+      #include <unistd.h>
+      int clock_gettime(clockid_t id, struct timespec *t) {
+        int code = syscall(SYS_clock_gettime, id, t);
+        if (code == 0 && id == CLOCK_REALTIME) {
+          FILE *f = fopen(getenv("CLOCK_OFFSET_FILE"), "r");
+          long offset = 0;
+          if (f) { if (fscanf(f, "%ld", &offset) != 1) offset = 0; fclose(f); }
+          t->tv_sec += offset;
+        }
+        return code;
+      }
+      time_t time(time_t *out) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        if (out) *out = t.tv_sec;
+        return t.tv_sec;
+      }
+      """
+    try? Data(text.utf8).write(to: URL(filePath: source))
+    let made = try? Running(
+      "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-o", library, source], in: nil
+    ).finish()
+    if made?.status == 0 { return library }
+    print("skipped: no C compiler here to make a clock that can be set (\(made?.errors ?? ""))")
+    return nil
+  }()
+  nonisolated(unsafe) private static var shifterFolder: TemporaryFolder?
+
+  @Test(
+    "A clock set back by an hour, or forward, moves nothing: rest and pauses go by our own clock",
+    .enabled(if: canMount && clockShifter != nil, "needs a C compiler and a user name space"))
+  func clock() throws {
+    let scene = try WatchScene()
+    let library = try #require(Self.clockShifter)
+    let offset = scene.folder.path.appending("offset")
+    try Data("0".utf8).write(to: URL(filePath: offset.string))
+    let first = try scene.make("a")
+    let second = try scene.make("b")
+    let result = try isolated(
+      scene,
+      """
+      export CLOCK_OFFSET_FILE='\(offset)'
+      export LD_PRELOAD='\(library)'
+      start
+      unset LD_PRELOAD
+      until_ says known
+      mv '\(first)' "$S/a"
+      until_ says arriving
+      echo "-3600" > '\(offset)'
+      until_ test -e "$O/a/count/artifact.json"
+      echo "7200" > '\(offset)'
+      mv '\(second)' "$S/b"
+      until_ test -e "$O/b/count/artifact.json"
+      sleep 1
+      stop
+      """)
+    #expect(result.output == "ended 143\n")
+    #expect(scene.ran == 2)
+  }
+}
