@@ -46,6 +46,9 @@ public enum CapturePage {
     let published = material.published
     let pictures = pieces.pictures
     definitions()
+    Markup.element(.nav) {
+      Markup.element(.a, .link(.file(["..", "index.html"]))) { "All captures of the night" }
+    }
     verdict.markup()
     WarningsPart(warnings: material.warnings, voice: voice).markup()
     pictures.part.markup()
@@ -53,7 +56,7 @@ public enum CapturePage {
       series: pieces.motion, frames: material.frames,
       convention: material.description?.convention, problems: pieces.motionProblems, voice: voice
     ).markup()
-    TimingPart(frames: material.frames, voice: voice).markup()
+    TimingPart(frames: material.frames, problems: pieces.tableProblems, voice: voice).markup()
     PathPart(path: pieces.path, isZUp: pieces.isZUp, voice: voice).markup()
     DepthPart(survey: pictures.survey, problems: pictures.depthProblems, voice: voice).markup()
     GeoPart(path: pieces.geo, voice: voice).markup()

@@ -3,6 +3,7 @@ struct CapturePieces {
   let pictures: PicturePieces
   let motion: MotionSeries?
   let motionProblems: [String]
+  let tableProblems: [String]
   let path: CameraPath?
   let isZUp: Bool
   let geo: GeoPath?
@@ -21,6 +22,8 @@ struct CapturePieces {
       MotionSeries($0, family: material.family, frames: material.frames, problems: &problems)
     }
     motionProblems = problems
+    tableProblems =
+      published.tables.flatMap { stage in stage.problem.map { ["\(stage.name): \($0)."] } } ?? []
     isZUp = material.description?.worldIsZUp ?? false
     path = CameraPath(material.table("poses.csv", of: published.tables), isZUp: isZUp)
     geo =

@@ -42,7 +42,9 @@ extension PageStyle {
   private static let capturePictures = """
     .verdict h1{margin-bottom:.25rem}
     .verdict-line{font-size:1.125rem}
-    .verdict dl.facts{margin-top:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,11rem),1fr))}
+    .verdict dl.facts{margin-top:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,8.5rem),1fr))}
+    @media (min-width:40rem){.verdict dl.facts{grid-template-columns:repeat(auto-fill,minmax(11rem,1fr))}}
+    @media (max-width:39.99rem){table.data caption{display:block}}
     .failure,.remedy{margin-bottom:.5rem}
     .warning-card.note{margin:0 0 1rem}
     ol.sheet{list-style:none;padding:0;display:grid;gap:.75rem .5rem;\

@@ -36,12 +36,12 @@ struct StagesPart {
     let cores = record.flatMap { $0.seconds > 0 ? $0.cpuSeconds / $0.seconds : nil }
     let bytes = record.map { $0.outputs.reduce(Int64(0)) { $0 &+ max(0, $1.bytes) } }
     let cells: [String] = [
-      stage.report?.reason?.rawValue.replacing("-", with: " ") ?? "–",
-      record.map { FigureText.significant($0.seconds) } ?? "–",
-      cores.map { FigureText.fixed($0, 1) } ?? "–",
-      record.map { ByteCount.text($0.peakMemoryBytes) } ?? "–",
-      record.map { FigureText.count($0.frames) } ?? "–", bytes.map(ByteCount.text) ?? "–",
-      record.map { MomentWords.text($0.started) } ?? "–",
+      stage.report?.reason?.rawValue.replacing("-", with: " ") ?? "",
+      record.map { FigureText.significant($0.seconds) } ?? "",
+      cores.map { FigureText.fixed($0, 1) } ?? "",
+      record.map { ByteCount.text($0.peakMemoryBytes) } ?? "",
+      record.map { FigureText.count($0.frames) } ?? "", bytes.map(ByteCount.text) ?? "",
+      record.map { MomentWords.text($0.started) } ?? "",
     ]
     return .element(.tr, Attribute("data-stage", voice.text(stage.name, most: 200))) {
       Markup.element(.th, Attribute("scope", "row")) { voice.name(stage.name) }

@@ -36,11 +36,11 @@ struct StreamsPart {
     let verdict = Self.verdict(counted, stream.declaredFrames, isUnreadable: isUnreadable)
     let size = stream.width.flatMap { width in stream.height.map { "\(width)×\($0)" } }
     let cells: [String] = [
-      counted.map { FigureText.count($0) + (stream.frames == nil ? " samples" : "") } ?? "–",
-      stream.declaredFrames.map(FigureText.count) ?? "–", verdict.words,
-      written[stream.name].map(FigureText.count) ?? "–", size ?? "–",
-      stream.rateHz.map { FigureText.significant($0) + " Hz" } ?? "–",
-      stream.gaps.map(FigureText.count) ?? "–",
+      counted.map { FigureText.count($0) + (stream.frames == nil ? " samples" : "") } ?? "",
+      stream.declaredFrames.map(FigureText.count) ?? "", verdict.words,
+      written[stream.name].map(FigureText.count) ?? "", size ?? "",
+      stream.rateHz.map { FigureText.significant($0) + " Hz" } ?? "",
+      stream.gaps.map(FigureText.count) ?? "",
       [stream.file, stream.encoding.map { "(\($0))" }].compactMap(\.self).joined(separator: " "),
     ]
     return .element(.tr, Attribute("data-stream", stream.name)) {
@@ -51,7 +51,9 @@ struct StreamsPart {
             .td, Attribute("data-label", name), Attribute("data-state", verdict.state)
           ) { Markup.element(.span, .classes("state")) { cell } }
         } else {
-          Markup.element(.td, Attribute("data-label", name)) { voice.name(cell) }
+          Markup.element(.td, Attribute("data-label", name)) {
+            if !cell.isEmpty { voice.name(cell) }
+          }
         }
       }
     }

@@ -1,19 +1,22 @@
 /// How evenly frames were taken.
 struct TimingPart {
   let frames: FrameTimes?
+  /// What is wrong with the artifact that the times come from.
+  var problems: [String] = []
   let voice: PageVoice
 
   func markup() -> Markup? {
-    guard let frames, frames.timed > 1 || !frames.problems.isEmpty else { return nil }
+    let problems = self.problems + (frames?.problems ?? [])
+    guard frames.map({ $0.timed > 1 }) ?? false || !problems.isEmpty else { return nil }
     return .element(.section, .id("timing")) {
       Markup.element(.h2) { "Frame intervals" }
-      for problem in frames.problems {
+      for problem in problems {
         Markup.element(.p, .classes("notice")) { voice.text(problem) }
       }
-      if let median = frames.median {
+      if let frames, let median = frames.median {
         Markup.element(.p) { words(frames, median) }
         plot(frames, median)
-      } else if frames.timed > 1 {
+      } else if let frames, frames.timed > 1 {
         Markup.element(.p) { "All frames bear the same time." }
       }
     }

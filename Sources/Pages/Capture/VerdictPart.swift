@@ -46,7 +46,7 @@ struct VerdictPart {
       return "\(subject) was processed although files are missing."
     case .done, .doneWithWarnings:
       return
-        "\(subject) is ready, with \(FigureText.counted(kinds, "kind")) of warnings. Read them before "
+        "\(subject) is ready, with \(FigureText.counted(kinds, "kind of warning", "kinds of warnings")). Read them before "
         + "you use it."
     case .failed: return "\(subject) is not ready: a part of it could not be made."
     case .quarantined:

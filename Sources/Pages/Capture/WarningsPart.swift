@@ -16,10 +16,10 @@ struct WarningsPart {
     return .element(.section, .id("warnings")) {
       Markup.element(.h2) { "Warnings" }
       Markup.element(.p) { Self.sentence(real.count, notes.count) }
-      for group in Self.groups(real) { self.group(group) }
+      for group in Self.groups(real) { self.group(group, .h3) }
       if !notes.isEmpty {
         if !real.isEmpty { Markup.element(.h3) { "Notes" } }
-        for group in Self.groups(notes) { self.group(group) }
+        for group in Self.groups(notes) { self.group(group, real.isEmpty ? .h3 : .h4) }
       }
     }
   }
@@ -41,7 +41,7 @@ struct WarningsPart {
     return codes.map { code in warnings.prefix(mostEntries).filter { $0.code == code } }
   }
 
-  private func group(_ group: [CaptureWarning]) -> Markup {
+  private func group(_ group: [CaptureWarning], _ heading: Tag) -> Markup {
     guard let first = group.first else { return .nothing }
     let entry = CodeBook[first.code.rawValue]
     let isNote = first.severity == .note
@@ -50,7 +50,7 @@ struct WarningsPart {
       Attribute("data-state", isNote ? "done" : "done-with-warnings"),
       Attribute("data-code", first.code.rawValue)
     ) {
-      Markup.element(isNote ? .h4 : .h3) {
+      Markup.element(heading) {
         Markup.element(.span, .classes("state")) { isNote ? "Note: " : "Warning: " }
         entry?.meaning ?? first.code.rawValue
       }

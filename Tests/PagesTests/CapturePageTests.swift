@@ -1,0 +1,209 @@
+import Captures
+import FoundationEssentials
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+import Testing
+
+@testable import Pages
+
+@Suite("Capture page")
+struct CapturePageTests {
+  private static let hooks = [
+    "warnings", "pictures", "imu", "timing", "path", "depth", "geo", "stages", "provenance",
+  ]
+
+  private func sections(_ page: String) -> [String] {
+    page.matches(of: /<section id="([a-z]+)"/).map { String($0.output.1) }
+  }
+
+  private func full() throws -> CaptureBench {
+    let bench = try CaptureBench(state: .doneWithWarnings)
+    bench.capture.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "three steps")]
+    try bench.write(CaptureBench.description, "capture.json")
+    try bench.publishColor(frames: Array(0..<30))
+    try bench.publishDepth(frames: Array(0..<30))
+    try bench.publishDepth("aligned", frames: Array(0..<30))
+    try bench.publishMotion(CaptureBench.motionTable(500))
+    let poses = (0..<120).map {
+      "\($0),\(5_000_000_000 + $0 * 33_333_333),\(Double($0) / 50),1.2,0.5,0,0,0,1"
+    }
+    let geo = (0..<20).map { "\($0),,47.\(1000 + $0),8.5,5,,measured" }
+    try bench.publishTables([
+      "frames.csv": CaptureBench.framesTable(120, steps: [118: 330_000_000]),
+      "poses.csv": "frame,timestamp_ns,tx,ty,tz,qx,qy,qz,qw\n" + poses.joined(separator: "\n")
+        + "\n",
+      "geo.csv": "frame,timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source\n"
+        + geo.joined(separator: "\n") + "\n",
+    ])
+    return bench
+  }
+
+  @Test("Everything that was recorded has its section, in the order of the contract's reader")
+  func everything() throws {
+    let page = try full().page()
+    #expect(
+      sections(page) == [
+        "warnings", "pictures", "imu", "timing", "path", "depth", "geo", "streams", "stages",
+        "settings", "calibration", "provenance", "rerun",
+      ])
+    #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
+    #expect(page.matches(of: /<h1[ >]/).count == 1)
+    #expect(page.contains("default-src 'none'"))
+    #expect(!page.contains(" style=\"") && !page.contains("http://") && !page.contains("https://"))
+    #expect(page.utf8.count <= 2_000_000)
+    // Every plot and picture has a name, every table head a scope.
+    #expect(page.matches(of: /<img [^>]*>/).allSatisfy { $0.output.contains(" alt=\"") })
+    #expect(!page.contains("<th>"))
+    #expect(
+      page.matches(of: /<svg [^>]*class="(plot|map)[^>]*>/).allSatisfy {
+        $0.output.0.contains("aria-label=\"")
+      })
+    // The id of no two elements is the same.
+    let ids = page.matches(of: /\ id="([^"]+)"/).map { String($0.output.1) }
+    #expect(Set(ids).count == ids.count)
+  }
+
+  @Test("A gap is shaded in its plots and told in figures")
+  func gap() throws {
+    let page = try full().page()
+    #expect(page.contains("gap of 0.330 s after frame 118"))
+    // 118 frames at 1/30 s.
+    #expect(page.contains("data-from=\"3.933\" data-to=\"4.263\""))
+  }
+
+  @Test("What a capture has nothing for is absent, and so is what would be empty")
+  func nothing() throws {
+    let bench = try CaptureBench()
+    #expect(sections(try bench.page()).filter(Self.hooks.contains).isEmpty)
+    try bench.publishTables(["frames.csv": "frame,timestamp_ns\n", "poses.csv": "frame,tx,ty,tz\n"])
+    #expect(
+      sections(try bench.page()).filter(Self.hooks.contains).allSatisfy {
+        ["stages", "provenance"].contains($0)
+      })
+  }
+
+  @Test(
+    "A capture that failed has a page: the cause, what to do, how to try again, the end of its log")
+  func failed() throws {
+    let bench = try CaptureBench(state: .failed)
+    let log = "runs/r1/logs/room-1/color.log"
+    try FileManager.default.createDirectory(
+      atPath: bench.layout.root.appending("runs/r1/logs/room-1").string,
+      withIntermediateDirectories: true)
+    let lines = (1...400).map { "line \($0) <b>" }.joined(separator: "\n") + "\n"
+    try Data(lines.utf8).write(to: URL(filePath: bench.layout.root.appending(log).string))
+    bench.capture.failures = [
+      .init(stage: "color", message: "rgb.mp4, byte 12: no moov atom", log: log, cause: .input)
+    ]
+    bench.capture.remedy = "Copy rgb.mp4 again."
+    bench.capture.command = "scanmill run '/in/a b' --output /out"
+    bench.capture.missing = ["trans.json"]
+    let page = try bench.page()
+    #expect(
+      page.contains("data-state=\"failed\"") && page.contains("rgb.mp4, byte 12: no moov atom"))
+    #expect(page.contains("Copy rgb.mp4 again.") && page.contains("Trying again cannot help"))
+    #expect(page.contains("scanmill run '/in/a b' --output /out"))
+    #expect(page.contains("line 400 &lt;b&gt;") && page.contains("line 386 &lt;b&gt;"))
+    #expect(!page.contains("line 385 &lt;b&gt;"))
+    #expect(page.contains("trans.json"))
+    // A log elsewhere is not read.
+    for outside in ["../../etc/passwd", "/etc/passwd", "runs/../../x"] {
+      bench.capture.failures[0].log = outside
+      #expect(!(try bench.page().contains("Last lines of the log")))
+    }
+  }
+
+  @Test("Every state has a sentence of its own", arguments: CaptureState.allCases)
+  func states(_ state: CaptureState) throws {
+    let bench = try CaptureBench(state: state)
+    let page = try bench.page()
+    #expect(page.contains("data-state=\"\(state.rawValue)\""))
+    #expect(page.lowercased().contains(">\(state.words)</strong>"))
+    #expect(page.matches(of: /<h1[ >]/).count == 1)
+  }
+
+  @Test("Warnings are told in words, once per code, with counts and subjects")
+  func warnings() throws {
+    let bench = try CaptureBench(state: .doneWithWarnings)
+    bench.capture.warnings = [
+      CaptureWarning(.corruptRecord, "depth", count: 3, "records 4, 5, 6"),
+      CaptureWarning(.corruptRecord, "color", count: 1, "picture 9"),
+      CaptureWarning(.unknownKey, "a.txt", count: 2, "keys"),
+    ]
+    try bench.publish(
+      "depth", uses: "x", ["a": [1]],
+      warnings: [CaptureWarning(.emptyRecord, "depth", count: 7, "seven")])
+    let page = try bench.page()
+    #expect(page.matches(of: /data-code="corrupt-record"/).count == 1)
+    #expect(page.contains("records 4, 5, 6") && page.contains("picture 9"))
+    #expect(page.contains("Copy the file again and compare its checksum."))
+    #expect(page.contains("data-code=\"empty-record\""))
+    #expect(page.contains("3 warnings.") && page.contains("1 note:"))
+  }
+
+  @Test("Names of others stay inert and keep their direction to themselves")
+  func hostile() throws {
+    let evil = "<img src=x onerror=alert(1)>\"'</script>\u{202E}gpj\u{1B}[2J"
+    let bench = try CaptureBench("room-1", state: .failed)
+    bench.capture.scene = evil
+    bench.capture.device = String(repeating: evil, count: 200)
+    bench.capture.user = "javascript:alert(1)"
+    bench.capture.path = "/in/" + evil
+    bench.capture.failures = [.init(stage: evil, message: String(repeating: evil, count: 4000))]
+    bench.capture.missing = [evil]
+    bench.capture.remedy = evil
+    bench.capture.command = evil
+    bench.capture.warnings = (0..<300).map { CaptureWarning(.frameGap, "\(evil)\($0)", evil) }
+    try bench.publish(
+      "color", uses: evil, ["a": [1]],
+      parameters: [evil: .string(String(repeating: evil, count: 999))])
+    try bench.publishMotion(
+      "timestamp_ns,sensor_type,x,y,z\n1,\"\(evil.replacing("\"", with: ""))\",1,2,3\n2,gyroscope,1,2,3\n"
+    )
+    let quoted = try #require(
+      String(data: JSONEncoder().encode([evil]), encoding: .utf8)
+    ).dropFirst().dropLast()
+    try bench.write(
+      "{\"schema\":1,\"id\":\(quoted),\"family\":\(quoted),\"generation\":\(quoted),\"streams\":{\"color\":{\"file\":\(quoted),\"encoding\":\(quoted)}},\"errors\":[{\"stream\":\(quoted),\"message\":\(quoted)}]}",
+      "capture.json")
+    let page = try bench.page()
+    #expect(!page.contains("<img src=x"))
+    #expect(!page.contains("\u{202E}") && !page.contains("\u{1B}"))
+    #expect(page.matches(of: /<\/script>/).count == 1)
+    #expect(!page.contains("href=\"javascript"))
+    #expect(page.contains("&lt;img src=x onerror=alert(1)&gt;"))
+    #expect(page.utf8.count <= 2_000_000)
+  }
+
+  @Test("The fingerprint changes with all that the page shows, and with nothing else")
+  func fingerprint() throws {
+    let bench = try full()
+    func now() -> String { CapturePage.fingerprint(bench.capture, layout: bench.layout) }
+    let first = now()
+    #expect(first == now())
+    var known: Set = [first]
+    func changed() { #expect(known.insert(now()).inserted) }
+    bench.capture.state = .failed
+    changed()
+    try bench.write(
+      CaptureBench.description.replacing("Office12", with: "Office13"), "capture.json")
+    changed()
+    try bench.publishDepth(frames: [0, 1])
+    changed()
+    try bench.write("{}", ".scanmill/triage.json")
+    changed()
+    try bench.write("{\"message\":\"m\"}", ".failed/imu/failure.json")
+    changed()
+    try bench.write("{}", ".scanmill/removed/x.json")
+    changed()
+    try FileSystem.remove(bench.layout.artifact("imu"))
+    changed()
+    let last = now()
+    try bench.write("old page", "report.html")
+    try bench.write("{}", ".scanmill/memo.json")
+    #expect(now() == last)
+  }
+}
