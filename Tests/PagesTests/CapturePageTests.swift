@@ -77,12 +77,14 @@ struct CapturePageTests {
   @Test("What a capture has nothing for is absent, and so is what would be empty")
   func nothing() throws {
     let bench = try CaptureBench()
-    #expect(sections(try bench.page()).filter(Self.hooks.contains).isEmpty)
-    try bench.publishTables(["frames.csv": "frame,timestamp_ns\n", "poses.csv": "frame,tx,ty,tz\n"])
-    #expect(
-      sections(try bench.page()).filter(Self.hooks.contains).allSatisfy {
-        ["stages", "provenance"].contains($0)
-      })
+    #expect(sections(try bench.page()).filter(Self.hooks.contains) == ["provenance"])
+    try bench.publishTables([
+      "frames.csv": CaptureBench.framesTable(0),
+      "poses.csv": "frame,timestamp_ns,tx,ty,tz,qx,qy,qz,qw\n",
+      "geo.csv": "frame,timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source\n",
+    ])
+    try bench.publishMotion(CaptureBench.motionTable(0))
+    #expect(sections(try bench.page()).filter(Self.hooks.contains) == ["stages", "provenance"])
   }
 
   @Test(
