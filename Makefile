@@ -7,7 +7,7 @@ BINARY := .build/release/scanmill
 # What the build needs beyond the Swift toolchain, and what the tests compare with.
 BUILD_PACKAGES := pkg-config zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libdeflate-dev libturbojpeg0-dev \
 	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
-TEST_PACKAGES := ffmpeg pngcheck systemd jq python3-prometheus-client
+TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client
 
 .PHONY: help demo test build setup setup-test format lint clean
 

@@ -31,30 +31,45 @@ struct AttentionSection {
 
   // MARK: Whom to ask
 
-  /// `Whom to ask: Anna · ipad-07 (2), Ben · ipad-03`.
+  /// `Recorded by: Anna (2; ipad-01, ipad-07), Ben (ipad-03), ipad-04`: people with their devices, devices
+  /// where no app asked for a name.
   private var people: Markup? {
-    var counts: [(name: [String], count: Int)] = []
-    var known: [[String]: Int] = [:]
+    var found: [(name: String, devices: [String], count: Int)] = []
+    var known: [String: Int] = [:]
     for capture in report.captures where capture.state.needsPerson {
-      let name = [capture.user, capture.device].compactMap(\.self).filter { !$0.isEmpty }
-      if name.isEmpty { continue }
-      if let index = known[name] {
-        counts[index].count += 1
-      } else {
-        known[name] = counts.count
-        counts.append((name, 1))
+      let texts = [capture.user, capture.device].compactMap(\.self).filter { !$0.isEmpty }
+      guard let name = texts.first else { continue }
+      let index = known[name] ?? found.count
+      if index == found.count {
+        known[name] = index
+        found.append((name, [], 0))
+      }
+      found[index].count += 1
+      if texts.count > 1, !found[index].devices.contains(texts[1]) {
+        found[index].devices.append(texts[1])
       }
     }
-    guard !counts.isEmpty else { return nil }
+    guard !found.isEmpty else { return nil }
     return .element(.p, .classes("people")) {
       Markup.element(.strong) { "Recorded by: " }
-      for (index, person) in counts.prefix(8).enumerated() {
+      for (index, person) in found.prefix(8).enumerated() {
         if index > 0 { ", " }
-        Self.dotted(person.name.map { Markup.name(Words.cut($0, 60)) })
-        if person.count > 1 { " (\(person.count))" }
+        Markup.name(Words.cut(person.name, 60))
+        details(person.count, person.devices)
       }
-      if counts.count > 8 { ", and \(counts.count - 8) more" }
+      if found.count > 8 { ", and \(found.count - 8) more" }
     }
+  }
+
+  private func details(_ count: Int, _ devices: [String]) -> Markup? {
+    if count == 1, devices.isEmpty { return nil }
+    var text = Markup(text: count > 1 ? " (\(count)" : " (")
+    for (index, device) in devices.prefix(3).enumerated() {
+      if index > 0 || count > 1 { text.append(Markup(text: index > 0 ? ", " : "; ")) }
+      text.append(.name(Words.cut(device, 40)))
+    }
+    if devices.count > 3 { text.append(Markup(text: ", …")) }
+    return text + Markup(text: ")")
   }
 
   static func dotted(_ parts: [Markup]) -> Markup {
@@ -86,7 +101,7 @@ struct AttentionSection {
       }
       others(group)
       advice(group.remedy)
-      if !group.meaning.isEmpty { Markup.element(.p) { group.meaning } }
+      if !group.meaning.isEmpty { Markup.element(.p) { Self.prose(group.meaning) } }
       command(group)
       log(group)
     }
@@ -97,8 +112,24 @@ struct AttentionSection {
       ? nil
       : .element(.p) {
         Markup.element(.strong) { "What to do: " }
-        Markup.element(.bdi) { text }
+        Self.prose(text)
       }
+  }
+
+  /// A sentence in which what is to be typed stands between backticks.
+  static func prose(_ text: String) -> Markup {
+    let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
+    // A lone backtick is no quotation.
+    guard parts.count.isMultiple(of: 2) == false else { return .element(.bdi) { text } }
+    return .element(.bdi) {
+      for (index, part) in parts.enumerated() {
+        if index.isMultiple(of: 2) {
+          part
+        } else {
+          Markup.element(.code) { part }
+        }
+      }
+    }
   }
 
   private func entry(_ capture: NightCapture, in group: AttentionGroup) -> Markup {

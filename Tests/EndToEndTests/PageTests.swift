@@ -1,0 +1,94 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The pages of results that the program made, opened in a browser.
+@Suite("Pages of a night, as the program writes them")
+struct PageTests {
+  private let folder: TemporaryFolder
+  private var output: FilePath { folder.path.appending("out") }
+
+  private static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let input = folder.path.appending("in").string
+    for (index, family) in Self.families.enumerated() {
+      let made = try Program.run([
+        "synthesize", family, "--output", input, "--frames", "6", "--seed", "\(index + 1)",
+        "--id", "night-\(family)",
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    // One whose video is no video.
+    let made = try Program.run([
+      "synthesize", "scannet", "--output", input, "--frames", "4", "--id", "broken<b>x",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    for file in try FileManager.default.subpathsOfDirectory(atPath: input)
+    where file.contains("broken") && file.hasSuffix(".h264") {
+      try Data(repeating: 0x55, count: 5_000).write(to: URL(filePath: "\(input)/\(file)"))
+    }
+    let run = try Program.run(["run", input, "--output", output.string])
+    try #require(run.status == 1, "\(run.errors)")
+  }
+
+  private func report(_ words: String...) throws -> Program.Result {
+    try Program.run(["report", output.string] + words)
+  }
+
+  @Test("HTML says what JSON says, and every row leads to a page that is there")
+  func sameAsJSON() throws {
+    let html = try report()
+    #expect(html.status == 0, "\(html.errors)")
+    #expect(html.output == output.appending("index.html").string + "\n")
+    let page = try String(contentsOfFile: output.appending("index.html").string, encoding: .utf8)
+    let json = try report("--format", "json").json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    #expect(captures.count == Self.families.count + 1)
+    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)">/)
+    #expect(rows.map { String($0.1) } == captures.compactMap { $0["id"] as? String })
+    #expect(rows.map { String($0.2) } == captures.compactMap { $0["state"] as? String })
+    let totals = try #require(json["totals"] as? [String: Any])
+    for (key, value) in totals {
+      let text = try #require(
+        page.firstMatch(of: try Regex("data-total=\"\(key)\">([^<]*)<"))?.output[1].substring)
+      #expect(Double(text) == (value as? NSNumber)?.doubleValue, "\(key)")
+    }
+    #expect(page.contains("5 of 6 captures are ready. 1 needs you."))
+    for capture in captures {
+      let path = try #require(capture["page"] as? String)
+      #expect(FileSystem.exists(output.appending(path)), "\(path)")
+    }
+    // Nothing is made again that is up to date.
+    let first = output.appending("night-scannet/report.html")
+    let before = FileStamp(of: first)
+    #expect(try report().status == 0)
+    #expect(FileStamp(of: first) == before)
+  }
+
+  @Test("A file of somebody else in the place of the page stays, and the report says so")
+  func foreign() throws {
+    try Data("mine".utf8).write(to: URL(filePath: output.appending("index.html").string))
+    let result = try report()
+    #expect(result.status == 73 && result.errors.contains("index.html"), "\(result.errors)")
+    #expect(
+      try String(contentsOfFile: output.appending("index.html").string, encoding: .utf8) == "mine")
+  }
+
+  @Test(
+    "In Chromium: no message, request or overflow; pictures, names, contrast, targets, order",
+    .enabled(if: Browser.isPresent, "\(Browser.absence)"))
+  func browser() throws {
+    #expect(try report().status == 0)
+    #expect(try report("--redact").status == 0)
+    var pages = ["index.html", "redacted/index.html"]
+    pages += try FileManager.default.contentsOfDirectory(atPath: output.string).sorted()
+      .map { "\($0)/report.html" }.filter { FileSystem.exists(output.appending($0)) }
+    #expect(pages.count >= Self.families.count + 2)
+    let result = try Browser.check(pages.map { output.appending($0).string })
+    #expect(result.status == 0, "\(result.output)")
+  }
+}
