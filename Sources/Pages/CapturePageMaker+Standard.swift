@@ -1,4 +1,5 @@
 extension CapturePageMaker {
-  /// `nil`: no page of a capture is made.
-  static let standard: CapturePageMaker? = nil
+  static let standard: CapturePageMaker? = CapturePageMaker(
+    document: { try CapturePage.document($0, layout: $1, redaction: $2) },
+    fingerprint: { CapturePage.fingerprint($0, layout: $1) })
 }

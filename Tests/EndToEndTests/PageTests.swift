@@ -5,34 +5,36 @@ import TestSupport
 import Testing
 
 /// The pages of results that the program made, opened in a browser.
-@Suite("Pages of a night, as the program writes them")
+@Suite("Pages of a night, as the program writes them", .serialized)
 struct PageTests {
+  private static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+
+  /// Made once for all tests: results of a capture of every family, and of one whose video is no video.
+  private static let made = Result { try make() }
   private let folder: TemporaryFolder
   private var output: FilePath { folder.path.appending("out") }
 
-  private static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+  init() throws { folder = try Self.made.get() }
 
-  init() throws {
-    folder = try TemporaryFolder()
-    let input = folder.path.appending("in").string
-    for (index, family) in Self.families.enumerated() {
+  private static func make() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in")
+    func synthesize(_ family: String, _ id: String) throws {
       let made = try Program.run([
-        "synthesize", family, "--output", input, "--frames", "6", "--seed", "\(index + 1)",
-        "--id", "night-\(family)",
+        "synthesize", family, "--output", input.string, "--frames", "4", "--width", "320",
+        "--height", "240", "--id", id,
       ])
       try #require(made.status == 0, "\(made.errors)")
     }
-    // One whose video is no video.
-    let made = try Program.run([
-      "synthesize", "scannet", "--output", input, "--frames", "4", "--id", "broken<b>x",
+    for family in families { try synthesize(family, "night-\(family)") }
+    try synthesize("scannet", "broken")
+    try Data(repeating: 0x55, count: 5_000)
+      .write(to: URL(filePath: input.appending("broken/broken.h264").string))
+    let run = try Program.run([
+      "run", input.string, "--output", folder.path.appending("out").string,
     ])
-    try #require(made.status == 0, "\(made.errors)")
-    for file in try FileManager.default.subpathsOfDirectory(atPath: input)
-    where file.contains("broken") && file.hasSuffix(".h264") {
-      try Data(repeating: 0x55, count: 5_000).write(to: URL(filePath: "\(input)/\(file)"))
-    }
-    let run = try Program.run(["run", input, "--output", output.string])
     try #require(run.status == 1, "\(run.errors)")
+    return folder
   }
 
   private func report(_ words: String...) throws -> Program.Result {
@@ -71,11 +73,13 @@ struct PageTests {
 
   @Test("A file of somebody else in the place of the page stays, and the report says so")
   func foreign() throws {
-    try Data("mine".utf8).write(to: URL(filePath: output.appending("index.html").string))
+    let file = output.appending("index.html")
+    try? FileSystem.remove(file)
+    try Data("mine".utf8).write(to: URL(filePath: file.string))
+    defer { try? FileSystem.remove(file) }
     let result = try report()
     #expect(result.status == 73 && result.errors.contains("index.html"), "\(result.errors)")
-    #expect(
-      try String(contentsOfFile: output.appending("index.html").string, encoding: .utf8) == "mine")
+    #expect(try String(contentsOfFile: file.string, encoding: .utf8) == "mine")
   }
 
   @Test(
