@@ -16,11 +16,11 @@ struct ProvenancePart {
     guard !facts.isEmpty || !stages.isEmpty else { return nil }
     return .element(.section, .id("provenance")) {
       Markup.element(.h2) { "Provenance" }
-      table("Where it comes from", ["What", "Value"], facts)
+      DataTable.markup("Where it comes from", ["What", "Value"], facts)
       if !stages.isEmpty {
         Markup.element(.details) {
           Markup.element(.summary) { "Fingerprints and digests" }
-          table(
+          DataTable.markup(
             "Digests are SHA-256. Equal fingerprints mean equal input, settings and stage.",
             ["Stage", "Kind and version", "Fingerprint", "Output", "Program"],
             stages.compactMap { stage in stage.record.map { digests(stage.name, $0) } })
@@ -97,34 +97,8 @@ struct ProvenancePart {
         }
     }.prefix(120)
     if !rows.isEmpty {
-      table("Files of the capture that were read", ["Stage", "Part", "Digests"], Array(rows))
-    }
-  }
-
-  private func table(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    .element(.table, .classes("data")) {
-      Markup.element(.caption) { caption }
-      Markup.element(.thead) {
-        Markup.element(.tr) {
-          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
-        }
-      }
-      Markup.element(.tbody) {
-        for row in rows {
-          Markup.element(.tr) {
-            for (index, cell) in row.enumerated() {
-              if index == 0 {
-                Markup.element(.th, Attribute("scope", "row")) { cell }
-              } else {
-                Markup.element(.td, Attribute("data-label", columns[min(index, columns.count - 1)]))
-                {
-                  Markup.name(cell)
-                }
-              }
-            }
-          }
-        }
-      }
+      DataTable.markup(
+        "Files of the capture that were read", ["Stage", "Part", "Digests"], Array(rows))
     }
   }
 }

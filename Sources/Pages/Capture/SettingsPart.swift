@@ -28,7 +28,7 @@ struct SettingsPart {
       }
       Markup.element(.details) {
         Markup.element(.summary) { "All settings" }
-        table("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
+        DataTable.markup("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
       }
     }
   }
@@ -68,7 +68,7 @@ struct SettingsPart {
     return .element(.section, .id("calibration")) {
       Markup.element(.h2) { "Calibration" }
       if !cameras.isEmpty {
-        table(
+        DataTable.markup(
           "Cameras as the capture states them, pixels, pixel centers at integers",
           ["Camera", "Size", "fx", "fy", "cx", "cy"],
           cameras.map { camera in
@@ -79,7 +79,7 @@ struct SettingsPart {
               + [camera.fx, camera.fy, camera.cx, camera.cy].map { FigureText.fixed($0, 3) }
           })
       }
-      if !facts.isEmpty { table("Further facts", ["What", "Value"], facts) }
+      if !facts.isEmpty { DataTable.markup("Further facts", ["What", "Value"], facts) }
     }
   }
 
@@ -91,33 +91,6 @@ struct SettingsPart {
         "\(voice.text(stage.name, most: 100)) used a file in its place",
         "SHA-256 \(file.hex.prefix(16))…",
       ]
-    }
-  }
-
-  private func table(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    .element(.table, .classes("data")) {
-      Markup.element(.caption) { caption }
-      Markup.element(.thead) {
-        Markup.element(.tr) {
-          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
-        }
-      }
-      Markup.element(.tbody) {
-        for row in rows {
-          Markup.element(.tr) {
-            for (index, cell) in row.enumerated() {
-              if index == 0 {
-                Markup.element(.th, Attribute("scope", "row")) { cell }
-              } else {
-                Markup.element(.td, Attribute("data-label", columns[min(index, columns.count - 1)]))
-                {
-                  Markup.name(cell)
-                }
-              }
-            }
-          }
-        }
-      }
     }
   }
 }
