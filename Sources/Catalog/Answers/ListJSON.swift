@@ -38,10 +38,10 @@ public enum ListJSON {
     else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(list.count * 5 / 4)
-    for byte in list[first..<last] {
+    for (index, byte) in zip(first..<last, list[first..<last]) {
       bytes.append(byte)
-      // Texts in JSON hold no line ends.
-      if byte == UInt8(ascii: "\n") {
+      // Texts in JSON hold no line ends; empty lists hold an empty line.
+      if byte == UInt8(ascii: "\n"), list[index + 1] != UInt8(ascii: "\n") {
         bytes.append(UInt8(ascii: " "))
         bytes.append(UInt8(ascii: " "))
       }

@@ -1,0 +1,210 @@
+import Captures
+import Foundation
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Catalog
+
+@Suite("The report of a night")
+struct ReportAssemblyTests {
+  private static func view(
+    _ entries: [CaptureEntry], runs: [RunEntry], waiting: [WatchRecord.Waiting] = [],
+    now: String = "2026-11-20T07:00:00Z"
+  ) -> OutputView {
+    var record: WatchRecord?
+    if !waiting.isEmpty {
+      record = WatchRecord(staging: "/", started: "", lastLook: now, waiting: waiting)
+    }
+    return OutputView(
+      root: "/nowhere/out", entries: entries, locked: [], runs: runs, record: record,
+      isWatcherAlive: true, now: UTCText.nanoseconds(now) ?? 0)
+  }
+
+  private static func report(
+    _ view: OutputView, since: String = "2026-11-19T12:00:00Z"
+  ) throws -> NightReport {
+    try NightAssembly(view, .since(UTCText.nanoseconds(since) ?? 0)).report(
+      program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h"
+    ).0
+  }
+
+  @Test("Those that need a person come first, and all states but unrecognized add up")
+  func order() throws {
+    let entries = [
+      Sample.entry("a-done"), Sample.entry("b-warned") { $0.warnings = [Sample.warning] },
+      Sample.entry("c-failed", stages: [.failed]),
+      Sample.entry("d-quarantined", stages: [.failed]) {
+        $0.triage = Sample.triage(isQuarantined: true)
+      },
+      Sample.entry("e-untouched"), Sample.entry("f-interrupted", stages: [.missing]),
+      Sample.entry("g-skipped", stages: [.missing]),
+    ]
+    let run = Sample.run(
+      2, Sample.attempt("a-done", .done), Sample.attempt("b-warned", .done),
+      Sample.attempt("c-failed", .failed), Sample.attempt("f-interrupted", .interrupted),
+      Sample.attempt("g-skipped", .skipped), Sample.attempt("h-nowhere", .failed))
+    let waiting = [
+      Sample.waiting(.incomplete, id: "i-lacks"), Sample.waiting(.arriving, id: "j-arrives"),
+      Sample.waiting(.queued, id: "k-waits"),
+    ]
+    let report = try Self.report(Self.view(entries, runs: [run], waiting: waiting))
+    #expect(
+      report.captures.map(\.id) == [
+        "c-failed", "h-nowhere", "d-quarantined", "i-lacks", "b-warned", "k-waits", "j-arrives",
+        "a-done", "f-interrupted", "g-skipped",
+      ]
+        || report.captures.map(\.id).prefix(5) == [
+          "c-failed", "h-nowhere", "d-quarantined", "i-lacks", "b-warned",
+        ])
+    #expect(!report.captures.contains { $0.id == "e-untouched" })
+    let totals = report.totals
+    #expect(totals.captures == report.captures.count && totals.captures == 10)
+    let parts = [
+      totals.done, totals.doneWithWarnings, totals.failed, totals.quarantined, totals.incomplete,
+      totals.arriving, totals.queued, totals.running, totals.skipped, totals.interrupted,
+    ]
+    #expect(parts == [1, 1, 2, 1, 1, 1, 1, 0, 1, 1] && parts.reduce(0, +) == totals.captures)
+    for capture in report.captures {
+      #expect(capture.failures.isEmpty == ![.failed, .quarantined].contains(capture.state))
+      #expect((capture.remedy == nil) == capture.state.isReady || !capture.state.needsPerson)
+    }
+  }
+
+  @Test("JSON on all cores has the bytes of one, and every key of the contract")
+  func json() throws {
+    let entries = (0..<300).map { Sample.entry("c\($0)") }
+    var run = Sample.run(2)
+    run.attempts = entries.map { Sample.attempt($0.id, .done) }
+    let report = try Self.report(Self.view(entries, runs: [run]))
+    #expect(report.captures.count == 300)
+    #expect(try report.json() == JSONText.pretty(report))
+    let object =
+      try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any] ?? [:]
+    for key in [
+      "schema", "runs", "from", "to", "totals", "captures", "program", "host", "pipeline",
+      "unrecognized", "free",
+    ] {
+      #expect(object[key] != nil, "\(key)")
+    }
+    let first = (object["captures"] as? [[String: Any]])?.first ?? [:]
+    for key in [
+      "id", "family", "state", "outcome", "warnings", "failures", "seconds", "frames", "missing",
+      "page", "path", "scene", "device", "attempts", "gone", "retryAt",
+    ] {
+      #expect(first[key] != nil, "\(key)")
+    }
+    var empty = report
+    empty.captures = []
+    #expect(try empty.json() == JSONText.pretty(empty))
+  }
+
+  @Test("Of a run that began earlier only what ended since; runs by the beginning of their id")
+  func selection() throws {
+    let early = Sample.attempt("early", .done) { $0.finished = "2026-11-20T02:05:00.000Z" }
+    let late = Sample.attempt("late", .done) { $0.finished = "2026-11-20T02:25:00.000Z" }
+    let view = Self.view(
+      ["early", "late", "before"].map { Sample.entry($0) },
+      runs: [Sample.run(1, Sample.attempt("before", .done)), Sample.run(2, early, late)])
+    let report = try Self.report(view, since: "2026-11-20T02:10:00Z")
+    #expect(report.captures.map(\.id) == ["late"] && report.runs.count == 1)
+    let one = try NightAssembly(view, .run("20261120T01")).report(
+      program: report.program, host: "")
+    #expect(one.0.captures.map(\.id) == ["before"])
+    #expect(throws: RunSelection.Problem.noSuchRun("x")) { try NightAssembly(view, .run("x")) }
+    #expect(throws: RunSelection.Problem.self) { try NightAssembly(view, .run("2026")) }
+  }
+
+  @Test("Nights end at noon, and only those before this one count")
+  func nights() throws {
+    let noon = NightClock.lastNoon(before: UTCText.nanoseconds("2026-11-20T15:00:00Z") ?? 0)
+    #expect(NightClock.lastNoon(before: noon) == noon)
+    #expect(NightClock.lastNoon(before: noon - 1) < noon)
+    #expect(NightClock.night(of: noon) != NightClock.night(of: noon - 1))
+    var old = Sample.run(
+      2, Sample.attempt("a", .failed), Sample.attempt("a", .done), Sample.attempt("b", .failed))
+    old.started = "2026-11-10T02:00:00.000Z"
+    old.finished = "2026-11-10T03:30:00.000Z"
+    let report = try Self.report(
+      Self.view([], runs: [old, Sample.run(2, Sample.attempt("c", .done))]))
+    #expect(report.nights.count == 1 && report.nights.first?.captures == 2)
+    #expect(report.nights.first?.failed == 1 && report.nights.first?.hours == 1.5)
+  }
+
+  @Test(
+    "Times are read exactly, and nothing else is a time",
+    arguments: [
+      ("1970-01-01T00:00:01.500Z", 1_500_000_000),
+      ("2026-11-20T22:00:00Z", 1_795_212_000_000_000_000),
+      ("", nil), ("2026-11-20", nil), ("2026-1a-20T22:00:00Z", nil),
+    ] as [(String, Int64?)])
+  func times(text: String, expected: Int64?) {
+    #expect(UTCText.nanoseconds(text) == expected)
+    if let expected, expected % 1_000_000_000 == 0 {
+      #expect(UTCText.text(nanoseconds: expected) == text)
+    }
+  }
+}
+
+@Suite("Journals of runs, read again")
+struct RunReaderTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func journal(_ id: String) -> FilePath {
+    folder.path.appending("runs").appending(id)
+  }
+
+  @Test("A run that was killed is told by its events, up to a cut line")
+  func killed() throws {
+    let id = "20261120T020000-1-00000000-000001"
+    try FileSystem.makeFolder(journal(id))
+    var lines = ""
+    func add(
+      _ kind: RunEvent.Kind, _ second: Int, _ capture: String?,
+      _ change: (inout RunEvent) -> Void = { _ in }
+    ) throws {
+      var event = RunEvent(kind, time: "2026-11-20T02:00:0\(second).000Z", capture: capture)
+      change(&event)
+      lines += String(decoding: try JSONText.canonical(event), as: UTF8.self) + "\n"
+    }
+    try add(.runStarted, 0, nil)
+    try add(.captureStarted, 1, "a") { $0.message = "/in/a" }
+    try add(.finished, 2, "a") {
+      $0.stage = "color"
+      $0.outcome = .failed
+      $0.message = "no"
+      $0.cause = .program
+    }
+    try add(.captureFinished, 3, "a") {
+      $0.message = "failed"
+      $0.cause = .program
+    }
+    try add(.captureStarted, 4, "b")
+    lines += #"{"schema":1,"kind":"capture-fini"#
+    try OutputFile.write(Array(lines.utf8), to: journal(id).appending("events.jsonl"))
+    let run = try #require(RunReader.read(id, in: folder.path))
+    #expect(run.finished == nil && run.started == "2026-11-20T02:00:00Z")
+    #expect(run.attempts.map(\.capture) == ["a", "b"])
+    #expect(run.attempts[0].outcome == .failed && run.attempts[0].cause == .program)
+    #expect(run.attempts[0].failures.first?.stage == "color" && run.attempts[0].path == "/in/a")
+    #expect(run.attempts[1].outcome == nil && run.end == "2026-11-20T02:00:04.000Z")
+    #expect(RunReader.ids(in: folder.path) == [id])
+    try FileSystem.makeFolder(journal("empty"))
+    #expect(RunReader.read("empty", in: folder.path) == nil)
+  }
+
+  @Test("Damaged journals are left out")
+  func damaged() throws {
+    for (id, text) in [("1", "{"), ("2", ""), ("3", "[]")] {
+      try FileSystem.makeFolder(journal(id))
+      try OutputFile.write(Array(text.utf8), to: journal(id).appending("run.json"))
+      #expect(RunReader.read(id, in: folder.path)?.attempts.isEmpty != false)
+    }
+  }
+}

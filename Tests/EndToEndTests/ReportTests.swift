@@ -1,0 +1,159 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The report of a night, from outside")
+struct ReportTests {
+  private func report(_ scene: Scene, _ words: String...) throws -> [String: Any] {
+    try Program.run(["report", scene.output.string, "--format", "json"] + words).json()
+  }
+
+  private func captures(_ report: [String: Any]) throws -> [String: [String: Any]] {
+    let all = try #require(report["captures"] as? [[String: Any]])
+    return Dictionary(uniqueKeysWithValues: all.map { ($0["id"] as? String ?? "", $0) })
+  }
+
+  @Test("Runs, totals and captures of plain runs; a failed one with cause, log, remedy and command")
+  func plain() throws {
+    let scene = try Scene("a", "b's one", frames: 4)
+    try OutputFile.replace(scene.file("b's one.depth", of: "b's one"), with: Array("broken".utf8))
+    #expect(try scene.run().status == 1)
+    let report = try report(scene)
+    let all = try captures(report)
+    #expect((report["runs"] as? [String])?.count == 1 && all.count == 2)
+    let id = "b-s-one"
+    let failed = try #require(all[id])
+    #expect(failed["state"] as? String == "failed" && failed["outcome"] as? String == "failed")
+    let failure = try #require((failed["failures"] as? [[String: Any]])?.first)
+    #expect(failure["cause"] as? String == "input" && failure["attempts"] as? Int == 1)
+    if let log = failure["log"] as? String {
+      #expect(FileSystem.exists(scene.output.appending(log)))
+    }
+    #expect((failed["remedy"] as? String)?.contains("Copy the .depth file again") == true)
+    #expect(failed["page"] as? String == "\(id)/report.html")
+    // The command that is shown can be pasted, and tries that capture again.
+    let command = try #require(failed["command"] as? String)
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/bash")
+    let pasted = command.replacingOccurrences(
+      of: "scanmill run", with: "\(Program.path.string) run -n")
+    process.arguments = ["-c", pasted]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = Pipe()
+    try process.run()
+    let output = String(
+      decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(output.contains(id), "\(command)\n\(output)")
+    let totals = try #require(report["totals"] as? [String: Any])
+    #expect(totals["captures"] as? Int == 2 && totals["failed"] as? Int == 1)
+    #expect(totals["done"] as? Int == 1)
+    #expect((report["captures"] as? [[String: Any]])?.first?["id"] as? String == id)
+  }
+
+  @Test("Runs are chosen by id and by date; what is unknown is 64, no output 65")
+  func selection() throws {
+    let scene = try Scene("a", frames: 2)
+    #expect(try scene.run("--only", "imu").status == 0)
+    #expect(try scene.run().status == 0)
+    let runs = try #require(try report(scene)["runs"] as? [String])
+    #expect(runs.count == 2)
+    #expect(try report(scene, "--run", runs[0])["runs"] as? [String] == [runs[0]])
+    #expect(try (report(scene, "--since", "2099-01-01")["runs"] as? [String])?.isEmpty == true)
+    for (words, code) in [
+      (["--run", "nothing"], 64), (["--run", "2"], 64), (["--since", "soon"], 64),
+      (["--format", "xml"], 64), (["--run", runs[0], "--since", "1h"], 64), (["--strict"], 64),
+    ] as [([String], Int32)] {
+      #expect(try Program.run(["report", scene.output.string] + words).status == code, "\(words)")
+    }
+    #expect(try Program.run(["report", "/nowhere", "--format", "json"]).status == 65)
+    #expect(
+      try Program.run(["report", scene.output.string, "--format", "json", "--exit-code"]).status
+        == 0)
+  }
+
+  @Test("CSV: the columns of status, then seconds, frames and stage; a row per capture")
+  func csv() throws {
+    let scene = try Scene("a", frames: 2)
+    #expect(try scene.run().status == 0)
+    let result = try Program.run(["report", scene.output.string, "--format", "csv"])
+    let lines = result.output.split(separator: "\n")
+    #expect(
+      lines.first
+        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message,seconds,frames,stage"
+    )
+    #expect(lines.count == 2 && lines[1].hasSuffix(",2,"))
+  }
+
+  @Test("A killed run is told: what it had done stays, the rest is queued, nothing has failed")
+  func killed() throws {
+    let scene = try Scene("a", frames: 40)
+    let running = try scene.start()
+    try scene.wait("color") { scene.hasStarted("color") }
+    #expect(kill(running.process.processIdentifier, SIGKILL) == 0)
+    _ = try running.finish()
+    var state: String?
+    // Its worker goes with it, a moment later.
+    try scene.wait("the worker's end") {
+      state = try captures(report(scene))["a"]?["state"] as? String
+      return state != "running"
+    }
+    let capture = try #require(try captures(report(scene))["a"])
+    #expect(state == "queued" && capture["outcome"] as? String == "interrupted")
+    let totals = try #require(try report(scene)["totals"] as? [String: Any])
+    #expect(totals["interrupted"] as? Int == 1 && totals["failed"] as? Int == 0)
+    #expect(totals["captures"] as? Int == 1)
+    #expect(try scene.run().status == 0)
+    #expect(try captures(report(scene))["a"]?["state"] as? String == "done")
+  }
+
+  @Test("--redact: no id, path, device, scene or person in any byte; aliases stay")
+  func redact() throws {
+    let scene = try Scene("annas-kitchen-6B0F1C5E", frames: 2)
+    try OutputFile.replace(
+      scene.file("annas-kitchen-6B0F1C5E.depth", of: "annas-kitchen-6B0F1C5E"),
+      with: Array("broken".utf8))
+    #expect(try scene.run().status == 1)
+    let document = try #require(
+      FileManager.default.contents(
+        atPath: scene.output.appending("annas-kitchen-6B0F1C5E/capture.json").string))
+    let object = try JSONSerialization.jsonObject(with: document) as? [String: Any] ?? [:]
+    let device = object["device"] as? [String: Any] ?? [:]
+    let place = object["scene"] as? [String: Any] ?? [:]
+    var secrets = ["anna", "6b0f1c5e", scene.input.string.lowercased()]
+    secrets += [device["id"], device["name"], place["label"], place["description"]]
+      .compactMap { ($0 as? String)?.lowercased() }
+    #expect(secrets.count > 4)
+    for format in ["json", "csv"] {
+      let words = ["report", scene.output.string, "--format", format, "--redact"]
+      let first = try Program.run(words)
+      #expect(first.status == 0 && first.output.contains("scannet-1"))
+      for secret in secrets {
+        #expect(!first.output.lowercased().contains(secret), "\(secret) in \(first.output)")
+      }
+      #expect(try Program.run(words).output.contains("scannet-1"))
+    }
+    #expect(FileSystem.exists(scene.output.appending(".scanmill/aliases.json")))
+  }
+
+  @Test("Names of any bytes and texts that control are carried, and shown harmless")
+  func hostile() throws {
+    let scene = try Scene("a", frames: 2)
+    let odd = scene.input.appending("x\u{1B}[31m <b>\"'\n")
+    try FileManager.default.moveItem(
+      atPath: scene.input.appending("a").string, toPath: odd.string)
+    #expect(try scene.run().status == 0)
+    for words in [
+      ["status"], ["status", "--json"], ["status", "--csv"], ["report", "--format", "json"],
+      ["report", "--format", "csv"],
+    ] {
+      let result = try Program.run([words[0], scene.output.string] + words.dropFirst())
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(!result.output.utf8.contains(0x1B))
+      if words.contains("json") || words.contains("--json") { _ = try result.json() }
+    }
+  }
+}

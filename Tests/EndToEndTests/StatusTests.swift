@@ -1,0 +1,189 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Status and index, from outside")
+struct StatusTests {
+  private let scene: Scene
+
+  init() throws {
+    scene = try Scene("a", "b", frames: 4)
+    // One whose motion file is cut, so that its stage fails or warns, and one that lacks files.
+    let depth = scene.file("a.depth")
+    let bytes = try #require(FileManager.default.contents(atPath: depth.string))
+    try FileSystem.remove(depth)
+    try OutputFile.write(Array("not depth at all".utf8) + bytes.prefix(9), to: depth)
+    #expect(try scene.run().status == 1)
+  }
+
+  private func status(_ words: String..., output: FilePath? = nil) throws -> Program.Result {
+    try Program.run(["status", (output ?? scene.output).string] + words)
+  }
+
+  private func states(_ words: String...) throws -> [String: String] {
+    let json = try Program.run(["status", scene.output.string, "--json"] + words).json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    return Dictionary(
+      uniqueKeysWithValues: captures.map {
+        ($0["id"] as? String ?? "", $0["state"] as? String ?? "")
+      })
+  }
+
+  @Test("Each capture is in one state, with cause, message and attempts; totals add up")
+  func json() throws {
+    let json = try status("--json").json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    let failed = try #require(captures.first { $0["id"] as? String == "a" })
+    #expect(failed["state"] as? String == "failed" && failed["cause"] as? String == "input")
+    #expect(failed["attempts"] as? Int == 1 && failed["message"] as? String != nil)
+    #expect(failed["family"] as? String == "scannet" && failed["gone"] as? Bool == false)
+    let keys = [
+      "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
+      "lastRun",
+      "path", "gone", "cause", "message", "retryAt", "stages", "id",
+    ]
+    for capture in captures {
+      for key in keys { #expect(capture[key] != nil, "\(key)") }
+    }
+    let totals = try #require(json["totals"] as? [String: Any])
+    #expect(totals["captures"] as? Int == 2 && totals["failed"] as? Int == 1)
+    #expect(totals["done"] as? Int == 1)
+    let watch = try #require(json["watch"] as? [String: Any])
+    #expect(watch["alive"] as? Bool == false)
+    #expect((json["unrecognized"] as? [Any])?.isEmpty == true)
+    let text = try status().output
+    #expect(
+      text.contains("2 captures: 1 done, 1 failed") && text.contains("Copy the .depth file again"))
+  }
+
+  @Test("All filters must hold; words that are none are 64 with the nearest")
+  func filters() throws {
+    #expect(try states() == ["a": "failed", "b": "done"])
+    #expect(try states("--state", "failed,quarantined").keys.sorted() == ["a"])
+    #expect(
+      try states("--state", "done", "--family", "scannet", "--search", "OFFICE").keys.sorted() == [
+        "b"
+      ])
+    #expect(try states("--state", "done", "--family", "strabo").isEmpty)
+    #expect(try states("--device", "ipad").count == 2)
+    #expect(try states("--device", "android").isEmpty)
+    #expect(try states("--since", "1h").count == 2)
+    #expect(try states("--since", "2099-01-01").isEmpty)
+    #expect(try states("--warning", "clock-jump").isEmpty)
+    for (words, nearest) in [
+      (["--state", "faild"], "failed"), (["--family", "scanet"], "scannet"),
+      (["--warning", "frame-gaps"], "frame-gap"),
+    ] {
+      let wrong = try Program.run(["status", scene.output.string] + words)
+      #expect(
+        wrong.status == 64 && wrong.errors.contains("did you mean '\(nearest)'"), "\(wrong.errors)")
+    }
+    #expect(try status("--since", "yesterday").status == 64)
+    #expect(try status("--json", "--csv").status == 64)
+  }
+
+  @Test("CSV has the columns of the contract, a row per capture")
+  func csv() throws {
+    let lines = try status("--csv").output.split(separator: "\n").map(String.init)
+    #expect(
+      lines[0]
+        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message"
+    )
+    #expect(lines.count >= 3 && lines[1].hasPrefix("a,failed,scannet,"))
+    #expect(try status("--csv", "--state", "arriving").output == lines[0] + "\n")
+  }
+
+  @Test("--exit-code: 1 for failed ones, also when a filter lists them alone, else 0")
+  func exitCode() throws {
+    #expect(try status("--exit-code").status == 1)
+    #expect(try status("--exit-code", "--state", "done").status == 0)
+    #expect(try status("--exit-code", "--state", "failed").status == 1)
+  }
+
+  /// What may stand in the place of the catalog.
+  enum Place: String, CaseIterable {
+    case nothing, folder, link, zeroBytes, randomBytes, laterVersion
+  }
+
+  @Test(
+    "The same answer with and without a catalog, whatever stands in its place",
+    arguments: Place.allCases)
+  func catalog(place: Place) throws {
+    let catalog = scene.output.appending("catalog.sqlite")
+    let expected = try status("--json").output
+    #expect(try Program.run(["index", scene.output.string]).status == 0)
+    #expect(FileSystem.exists(catalog))
+    #expect(try status("--json").output == expected)
+    for ending in ["", "-wal", "-shm"] {
+      try? FileSystem.remove(scene.output.appending("catalog.sqlite" + ending))
+    }
+    switch place {
+    case .nothing: break
+    case .folder: try FileSystem.makeFolder(catalog)
+    case .link:
+      try FileManager.default.createSymbolicLink(
+        atPath: catalog.string, withDestinationPath: "/dev/null")
+    case .zeroBytes: try OutputFile.write([], to: catalog)
+    case .randomBytes:
+      var generator = SeededGenerator(seed: 9)
+      try OutputFile.write(
+        (0..<9000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: catalog)
+    case .laterVersion:
+      // An SQLite file of another version: header only, rest zero.
+      var bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 4080)
+      bytes[16] = 16
+      bytes[63] = 99
+      try OutputFile.write(bytes, to: catalog)
+    }
+    #expect(try status("--json").output == expected)
+    #expect(try status("--json").output == expected)
+    if place == .folder || place == .link {
+      let refused = try Program.run(["index", scene.output.string])
+      #expect(refused.status == 73 && refused.errors.contains("catalog.sqlite"))
+    } else {
+      let data = try #require(FileManager.default.contents(atPath: catalog.string))
+      #expect(data.starts(with: Array("SQLite format 3".utf8)))
+    }
+  }
+
+  @Test("A change shows at once, however the results were changed")
+  func changes() throws {
+    _ = try status()
+    try FileSystem.remove(scene.output.appending("b/color/000001.png"))
+    #expect(try states()["b"] == "queued")
+    let image = scene.output.appending("b/color/000002.png")
+    let handle = try FileHandle(forWritingTo: URL(filePath: image.string))
+    try handle.truncate(atOffset: 5)
+    try handle.close()
+    #expect(try status("--json").output.contains("outputs-"))
+    try FileSystem.remove(scene.output.appending("b"))
+    #expect(try states().keys.sorted() == ["a"])
+  }
+
+  @Test("--staging lists what has not been processed, whole, lacking or unknown")
+  func staging() throws {
+    for (id, lacking) in [("new", nil), ("lacks", "imu")] as [(String, String?)] {
+      let made = try Program.run([
+        "synthesize", "scannet", "--output", scene.input.string, "--frames", "2", "--width", "324",
+        "--height", "242", "--id", id,
+      ])
+      try #require(made.status == 0)
+      if let lacking { try FileSystem.remove(scene.file("\(id).\(lacking)", of: id)) }
+    }
+    try FileSystem.makeFolder(scene.input.appending("holiday"))
+    try OutputFile.write([1], to: scene.input.appending("holiday/beach.bin"))
+    let json = try status("--json", "--staging", scene.input.string).json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    let found = Dictionary(
+      uniqueKeysWithValues: captures.map {
+        ($0["id"] as? String ?? "", $0["state"] as? String ?? "")
+      })
+    #expect(found["new"] == "queued" && found["lacks"] == "incomplete")
+    #expect(captures.first { $0["id"] as? String == "lacks" }?["missing"] as? [String] == [".imu"])
+    let unknown = try #require(json["unrecognized"] as? [[String: Any]])
+    #expect(unknown.contains { ($0["path"] as? String)?.hasSuffix("/holiday") == true })
+    #expect(try status("--staging", "/nowhere").status == 65)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Pipeline
+import Reports
+import Storage
+import SystemPackage
+import Testing
+
+@Suite("What is to be done, in words")
+struct RemedyTests {
+  private func sentence(_ state: String, _ change: (inout Remedy) -> Void = { _ in }) -> String? {
+    var remedy = Remedy(state: state)
+    remedy.isWatched = true
+    change(&remedy)
+    return remedy.sentence
+  }
+
+  @Test("An unreadable stream: the file is named as people of the family name it")
+  func input() {
+    func words(_ family: String, _ message: String?, isWatched: Bool = true) -> String? {
+      sentence("quarantined") {
+        $0.cause = .input
+        $0.family = family
+        $0.message = message
+        $0.isWatched = isWatched
+      }
+    }
+    #expect(
+      words("scannet", "/in/my scan/a.depth: record 3 is cut")
+        == "Copy the .depth file again; it is picked up by itself.")
+    #expect(
+      words("vi-slam", "imu_data.csv: no samples", isWatched: false)
+        == "Copy the file 'imu_data.csv' again; then run it again.")
+    #expect(
+      words("scannet", "no reason was given")
+        == "Copy the capture from the device again; it is picked up by itself.")
+    #expect(words("scannet", nil)?.hasPrefix("Copy the capture") == true)
+    #expect(words("scannet", "--strict: 2 kinds of warnings")?.contains("without --strict") == true)
+  }
+
+  @Test("Every cause in every state that needs a person has a sentence; the others none")
+  func all() {
+    for cause in FailureCause.allCases {
+      for state in ["failed", "quarantined"] {
+        #expect(sentence(state) { $0.cause = cause }?.hasSuffix(".") == true)
+        #expect(sentence(state) { $0.isGone = true }?.contains("Copy the capture again") == true)
+      }
+    }
+    #expect(
+      sentence("incomplete") { $0.missing = [".h264", ".imu"] }
+        == "Copy the .h264 and .imu files from the device; it is picked up by itself.")
+    for state in ["done", "arriving", "running", "queued", "done-with-warnings"] {
+      #expect(sentence(state) == nil, "\(state)")
+    }
+    #expect(sentence("queued") { $0.waitsFor = "disk" }?.contains("Free space") == true)
+  }
+
+  @Test("A command survives the shell, whatever a name holds")
+  func shell() throws {
+    let names = [
+      "plain", "two words", "it's", "$(touch x)", "a\nb", "`id`", "\\", "-n", "Küche",
+      "\u{202E}abc",
+      "\u{1B}[31m", "", "*", "7\u{7}7", PathText.text(of: [0x61, 0xFF, 0x62]), "!x", "~", "#",
+    ]
+    for name in names {
+      let process = Process()
+      process.executableURL = URL(filePath: "/bin/bash")
+      process.arguments = ["-c", "printf '%s' " + ShellText.quoted(name)]
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      #expect(Array(output) == PathText.bytes(of: name), "\(name.onOneLine)")
+      #expect(ShellText.quoted(name).onOneLine == ShellText.quoted(name))
+    }
+  }
+}
