@@ -44,6 +44,39 @@ final class DiskPlanning {
     }
   }
 
+  /// `status` and `report` over the same captures, as ratios to reading as many small JSON files in this
+  /// process. The first look fills the catalog and is not counted.
+  func answers(times: Int) throws {
+    let notes = try smallFiles()
+    try measure("reading \(captures) small JSON files", times: times) {
+      var bytes = 0
+      for note in notes {
+        let data = try Data(contentsOf: note)
+        bytes += try JSONSerialization.jsonObject(with: data) is [String: Any] ? data.count : 0
+      }
+      return "\(bytes) bytes"
+    }
+    let printed = folder.appending(path: "printed")
+    try run(["index", output.path], printing: printed)
+    for words in [
+      ["status", output.path], ["status", output.path, "--json"], ["status", output.path, "--csv"],
+      ["status", output.path, "--csv", "--state", "failed", "--search", "capture-0001"],
+      ["report", output.path, "--format", "json"],
+    ] {
+      let name = ([words[0]] + words.dropFirst(2)).joined(separator: " ")
+      try measure("\(name), \(captures) captures", times: times) {
+        let peak = try run(words, printing: printed)
+        let size = try FileManager.default.attributesOfItem(atPath: printed.path)[.size] ?? 0
+        return "\(size) bytes printed; peak memory \(peak / 1024) MiB"
+      }
+    }
+  }
+
+  /// The owner's note of each capture: a few hundred bytes of JSON.
+  private func smallFiles() throws -> [URL] {
+    (0..<captures).map { output.appending(path: "\(Self.name($0))/.scanmill/owner.json") }
+  }
+
   /// One capture and its results, copied; then a run over all, which has nothing to do but to write
   /// memos and indexes.
   private func make() throws {

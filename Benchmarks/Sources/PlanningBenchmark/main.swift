@@ -1,7 +1,7 @@
 import Foundation
 
 // How long planning takes when everything is up to date: the planner alone with facts in memory, and
-// `scanmill run -n` over as many captures on disk, which this program makes by itself.
+// `scanmill run -n`, `status` and `report` over as many captures on disk, which this program makes by itself.
 //
 //   PlanningBenchmark [--captures 10000] [--program PATH] [--folder DIR] [--repeat 5]
 //
@@ -16,6 +16,7 @@ if let program = options.program {
   let disk = try DiskPlanning(program: program, captures: options.captures, folder: options.folder)
   defer { disk.cleanUp() }
   try disk.report(times: options.times)
+  try disk.answers(times: options.times)
 }
 
 /// The command line.

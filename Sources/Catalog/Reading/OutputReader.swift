@@ -66,7 +66,7 @@ public struct OutputReader: Sendable {
     let counter = Counter(layouts.count, progress)
     let found = try concurrentMap(count: layouts.count) { index -> Catalog.Remembered? in
       defer { counter.add() }
-      return try read(layouts[index], now, isKnown: false)
+      return try read(layouts[index], now)
     }
     let remembered = found.compactMap(\.self)
     let ids = RunReader.ids(in: root)
@@ -105,10 +105,13 @@ public struct OutputReader: Sendable {
         if isBelieved, let row = known[layout.name], row.isCurrent(layout), let entry = row.entry {
           return .current(entry)
         }
-        guard let read = try read(layout, now, isKnown: known[layout.name] != nil) else {
+        guard let read = try read(layout, now) else {
           return .nothing
         }
-        return .read(read, isNew: known[layout.name]?.stamp != read.stamp)
+        let row = known[layout.name]
+        let bytes = try EntryBytes.bytes(read.entry)
+        return .read(
+          read, isNew: row?.stamp != read.stamp || row?.digest != Digest(of: bytes).hex)
       }
     }.flatMap(\.self)
     var all: [CaptureEntry] = []
@@ -133,11 +136,9 @@ public struct OutputReader: Sendable {
   }
 
   /// `nil` for a folder that is not the output of a capture.
-  private func read(
-    _ layout: OutputLayout, _ now: Int64, isKnown: Bool
-  ) throws -> Catalog.Remembered? {
+  private func read(_ layout: OutputLayout, _ now: Int64) throws -> Catalog.Remembered? {
     guard OutputCatalog.isOutput(layout) else { return nil }
-    // Taken twice: what changes in between is read again next time.
+    // The stamp is taken afterwards, and only of what has not changed since `now`.
     let found = try reader.read(layout)
     let stamp =
       found.mayBeRemembered
