@@ -111,7 +111,11 @@ public struct Remedy: Sendable {
   /// The file that a message is about: what stands before its first colon, if that looks like one.
   static func file(in message: String?) -> String? {
     guard let message else { return nil }
-    for part in message.split(separator: "\n", maxSplits: 1).first?.split(separator: ": ") ?? [] {
+    let line = message.split(separator: "\n", maxSplits: 1).first ?? ""
+    for piece in line.split(separator: ": ") {
+      // `PATH, record 3, byte 96: …`
+      let ends = [", record ", ", byte "].compactMap { piece.firstRange(of: $0)?.lowerBound }
+      let part = piece[..<(ends.min() ?? piece.endIndex)]
       let name = part.split(separator: "/").last.map(String.init) ?? String(part)
       guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { continue }
       let ending = name[name.index(after: dot)...]

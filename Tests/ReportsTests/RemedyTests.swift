@@ -28,6 +28,9 @@ struct RemedyTests {
       words("scannet", "/in/my scan/a.depth: record 3 is cut")
         == "Copy the .depth file again; it is picked up by itself.")
     #expect(
+      words("scannet", "/in/my, scan/a.depth, record 0, byte 0: no whole frame (copy it again)")
+        == "Copy the .depth file again; it is picked up by itself.")
+    #expect(
       words("vi-slam", "imu_data.csv: no samples", isWatched: false)
         == "Copy the file 'imu_data.csv' again; then run it again.")
     #expect(
