@@ -162,6 +162,34 @@ struct FolderNoticesTests {
     #expect(!notices.wait(seconds: seconds, orReadable: nil))
   }
 
+  @Test("A queue that overflows is news, and what was lost in it is made up for")
+  func overflow() throws {
+    let limit = try String(
+      contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+    let most = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
+    let (a, b) = (try folder("a"), try folder("b"))
+    notices.watch([a, b])
+    // Two events that differ from the one before for each: they are not merged.
+    let file = a.appending("f").string
+    for _ in 0...most / 2 {
+      let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
+      #expect(descriptor >= 0)
+      close(descriptor)
+      unlink(file)
+    }
+    // That it went is not told any more.
+    try FileSystem.remove(b)
+    _ = try folder("b")
+    while hasNews {}
+    notices.watch([a, b])
+    #expect(notices.count == 2)
+    #expect(!hasNews)
+    try write(b.appending("f"))
+    #expect(hasNews)
+    try write(a.appending("f"))
+    #expect(hasNews)
+  }
+
   @Test("Descriptors and watches are those of the folders, however many came and went")
   func noLeak() throws {
     func descriptors() throws -> Int {
