@@ -9,6 +9,9 @@ struct CaptureTable {
   /// Above this ids are short in the table, and only in full where programs read them.
   private static let mostInFull = 2_000
 
+  /// Above this rows off the screen are not laid out.
+  private static let many = 300
+
   static let columns = [
     "State", "Capture", "Scene", "Device", "Frames", "Warnings", "Duration",
   ]
@@ -38,7 +41,10 @@ struct CaptureTable {
       } else {
         controls
       }
-      Markup.element(.table, .id("captures"), .classes("data")) {
+      Markup.element(
+        .table, .id("captures"),
+        captures.count > Self.many ? .classes("data many") : .classes("data")
+      ) {
         Markup.element(.caption) {
           "\(Words.count(captures.count, "capture")), those that need you first"
         }

@@ -135,7 +135,7 @@ extension PageStyle {
 
     """
 
-  /// What only the page of the night has. Rows of the table that are not on the screen are not laid out: five
+  /// What only the page of the night has. In `.many` rows of the table that are not on the screen are not laid out: five
   /// thousand of them are sorted in a tenth of the time. A row of a table cannot be left out so, a grid can.
   private static let night = """
     svg.bar{display:block;border-radius:.25rem;margin:0 0 .5rem}
@@ -156,7 +156,7 @@ extension PageStyle {
     #captures td:nth-child(n+5),#captures th:nth-child(n+5){text-align:right}
     #captures tr[data-state=failed] td:first-child,#captures tr[data-state=quarantined] td:first-child,\
     #captures tr[data-state=incomplete] td:first-child{font-weight:600}
-    @media screen{#captures tbody tr{content-visibility:auto;contain-intrinsic-size:auto 2.25rem}}
+    @media screen{.many tbody tr{content-visibility:auto;contain-intrinsic-size:auto 2.25rem}}
     @media screen and (min-width:40rem){
     #captures,#captures caption,#captures thead,#captures tbody{display:block}
     #captures thead{position:sticky;top:0;z-index:1;background:var(--paper)}
@@ -166,7 +166,7 @@ extension PageStyle {
     #captures th,#captures td{border:0}
     }
     @media (max-width:39.99rem){
-    #captures tbody tr{contain-intrinsic-size:auto 12rem}
+    .many tbody tr{contain-intrinsic-size:auto 12rem}
     #captures thead{position:static;display:block;width:auto;height:auto;clip-path:none;overflow:visible}
     #captures thead tr{display:flex;flex-wrap:wrap;gap:.25rem .5rem;padding:0 0 .75rem}
     #captures thead th{position:static;border:0;padding:0}
