@@ -24,13 +24,13 @@ final class WatchScene {
     let path = folder.path.appending("pipeline.yaml")
     let text =
       stages
-      ?? """
-        imu: {uses: match-imu}
-        count:
-          uses: command
-          needs: {source: imu}
-          with: {command: [sh, -c, "echo ran >> \(folder.path)/ran; echo x > {output}/x"]}
-      """
+        ?? """
+          imu: {uses: match-imu}
+          count:
+            uses: command
+            needs: {source: imu}
+            with: {command: [sh, -c, "echo ran >> \(folder.path)/ran; echo x > {output}/x"]}
+        """
     try Data("schema: 1\nstages:\n\(text)\n".utf8).write(to: URL(filePath: path.string))
     pipeline = path.string
   }

@@ -22,7 +22,9 @@ struct WatchTests {
       for cut in [bytes.count / 3, bytes.count] {
         try bytes.prefix(cut).write(to: URL(filePath: file))
         let year = cut == bytes.count ? "2031" : "2001"
-        #expect(try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file], in: nil).finish().status == 0)
+        #expect(
+          try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file], in: nil).finish().status == 0
+        )
         usleep(300_000)
         #expect(!scene.isDone("a"))
       }
@@ -61,7 +63,9 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
-  @Test("What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it")
+  @Test(
+    "What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it"
+  )
   func incomplete() throws {
     let scene = try WatchScene()
     let a = try scene.put("a")
@@ -74,7 +78,8 @@ struct WatchTests {
     #expect(result.status == 0)
     #expect(scene.waiting == ["a": "incomplete", "b": "arriving"])
     #expect(scene.ran == 0)
-    let status = try #require((scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
+    let status = try #require(
+      (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
     #expect(status["missing"] as? [String] == [".camera"])
     try FileManager.default.removeItem(atPath: b.appending(".b.h264.Xy12ab").string)
     let patient = try scene.once("--patience", "1s")
@@ -84,7 +89,9 @@ struct WatchTests {
     #expect(patient.output.contains("b done 2/2\n"))
   }
 
-  @Test("A sender's mark and an upload server's manifest go before the rule of the family and the settle time")
+  @Test(
+    "A sender's mark and an upload server's manifest go before the rule of the family and the settle time"
+  )
   func marks() throws {
     let scene = try WatchScene()
     let a = try scene.put("a")
@@ -94,7 +101,8 @@ struct WatchTests {
       try FileManager.default.removeItem(atPath: place.appending("\(name).camera").string)
     }
     try Data().write(to: URL(filePath: a.appending(".complete").string))
-    let manifest = #"{"schema":1,"capture":"b","family":"scannet","complete":"2026-11-20T10:00:00.0Z","missing":[],"files":[{"name":"b.txt","state":"verified"}]}"#
+    let manifest =
+      #"{"schema":1,"capture":"b","family":"scannet","complete":"2026-11-20T10:00:00.0Z","missing":[],"files":[{"name":"b.txt","state":"verified"}]}"#
     try Data(manifest.utf8).write(to: URL(filePath: b.appending(".upload.json").string))
     let watcher = try Program.start(
       scene.words().map { $0 == "600ms" ? "10min" : $0 })
@@ -118,7 +126,8 @@ struct WatchTests {
     #expect(found.first?["holds"] as? [String] == ["todo.txt"])
   }
 
-  @Test("An unreadable stream is known after one attempt; the file copied again is taken up by itself")
+  @Test(
+    "An unreadable stream is known after one attempt; the file copied again is taken up by itself")
   func unreadable() throws {
     let scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
     let place = try scene.put("a")
@@ -230,7 +239,9 @@ struct WatchTests {
     try Data((old + "  more: {uses: export-tables}\n").utf8)
       .write(to: URL(filePath: scene.pipeline))
     watcher.signal(SIGHUP)
-    try scene.wait("the new pipeline", seconds: 10) { scene.isDone("a", "more") && scene.isDone("b", "more") }
+    try scene.wait("the new pipeline", seconds: 10) {
+      scene.isDone("a", "more") && scene.isDone("b", "more")
+    }
     #expect(scene.ran == 2)
     let ended = try watcher.stop()
     #expect(ended.status == 143)

@@ -21,7 +21,9 @@ struct WatchTroubleTests {
     """
   }
 
-  @Test("A watcher that is killed leaves no worker; the next one carries on, and what was done is not done again")
+  @Test(
+    "A watcher that is killed leaves no worker; the next one carries on, and what was done is not done again"
+  )
   func killed() throws {
     let marker = "SCANMILL_TEST_MARKER=\(UUID().uuidString)"
     let scene = try WatchScene("  imu: {uses: match-imu}")
@@ -43,7 +45,8 @@ struct WatchTroubleTests {
     #expect(Processes.marked(marker).isEmpty)
   }
 
-  @Test("A capture interrupted by the end of the watcher is queued again, and no attempt is counted")
+  @Test(
+    "A capture interrupted by the end of the watcher is queued again, and no attempt is counted")
   func interrupted() throws {
     let scene = try WatchScene("  imu: {uses: match-imu}")
     try Data(
@@ -58,7 +61,9 @@ struct WatchTroubleTests {
     #expect(scene.triage("a") == nil)
   }
 
-  @Test("A folder that disappears while it is processed fails that attempt only, with the cause machine")
+  @Test(
+    "A folder that disappears while it is processed fails that attempt only, with the cause machine"
+  )
   func gone() throws {
     let scene = try WatchScene("  imu: {uses: match-imu}")
     let place = try scene.make("a")
@@ -110,7 +115,8 @@ struct WatchTroubleTests {
     // Also for the next watcher.
     #expect(try scene.once().status == 0)
     #expect(scene.waiting == ["a": "failed", "b": "incomplete"])
-    let item = try #require((scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
+    let item = try #require(
+      (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
     #expect(item["gone"] as? Bool == true)
   }
 
