@@ -46,8 +46,14 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var alive: Bool
     public var staging: String?
     public var lastLook: String?
-    /// Why STAGING cannot be looked at, or why nothing new is started.
+    /// Why STAGING cannot be looked at.
     public var trouble: String?
+    /// Why nothing new is started: outside of the hours, the disk is full, the output cannot be written.
+    public var holds: String?
+    /// What of it: `window`, `disk`, `staging`, `output`.
+    public var holdsFor: String?
+    /// It did not end in good order.
+    public var killed: Bool?
     public init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
       self.alive = alive
       self.staging = staging

@@ -59,6 +59,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// In the order of arrival.
   public var waiting: [Waiting]
   public var unrecognized: [RunReport.Unrecognized]
+  /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
+  public var ended: String?
   /// Captures that were there.
   public var known = 0
   /// When a capture was last done, in seconds since 1970.

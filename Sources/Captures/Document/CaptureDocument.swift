@@ -32,6 +32,7 @@ public struct CaptureDocument: Encodable, Sendable {
         "label": capture.scene.label, "type": capture.scene.type,
         "description": capture.scene.description,
       ], forKey: "scene")
+    try object.encodeIfPresent(capture.user, forKey: "user")
     try object.encode(capture.recordedAt, forKey: "recordedAt")
     try object.encode(capture.clock, forKey: "clock")
     try object.encode(capture.frames.count, forKey: "frames")

@@ -13,6 +13,8 @@ public struct Capture: Sendable {
   public var folder: FilePath
   public var device = DeviceInfo()
   public var scene = SceneInfo()
+  /// Who recorded it, where the app asks. Personal data.
+  public var user: String?
   /// Wall-clock start as far as it is known: `2017-03-14` or `2026-01-24T10:00:00Z`.
   public var recordedAt: String?
   public var clock: CaptureClock

@@ -38,6 +38,7 @@ extension MultiScan {
       capture.device.model = contents.metadata?.deviceType
       capture.scene.type = contents.metadata?.sceneType
       capture.scene.description = contents.metadata?.sceneDescription
+      capture.user = contents.metadata?.userName
       capture.recordedAt = MultiScan.recordedAt(stem: files.stem)
       capture.frames = frames
       capture.color = makeColor()

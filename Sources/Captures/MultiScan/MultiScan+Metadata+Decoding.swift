@@ -23,6 +23,7 @@ extension MultiScan.Metadata {
     deviceID = document.device?.id
     deviceType = document.device?.type
     deviceName = document.device?.name
+    userName = document.user?.name
     sceneType = document.scene?.type
     sceneDescription = document.scene?.description
     if let fix = document.scene?.position, fix.count == 2, abs(fix[0]) <= 90, abs(fix[1]) <= 180 {
@@ -89,6 +90,7 @@ private struct Document: Decodable {
   }
 
   var device: Device?
+  var user: Device?
   var scene: Scene?
   var streams: [StreamEntry]?
   var stream: [StreamEntry]?
@@ -98,6 +100,7 @@ private struct Document: Decodable {
   init(from decoder: any Decoder) throws {
     let keys = try decoder.container(keyedBy: AnyKey.self)
     device = keys.value("device")
+    user = keys.value("user")
     scene = keys.value("scene")
     streams = keys.value("streams")
     stream = keys.value("stream")

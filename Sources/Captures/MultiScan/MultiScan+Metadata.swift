@@ -10,6 +10,8 @@ extension MultiScan {
     var deviceType: String?
     /// Personal data.
     var deviceName: String?
+    /// Personal data.
+    var userName: String?
     var sceneType: String?
     var sceneDescription: String?
     /// Latitude and longitude in degrees, one fix at the start.

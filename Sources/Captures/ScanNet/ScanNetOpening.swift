@@ -81,6 +81,7 @@ struct ScanNetOpening {
     capture.device.name = metadata.text("deviceName")
     capture.scene.label = metadata.text("sceneLabel")
     capture.scene.type = metadata.text("sceneType")
+    capture.user = metadata.text("userName")
     capture.recordedAt = Self.date(ofStem: files.stem)
   }
 

@@ -56,7 +56,7 @@ public struct NightAssembly: Sendable {
     report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
     report.devices = NightHistory.devices(view.rows)
     report.timeline = NightHistory.timeline(
-      runs, selection, now: UTCText.text(nanoseconds: view.now))
+      runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
     return (report, listed)
   }
 
@@ -86,7 +86,10 @@ public struct NightAssembly: Sendable {
     var seen: Set<String> = []
     for row in view.rows {
       let touched = attempts[row.id]
-      let waits = [.arriving, .incomplete, .queued, .running, .quarantined].contains(row.state)
+      // A failed one of a watcher waits for its next attempt, or for a person.
+      let waits =
+        [.arriving, .incomplete, .queued, .running, .quarantined].contains(row.state)
+        || (row.state == .failed && view.watch != nil)
       guard touched != nil || waits else { continue }
       seen.insert(row.id)
       found.append(Listed(row: row, capture: capture(row, touched)))

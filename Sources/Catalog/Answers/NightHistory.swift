@@ -52,9 +52,13 @@ enum NightHistory {
 
   /// One span per attempt of which the times are known, by start; of very many the last ones.
   static func timeline(
-    _ runs: [RunEntry], _ selection: RunSelection, now: String
+    _ runs: [RunEntry], _ selection: RunSelection, holds: [WatchRecord.Hold] = [],
+    from start: String = "", now: String
   ) -> [NightReport.Span] {
-    var spans: [NightReport.Span] = []
+    var spans = holds.filter { ($0.to ?? now) >= start && $0.from <= now }.map {
+      NightReport.Span(
+        capture: nil, kind: $0.kind, from: max($0.from, start), to: $0.to ?? now)
+    }
     for run in runs {
       for attempt in run.attempts where selection.includes(attempt, of: run) {
         guard let start = attempt.started else { continue }

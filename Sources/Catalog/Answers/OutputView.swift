@@ -15,6 +15,8 @@ public struct OutputView: Sendable {
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
   public let unrecognized: [RunReport.Unrecognized]
+  /// When captures waited for something else than a worker.
+  let holds: [WatchRecord.Hold]
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
   let histories: [String: Standing.History]
@@ -36,10 +38,16 @@ public struct OutputView: Sendable {
         isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
     }
     watch = record.map {
-      NightReport.Watch(
+      var watch = NightReport.Watch(
         alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
-        trouble: $0.stagingTrouble ?? $0.holdsBecause)
+        trouble: $0.stagingTrouble)
+      if isWatcherAlive, let hold = $0.holds.last, hold.to == nil {
+        (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
+      }
+      if !isWatcherAlive, $0.ended == nil { watch.killed = true }
+      return watch
     }
+    holds = record?.holds ?? []
     unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []

@@ -70,6 +70,7 @@ public struct Standing: Hashable, Sendable {
       since = waiting.since
       waitsFor = waiting.waitsFor
       if !waiting.missing.isEmpty || waiting.state == .incomplete { missing = waiting.missing }
+      take(waiting)
       return
     }
     state = Self.settledState(entry, triage, history, isGone: gone)
@@ -85,6 +86,18 @@ public struct Standing: Hashable, Sendable {
     waitsFor = waiting.waitsFor
     missing = waiting.missing
     attempts = history?.failedInARow ?? 0
+    take(waiting)
+  }
+
+  /// A failure that only the watcher knows: the capture went before it was done, or has no folder to note
+  /// it in.
+  private mutating func take(_ waiting: WatchRecord.Waiting) {
+    guard waiting.state == .failed || waiting.state == .quarantined else { return }
+    cause = waiting.cause
+    message = waiting.message
+    retryAt = waiting.retryAt
+    attempts = waiting.attempts ?? attempts
+    gone = gone || waiting.gone == true
   }
 
   /// Of a capture that a run tells of and that has no output folder.

@@ -66,28 +66,17 @@ struct WatchSummary {
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   func sentence(unrecognized: Int, hold: String?) -> String {
-    NightSentence.text(states, unrecognized: unrecognized) + (hold.map { " Held: \($0)" } ?? "")
-  }
-}
-
-/// The sentence that everything begins with.
-public enum NightSentence {
-  public static func text(_ states: [CaptureState: Int], unrecognized: Int) -> String {
-    let all = states.values.reduce(0, +)
-    let ready = (states[.done] ?? 0) + (states[.doneWithWarnings] ?? 0)
-    if all == 0, unrecognized == 0 { return "No captures." }
-    var text =
-      "\(ready) of \(all) \(all == 1 ? "capture" : "captures") \(ready == 1 ? "is" : "are") ready."
-    let need =
-      CaptureState.allCases.filter(\.needsPerson).reduce(0) { $0 + (states[$1] ?? 0) }
-      + unrecognized
-    let coming = (states[.arriving] ?? 0)
-    let waiting = (states[.queued] ?? 0) + (states[.running] ?? 0)
-    var parts: [String] = []
-    if need > 0 { parts.append("\(need) \(need == 1 ? "needs" : "need") you") }
-    if coming > 0 { parts.append("\(coming) \(coming == 1 ? "is" : "are") still arriving") }
-    if waiting > 0 { parts.append("\(waiting) \(waiting == 1 ? "is" : "are") in work or waiting") }
-    if !parts.isEmpty { text += " " + parts.joined(separator: ", ") + "." }
-    return text
+    var totals = NightTotals()
+    totals.captures = states.values.reduce(0, +)
+    totals.arriving = states[.arriving] ?? 0
+    totals.incomplete = states[.incomplete] ?? 0
+    totals.queued = states[.queued] ?? 0
+    totals.running = states[.running] ?? 0
+    totals.done = states[.done] ?? 0
+    totals.doneWithWarnings = states[.doneWithWarnings] ?? 0
+    totals.failed = states[.failed] ?? 0
+    totals.quarantined = states[.quarantined] ?? 0
+    totals.unrecognized = unrecognized
+    return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
   }
 }

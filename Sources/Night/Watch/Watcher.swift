@@ -483,6 +483,7 @@ public final class Watcher {
     record.known = snapshot.known
     record.lastDoneSeconds = snapshot.tally.lastDoneSeconds
     record.holds = holds
+    if isLast { record.ended = clock.wallText() }
     // Unmounted: what was known stays as it was.
     guard looksDone > 0 else { return }
     var comparable = record

@@ -8,32 +8,13 @@ struct NightSentence {
   private var totals: NightTotals { report.totals }
 
   /// Captures that somebody has to do something about.
-  var needed: Int { totals.failed + totals.quarantined + totals.incomplete }
+  var needed: Int { totals.needed }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   var text: String {
-    "\(totals.ready) of \(totals.captures) captures are ready. \(rest)"
-  }
-
-  private var rest: String {
-    var parts: [String] = []
-    func add(_ count: Int, _ one: String, _ many: String) {
-      if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
-    }
-    add(needed, "needs you", "need you")
-    add(totals.arriving, "is still arriving", "are still arriving")
-    add(totals.running, "is being processed", "are being processed")
-    add(totals.queued, "waits", "wait")
-    add(totals.interrupted, "was interrupted", "were interrupted")
-    add(totals.skipped, "was skipped", "were skipped")
-    add(totals.unrecognized, "folder is not recognized", "folders are not recognized")
     let urgent = troubles.filter(\.isUrgent).map(\.title)
-    if needed == 0, totals.unrecognized == 0, urgent.isEmpty {
-      parts.insert(totals.captures == 0 ? "nothing was received" : "nothing needs you", at: 0)
-    }
-    var sentences = parts.isEmpty ? [] : [parts.joined(separator: ", ") + "."]
-    sentences += urgent.map { $0 + "." }
-    return sentences.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
+    let sentence = totals.sentence(nothingUrgent: urgent.isEmpty)
+    return ([sentence] + urgent.map { $0 + "." }).joined(separator: " ")
   }
 
   /// `2 need you · scanmill night 20 Nov`.

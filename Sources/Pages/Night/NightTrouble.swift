@@ -39,7 +39,7 @@ struct NightTrouble: Hashable {
           isUrgent: true)
       ]
     }
-    let isKilled = report.totals.running > 0
+    let isKilled = watch.killed == true || report.totals.running > 0
     let isForgotten = age.map { $0 > longestNight } ?? true
     if isKilled || isForgotten {
       return [
@@ -63,16 +63,24 @@ struct NightTrouble: Hashable {
   }
 
   private static func staging(_ report: NightReport) -> [NightTrouble] {
-    guard let trouble = report.watch?.trouble, !trouble.isEmpty else { return [] }
-    // What waits for its hours is no trouble.
-    let isWindow = report.captures.contains { $0.waitsFor == "window" }
-    let isHeld = report.captures.contains { $0.waitsFor != nil }
+    guard let watch = report.watch else { return [] }
+    if let trouble = watch.trouble, !trouble.isEmpty {
+      return [
+        NightTrouble(
+          title: "STAGING cannot be looked at", words: trouble,
+          remedy: "Bring back what is missing. The watcher goes on by itself; nothing is lost.",
+          isUrgent: true)
+      ]
+    }
+    guard let hold = watch.holds, watch.alive else { return [] }
+    // What waits for its hours is no trouble; a full disk is told below.
+    let isWindow = watch.holdsFor == "window"
+    if watch.holdsFor == "disk" { return [] }
     return [
       NightTrouble(
         title: isWindow
-          ? "Nothing is started outside of the hours given"
-          : isHeld ? "Nothing new is started" : "STAGING cannot be looked at",
-        words: trouble,
+          ? "Nothing is started outside of the hours given" : "Nothing new is started",
+        words: hold,
         remedy: isWindow
           ? "" : "Bring back what is missing. The watcher goes on by itself; nothing is lost.",
         isUrgent: !isWindow)

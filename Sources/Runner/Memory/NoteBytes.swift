@@ -94,7 +94,9 @@ public struct NoteReader {
   }
 
   public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(bytes[try take(int())]) }
-  public mutating func optionalText() throws(DamagedNote) -> String? { try bool() ? try text() : nil }
+  public mutating func optionalText() throws(DamagedNote) -> String? {
+    try bool() ? try text() : nil
+  }
   public mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
 
   public mutating func stamp() throws(DamagedNote) -> FileStamp {
