@@ -69,7 +69,7 @@ extension NightReport.FreeSpace {
 
 extension NightReport.Watch {
   private enum Key: CodingKey {
-    case alive, staging, lastLook, trouble
+    case alive, staging, lastLook, trouble, holds, holdsFor, killed
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -78,5 +78,8 @@ extension NightReport.Watch {
     try object.encode(staging, forKey: .staging)
     try object.encode(lastLook, forKey: .lastLook)
     try object.encode(trouble, forKey: .trouble)
+    try object.encode(holds, forKey: .holds)
+    try object.encode(holdsFor, forKey: .holdsFor)
+    try object.encode(killed, forKey: .killed)
   }
 }
