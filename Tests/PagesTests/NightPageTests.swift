@@ -163,9 +163,19 @@ struct NightPageTests {
         == ["!STAGING cannot be looked at"])
     #expect(
       titles {
-        $0.watch?.trouble = "outside of 22:00-06:00"
-        $0.captures[0].waitsFor = "window"
+        $0.watch?.holds = "outside of 22:00-06:00"
+        $0.watch?.holdsFor = "window"
       } == ["Nothing is started outside of the hours given"])
+    #expect(
+      titles {
+        $0.watch?.holds = "read-only"
+        $0.watch?.holdsFor = "output"
+      } == ["!Nothing new is started"])
+    #expect(
+      titles {
+        $0.watch?.alive = false
+        $0.watch?.killed = true
+      } == ["!The watcher does not run"])
     #expect(titles { $0.free.bytes = 1000 } == ["!The disk of the output is full"])
     #expect(
       titles { $0.free.bytes = 50_000_000_000 } == ["The disk of the output is nearly full"])

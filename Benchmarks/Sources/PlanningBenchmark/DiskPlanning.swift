@@ -99,12 +99,25 @@ final class DiskPlanning {
         at: model.appending(path: "model"), to: input.appending(path: name))
       try FileManager.default.copyItem(
         at: results.appending(path: "model"), to: output.appending(path: name))
+      try rename("\(name)/.scanmill/owner.json", to: name, model)
+      try rename("\(name)/capture.json", to: name, model)
     }
     // Files that have only just changed are not remembered.
     Thread.sleep(forTimeInterval: 3)
     try run(
       ["run", input.path, "--output", output.path, "--progress", "none"],
       printing: folder.appending(path: "printed"))
+  }
+
+  /// Makes a note about the model one about a capture.
+  private func rename(_ note: String, to name: String, _ model: URL) throws {
+    let file = output.appending(path: note)
+    let text = try String(contentsOf: file, encoding: .utf8)
+      .replacingOccurrences(
+        of: model.appending(path: "model").path, with: input.appending(path: name).path
+      )
+      .replacingOccurrences(of: "\"id\" : \"model\"", with: "\"id\" : \"\(name)\"")
+    try Data(text.utf8).write(to: file)
   }
 
   private static func name(_ capture: Int) -> String {

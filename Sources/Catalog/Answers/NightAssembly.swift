@@ -172,6 +172,8 @@ public struct NightAssembly: Sendable {
     if let index = failures.firstIndex(where: { $0.stage == row.standing.stage }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
+    // A stage fails for its own reason when its input goes; what decides is that it went.
+    if let cause = row.standing.cause, !failures.isEmpty { failures[0].cause = cause }
     if failures.isEmpty {
       failures.append(
         NightCapture.Failure(
