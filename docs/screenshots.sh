@@ -20,7 +20,7 @@ rm -rf "$folder"/staging/*.truth
 "$program" watch "$folder/staging" --output "$folder/results" --once --settle 1s --progress none \
   >/dev/null 2>&1 || true
 capture=$(ls "$folder/results" | grep '^20260618' | head -1)
-python3 Tests/Browser/check_pages.py --shots "$folder/shots" "$folder/results/index.html" \
+/usr/bin/python3 Tests/Browser/check_pages.py --shots "$folder/shots" "$folder/results/index.html" \
   "$folder/results/$capture/report.html" || true
 for size in phone:390 desktop:1280; do
   cp "$folder"/shots/*index-"${size#*:}"-light.png "docs/night-${size%:*}.png"

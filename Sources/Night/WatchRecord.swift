@@ -26,6 +26,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var stem: String?
     /// `true`: its place was gone before it was done; `state` is `failed`.
     public var gone: Bool?
+    /// Id of the device that recorded it, where files are missing.
+    public var device: String?
     /// Of a failure that stands nowhere else: the capture has no folder in the output.
     public var cause: FailureCause?
     public var message: String?

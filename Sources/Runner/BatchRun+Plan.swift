@@ -118,13 +118,11 @@ extension BatchRun {
     return reports
   }
 
-  /// Files that a complete upload of a capture would have: from what an earlier run noted, if nothing has
+  /// What is known of a capture without processing it: from what an earlier run noted, if nothing has
   /// changed since, else by opening it.
-  public func missingFiles(of target: CaptureTarget) throws(CaptureError) -> [String] {
-    if let known = KnownCapture.ifCurrent(target, registry: registry) {
-      return known.summary.missingFiles ?? []
-    }
-    return try look(target.recognition).missingFiles ?? []
+  public func summary(of target: CaptureTarget) throws(CaptureError) -> CaptureSummary {
+    if let known = KnownCapture.ifCurrent(target, registry: registry) { return known.summary }
+    return try look(target.recognition)
   }
 
   /// The same for one of many, with what they share.

@@ -20,6 +20,10 @@ public struct CaptureRow: Sendable, Hashable {
   var knownPath: String?
   /// Its place as `PathText` carries it.
   var knownFolder: String?
+  /// Of a capture that is not processed yet.
+  var knownDeviceID: String?
+  /// What people know that device by, from other captures.
+  var knownDeviceName: String?
   /// As the last run was given it: a name or a path.
   var pipeline: String?
   /// A watcher looks after this output, or has.
@@ -30,7 +34,7 @@ public struct CaptureRow: Sendable, Hashable {
   public var state: CaptureState { standing.state }
   public var family: String? { entry?.family ?? knownFamily }
   public var path: String? { entry?.path ?? knownPath }
-  public var device: String? { entry?.deviceText }
+  public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   public var warningCount: Int { warnings.withoutNotes.count }
@@ -46,7 +50,9 @@ public struct CaptureRow: Sendable, Hashable {
 
   /// In what is shown to others.
   public var subject: Redaction.Subject {
-    entry?.subject ?? Redaction.Subject(id: id, family: family, path: path)
+    entry?.subject
+      ?? Redaction.Subject(
+        id: id, family: family, path: path, deviceID: knownDeviceID, deviceName: knownDeviceName)
   }
 }
 

@@ -66,15 +66,20 @@ public struct OutputView: Sendable {
           firstRun: history?.first ?? entry.lastPublished, pipeline: history?.pipeline,
           isWatched: record != nil))
     }
+    let names = Dictionary(
+      entries.compactMap { entry in entry.device.id.map { ($0, entry.deviceText ?? $0) } }
+    ) { _, last in last }
     for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
       let history = histories[other.id]
-      rows.append(
-        CaptureRow(
-          id: other.id,
-          standing: Standing(other, watcher: watcher, history: history), entry: nil,
-          lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
-          knownFamily: other.family, knownPath: PathText.shown(other.path),
-          knownFolder: other.path, pipeline: history?.pipeline, isWatched: true))
+      var row = CaptureRow(
+        id: other.id,
+        standing: Standing(other, watcher: watcher, history: history), entry: nil,
+        lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
+        knownFamily: other.family, knownPath: PathText.shown(other.path),
+        knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
+      row.knownDeviceID = other.device
+      row.knownDeviceName = other.device.flatMap { names[$0] }
+      rows.append(row)
     }
     self.rows = rows.sorted { $0.id < $1.id }
   }

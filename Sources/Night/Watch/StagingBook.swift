@@ -23,7 +23,7 @@ struct StagingBook: Sendable {
     case done(hasWarnings: Bool, FileStamp?)
     case failed(Trouble)
     case quarantined(Trouble)
-    case incomplete(missing: [String])
+    case incomplete(missing: [String], device: String? = nil)
     case ready
     /// Nothing is known of it without opening it.
     case unknown
@@ -311,7 +311,9 @@ struct StagingBook: Sendable {
         entry.outputStamp = stamp
       case .failed(let trouble): entry.phase = .failed(trouble)
       case .quarantined(let trouble): entry.phase = .quarantined(trouble)
-      case .incomplete(let missing): entry.phase = .incomplete(missing: missing)
+      case .incomplete(let missing, let device):
+        entry.phase = .incomplete(missing: missing)
+        entry.device = device
       case .ready: entry.phase = .queued
       case .unknown: break
       }

@@ -59,6 +59,8 @@ struct StagingEntry: Sendable {
   var isFresh = true
   /// Its place was not there at the last look.
   var isMissing = false
+  /// Id of the device, where it was looked for.
+  var device: String?
   /// What runs now runs by rules that hold no longer.
   var isOutdated = false
   var target: CaptureTarget?

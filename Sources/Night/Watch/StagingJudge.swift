@@ -57,8 +57,10 @@ struct StagingJudge: Sendable {
 
   /// A capture that cannot be opened is ready: its worker says why.
   private func lacking(_ target: CaptureTarget) -> StagingBook.Answer {
-    let missing = (try? work.batch.missingFiles(of: target)) ?? []
-    return missing.isEmpty ? .ready : .incomplete(missing: missing)
+    guard let summary = try? work.batch.summary(of: target), let missing = summary.missingFiles,
+      !missing.isEmpty
+    else { return .ready }
+    return .incomplete(missing: missing, device: summary.deviceID)
   }
 
   /// What changes when a run publishes or somebody removes results.

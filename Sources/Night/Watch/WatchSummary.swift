@@ -49,6 +49,7 @@ struct WatchSummary {
     case .moving, .judging, .running: return waiting
     case .incomplete(let missing):
       waiting.missing = missing
+      waiting.device = entry.device
       return waiting
     case .queued:
       waiting.waitsFor = hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
