@@ -51,7 +51,7 @@ struct PlaceStamp: Hashable, Sendable {
           continue
         }
         if StagingNames.isBystander(name) { continue }
-        if StagingNames.isTransfer(name), kind != .folder { isTransferring = true }
+        if kind != .folder, !isTransferring, StagingNames.isTransfer(name) { isTransferring = true }
         if StagingNames.isConflict(name) { conflict = prefix + name }
         guard lines.count < PlaceStamp.mostEntries else { return }
         switch kind {

@@ -46,6 +46,8 @@ struct StagingBook: Sendable {
   private var stagingPlace: FolderPlace?
   /// Why the last look says nothing about what is gone.
   private(set) var stagingTrouble: String?
+  /// A disk below STAGING that is not there: its captures wait, the others do not.
+  private(set) var missingDisk: String?
   /// What was there when the last watcher ended; `nil` once a look has told what became of it.
   private(set) var previous: WatchRecord?
 
@@ -80,6 +82,7 @@ struct StagingBook: Sendable {
       return
     }
     stagingTrouble = nil
+    missingDisk = nil
     stagingPlace = snapshot.place
     var met: Set<StagingPlace> = []
     for seen in snapshot.captures {
@@ -198,8 +201,9 @@ struct StagingBook: Sendable {
       if let before = entry.folderPlace, FolderPlace(place.folder) == nil,
         let above = nearestPlace(place.folder), above.device != before.device
       {
-        stagingTrouble =
+        missingDisk =
           "\(place.folder.shown) and what lay beside it is gone: is its disk not mounted?"
+        entries[place]?.isMissing = true
         continue
       }
       if entry.isRunning {
@@ -259,7 +263,7 @@ struct StagingBook: Sendable {
 
   /// What time alone changes.
   private mutating func advance(_ nowSeconds: Double) {
-    for (place, entry) in entries {
+    for (place, entry) in entries where !entry.isMissing {
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
       case .moving:
@@ -283,6 +287,7 @@ struct StagingBook: Sendable {
   /// What has to be found out now, in the order of arrival.
   func questions(nowSeconds: Double) -> [Question] {
     entries.values.filter { entry in
+      if entry.isMissing { return false }
       if case .judging = entry.phase { return true }
       if case .moving = entry.phase {
         return entry.isFresh && entry.recognition != nil && !entry.stamp.isTransferring
@@ -361,7 +366,7 @@ struct StagingBook: Sendable {
 
   /// The captures that wait to be processed, in the order of arrival.
   var queue: [StagingEntry] {
-    entries.values.filter { if case .queued = $0.phase { true } else { false } }
+    entries.values.filter { if case .queued = $0.phase { !$0.isMissing } else { false } }
       .sorted { $0.order < $1.order }
   }
 

@@ -12,8 +12,15 @@ public enum StagingNames {
   /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP,
   /// Syncthing, rsync (`.NAME.XXXXXX`).
   static func isTransfer(_ name: String) -> Bool {
-    let lower = name.lowercased()
-    if endings.contains(where: { lower.hasSuffix($0) }) { return true }
+    // Looks ask this of every file: no text is made on the way.
+    let bytes = name.utf8
+    let isEnding = endings.contains { ending in
+      bytes.count >= ending.count
+        && zip(bytes.suffix(ending.count), ending).allSatisfy { byte, wanted in
+          byte == wanted || ((0x41...0x5a).contains(byte) && byte + 0x20 == wanted)
+        }
+    }
+    if isEnding { return true }
     guard name.hasPrefix("."), let dot = name.lastIndex(of: "."), dot != name.startIndex else {
       return false
     }
@@ -26,11 +33,14 @@ public enum StagingNames {
 
   private static let endings = [
     ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload",
-  ]
+  ].map { Array($0.utf8) }
 
   /// Whether the name is no part of any capture: notes of servers, desktops and synchronizers.
   static func isBystander(_ name: String) -> Bool { Bystanders.contains(name) }
 
   /// Whether a synchronizer kept a second version of a file that two sides have changed.
-  static func isConflict(_ name: String) -> Bool { name.contains(".sync-conflict-") }
+  static func isConflict(_ name: String) -> Bool {
+    // Long names only: looks ask this of every file.
+    name.utf8.count > 20 && name.contains(".sync-conflict-")
+  }
 }

@@ -15,7 +15,7 @@ struct WatchSummary {
 
   init(_ book: StagingBook, hold: WatchFloor.Hold?, locked: Set<String>, tally: WatchTally) {
     self.tally = tally
-    stagingTrouble = book.stagingTrouble
+    stagingTrouble = book.stagingTrouble ?? book.missingDisk
     states = book.departed
     for entry in book.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }

@@ -132,6 +132,8 @@ public final class Watcher {
   /// Watches until it is interrupted, or with `isOnce` until what was ready is processed. The exit code
   /// that the captures ask for.
   public func watch() -> Int {
+    // Before the first look: at a tree of thousands that takes longer than service managers wait.
+    service.ready()
     while true {
       service.alive()
       reloadIfAsked()
@@ -252,7 +254,6 @@ public final class Watcher {
     lastLookWallSeconds = Date.now.timeIntervalSince1970
     looksDone += 1
     if setup.isOnce { freezeIfSeen(start) }
-    if looksDone == 1 { service.ready() }
   }
 
   private(set) var unreadable: [FileError] = []

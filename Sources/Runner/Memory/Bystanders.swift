@@ -7,7 +7,7 @@ public enum Bystanders {
       return dotted.contains(name) || name.hasPrefix("._") || name.hasPrefix(".smbdelete")
         || name.hasPrefix(".nfs")
     }
-    return plain.contains(name)
+    return "@Td".utf8.contains(first) && plain.contains(name)
   }
 
   private static let dotted: Set<String> = [

@@ -14,9 +14,11 @@ struct ServiceManagerTests {
     init(_ bytes: [UInt8]) throws {
       descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
       let address = withUnsafeBytes(of: sa_family_t(AF_UNIX), Array.init) + bytes
-      let code = address.withUnsafeBytes {
-        bind(
-          descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
+      let code = address.withUnsafeBytes { bytes in
+        bytes.baseAddress.map {
+          bind(
+            descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
       }
       try #require(code == 0)
     }

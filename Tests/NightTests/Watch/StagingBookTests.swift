@@ -150,7 +150,11 @@ struct StagingBookTests {
       Self.snapshot([onDisk, Self.seen("b")]), nowSeconds: 0, nowText: "0",
       nearestPlace: { _ in nil })
     Self.look(&book, [Self.seen("b")], at: 30)
-    #expect(book.stagingTrouble != nil)
+    #expect(book.missingDisk != nil)
+    // The others go on; those on the disk neither come to rest nor are started.
+    #expect(book.stagingTrouble == nil)
+    Self.look(&book, [Self.seen("b")], at: 90)
+    #expect(book.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
     #expect(book.entries.count == 2)
     #expect(book.lost.isEmpty)
   }
