@@ -35,21 +35,21 @@ struct StagingBook: Sendable {
     var place: StagingPlace
   }
 
-  private(set) var entries: [StagingPlace: StagingEntry] = [:]
+  var entries: [StagingPlace: StagingEntry] = [:]
   /// By the name of the folder in the output.
-  private var places: [String: StagingPlace] = [:]
-  private(set) var lost: [Lost] = []
+  var places: [String: StagingPlace] = [:]
+  var lost: [Lost] = []
   /// Captures that went after they were done or given up, by state.
-  private(set) var departed: [CaptureState: Int] = [:]
-  private var settings: WatchSettings
-  private var nextOrder = 0
-  private var stagingPlace: FolderPlace?
+  var departed: [CaptureState: Int] = [:]
+  var settings: WatchSettings
+  var nextOrder = 0
+  var stagingPlace: FolderPlace?
   /// Why the last look says nothing about what is gone.
-  private(set) var stagingTrouble: String?
+  var stagingTrouble: String?
   /// A disk below STAGING that is not there: its captures wait, the others do not.
-  private(set) var missingDisk: String?
+  var missingDisk: String?
   /// What was there when the last watcher ended; `nil` once a look has told what became of it.
-  private(set) var previous: WatchRecord?
+  var previous: WatchRecord?
 
   /// What keeps the list of the lost from growing without end.
   private static let mostLost = 10_000
@@ -102,7 +102,7 @@ struct StagingBook: Sendable {
   }
 
   /// An empty mount point is not "all captures are gone".
-  private func unmounted(_ snapshot: StagingSnapshot) -> String? {
+  func unmounted(_ snapshot: StagingSnapshot) -> String? {
     let isKnown = !entries.isEmpty || (previous?.known ?? 0) > 0
     guard snapshot.captures.isEmpty, snapshot.strangers.isEmpty, isKnown else { return nil }
     if let stagingPlace, let now = snapshot.place, now != stagingPlace {
@@ -115,7 +115,7 @@ struct StagingBook: Sendable {
     return nil
   }
 
-  private mutating func take(
+  mutating func take(
     _ seen: StagingSnapshot.Seen, at place: StagingPlace, _ nowSeconds: Double, _ nowText: String,
     _ recorded: (StagingPlace, PlaceStamp) -> (seconds: Double, text: String)?
   ) {
@@ -145,7 +145,7 @@ struct StagingBook: Sendable {
     entries[place] = entry
   }
 
-  private mutating func take(
+  mutating func take(
     _ stranger: StagingSnapshot.Stranger, at place: StagingPlace, _ nowSeconds: Double,
     _ nowText: String, _ recorded: (StagingPlace, PlaceStamp) -> (seconds: Double, text: String)?
   ) {
@@ -163,7 +163,7 @@ struct StagingBook: Sendable {
     entries[place] = entry
   }
 
-  private mutating func newEntry(
+  mutating func newEntry(
     _ place: StagingPlace, _ stamp: PlaceStamp, _ nowSeconds: Double, _ nowText: String,
     _ recorded: (seconds: Double, text: String)?
   ) -> StagingEntry {
@@ -173,7 +173,7 @@ struct StagingBook: Sendable {
       since: recorded?.text ?? nowText, order: nextOrder)
   }
 
-  private func note(
+  func note(
     _ stamp: PlaceStamp, in entry: inout StagingEntry, _ nowSeconds: Double, _ nowText: String
   ) {
     if stamp != entry.stamp {
@@ -191,7 +191,7 @@ struct StagingBook: Sendable {
     }
   }
 
-  private mutating func takeMissing(
+  mutating func takeMissing(
     _ met: Set<StagingPlace>, _ nowText: String, _ nearestPlace: (FilePath) -> FolderPlace?
   ) {
     let missing = entries.filter { !met.contains($0.key) }
@@ -218,13 +218,13 @@ struct StagingBook: Sendable {
     }
   }
 
-  private mutating func remove(_ place: StagingPlace) {
+  mutating func remove(_ place: StagingPlace) {
     if let name = entries.removeValue(forKey: place)?.target?.layout.name, places[name] == place {
       places[name] = nil
     }
   }
 
-  private mutating func depart(_ entry: StagingEntry, _ nowText: String) {
+  mutating func depart(_ entry: StagingEntry, _ nowText: String) {
     switch entry.phase {
     case .done, .quarantined:
       if let state = entry.state { departed[state, default: 0] += 1 }
@@ -245,7 +245,7 @@ struct StagingBook: Sendable {
   }
 
   /// What the last watcher saw and this one does not.
-  private mutating func takePrevious(_ met: Set<StagingPlace>, _ nowText: String) {
+  mutating func takePrevious(_ met: Set<StagingPlace>, _ nowText: String) {
     guard let before = previous else { return }
     previous = nil
     for waiting in before.waiting where waiting.gone != true && !waiting.family.isEmpty {
@@ -262,7 +262,7 @@ struct StagingBook: Sendable {
   }
 
   /// What time alone changes.
-  private mutating func advance(_ nowSeconds: Double) {
+  mutating func advance(_ nowSeconds: Double) {
     for (place, entry) in entries where !entry.isMissing {
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
@@ -361,61 +361,6 @@ struct StagingBook: Sendable {
     guard case .done = entries[place]?.phase else { return }
     entries[place]?.phase = .judging
   }
-
-  // MARK: Work
-
-  /// The captures that wait to be processed, in the order of arrival.
-  var queue: [StagingEntry] {
-    entries.values.filter { if case .queued = $0.phase { !$0.isMissing } else { false } }
-      .sorted { $0.order < $1.order }
-  }
-
-  mutating func start(_ place: StagingPlace) {
-    guard let stamp = entries[place]?.stamp else { return }
-    entries[place]?.phase = .running(stamp: stamp)
-  }
-
-  /// The entry whose results go to a folder of the output.
-  func entry(named name: String) -> StagingEntry? { places[name].flatMap { entries[$0] } }
-
-  /// How the work on a capture has ended.
-  mutating func end(_ place: StagingPlace, _ phase: StagingEntry.Phase, _ nowText: String) {
-    guard var entry = entries[place], case .running(let stamp) = entry.phase else { return }
-    entry.phase = phase
-    if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
-    let hasChanged = stamp != entry.stamp
-    if entry.isOutdated {
-      entry.isOutdated = false
-      entry.phase = .judging
-    }
-    entries[place] = entry
-    if entry.isMissing {
-      remove(place)
-      depart(entry, nowText)
-    } else if hasChanged {
-      entries[place]?.phase = .moving
-      entries[place]?.isFresh = true
-    }
-  }
-
-  mutating func noteOutput(_ place: StagingPlace, _ stamp: FileStamp?) {
-    entries[place]?.outputStamp = stamp
-  }
-
-  /// Interrupted, or given back without having been started: no failure.
-  mutating func giveBack(_ place: StagingPlace) {
-    guard let entry = entries[place], entry.isRunning else { return }
-    if entry.isMissing {
-      entries[place]?.phase = .queued
-      let left = entries[place] ?? entry
-      remove(place)
-      depart(left, left.since)
-    } else {
-      entries[place]?.phase = .queued
-    }
-  }
-
-  var running: [StagingEntry] { entries.values.filter(\.isRunning) }
 }
 
 extension StagingEntry {

@@ -1,0 +1,148 @@
+import Captures
+import FoundationEssentials
+import Logging
+import Parallel
+import Pipeline
+import Processes
+import Reports
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// When runs begin and end, and what holds them back.
+extension Watcher {
+  func hold() {
+    let room = DiskRoom.free(of: setup.output)
+    let isOpen = setup.window?.isOpen(atNanoseconds: FileStamp.nowNanoseconds()) ?? true
+    var text: String?
+    if let trouble = outputTrouble, now < trouble.untilSeconds { text = trouble.text }
+    let kind = floor.with { [room, text] state -> WatchFloor.Hold? in
+      let kind: WatchFloor.Hold? =
+        if state.book.stagingTrouble != nil {
+          .staging
+        } else if text != nil {
+          .output
+        } else if let room, !room.isEnough {
+          .disk
+        } else if !isOpen {
+          .window
+        } else {
+          nil
+        }
+      state.hold = kind
+      return kind
+    }
+    holdText =
+      switch kind {
+      case nil: nil
+      case .staging: floor.with { $0.book.stagingTrouble }
+      case .output: text
+      case .disk: room.map(Self.text)
+      case .window: setup.window.map { "outside of \($0)" }
+      }
+    noteHold(kind)
+  }
+
+  static func text(_ room: DiskRoom) -> String {
+    if room.bytes < room.neededBytes {
+      return
+        "the disk of the output is full: \(room.bytes >> 20) MiB are free, nothing is started below"
+        + " \(room.neededBytes >> 20) MiB"
+    }
+    return "the file system of the output has no more inodes"
+  }
+
+  /// Times at which captures waited for something else than a worker, for the timeline of the night.
+  func noteHold(_ kind: WatchFloor.Hold?) {
+    let isWaiting = floor.with { !$0.book.queue.isEmpty } || kind == .staging
+    let open = holds.last.flatMap { $0.to == nil ? $0 : nil }
+    let wanted = isWaiting ? kind?.rawValue : nil
+    if open?.kind == wanted { return }
+    if open != nil { holds[holds.count - 1].to = clock.wallText() }
+    if let wanted {
+      holds.append(WatchRecord.Hold(kind: wanted, from: clock.wallText()))
+      if holds.count > 200 { holds.removeFirst(holds.count - 200) }
+    }
+    if let text = holdText, wanted != nil, kind != .window {
+      log.warning("nothing is started: \(text)")
+    } else if open != nil, open?.kind != "window" {
+      log.notice("work goes on")
+    }
+  }
+
+  func openRun() {
+    guard current == nil, !interruption.isRequested else { return }
+    floor.with { $0.given = 0 }
+    guard floor.hasWork else { return }
+    let work = floor.with { $0.work }
+    do {
+      let journal = try RunJournal(root: setup.output, clock: clock)
+      try journal.begin(work.context, pipeline: work.pipelineText)
+      floor.with { $0.run = journal.id }
+      let log = WatchLog(log: EventLog(log))
+      let run = RunInProgress(journal)
+      let events = EventFan([journal, log, floor])
+      let (floor, interruption, bell) = (floor, interruption, bell)
+      let isStarted = JobThread.start {
+        let report = work.supervisor.run(
+          supply: floor, run: journal.id, events: events, interruption: interruption)
+        run.end(report)
+        bell.ring()
+      }
+      guard isStarted else {
+        throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
+      }
+      current = run
+    } catch {
+      outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
+      floor.with { $0.hold = .output }
+      tell("nothing can be processed: \(error)", .error)
+    }
+  }
+
+  func closeRun() {
+    guard let run = current, var report = run.report else { return }
+    current = nil
+    report.unrecognized = unrecognized
+    report.totals.unrecognized = report.unrecognized.count
+    do {
+      try run.journal.finish(report)
+    } catch {
+      outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
+      log.error("\(error)")
+      codes.insert(ExitStatus.cannotWrite)
+    }
+    // Captures that it was given and did not come to.
+    floor.with { state in
+      for entry in state.book.running { state.book.giveBack(entry.place) }
+      state.isClosed = false
+      state.hasChanged = true
+    }
+    if !report.captures.isEmpty { codes.insert(report.exit) }
+    heard(report)
+  }
+
+  func reloadIfAsked() {
+    guard bellpull.takeReload() else { return }
+    service.reloading()
+    do {
+      let work = try makeWork()
+      floor.with {
+        $0.work = work
+        // What runs ends with the old one.
+        $0.isClosed = current != nil
+        $0.book.judgeAgain()
+      }
+      isNoticed = true
+      log.notice("the pipeline was read again")
+    } catch {
+      log.error("the pipeline cannot be used, the old one is kept: \(error)")
+    }
+    service.ready()
+  }
+}
