@@ -44,6 +44,12 @@ int scanmill_is_mount_root(int folder) {
 
 int scanmill_sync_filesystem(int descriptor) { return syncfs(descriptor) == 0 ? 0 : errno; }
 
+void scanmill_expect_bytes(int file, int64_t bytes) { (void)fallocate(file, 0, 0, bytes); }
+
+void scanmill_start_writing_back(int file, int64_t offset, int64_t bytes) {
+  (void)sync_file_range(file, offset, bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 long scanmill_filesystem_kind(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (long)(unsigned int)status.f_type : -1;

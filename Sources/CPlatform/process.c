@@ -10,43 +10,52 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adopt.h"
+
 extern char **environ;
 
 /* Everything from here to exec is async-signal-safe. */
-static void become(const scanmill_program *p, pid_t parent) {
+int scanmill_adopt(const scanmill_program *p, pid_t parent) {
   for (int number = 1; number < NSIG; number++) {
     if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
   }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  if ((p->own_group || p->guarded) && setpgid(0, 0) != 0) return;
+  if ((p->own_group || p->guarded) && setpgid(0, 0) != 0) return -1;
   if (p->death_signal != 0 && !p->guarded) {
-    if (prctl(PR_SET_PDEATHSIG, p->death_signal) != 0) return;
+    if (prctl(PR_SET_PDEATHSIG, p->death_signal) != 0) return -1;
     if (getppid() != parent) _exit(127); /* it ended before we asked */
   }
   if (p->data_limit != 0) {
     struct rlimit limit = {p->data_limit, p->data_limit};
-    if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
+    if (setrlimit(RLIMIT_DATA, &limit) != 0) return -1;
   }
   if (p->descriptor_limit != 0) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && p->descriptor_limit < limit.rlim_cur) {
       limit.rlim_cur = p->descriptor_limit;
-      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
     }
   }
-  if (p->folder != NULL && chdir(p->folder) != 0) return;
+  if (p->folder != NULL && chdir(p->folder) != 0) return -1;
   int given[3] = {p->input, p->output, p->error};
   int moved[3];
   /* First out of the way of 0, 1 and 2, then into place: the given ones may be these themselves. */
   for (int i = 0; i < 3; i++) {
-    int from = given[i] >= 0 ? given[i] : open("/dev/null", i == 0 ? O_RDONLY : O_WRONLY);
-    if (from < 0 || (moved[i] = fcntl(from, F_DUPFD_CLOEXEC, 3)) < 0) return;
+    int from = given[i] >= 0 ? given[i] : open("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+    if (from < 0 || (moved[i] = fcntl(from, F_DUPFD_CLOEXEC, 3)) < 0) return -1;
+    if (given[i] < 0) close(from);
   }
   for (int i = 0; i < 3; i++) {
-    if (dup2(moved[i], i) < 0) return;
+    if (dup2(moved[i], i) < 0) return -1;
+    close(moved[i]);
   }
+  return 0;
+}
+
+static void become(const scanmill_program *p, pid_t parent) {
+  if (scanmill_adopt(p, parent) != 0) return;
   execve(p->executable, p->arguments, p->environment != NULL ? p->environment : environ);
 }
 

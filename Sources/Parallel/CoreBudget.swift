@@ -18,7 +18,7 @@ public final class CoreBudget: Sendable {
   private let ownerCPU = Atomic<Int64>(0)
   /// `nil`: nothing without a token is charged.
   private let owner: pthread_t?
-  private let ownerStartNanoseconds = threadCPUNanoseconds()
+  private let ownerStartNanoseconds = ThreadClock.cpuNanoseconds()
 
   /// `cores` below 1 counts as 1. With `share` it starts with fewer tokens.
   public convenience init(cores: Int, share: Int? = nil) {
@@ -48,6 +48,13 @@ public final class CoreBudget: Sendable {
   /// its end.
   public func resize(to share: Int) { tokens.resize(to: min(max(1, share), cores)) }
 
+  /// Keeps `cores` of them for threads that take no tokens, as those of a decoder, until the reservation is
+  /// released or gone. One token always remains for work: with fewer cores than reserved threads, and while
+  /// work goes on that began before, more may be busy for a time.
+  public func reserve(_ cores: Int) -> CoreReservation {
+    CoreReservation(max(0, cores), of: tokens)
+  }
+
   /// Runs `body` while holding one token; waits for one if all are out. Never nest.
   ///
   /// - Parameter precedence: who gets the next token that becomes free.
@@ -55,9 +62,9 @@ public final class CoreBudget: Sendable {
     _ precedence: CorePrecedence = .inTurn, _ body: () throws -> Result
   ) rethrows -> Result {
     tokens.take(precedence)
-    let start = Self.threadCPUNanoseconds()
+    let start = ThreadClock.cpuNanoseconds()
     defer {
-      let spent = Self.threadCPUNanoseconds() - start
+      let spent = ThreadClock.cpuNanoseconds() - start
       cpu.add(spent, ordering: .relaxed)
       if isOwner { ownerCPU.add(spent, ordering: .relaxed) }
       tokens.giveBack()
@@ -70,17 +77,36 @@ public final class CoreBudget: Sendable {
   public var cpuSeconds: Double {
     var sum = cpu.load(ordering: .relaxed)
     if isOwner {
-      sum += Self.threadCPUNanoseconds() - ownerStartNanoseconds
+      sum += ThreadClock.cpuNanoseconds() - ownerStartNanoseconds
       sum -= ownerCPU.load(ordering: .relaxed)
     }
     return Double(sum) / 1e9
   }
 
   private var isOwner: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+}
 
-  private static func threadCPUNanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+/// Cores that are kept for threads which take no tokens of their budget.
+public final class CoreReservation: Sendable {
+  private let tokens: CoreTokens
+  private let held: Mutex<Int>
+
+  init(_ cores: Int, of tokens: CoreTokens) {
+    self.tokens = tokens
+    held = Mutex(cores)
+    tokens.reserve(cores)
+  }
+
+  deinit { release() }
+
+  public var cores: Int { held.withLock { $0 } }
+
+  /// Gives them back. Once is enough.
+  public func release() {
+    let cores = held.withLock { held in
+      defer { held = 0 }
+      return held
+    }
+    if cores > 0 { tokens.reserve(-cores) }
   }
 }

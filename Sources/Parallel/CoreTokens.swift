@@ -14,15 +14,20 @@ public enum CorePrecedence: Sendable {
 /// they are out.
 final class CoreTokens: Sendable {
   private struct State {
-    /// How many may be out.
+    /// How many there are.
     var count: Int
+    /// Of these, kept for threads that take none.
+    var reserved = 0
     var out = 0
     var waitingFirst = 0
     var waitingInTurn = 0
 
+    /// How many may be out: one at least, so that work goes on whatever is reserved.
+    var most: Int { max(1, count - reserved) }
+
     /// Gives a token to one who waits, if there are both.
     mutating func grant() -> CorePrecedence? {
-      guard out < count else { return nil }
+      guard out < most else { return nil }
       if waitingFirst > 0 {
         waitingFirst -= 1
         out += 1
@@ -47,7 +52,7 @@ final class CoreTokens: Sendable {
 
   func take(_ precedence: CorePrecedence) {
     let isFree = state.withLock { state in
-      if state.out < state.count {
+      if state.out < state.most {
         state.out += 1
         return true
       }
@@ -65,7 +70,7 @@ final class CoreTokens: Sendable {
   }
 
   /// How many may be out.
-  var mostOut: Int { state.withLock { $0.count } }
+  var mostOut: Int { state.withLock { $0.most } }
 
   /// How many wait at this moment.
   var waitingCount: Int { state.withLock { $0.waitingFirst + $0.waitingInTurn } }
@@ -80,6 +85,16 @@ final class CoreTokens: Sendable {
 
   func resize(to count: Int) {
     state.withLock { $0.count = count }
+    wakeAll()
+  }
+
+  /// Keeps `count` more of them from being taken, less than 0 gives them back.
+  func reserve(_ count: Int) {
+    state.withLock { $0.reserved += count }
+    wakeAll()
+  }
+
+  private func wakeAll() {
     while let granted = state.withLock({ $0.grant() }) { wake(granted) }
   }
 

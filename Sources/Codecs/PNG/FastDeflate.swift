@@ -2,12 +2,13 @@ import CDeflate
 
 /// Writes the lines of a picture as a zlib stream, in blocks of at most about a megabyte: each has
 /// Huffman codes of its own, counted on all of its lines or on a sample of them, or is stored when the
-/// codes do not pay.
+/// codes do not pay. Values of 16 bits are `DepthDeflate`'s.
 ///
 /// The output depends on the pixels alone, never on what was written before.
 struct FastDeflate {
   private var code = LineCode()
   private var header = DeflateBlockHeader()
+  private var depth: DepthDeflate?
 
   private static let blockBytes = 1 << 20
   /// Above this a table of all pairs of literals (26 µs to make) pays.
@@ -33,6 +34,11 @@ struct FastDeflate {
   mutating func compress(
     _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
   ) -> Int {
+    if lines.format == .gray16 {
+      var depth = self.depth.take() ?? DepthDeflate()
+      defer { self.depth = depth }
+      return depth.compress(&lines, to: target)
+    }
     var sink = BitSink(at: target)
     // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
     sink.put(0x78, count: 8)
@@ -61,7 +67,7 @@ struct FastDeflate {
     _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
     checksum: inout UInt32
   ) -> Bool {
-    let period = lines.format == .gray16 ? 2 : 1
+    let period = 1
     let bytes = rows.count * lines.lineBytes
     let isSampled = bytes >= Self.leastBytesForSampling
     count(&lines, rows: rows, period: period, step: isSampled ? Self.samplingStep : 1)

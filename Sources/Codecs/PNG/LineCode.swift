@@ -34,6 +34,18 @@ struct LineCode {
     makeTable(period: period, withPairs: withPairs)
   }
 
+  /// Bits of what was counted, in the code made.
+  var countedBits: Int {
+    var bits = code.bitCount(of: symbolCounts)
+    for length in DeflateRuns.lengths {
+      // Extra bits and the distance's one.
+      bits +=
+        Int(counts[LineTokens.runCountsStart + length])
+        * (DeflateRuns.byLength[length].extraBits + 1)
+    }
+    return bits
+  }
+
   /// Lets `body` write with the table.
   func write<Result>(_ body: (UnsafePointer<UInt32>) -> Result?) -> Result? {
     table.withUnsafeBufferPointer { table in

@@ -10,7 +10,7 @@ import Geometry
 ///
 /// No file is larger than the stored lines and 1 % (and 150 bytes). Sides are 1…32,768 pixels.
 ///
-/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 ms, `archive`
+/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 to 20 ms, `archive`
 /// 100 ms and more.
 public struct PNGWriter {
   public let compression: PNGCompression
@@ -19,7 +19,7 @@ public struct PNGWriter {
 
   private var scratch: [UInt8] = []
   private var fast: FastDeflate?
-  private var pixelwise: PixelDeflate?
+  private var pixelwise: RGBDeflate?
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
 
   public init(compression: PNGCompression = .fast, notes: [PNGText] = []) {
@@ -110,7 +110,7 @@ public struct PNGWriter {
       + (compression == .fast ? 0 : (rowBytes + 1) * height)
     if scratch.count < scratchBytes { scratch = [UInt8](repeating: 0, count: scratchBytes) }
     if format == .rgb8 && compression != .archive && pixelwise == nil {
-      pixelwise = PixelDeflate()
+      pixelwise = RGBDeflate(compression: compression)
     }
     if compression != .fast && thorough[format] == nil {
       thorough[format] = try LibdeflateStream(format, compression: compression)
@@ -131,8 +131,8 @@ public struct PNGWriter {
             var lines = Scanlines(
               pixels: pixels, width: width, height: height, format: format, scratch: scratchStart)
             let target = UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData)
-            if let evenRows = Self.evenRows(&lines, compression: compression) {
-              deflated = pixelwise?.compress(&lines, evenRows: evenRows, to: target) ?? 0
+            if format == .rgb8, let bytes = pixelwise?.compress(&lines, to: target) {
+              deflated = bytes
             } else if let thorough = thorough[format] {
               let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
               deflated = thorough.compress(
@@ -149,26 +149,6 @@ public struct PNGWriter {
     if deflated == 0 {
       file.removeAll()
       throw ImageError(what: "libdeflate did not accept \(width)x\(height) pixels")
-    }
-  }
-
-  /// How to write a picture whose pixels repeat earlier ones, or `nil` when another way is better.
-  private static func evenRows(
-    _ lines: inout Scanlines, compression: PNGCompression
-  ) -> PixelDeflate.EvenRows? {
-    guard lines.format == .rgb8 else { return nil }
-    switch compression {
-    case .archive: return nil
-    case .compact:
-      let statistics = PixelStatistics(evenRowsOf: &lines)
-      if statistics.isFlat { return nil }
-      return .repetitions(statistics.prefersSub ? .sub : .up, thorough: true)
-    case .fast:
-      // Every row begins a block, with a header of some fifty bytes.
-      guard lines.lineBytes >= 1024 else { return nil }
-      guard PixelStatistics(oddRowsOf: &lines).hasPairedRows else { return nil }
-      return PixelStatistics(evenRowsOf: &lines).hasRowsToRepeat
-        ? .repetitions(.sub, thorough: false) : .literals
     }
   }
 

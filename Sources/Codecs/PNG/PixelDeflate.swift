@@ -8,33 +8,16 @@ import CDeflate
 /// one of them.
 ///
 /// Blocks are about a megabyte, with codes counted on all of their tokens, or stored when that does
-/// not pay. Where even rows are literals, each row is a block of its own: the two codes differ so much that
-/// fifty bytes of header in each row are a twelfth less than one code for both. The headers are made
-/// once.
-///
-/// The output depends on the pixels alone, never on what was written before.
+/// not pay. The output depends on the pixels alone, never on what was written before.
 struct PixelDeflate {
-  /// How the even rows are written, from 0; odd rows are always Up and repetitions.
-  enum EvenRows {
-    /// Paeth and literals, in blocks of their own.
-    case literals
-    /// Repetitions like the odd rows'; all of them searched for more thoroughly if asked for.
-    case repetitions(ScanlineFilter, thorough: Bool)
-  }
-
   private var window: [UInt8] = []
   private var tokens: [UInt32] = []
   private var tokenEnds: [Int] = []
   private var table = [Int32](repeating: 0, count: PixelTokens.tableSize)
-  private var literalCode = LineCode()
   private var pixelCode = PixelCode()
-  private var literalHeader = HeaderBits()
   private var pixelHeader = HeaderBits()
 
   private static let blockBytes = 1 << 20
-  private static let samplingStep = 8
-  /// Above this only every eighth row of literals is counted.
-  private static let leastBytesForSampling = 128 << 10
 
   static func rowsPerBlock(_ lineBytes: Int) -> Int { max(2, blockBytes / lineBytes & ~1) }
 
@@ -47,9 +30,10 @@ struct PixelDeflate {
       + 2 * DeflateBlockHeader.largestBytes + 64
   }
 
-  /// Writes the stream to `target`, which has room for `largestBytes`, and returns its length.
+  /// Writes the stream to `target`, which has room for `largestBytes`, and returns its length. Even rows are
+  /// predicted by `evenFilter`, odd ones by the row above.
   mutating func compress(
-    _ lines: inout Scanlines, evenRows: EvenRows, to target: UnsafeMutableRawPointer
+    _ lines: inout Scanlines, evenFilter: ScanlineFilter, to target: UnsafeMutableRawPointer
   ) -> Int {
     var sink = BitSink(at: target)
     // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
@@ -72,7 +56,7 @@ struct PixelDeflate {
       let isLast = rows.upperBound == lines.height
       let before = (sink, checksum)
       let isSmaller = writeCoded(
-        &lines, rows: rows, evenRows: evenRows, floor: floor, isLast: isLast, to: &sink,
+        &lines, rows: rows, evenFilter: evenFilter, floor: floor, isLast: isLast, to: &sink,
         checksum: &checksum)
       if !isSmaller {
         (sink, checksum) = before
@@ -88,62 +72,32 @@ struct PixelDeflate {
 
   /// Writes a block with codes of its own; false as soon as storing it would be smaller.
   private mutating func writeCoded(
-    _ lines: inout Scanlines, rows: Range<Int>, evenRows: EvenRows, floor: Int, isLast: Bool,
-    to sink: inout BitSink, checksum: inout UInt32
+    _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, floor: Int,
+    isLast: Bool, to sink: inout BitSink, checksum: inout UInt32
   ) -> Bool {
-    fill(&lines, rows: rows, evenRows: evenRows, checksum: &checksum)
-    findTokens(lines, rows: rows, evenRows: evenRows, floor: floor)
-    let lineBytes = lines.lineBytes
+    fill(&lines, rows: rows, evenFilter: evenFilter, checksum: &checksum)
+    findTokens(lines, rows: rows, evenFilter: evenFilter, floor: floor)
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(rows.count * lineBytes)
-    return window.withUnsafeBytes { window in
-      tokens.withUnsafeBufferPointer { tokens in
-        guard let bytes = window.baseAddress, let tokens = tokens.baseAddress else { return false }
-        let block = bytes + PixelTokens.window
-        switch evenRows {
-        case .repetitions(let filter, _):
-          pixelHeader.write(isLast: isLast, to: &sink)
-          var begin = 0
-          for (index, y) in rows.enumerated() {
-            pixelCode.write(
-              filter: y & 1 == 0 ? filter : .up, tokens + begin, count: tokenEnds[index] - begin,
-              to: &sink)
-            begin = tokenEnds[index]
-            if sink.position - start > largest { return false }
-          }
-          pixelCode.endBlock(&sink)
-        case .literals:
-          let isSmaller: Bool? = literalCode.write { table in
-            var begin = 0
-            for (index, y) in rows.enumerated() {
-              let isLastBlock = isLast && y + 1 == rows.upperBound
-              if y & 1 == 0 {
-                literalHeader.write(isLast: isLastBlock, to: &sink)
-                LineTokens.write(
-                  block + index * lineBytes, count: lineBytes, period: 1, table: table,
-                  usesPairs: true, to: &sink)
-                literalCode.endBlock(&sink)
-              } else {
-                pixelHeader.write(isLast: isLastBlock, to: &sink)
-                pixelCode.write(
-                  filter: .up, tokens + begin, count: tokenEnds[index] - begin, to: &sink)
-                pixelCode.endBlock(&sink)
-              }
-              begin = tokenEnds[index]
-              if sink.position - start > largest { return false }
-            }
-            return true
-          }
-          guard isSmaller == true else { return false }
-        }
-        return sink.position - start <= largest
+    let largest = StoredBlocks.storedBytes(rows.count * lines.lineBytes)
+    return tokens.withUnsafeBufferPointer { tokens in
+      guard let tokens = tokens.baseAddress else { return false }
+      pixelHeader.write(isLast: isLast, to: &sink)
+      var begin = 0
+      for (index, y) in rows.enumerated() {
+        pixelCode.write(
+          filter: y & 1 == 0 ? evenFilter : .up, tokens + begin, count: tokenEnds[index] - begin,
+          to: &sink)
+        begin = tokenEnds[index]
+        if sink.position - start > largest { return false }
       }
+      pixelCode.endBlock(&sink)
+      return sink.position - start <= largest
     }
   }
 
   /// Puts the lines of a block behind the end of the one before.
   private mutating func fill(
-    _ lines: inout Scanlines, rows: Range<Int>, evenRows: EvenRows, checksum: inout UInt32
+    _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, checksum: inout UInt32
   ) {
     let lineBytes = lines.lineBytes
     window.withUnsafeMutableBufferPointer { window in
@@ -153,11 +107,6 @@ struct PixelDeflate {
           from: start + Self.rowsPerBlock(lineBytes) * lineBytes, count: PixelTokens.window)
       }
       let block = start + PixelTokens.window
-      let evenFilter: ScanlineFilter =
-        switch evenRows {
-        case .literals: .paeth
-        case .repetitions(let filter, _): filter
-        }
       for (index, y) in rows.enumerated() {
         lines.write(y, filter: y & 1 == 0 ? evenFilter : .up, to: block + index * lineBytes)
       }
@@ -170,7 +119,7 @@ struct PixelDeflate {
 
   /// Finds the repetitions of a block, none that begins before `floor`, and makes its codes.
   private mutating func findTokens(
-    _ lines: Scanlines, rows: Range<Int>, evenRows: EvenRows, floor: Int
+    _ lines: Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, floor: Int
   ) {
     let lineBytes = lines.lineBytes
     let first = rows.lowerBound * lineBytes
@@ -180,19 +129,6 @@ struct PixelDeflate {
       // So that places count from the begin of the stream.
       let bytes = start + PixelTokens.window - first
       let lookFrom = max(floor, first - PixelTokens.window)
-      var filters: [(ScanlineFilter, Int)] = [(.up, rows.count / 2)]
-      if case .repetitions(let filter, _) = evenRows {
-        filters.append((filter, (rows.count + 1) / 2))
-      } else {
-        let step = rows.count * lineBytes < Self.leastBytesForSampling ? 1 : Self.samplingStep
-        literalCode.count { counts in
-          for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2 * step) {
-            LineTokens.count(bytes + y * lineBytes, count: lineBytes, period: 1, counts: counts)
-          }
-        }
-        literalCode.make(smoothed: step > 1, period: 1, withPairs: true)
-        literalHeader.make(lengths: literalCode.lengths, distances: [1, 1])
-      }
       pixelCode.count { counts in
         tokens.withUnsafeMutableBufferPointer { tokens in
           table.withUnsafeMutableBufferPointer { table in
@@ -200,23 +136,15 @@ struct PixelDeflate {
             var end = tokens
             for y in rows {
               let pixels = (y * lineBytes + 1)..<((y + 1) * lineBytes)
-              switch evenRows {
-              case .literals where y & 1 == 0: break
-              case .repetitions(_, thorough: true):
-                end = PixelTokens.find(
-                  in: bytes, range: pixels, floor: lookFrom, thorough: true, table: table,
-                  tokens: end, counts: counts)
-              default:
-                end = PixelTokens.find(
-                  in: bytes, range: pixels, floor: lookFrom, thorough: false, table: table,
-                  tokens: end, counts: counts)
-              }
+              end = PixelTokens.find(
+                in: bytes, range: pixels, floor: lookFrom, table: table, tokens: end,
+                counts: counts)
               tokenEnds.append(end - tokens)
             }
           }
         }
       }
-      pixelCode.make(filters: filters)
+      pixelCode.make(filters: [(evenFilter, (rows.count + 1) / 2), (.up, rows.count / 2)])
       pixelHeader.make(lengths: pixelCode.lengths, distances: pixelCode.distanceLengths)
     }
   }

@@ -5,7 +5,7 @@
 /// distance's extra bits above.
 ///
 /// Only places that begin a pixel are looked up and only the last one of each hash is known: for two
-/// pixels by six bytes and, if `thorough`, first for about three by eight and at last for one by three.
+/// pixels by six bytes, first for about three by eight and at last for one by three.
 /// The branches are many and badly predicted, and yet the loop is slower without them (with fixed steps,
 /// with two rows in turn, with all candidates of a row looked up first, or on one byte per pixel where all
 /// three are equal): each place waits for the length found at the one before, unless it is guessed.
@@ -36,7 +36,7 @@ enum PixelTokens {
   /// places below the begin of `range` or negative numbers.
   @inline(__always)
   static func find(
-    in bytes: UnsafeRawPointer, range: Range<Int>, floor: Int, thorough: Bool,
+    in bytes: UnsafeRawPointer, range: Range<Int>, floor: Int,
     table: UnsafeMutablePointer<Int32>, tokens: UnsafeMutablePointer<UInt32>,
     counts: UnsafeMutablePointer<UInt32>
   ) -> UnsafeMutablePointer<UInt32> {
@@ -47,19 +47,17 @@ enum PixelTokens {
     while place < end {
       let word = load(bytes, place)
       let lowest = max(floor, place &- window)
-      if thorough {
-        let slot = tripleSlot(word)
-        let candidate = Int(tables.triples[slot])
-        tables.triples[slot] = Int32(truncatingIfNeeded: place)
-        if candidate >= lowest, load(bytes, candidate) == word {
-          let length = wholePixels(extend(bytes, place, candidate), atMost: end &- place)
-          if length >= 6 {
-            output.pointee = repetition(length, place &- candidate, counts)
-            output += 1
-            tables.insert(place..<place &+ length, of: bytes)
-            place &+= length
-            continue
-          }
+      let triple = tripleSlot(word)
+      let farther = Int(tables.triples[triple])
+      tables.triples[triple] = Int32(truncatingIfNeeded: place)
+      if farther >= lowest, load(bytes, farther) == word {
+        let length = wholePixels(extend(bytes, place, farther), atMost: end &- place)
+        if length >= 6 {
+          output.pointee = repetition(length, place &- farther, counts)
+          output += 1
+          tables.insert(place..<place &+ length, of: bytes)
+          place &+= length
+          continue
         }
       }
       let slot = pairSlot(word)
@@ -76,29 +74,22 @@ enum PixelTokens {
           if length >= 6, place &+ length <= end {
             output.pointee = repetition(length, place &- candidate, counts)
             output += 1
-            if thorough {
-              tables.insert(place..<place &+ length, of: bytes)
-            } else {
-              let next = load(bytes, place &+ 3)
-              tables.pairs[pairSlot(next)] = Int32(truncatingIfNeeded: place &+ 3)
-            }
+            tables.insert(place..<place &+ length, of: bytes)
             place &+= length
             continue
           }
         }
       }
-      if thorough {
-        let slot = singleSlot(word)
-        let candidate = Int(tables.singles[slot])
-        tables.singles[slot] = Int32(truncatingIfNeeded: place)
-        if candidate >= max(floor, place &- farthestSingle),
-          (load(bytes, candidate) ^ word) &<< 40 == 0
-        {
-          output.pointee = repetition(3, place &- candidate, counts)
-          output += 1
-          place &+= 3
-          continue
-        }
+      let single = singleSlot(word)
+      let nearer = Int(tables.singles[single])
+      tables.singles[single] = Int32(truncatingIfNeeded: place)
+      if nearer >= max(floor, place &- farthestSingle),
+        (load(bytes, nearer) ^ word) &<< 40 == 0
+      {
+        output.pointee = repetition(3, place &- nearer, counts)
+        output += 1
+        place &+= 3
+        continue
       }
       counts[Int(truncatingIfNeeded: word & 255)] &+= 1
       counts[256 &+ Int(truncatingIfNeeded: word &>> 8 & 255)] &+= 1

@@ -80,7 +80,8 @@ struct Scanlines {
     }
   }
 
-  private mutating func row(_ y: Int) -> UnsafePointer<UInt8> {
+  /// The bytes of row `y` as the file has them, valid until the row after the next is asked for.
+  mutating func row(_ y: Int) -> UnsafePointer<UInt8> {
     let source = pixels + y * rowBytes
     guard format == .gray16 else { return source.assumingMemoryBound(to: UInt8.self) }
     let isOdd = y & 1 == 1

@@ -29,11 +29,11 @@ public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConve
   }
 
   public var description: String {
-    let place = "at bit \(bitOffset) of the payload, pixel \(pixel)"
+    let place = "(pixel \(pixel), bit \(bitOffset) of the compressed frame)"
     return switch reason {
-    case .endsEarly: "the payload ends before the last pixel, \(place)"
-    case .runPassesEnd: "a run passes the last pixel, \(place)"
-    case .bytesLeft: "bytes are left after the last pixel, \(place)"
+    case .endsEarly: "the depth frame is cut short \(place)"
+    case .runPassesEnd: "the depth frame is damaged: it has more pixels than its size \(place)"
+    case .bytesLeft: "the depth frame is damaged: bytes are left after its last pixel \(place)"
     }
   }
 }

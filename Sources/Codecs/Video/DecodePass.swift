@@ -60,6 +60,10 @@ struct DecodePass {
   }
 
   var isThreaded: Bool { codec.isThreaded }
+  var mayUseThreads: Bool { codec.mayUseThreads }
+
+  /// CPU time of threads that decode instead of the caller's.
+  var threadCPUNanoseconds: Int64 { codec.threads.cpuNanoseconds }
 
   /// Whether anything was damaged in what has been decoded so far. A picture that was made with a damaged
   /// one does not come out before that is noticed.

@@ -11,6 +11,11 @@ struct DecoderState {
   private let order: PictureOrder
   private var pass: DecodePass
   private var delivered = 0
+  /// Of passes that are over.
+  private var earlierThreadCPUNanoseconds: Int64 = 0
+
+  /// CPU time that threads of decoders have used, the caller's left out.
+  var threadCPUNanoseconds: Int64 { earlierThreadCPUNanoseconds + pass.threadCPUNanoseconds }
 
   init(
     _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder, threads: Int
@@ -27,7 +32,7 @@ struct DecoderState {
   mutating func next() throws(VideoError) -> DecodedPicture? {
     var picture = try pass.next()
     if pass.isThreaded && pass.isDamaged {
-      try startAgain()
+      try startAgain(threads: 1)
       picture = try pass.next()
     }
     if picture != nil { delivered += 1 }
@@ -39,11 +44,22 @@ struct DecoderState {
     return picture
   }
 
-  /// Back to where we are, with one thread.
-  private mutating func startAgain() throws(VideoError) {
-    pass = try DecodePass(file, container: container, track: track, order: order, threads: 1)
+  var mayUseThreads: Bool { pass.mayUseThreads }
+
+  /// Goes on with another number of threads. Without effect once anything was damaged.
+  mutating func use(threads: Int) throws(VideoError) {
+    if mayUseThreads, !pass.isDamaged { try startAgain(threads: threads) }
+  }
+
+  /// Back to where we are.
+  private mutating func startAgain(threads: Int) throws(VideoError) {
+    earlierThreadCPUNanoseconds += pass.threadCPUNanoseconds
+    pass = try DecodePass(
+      file, container: container, track: track, order: order, threads: threads)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
+      // All of it once more, with one thread.
+      if pass.isThreaded && pass.isDamaged { return try startAgain(threads: 1) }
     }
   }
 }

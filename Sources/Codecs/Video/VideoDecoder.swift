@@ -32,7 +32,8 @@ public final class VideoDecoder: Sendable {
   ///   - track: a track's `number` of `VideoIndex`; by default the first video track.
   ///   - order: of the same track of `VideoIndex`; if it is not given, the file is indexed first.
   ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves it to FFmpeg.
-  ///     More threads give the same pictures, later. Only H.264 is decoded by several.
+  ///     More threads give the same pictures, later. Only H.264 is decoded by several: of damage in
+  ///     others FFmpeg does not always tell, and what it then gives depends on the threads.
   /// - Throws: `VideoError` for a file without index, without that track, or with a codec that this
   ///   FFmpeg cannot decode.
   ///
@@ -66,6 +67,19 @@ public final class VideoDecoder: Sendable {
   public func next() throws(VideoError) -> DecodedPicture? {
     try state.withLock { (state) throws(VideoError) in try state.next() }
   }
+
+  /// Whether several threads may decode this track; otherwise one does, whatever is asked for.
+  public var mayUseThreads: Bool { state.withLock { $0.mayUseThreads } }
+
+  /// Goes on with another number of threads: decodes all pictures up to here once more, which costs as much
+  /// as they did. Without effect where something was damaged, and for codecs that one thread decodes.
+  public func use(threads: Int) throws(VideoError) {
+    try state.withLock { (state) throws(VideoError) in try state.use(threads: threads) }
+  }
+
+  /// CPU time of the decoder's own threads so far, user and system. Of decoding in `next()`, which the
+  /// caller's thread does where there is one thread, nothing.
+  public var threadCPUNanoseconds: Int64 { state.withLock { $0.threadCPUNanoseconds } }
 
   /// After the last picture: of the whole track.
   public var counts: Counts { state.withLock { $0.counts } }

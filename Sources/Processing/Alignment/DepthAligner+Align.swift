@@ -86,7 +86,7 @@ extension DepthAligner {
   ) {
     rays.values.withUnsafeBufferPointer { rays in
       guard let rays = rays.baseAddress else { return }
-      let rayRow = 3 * projector.stride
+      let rayRow = RayTable.rowLength(stride: projector.stride)
       var row = vertices
       var previous = vertices + vertexRowLength
       var cleared = 0
@@ -98,25 +98,34 @@ extension DepthAligner {
         case .copy: break
         case .mesh(let kernel):
           if j > 0, touches(target, row, previous) {
-            kernel.draw(top: previous, bottom: row, into: target, records: records)
+            kernel.draw(
+              top: previous, bottom: row, into: target, records: records,
+              nextRays: rays + min(j + 1, depthSize.height - 1) * rayRow)
           }
           swap(&row, &previous)
         case .points(let kernel):
           kernel.drawPoints(row, into: target)
-        case .rectangle(let kernel, let corners):
-          corners.values.withUnsafeBufferPointer { corners in
-            guard let corners = corners.baseAddress else { return }
-            let opposite = vertices + 2 * vertexRowLength
-            let a = projector.project(depth: depth, rays: corners + j * rayRow, into: previous)
-            let b = projector.project(
-              depth: depth, rays: corners + (j + 1) * rayRow + 1, into: opposite)
-            target.clear(downTo: max(a, b), &cleared)
-            kernel.drawRectangles(
-              centers: row, corners: previous, oppositeCorners: opposite, into: target)
-          }
+        case .rectangle(let kernel, let corners, let oppositeCorners):
+          let opposite = vertices + 2 * vertexRowLength
+          let a = project(depth, corners, row: j, into: previous)
+          let b = project(depth, oppositeCorners, row: j, into: opposite)
+          target.clear(downTo: max(a, b), &cleared)
+          kernel.drawRectangles(
+            centers: row, corners: previous, oppositeCorners: opposite, into: target)
         }
       }
       target.clear(downTo: .infinity, &cleared)
+    }
+  }
+
+  private func project(
+    _ depth: UnsafePointer<UInt16>, _ table: RayTable, row j: Int,
+    into row: UnsafeMutablePointer<Float>
+  ) -> Float {
+    table.values.withUnsafeBufferPointer { rays in
+      guard let rays = rays.baseAddress else { return 0 }
+      return projector.project(
+        depth: depth, rays: rays + j * RayTable.rowLength(stride: projector.stride), into: row)
     }
   }
 

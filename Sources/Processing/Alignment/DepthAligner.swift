@@ -94,8 +94,8 @@ enum AlignmentMethod: Sendable {
   case copy
   case mesh(MeshKernel)
   case points(SplatKernel)
-  /// With the rays of the pixels' corners: entry (i, j) is the corner (i − 0.5, j − 0.5).
-  case rectangle(SplatKernel, corners: RayTable)
+  /// With the rays of the pixels' corners: (i − 0.5, j − 0.5) and (i + 0.5, j + 0.5).
+  case rectangle(SplatKernel, corners: RayTable, oppositeCorners: RayTable)
 
   var copies: Bool {
     if case .copy = self { true } else { false }
@@ -114,11 +114,14 @@ enum AlignmentMethod: Sendable {
     case .points:
       self = .points(SplatKernel(vertexStride: stride, width: depth.width))
     case .rectangle:
+      func corners(_ offset: Double) -> RayTable {
+        RayTable(
+          camera: cameras.depth, rotation: cameras.colorFromDepth.rotation, columns: depth.width,
+          rows: depth.height, stride: stride, offset: offset)
+      }
       self = .rectangle(
-        SplatKernel(vertexStride: stride, width: depth.width),
-        corners: RayTable(
-          camera: cameras.depth, rotation: cameras.colorFromDepth.rotation,
-          columns: depth.width + 1, rows: depth.height + 1, stride: stride, offset: -0.5))
+        SplatKernel(vertexStride: stride, width: depth.width), corners: corners(-0.5),
+        oppositeCorners: corners(0.5))
     }
   }
 

@@ -19,39 +19,50 @@ extension MeshKernel {
     let right = greater(x.b, x.d)
     let below = greater(y.c, y.d)
     let (columns, lines) = (right - column, below - line)
+    if hasAnySign(~(bits(columns - 3) & bits(lines - 3))) {
+      return drawRegularLarge(rows, at: i, clip, target)
+    }
     // For each edge, in the order A B D C, how its edge function changes downward and to the right.
     let (abDown, abRight) = (x.b - x.a, y.a - y.b)
     let (bdDown, bdRight) = (x.d - x.b, y.b - y.d)
     let (dcDown, dcRight) = (x.c - x.d, y.d - y.c)
     let (caDown, caRight) = (x.a - x.c, y.c - y.a)
-    let (adDown, adRight) = (x.d - x.a, y.a - y.d)
-    // Twice the areas of the triangles of both splits: all positive means convex and not turned over.
-    let abd = adDown * abRight - abDown * adRight
-    let adc = adDown * caRight - caDown * adRight
+    let (ax, ay) = (x.a - column, y.a - line)
+    let (dx, dy) = (x.d - column, y.d - line)
+    // Edge functions at the box's first pixel. Taking from 0 makes −0 a zero without sign.
+    let ab = 0 - (abRight * ax + abDown * ay)
+    let ca = 0 - (caRight * ax + caDown * ay)
+    let bd = 0 - (bdRight * dx + bdDown * dy)
+    let dc = 0 - (dcRight * dx + dcDown * dy)
+    // Twice the areas of the triangles of both splits: all positive means convex and not turned over. The
+    // edge functions of a triangle's three sides add up to its area, exactly.
+    let atA = ab + ca
+    let whole = atA + (bd + dc)
     let abc = abDown * caRight - caDown * abRight
-    let whole = abd + adc
+    let abd = bdDown * abRight - abDown * bdRight
     let bdc = whole - abc
+    let adc = whole - abd
     let smallest = lesser(lesser(abd, adc), lesser(abc, bdc))
     let isUpright = bits(dcDown) & bits(bdRight)
     let isNot = bits(abDown) | bits(caRight) | bits(smallest - Self.smallestArea) | ~isUpright
-    let isLarge = ~(bits(columns - 3) & bits(lines - 3))
     let outside = clip.outside(column: column, line: line, right: right, below: below)
     var live = FourBits(repeating: .max)
-    if hasAnySign(isNot | isLarge | outside) {
+    if hasAnySign(isNot | outside) {
       if hasAnySign(isNot) { return false }
-      if hasAnySign(isLarge), !isThick(smallest, columns, lines, column, line) { return false }
       if hasAllSigns(outside) { return true }
       live = ~signs(outside)
     }
 
     // The diagonal with the smaller step, A–D or B–C, and its lower end X.
     let isBC = bits(magnitude(z.b - z.c) .<= magnitude(z.a - z.d))
-    let xx = select(isBC, x.c - x.a, else: adDown)
-    let xy = select(isBC, caRight, else: y.d - y.a)
-    let beyondDown = select(isBC, abDown + caDown, else: adDown)
-    let beyondRight = select(isBC, abRight + caRight, else: adRight)
+    let (signBC, signAD) = (isBC & 0x8000_0000, ~isBC & 0x8000_0000)
+    let xx = select(isBC, x.c, else: x.d) - x.a
+    let xy = select(isBC, y.c, else: y.d) - y.a
+    let beyondDown = four(bits(xx) ^ signBC) + keep(abDown, where: isBC)
+    let beyondRight = four(bits(xy) ^ signAD) + keep(abRight, where: isBC)
     let areaX = select(isBC, abc, else: abd)
     let areaV = whole - areaX
+    let beyond = ab + select(isBC, ca, else: bd) - areaX
     let w = rows.corners(2, at: i)
     let (riseB, riseC, riseD) = (w.b - w.a, w.c - w.a, w.d - w.a)
     let riseX = select(isBC, riseC, else: riseD)
@@ -59,52 +70,34 @@ extension MeshKernel {
     let slopeY = riseX * abDown - riseB * xx
     // How far the four corners are from one plane, with the sign that the split asks for.
     let twist = riseD * abc - riseB * adc - riseC * abd
-    let rest = four(bits(twist) ^ (~isBC & 0x8000_0000))
+    let rest = four(bits(twist) ^ signAD)
     let inverse = keep(1 / (areaX * areaV), where: live)
     let inverseX = inverse * areaV
     let (planeRight, planeDown) = (slopeX * inverseX, slopeY * inverseX)
 
-    // Edge functions at the box's first pixel. Taking from 0 makes −0 a zero without sign.
-    let (ax, ay) = (x.a - column, y.a - line)
-    let (dx, dy) = (x.d - column, y.d - line)
     let quads = RegularQuads(
-      ab: PixelFunction(0 - (abRight * ax + abDown * ay), right: abRight, down: abDown),
-      bd: PixelFunction(0 - (bdRight * dx + bdDown * dy), right: bdRight, down: bdDown),
-      dc: PixelFunction(0 - (dcRight * dx + dcDown * dy), right: dcRight, down: dcDown),
-      ca: PixelFunction(0 - (caRight * ax + caDown * ay), right: caRight, down: caDown),
+      ab: PixelFunction(ab, right: abRight, down: abDown),
+      bd: PixelFunction(bd, right: bdRight, down: bdDown),
+      dc: PixelFunction(dc, right: dcRight, down: dcDown),
+      ca: PixelFunction(ca, right: caRight, down: caDown),
       plane: PixelFunction(
         keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
         down: planeDown),
-      beyond: PixelFunction(
-        0 - (beyondRight * (ax + xx) + beyondDown * (ay + xy)), right: beyondRight,
-        down: beyondDown),
+      beyond: PixelFunction(beyond, right: beyondRight, down: beyondDown),
       bend: rest * inverse)
-    if !hasAnySign(~bits(columns - 2) | ~bits(lines - 2)) {
-      quads.appendTwoByTwo(clip.offsets(column: column, line: line, where: live), clip, &records)
-    } else if !hasAnySign(isLarge) {
-      quads.appendThreeByThree(
-        clip.offsets(column: column, line: line, where: live), clip, &records)
+    let offsets = clip.offsets(column: column, line: line, where: live)
+    if hasAnySign(~bits(columns - 2)) {
+      quads.appendThreeWide(offsets, hasAnySign(~bits(lines - 2)) ? 3 : 2, clip, &records)
+    } else if hasAnySign(~bits(lines - 2)) {
+      quads.appendThreeHigh(offsets, clip, &records)
     } else {
-      quads.drawLarge(column: column, line: line, right: right, below: below, target)
+      quads.appendTwoByTwo(offsets, clip, &records, origin: target.origin)
     }
     return true
   }
 
   /// Twice the smallest area in square pixels that counts as regular: 1/Z keeps six digits above it.
-  private static var smallestArea: Four { Four(repeating: 1 / 64) }
-
-  /// Whether every triangle of large quads fills a thirty-second of the box at least, so that the
-  /// tolerance of the edges does not lead far beyond the corners' depths, and the quads are small and
-  /// near enough for single precision: 64 pixels a side, and boxes that begin where the raster of
-  /// 1/512 still holds.
-  @inline(__always)
-  private func isThick(
-    _ smallest: Four, _ columns: Four, _ lines: Four, _ column: Four, _ line: Four
-  ) -> Bool {
-    all(
-      (smallest * 16 .>= columns * lines) .& (greater(columns, lines) .< Four(repeating: 64))
-        .& (greater(magnitude(column), magnitude(line)) .< Four(repeating: 8000)))
-  }
+  static var smallestArea: Four { Four(repeating: 1 / 64) }
 }
 
 /// A function of the pixel that is linear in both directions, in four lanes.

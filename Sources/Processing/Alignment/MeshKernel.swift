@@ -28,15 +28,17 @@ struct MeshKernel: Sendable {
   }
 
   /// Draws the quads between two vertex rows. `records` has room for `PixelRecords.capacity` values.
+  /// `nextRays`, which has as many columns, is what will be read next: it is fetched on the way.
   func draw(
     top: UnsafePointer<Float>, bottom: UnsafePointer<Float>, into target: InverseDepthTarget,
-    records storage: UnsafeMutablePointer<Float>
+    records storage: UnsafeMutablePointer<Float>, nextRays: UnsafePointer<Float>
   ) {
     let rows = VertexRows(top: top, bottom: bottom, stride: vertexStride)
     let clip = PictureClip(target)
     var records = PixelRecords(storage: storage)
     var i = 0
     while i < quads {
+      records.touch(nextRays + RayTable.place(ofColumn: i))
       if !drawRegular(rows, at: i, clip, target, &records) {
         drawGeneral(rows, at: i, clip, target, &records)
       }

@@ -9,7 +9,9 @@ struct PixelRecords {
   static let batch = 128
   /// Most records that one group of quads appends.
   static let largestGroup = 6
-  static let capacity = (batch + largestGroup) * stride
+  static let capacity = (batch + largestGroup) * stride + 4
+  /// Where `touch` writes.
+  private static let touched = capacity - 4
 
   private let storage: UnsafeMutablePointer<Float>
   private(set) var count = 0
@@ -25,6 +27,46 @@ struct PixelRecords {
     at.storeBytes(of: left, toByteOffset: 16, as: FourBits.self)
     at.storeBytes(of: right, toByteOffset: 32, as: FourBits.self)
     count &+= 1
+  }
+
+  /// Reads four values of what will be needed soon, so that they are in a near cache by then.
+  ///
+  /// The compiler would leave out a read without use: they are written to a place that nobody reads.
+  @inline(__always)
+  func touch(_ values: UnsafePointer<Float>) {
+    storage.storeFour(values.four(0), Self.touched)
+  }
+
+  /// Raises two by two pixels of each of four quads: at once where the quads are neighbors on the grid,
+  /// nearly always; otherwise later.
+  ///
+  /// Never inlined, for the reason above: the values arrive as whole vectors.
+  @inline(never)
+  mutating func append(
+    _ offsets: SIMD4<Int32>, rowOffset: SIMD4<Int32>, upper: (left: FourBits, right: FourBits),
+    lower: (left: FourBits, right: FourBits), origin: UnsafeMutablePointer<Float>
+  ) {
+    let first = offsets[0]
+    let differs = offsets &- SIMD4(repeating: first) ^ SIMD4(0, 2, 4, 6)
+    guard !hasAny(unsafeBitCast(differs, to: FourBits.self)) else {
+      append(offsets, left: upper.left, right: upper.right)
+      append(offsets &+ rowOffset, left: lower.left, right: lower.right)
+      return
+    }
+    let row = origin + Int(first)
+    Self.raise(row, upper.left, upper.right)
+    Self.raise(row + Int(rowOffset[0]), lower.left, lower.right)
+  }
+
+  /// Raises eight pixels of a row, given every other one.
+  @inline(__always)
+  private static func raise(
+    _ row: UnsafeMutablePointer<Float>, _ left: FourBits, _ right: FourBits
+  ) {
+    let low = four(FourBits(left[0], right[0], left[1], right[1]))
+    let high = four(FourBits(left[2], right[2], left[3], right[3]))
+    row.storeFour(greater(low, row.four(0)), 0)
+    row.storeFour(greater(high, row.four(4)), 4)
   }
 
   /// Raises every pixel to its value, if that is larger, and forgets the records. Offsets count from

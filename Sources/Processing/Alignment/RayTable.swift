@@ -3,8 +3,9 @@ import Geometry
 /// The rays of a grid of depth-camera positions, turned into the color camera's axes: a = R·(x, y, 1).
 ///
 /// A depth z on the ray gives the point z·a + t, so that no lens is inverted in the frame loop. Where
-/// the lens has no ray the entry is NaN and fails every comparison. One row holds the three
-/// coordinates one after another, `stride` values each, padded with NaN. 12 bytes a position.
+/// the lens has no ray the entry is NaN and fails every comparison. A row holds the three coordinates of
+/// four positions at a time (four x, four y, four z), padded with NaN to `stride` positions: one stream
+/// of memory instead of three. 12 bytes a position.
 struct RayTable: Sendable {
   let stride: Int
   let values: [Float]
@@ -16,24 +17,29 @@ struct RayTable: Sendable {
     self.values = values
   }
 
-  /// Four more values than the rows need let a reader start one value late.
-  ///
+  /// Where the x of a column stands in its row; y follows `lanes` values later, z twice as many.
+  static func place(ofColumn i: Int) -> Int { i / lanes * 3 * lanes + i % lanes }
+  /// Positions that stand together.
+  static let lanes = 4
+  /// Values of a row.
+  static func rowLength(stride: Int) -> Int { 3 * stride }
+
   /// Positions (i + offset, j + offset) for i < columns, j < rows. Cost: one lens inversion each.
   init(
     camera: LensCamera, rotation r: [Double], columns: Int, rows: Int, stride: Int,
     offset: Double = 0
   ) {
     self.stride = stride
-    var values = [Float](repeating: .nan, count: 3 * stride * rows + 4)
+    var values = [Float](repeating: .nan, count: Self.rowLength(stride: stride) * rows)
     for j in 0..<rows {
       for i in 0..<columns {
         guard let (x, y) = camera.ray(u: Double(i) + offset, v: Double(j) + offset) else {
           continue
         }
-        let at = 3 * stride * j + i
+        let at = Self.rowLength(stride: stride) * j + Self.place(ofColumn: i)
         values[at] = Float(r[0] * x + r[1] * y + r[2])
-        values[at + stride] = Float(r[3] * x + r[4] * y + r[5])
-        values[at + 2 * stride] = Float(r[6] * x + r[7] * y + r[8])
+        values[at + Self.lanes] = Float(r[3] * x + r[4] * y + r[5])
+        values[at + 2 * Self.lanes] = Float(r[6] * x + r[7] * y + r[8])
       }
     }
     self.values = values

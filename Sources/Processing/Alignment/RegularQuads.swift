@@ -15,7 +15,8 @@ struct RegularQuads {
   /// Boxes of two by two pixels, by far the most at usual resolutions.
   @inline(__always)
   func appendTwoByTwo(
-    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
+    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords,
+    origin: UnsafeMutablePointer<Float>
   ) {
     // One function after the other: fewer values are alive at a time than pixel by pixel.
     var edges = TwoByTwo(ab)
@@ -25,22 +26,24 @@ struct RegularQuads {
     let planes = TwoByTwo(plane)
     let bends = TwoByTwo(beyond)
     records.append(
-      offsets, left: value(planes.v00, bends.v00, bits(edges.v00)),
-      right: value(planes.v10, bends.v10, bits(edges.v10)))
-    records.append(
-      offsets &+ clip.rowOffset, left: value(planes.v01, bends.v01, bits(edges.v01)),
-      right: value(planes.v11, bends.v11, bits(edges.v11)))
+      offsets, rowOffset: clip.rowOffset,
+      upper: (
+        value(planes.v00, bends.v00, bits(edges.v00)), value(planes.v10, bends.v10, bits(edges.v10))
+      ),
+      lower: (
+        value(planes.v01, bends.v01, bits(edges.v01)), value(planes.v11, bends.v11, bits(edges.v11))
+      ), origin: origin)
   }
 
-  /// Boxes of three by three pixels.
+  /// Boxes of three columns and two or three lines.
   @inline(__always)
-  func appendThreeByThree(
-    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
+  func appendThreeWide(
+    _ offsets: SIMD4<Int32>, _ height: Int, _ clip: PictureClip, _ records: inout PixelRecords
   ) {
     var offsets = offsets
     var (a, b, c, d) = (ab.first, bd.first, dc.first, ca.first)
     var (w, e) = (plane.first, beyond.first)
-    for _ in 0..<3 {
+    for _ in 0..<height {
       let edges0 = bits(a) | bits(b) | bits(c) | bits(d)
       let edges1 =
         bits(a + ab.right) | bits(b + bd.right) | bits(c + dc.right) | bits(d + ca.right)
@@ -52,6 +55,26 @@ struct RegularQuads {
       records.append(
         offsets &+ 2, left: value(w + 2 * plane.right, e + 2 * beyond.right, edges2),
         right: FourBits(repeating: 0))
+      (a, b, c, d) = (a + ab.down, b + bd.down, c + dc.down, d + ca.down)
+      (w, e) = (w + plane.down, e + beyond.down)
+      offsets &+= clip.rowOffset
+    }
+  }
+
+  /// Boxes of two columns and three lines.
+  @inline(__always)
+  func appendThreeHigh(
+    _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
+  ) {
+    var offsets = offsets
+    var (a, b, c, d) = (ab.first, bd.first, dc.first, ca.first)
+    var (w, e) = (plane.first, beyond.first)
+    for _ in 0..<3 {
+      let edges0 = bits(a) | bits(b) | bits(c) | bits(d)
+      let edges1 =
+        bits(a + ab.right) | bits(b + bd.right) | bits(c + dc.right) | bits(d + ca.right)
+      records.append(
+        offsets, left: value(w, e, edges0), right: value(w + plane.right, e + beyond.right, edges1))
       (a, b, c, d) = (a + ab.down, b + bd.down, c + dc.down, d + ca.down)
       (w, e) = (w + plane.down, e + beyond.down)
       offsets &+= clip.rowOffset

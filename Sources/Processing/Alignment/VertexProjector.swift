@@ -34,7 +34,7 @@ struct VertexProjector: Sendable {
     self.snaps = snaps
   }
 
-  /// Fills one vertex row from `width` depths and the row's rays. Returns the largest v of its vertices;
+  /// Fills one vertex row from `width` depths and the row's rays in a `RayTable`. Returns the largest v of its vertices;
   /// without any, or with none below the picture's upper edge, 0.
   @discardableResult
   func project(
@@ -80,10 +80,10 @@ struct VertexProjector: Sendable {
     var i = 0
     while i < stride {
       let z = row.four(3 &* stride &+ i)
-      let qz = z * rays.four(2 &* stride &+ i) + tz
+      let qz = z * rays.four(3 &* i &+ 8) + tz
       let w = 1 / qz
-      let x = (z * rays.four(i) + tx) * w
-      let y = (z * rays.four(stride &+ i) + ty) * w
+      let x = (z * rays.four(3 &* i) + tx) * w
+      let y = (z * rays.four(3 &* i &+ 4) + ty) * w
       let s = x * x + y * y
       let point = lens.distorted(x: x, y: y, s: s)
       var u = fx * point.x + cx

@@ -29,6 +29,9 @@ public struct GeoTrackSampler: Sendable {
     heldHeading = track.heldHeading
   }
 
+  /// The positions that bring something new, in time order; empty without any valid position.
+  public var positionKnots: [GeoPosition] { positions }
+
   /// Position and heading at `time`.
   ///
   /// At a knot its value; before the first and after the last knot that knot's value; between two

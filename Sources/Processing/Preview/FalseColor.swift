@@ -1,34 +1,74 @@
+import Geometry
+
 /// Colors for depth: near is red, far is blue, nothing is black.
 ///
 /// The curve is Turbo, a rainbow of even perceived steps, as the fifth-degree polynomial published by
-/// its author's colleagues (A. Mikhailov, Google, 2019; Apache 2.0).
+/// its author's colleagues (A. Mikhailov, Google, 2019; Apache 2.0), without its darkest ends: black is
+/// what was not measured.
 public struct FalseColor: Sendable {
   /// Millimeters shown in the first and in the last color.
   public let nearMillimeters: Double
   public let farMillimeters: Double
 
+  /// Of 1,024 evenly spaced depths, nearest first.
+  private let table: [PixelColor]
+
   /// `far` is made at least 1 mm more than `near`.
   public init(nearMillimeters near: Double, farMillimeters far: Double) {
     nearMillimeters = near
     farMillimeters = max(far, near + 1)
+    table = (0..<1024).map { Self.turbo(0.96 - 0.88 * Double($0) / 1023) }
   }
 
-  /// 8-bit RGB of a depth; 0 (no measurement) is black, values outside the range take its ends.
-  public func rgb(ofMillimeters depth: UInt16) -> (red: UInt8, green: UInt8, blue: UInt8) {
-    guard depth > 0 else { return (0, 0, 0) }
+  /// The range that shows most of some depth pictures: from their 2nd to their 98th percentile,
+  /// widened to whole 100 mm; 0 to 1 m where nothing is measured.
+  public init(of pictures: [DepthImage]) {
+    var counts = [Int](repeating: 0, count: 65_536)
+    for picture in pictures {
+      for value in picture.millimeters { counts[Int(value)] += 1 }
+    }
+    counts[0] = 0
+    let total = counts.reduce(0, +)
+    func value(atShare share: Double) -> Double? {
+      var rest = Int(Double(total) * share)
+      for (value, count) in counts.enumerated() where count > 0 {
+        rest -= count
+        if rest < 0 { return Double(value) }
+      }
+      return nil
+    }
+    self.init(
+      nearMillimeters: ((value(atShare: 0.02) ?? 0) / 100).rounded(.down) * 100,
+      farMillimeters: ((value(atShare: 0.98) ?? 1000) / 100).rounded(.up) * 100)
+  }
+
+  /// The color of a depth; 0 (no measurement) is black, values outside the range take its ends.
+  package func color(ofMillimeters depth: UInt16) -> PixelColor {
+    guard depth > 0 else { return .black }
     let share = (Double(depth) - nearMillimeters) / (farMillimeters - nearMillimeters)
-    return Self.turbo(1 - min(max(share, 0), 1))
+    return table[Int(min(max(share, 0), 1) * 1023)]
   }
 
-  static func turbo(_ x: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
+  /// Millimeters from one contour to the next: 1, 2 or 5 times a power of ten, at most 20 contours in the
+  /// range.
+  package var contourMillimeters: Int {
+    let least = (farMillimeters - nearMillimeters) / 20
+    var step = 10
+    for factor in [2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0] {
+      if Double(step) >= least { break }
+      step = Int(Double(step) * factor)
+    }
+    return step
+  }
+
+  static func turbo(_ x: Double) -> PixelColor {
     func channel(_ c: [Double]) -> UInt8 {
       let value = c.reversed().reduce(0) { $0 * x + $1 }
       return UInt8((min(max(value, 0), 1) * 255).rounded())
     }
-    return (
+    return PixelColor(
       channel([0.13572138, 4.61539260, -42.66032258, 132.13108234, -152.94239396, 59.28637943]),
       channel([0.09140261, 2.19418839, 4.84296658, -14.18503333, 4.27729857, 2.82956604]),
-      channel([0.10667330, 12.64194608, -60.58204836, 110.36276771, -89.90310912, 27.34824973])
-    )
+      channel([0.10667330, 12.64194608, -60.58204836, 110.36276771, -89.90310912, 27.34824973]))
   }
 }

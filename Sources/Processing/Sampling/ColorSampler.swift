@@ -84,8 +84,8 @@ public struct ColorSampler: Sendable {
             let vertices = vertices.baseAddress
           else { return }
           projector.project(
-            depth: depth + j * depthSize.width, rays: rays + 3 * projector.stride * j,
-            into: vertices)
+            depth: depth + j * depthSize.width,
+            rays: rays + RayTable.rowLength(stride: projector.stride) * j, into: vertices)
         }
       }
     }

@@ -49,7 +49,9 @@ struct ProjectionExactnessTests {
     var compared = 0
     for j in stride(from: 0, to: depth.height, by: 31) {
       let frame = (0..<depth.width).map { _ in UInt16.random(in: 0...9000, using: &random) }
-      Self.project(projector, frame, rays.values, from: 3 * projector.stride * j, into: &row)
+      Self.project(
+        projector, frame, rays.values,
+        from: RayTable.rowLength(stride: projector.stride) * j, into: &row)
       for i in stride(from: 0, to: depth.width, by: 7) where row[2 * projector.stride + i] > 0 {
         let ray = try #require(from.ray(Double(i), Double(j)))
         let z = Double(frame[i]) / 1000
@@ -75,11 +77,12 @@ struct ProjectionExactnessTests {
       pinhole: PinholeCamera(width: 5, height: 1, fx: 4, fy: 4, cx: 2, cy: 0))
     let projector = VertexProjector(
       width: 5, translation: [0, 0, 0], color: camera, minimumDepth: 0.001, snaps: true)
-    var rays = [Float](repeating: .nan, count: 3 * projector.stride + 4)
+    var rays = [Float](repeating: .nan, count: RayTable.rowLength(stride: projector.stride))
     for (i, x) in [Float(0.5), .nan, .infinity, -.infinity, 0.25].enumerated() {
-      rays[i] = x
-      rays[projector.stride + i] = 0
-      rays[2 * projector.stride + i] = 1
+      let place = RayTable.place(ofColumn: i)
+      rays[place] = x
+      rays[place + RayTable.lanes] = 0
+      rays[place + 2 * RayTable.lanes] = 1
     }
     var row = [Float](repeating: -1, count: VertexProjector.streams * projector.stride)
     Self.project(projector, [1000, 1000, 1000, 1000, 0], rays, from: 0, into: &row)

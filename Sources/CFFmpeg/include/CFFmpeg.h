@@ -12,6 +12,7 @@
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
+#include "loading.h"
 
 /* Macros of FFmpeg that Swift does not see. */
 static inline int scanmill_averror_eagain(void) { return AVERROR(EAGAIN); }

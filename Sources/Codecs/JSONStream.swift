@@ -1,0 +1,126 @@
+import FoundationEssentials
+
+/// Writes one JSON document piece by piece: for documents that grow with a capture, and for numbers that
+/// must be written with all their decimals, neither of which `JSONEncoder` offers.
+///
+/// Texts are escaped by `JSONEncoder`; here are only the commas, the brackets and the indentation: what is
+/// opened with `lines: true` has one member a line. Used in the order of the document; a member of an object
+/// begins with `key`.
+public struct JSONStream: Sendable {
+  private struct Level {
+    var close: UInt8
+    var lines: Bool
+    var isEmpty = true
+  }
+
+  private var bytes: [UInt8] = []
+  private var levels: [Level] = []
+  private var followsKey = false
+  private let encoder: @Sendable (String) -> [UInt8]
+
+  public init() {
+    encoder = { text in
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.withoutEscapingSlashes]
+      // A text can always be encoded.
+      return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\"".utf8)
+    }
+  }
+
+  /// Bytes written and not yet drained.
+  public var pendingByteCount: Int { bytes.count }
+
+  /// Hands the bytes since the last call to `body`.
+  public mutating func drain<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return try body(bytes)
+  }
+
+  public mutating func beginObject(lines: Bool = false) {
+    begin(UInt8(ascii: "{"), close: UInt8(ascii: "}"), lines)
+  }
+
+  public mutating func beginArray(lines: Bool = false) {
+    begin(UInt8(ascii: "["), close: UInt8(ascii: "]"), lines)
+  }
+
+  /// Closes the innermost object or array.
+  public mutating func end() {
+    guard let level = levels.popLast() else { return }
+    if level.lines, !level.isEmpty { newLine() }
+    bytes.append(level.close)
+  }
+
+  /// The name of the next member.
+  public mutating func key(_ name: String) {
+    separate()
+    bytes += encoder(name)
+    bytes += Array(": ".utf8)
+    followsKey = true
+  }
+
+  public mutating func value(_ text: String) { raw(encoder(text)) }
+  public mutating func value(_ number: Int) { raw(Array(String(number).utf8)) }
+  public mutating func value(_ number: Int64) { raw(Array(String(number).utf8)) }
+  public mutating func value(_ flag: Bool) { raw(Array((flag ? "true" : "false").utf8)) }
+  public mutating func null() { raw(Array("null".utf8)) }
+
+  /// The shortest text that reads back to the same double; `null` for what is no number.
+  public mutating func value(_ number: Double) {
+    guard number.isFinite else { return null() }
+    raw(Array(number.description.utf8))
+  }
+
+  /// Digits as they are: decimal seconds of `TimeText`.
+  public mutating func value(decimal text: String) { raw(Array(text.utf8)) }
+
+  /// Numbers in one line.
+  public mutating func value(_ numbers: [Double]) {
+    beginArray()
+    for number in numbers { value(number) }
+    end()
+  }
+
+  /// Rows of `columns` numbers each.
+  public mutating func value(_ numbers: [Double], rowsOf columns: Int) {
+    beginArray()
+    for start in stride(from: 0, to: numbers.count, by: columns) {
+      value(Array(numbers[start..<min(start + columns, numbers.count)]))
+    }
+    end()
+  }
+
+  /// A line end behind a whole document.
+  public mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
+
+  private mutating func raw(_ text: [UInt8]) {
+    separate()
+    bytes += text
+  }
+
+  private mutating func begin(_ open: UInt8, close: UInt8, _ lines: Bool) {
+    separate()
+    bytes.append(open)
+    levels.append(Level(close: close, lines: lines))
+  }
+
+  /// What comes between this value and the one before it.
+  private mutating func separate() {
+    if followsKey {
+      followsKey = false
+      return
+    }
+    guard let last = levels.indices.last else { return }
+    if !levels[last].isEmpty {
+      bytes.append(UInt8(ascii: ","))
+      if !levels[last].lines { bytes.append(UInt8(ascii: " ")) }
+    }
+    levels[last].isEmpty = false
+    if levels[last].lines { newLine() }
+  }
+
+  private mutating func newLine() {
+    bytes.append(UInt8(ascii: "\n"))
+    bytes += [UInt8](repeating: UInt8(ascii: " "), count: 2 * levels.count)
+  }
+}

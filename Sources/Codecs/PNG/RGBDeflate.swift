@@ -1,0 +1,32 @@
+/// Writes RGB pictures whose pixels repeat earlier ones; made for one compression.
+struct RGBDeflate {
+  private let compression: PNGCompression
+  private var choice = WayChoice()
+  private var grays: GrayDeflate?
+  private var colors: PixelDeflate?
+
+  init(compression: PNGCompression) {
+    self.compression = compression
+    switch compression {
+    case .fast: grays = GrayDeflate()
+    case .compact: colors = PixelDeflate()
+    case .archive: break
+    }
+  }
+
+  /// Writes the stream to `target`, which has room for `PixelDeflate.largestBytes`, and returns its length;
+  /// `nil` when another way is better.
+  mutating func compress(
+    _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
+  ) -> Int? {
+    switch compression {
+    case .fast:
+      guard case .gray(let filter) = choice.fastWay(of: &lines) else { return nil }
+      return grays?.compress(&lines, evenFilter: filter, to: target)
+    case .compact:
+      guard let filter = choice.compactFilter(of: &lines) else { return nil }
+      return colors?.compress(&lines, evenFilter: filter, to: target)
+    case .archive: return nil
+    }
+  }
+}

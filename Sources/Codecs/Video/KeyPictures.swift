@@ -1,0 +1,106 @@
+import CFFmpeg
+import SystemPackage
+
+/// Single pictures of a video, decoded without all the others: for a quick look.
+public enum KeyPictures {
+  /// Decodes key pictures by themselves: for each entry of `wanted` the first one at or after it, none
+  /// twice, and none that the decoder complains about.
+  ///
+  /// - Parameters:
+  ///   - track: as for `VideoDecoder`.
+  ///   - order: of the same track of `VideoIndex`.
+  ///   - wanted: places in display order, ascending.
+  ///   - body: is given the pictures as they are found.
+  /// - Returns: how many there were; fewer than asked for where key pictures are rare.
+  /// - Throws: `VideoError` for a file that cannot be opened, and what `body` throws.
+  ///
+  /// Cost: reading the file up to the last wanted picture, and opening a decoder per picture.
+  public static func read(
+    _ file: FilePath, container: VideoContainer = .any, track: Int? = nil, order: PictureOrder,
+    wanted: [Int], _ body: (DecodedPicture) throws -> Void
+  ) throws -> Int {
+    let opened = try OpenedTrack(file, container: container, track: track, order: order)
+    guard let box = PacketBox() else {
+      throw VideoError(file: file, what: "no memory for a packet")
+    }
+    var numbers = PacketNumbers(order, isBare: opened.isBare)
+    var rest = wanted[...]
+    var found = 0
+    while !rest.isEmpty, try opened.source.next(into: box.packet) {
+      defer { av_packet_unref(box.packet) }
+      guard box.packet.pointee.size > 0, let number = numbers.picture(of: box.packet) else {
+        continue
+      }
+      let rank = order.rank(number)
+      guard let next = rest.first, rank >= next, opened.isKey(box.packet),
+        let picture = try decode(box.packet, rank, found, opened)
+      else { continue }
+      try body(picture)
+      found += 1
+      rest = rest.drop { $0 <= rank }
+    }
+    return found
+  }
+
+  /// `nil` where the picture needs others, or is damaged.
+  private static func decode(
+    _ packet: UnsafeMutablePointer<AVPacket>, _ rank: Int, _ ordinal: Int, _ track: OpenedTrack
+  ) throws(VideoError) -> DecodedPicture? {
+    let codec = try track.makeCodec()
+    guard avcodec_send_packet(codec.context, packet) >= 0 else { return nil }
+    _ = avcodec_send_packet(codec.context, nil)
+    guard avcodec_receive_frame(codec.context, codec.frame) >= 0, codec.damageMessages == 0 else {
+      return nil
+    }
+    let picture = DecodedPicture(
+      moving: codec.frame, ordinal: ordinal, index: rank, orientation: track.orientation)
+    return picture.flatMap { $0.isDamaged ? nil : $0 }
+  }
+}
+
+/// A track whose packets can be read, and decoders for it.
+private struct OpenedTrack {
+  let source: any PacketSource
+  let isBare: Bool
+  let orientation: VideoOrientation
+  let makeCodec: () throws(VideoError) -> CodecBox
+
+  init(
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder
+  ) throws(VideoError) {
+    let input = try MediaInput(file)
+    if try AnnexBScanner.isAnnexB(input, container) {
+      let packets = try AnnexBPackets(input)
+      let sets = packets.parameterSets
+      (source, isBare, orientation) = (packets, true, .upright)
+      makeCodec = { () throws(VideoError) in
+        try CodecBox(parameterSets: sets, reorderingDelay: order.delay, file: file, threads: 1)
+      }
+      return
+    }
+    let reader = try ContainerReader(input)
+    guard let number = track ?? reader.videoTracks.first, reader.videoTracks.contains(number),
+      let stream = reader.stream(number)
+    else { throw VideoError(file: file, what: "it has no such video track") }
+    source = ContainerPackets(reader, track: number)
+    reader.analyze()
+    (isBare, orientation) = (false, VideoOrientation(of: stream))
+    makeCodec = { () throws(VideoError) in
+      // The stream lives as long as its reader.
+      try withExtendedLifetime(reader) { () throws(VideoError) in
+        try CodecBox(
+          stream: stream, reorderingDelay: order.delay, file: file, threads: 1)
+      }
+    }
+  }
+
+  /// Whether the picture in the packet may need no other: what the container says, or an IDR slice.
+  func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
+    guard isBare else { return packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    guard let data = packet.pointee.data else { return false }
+    // Parameter sets and notes come before the first slice; they are small.
+    let count = min(Int(packet.pointee.size), 1 << 16)
+    let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
+    return NALUnits.ranges(in: head).contains { head[$0.lowerBound] & 0x1f == 5 }
+  }
+}

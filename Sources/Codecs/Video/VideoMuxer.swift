@@ -1,0 +1,76 @@
+import CFFmpeg
+import SystemPackage
+
+/// Puts coded pictures into a container with one track: no dates, no random ids, no name of a program.
+final class VideoMuxer {
+  private let path: FilePath
+  private let output: MediaOutput
+  private let stream: UnsafeMutablePointer<AVStream>
+  private var io: UnsafeMutablePointer<AVIOContext>?
+  private var format: UnsafeMutablePointer<AVFormatContext>?
+
+  /// Ticks of the times of packets.
+  static let ticksPerSecond: Int32 = 1_000_000
+
+  /// - Parameters:
+  ///   - file: open for writing, empty; the caller closes it.
+  ///   - path: what errors call it.
+  ///   - container: FFmpeg's name: `mp4`, `matroska`.
+  ///   - describe: fills in how the pictures are coded; below 0 = failed.
+  init(
+    _ file: FileDescriptor, _ path: FilePath, container: String,
+    describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
+  ) throws(VideoError) {
+    FFmpegLibrary.silence()
+    self.path = path
+    output = MediaOutput(file)
+    var format: UnsafeMutablePointer<AVFormatContext>?
+    guard avformat_alloc_output_context2(&format, nil, container, nil) >= 0, let opened = format,
+      let stream = avformat_new_stream(opened, nil), let parameters = stream.pointee.codecpar,
+      describe(parameters) >= 0, let io = output.makeContext()
+    else {
+      avformat_free_context(format)
+      throw VideoError(file: path, what: "no memory for a \(container) file")
+    }
+    self.stream = stream
+    self.format = opened
+    self.io = io
+    opened.pointee.pb = io
+    opened.pointee.flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_CUSTOM_IO
+    // The container chooses its own kind of tag.
+    parameters.pointee.codec_tag = 0
+    stream.pointee.time_base = AVRational(num: 1, den: Self.ticksPerSecond)
+    try check(avformat_write_header(opened, nil), "write the header")
+  }
+
+  deinit {
+    avformat_free_context(format)
+    MediaOutput.free(io)
+  }
+
+  /// Writes a packet whose times are in ticks, in the order of decoding. Takes its content.
+  func write(_ packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) {
+    packet.pointee.stream_index = 0
+    packet.pointee.pos = -1
+    av_packet_rescale_ts(
+      packet, AVRational(num: 1, den: Self.ticksPerSecond), stream.pointee.time_base)
+    try check(av_write_frame(format, packet), "write a picture")
+  }
+
+  /// Writes the end. Without this call the file is not whole.
+  func finish() throws(VideoError) {
+    try check(av_write_trailer(format), "write the end")
+    avio_flush(io)
+    if let failure = output.failure { throw failed("write the end", "\(failure)") }
+  }
+
+  private func check(_ status: Int32, _ doing: String) throws(VideoError) {
+    guard status < 0 || output.failure != nil else { return }
+    throw failed(
+      doing, output.failure.map { "\($0)" } ?? FFmpegLibrary.text(ofError: status))
+  }
+
+  private func failed(_ doing: String, _ why: String) -> VideoError {
+    VideoError(file: path, what: "cannot \(doing): \(why)")
+  }
+}

@@ -1,0 +1,121 @@
+import CFFmpeg
+import SystemPackage
+
+/// Puts the coded pictures of a video into a new file, as they are: nothing is decoded.
+public enum VideoRemux {
+  /// Writes an MP4 file with every picture of a track, in the order in which they are decoded, each with the
+  /// time at which it is shown.
+  ///
+  /// - Parameters:
+  ///   - file: a container, or a bare H.264 stream.
+  ///   - order: of the same track of `VideoIndex`.
+  ///   - microseconds: when picture n is shown, in display order; strictly increasing, from 0.
+  ///   - output: open for writing, empty; the caller closes it.
+  ///   - path: where `output` lies.
+  /// - Returns: `false` where the pictures cannot be told apart for certain, or MP4 does not take such ones:
+  ///   what was written has no meaning then.
+  /// - Throws: `VideoError` where the file cannot be read or written.
+  /// Cost: reading and writing the coded bytes; memory: one packet, and 8 bytes per picture.
+  public static func mp4(
+    _ file: FilePath, container: VideoContainer, track: Int, order: PictureOrder,
+    microseconds: [Int64], to output: FileDescriptor, at path: FilePath
+  ) throws(VideoError) -> Bool {
+    guard microseconds.count == order.count, order.count > 0, order.hiddenPackets.isEmpty,
+      order.offsets.allSatisfy({ $0 >= 0 }),
+      let source = try Source(file, container, track)
+    else { return false }
+    let muxer = try VideoMuxer(output, path, container: "mp4", describe: source.describe)
+    var numbers = PacketNumbers(order, isBare: source.isBare)
+    guard let box = PacketBox() else {
+      throw VideoError(file: file, what: "no memory for a packet")
+    }
+    let packet = box.packet
+    var count = 0
+    while try source.packets.next(into: packet) {
+      defer { av_packet_unref(packet) }
+      if packet.pointee.size == 0 { continue }
+      // Each packet is the next picture and nothing else.
+      guard count < order.count, numbers.picture(of: packet) == count, !numbers.holdsSeveral,
+        !changesParameters(packet)
+      else { return false }
+      let rank = order.rank(count)
+      let shown = microseconds[rank]
+      packet.pointee.pts = shown
+      packet.pointee.dts = decodingTime(count, order.delay, microseconds)
+      // Without a duration the last picture would lie at the end of the edit list and be hidden by it.
+      packet.pointee.duration = duration(rank, microseconds)
+      if source.isBare { packet.pointee.flags = isKey(packet) ? AV_PKT_FLAG_KEY : 0 }
+      try muxer.write(packet)
+      count += 1
+    }
+    guard count == order.count else { return false }
+    try muxer.finish()
+    return true
+  }
+
+  /// Rises strictly, and is never after the time at which the picture is shown: the times of `delay` pictures
+  /// before, and before the first of all in steps of one.
+  private static func decodingTime(_ number: Int, _ delay: Int, _ times: [Int64]) -> Int64 {
+    number >= delay ? times[number - delay] : times[0] - Int64(delay - number)
+  }
+
+  private static func duration(_ rank: Int, _ times: [Int64]) -> Int64 {
+    if rank + 1 < times.count { return times[rank + 1] - times[rank] }
+    return rank > 0 ? times[rank] - times[rank - 1] : 33_333
+  }
+
+  /// Whether the container says that pictures are coded otherwise from here on: a new file says it once.
+  private static func changesParameters(_ packet: UnsafePointer<AVPacket>) -> Bool {
+    av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil
+  }
+
+  /// Whether a player can begin at an access unit of a bare stream: its first slice is of an IDR picture.
+  private static func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
+    guard let data = packet.pointee.data else { return false }
+    let size = Int(packet.pointee.size)
+    for count in [min(size, 4096), size] {
+      let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
+      let types = NALUnits.ranges(in: head).map { head[$0.lowerBound] & 0x1f }
+      if let slice = types.first(where: { (1...5).contains($0) }) { return slice == 5 }
+    }
+    return false
+  }
+
+  /// Where the packets come from.
+  private struct Source {
+    let packets: any PacketSource
+    let isBare: Bool
+    /// How the pictures are coded; valid as long as `packets`.
+    let describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
+
+    /// `nil` for what MP4 players do not take, and for streams without parameter sets.
+    init?(_ file: FilePath, _ container: VideoContainer, _ track: Int) throws(VideoError) {
+      let input = try MediaInput(file)
+      isBare = try AnnexBScanner.isAnnexB(input, container)
+      if isBare {
+        let bare = try AnnexBPackets(input)
+        guard !bare.parameterSets.isEmpty else { return nil }
+        let codec = try CodecBox(
+          parameterSets: bare.parameterSets, reorderingDelay: 0, file: file, threads: 1)
+        let index = try VideoIndex.read(file, container: .annexB)
+        guard let size = index.tracks.first else { return nil }
+        packets = bare
+        describe = { parameters in
+          let status = avcodec_parameters_from_context(parameters, codec.context)
+          parameters.pointee.width = Int32(clamping: size.storedWidth)
+          parameters.pointee.height = Int32(clamping: size.storedHeight)
+          return status
+        }
+      } else {
+        let reader = try ContainerReader(input)
+        reader.analyze()
+        guard let stream = reader.stream(track), let coded = stream.pointee.codecpar,
+          [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(coded.pointee.codec_id),
+          coded.pointee.extradata_size > 0
+        else { return nil }
+        packets = ContainerPackets(reader, track: track)
+        describe = { avcodec_parameters_copy($0, coded) }
+      }
+    }
+  }
+}

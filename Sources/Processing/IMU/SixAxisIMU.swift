@@ -1,0 +1,93 @@
+import Geometry
+
+/// One stream of angular velocity and specific force at the gyroscope's times, as SLAM tools read it.
+public struct SixAxisIMU: Sendable {
+  /// rad/s and m/s² along device axes; at rest, face up, acceleration z is +9.8.
+  public struct Row: Hashable, Sendable {
+    public var timestamp: Timestamp
+    public var angularVelocity: (x: Double, y: Double, z: Double) {
+      (angular.x, angular.y, angular.z)
+    }
+    public var specificForce: (x: Double, y: Double, z: Double) { (force.x, force.y, force.z) }
+    private var angular: SIMD3<Double>
+    private var force: SIMD3<Double>
+
+    public init(
+      timestamp: Timestamp, angularVelocity: (x: Double, y: Double, z: Double),
+      specificForce: (x: Double, y: Double, z: Double)
+    ) {
+      self.timestamp = timestamp
+      angular = SIMD3(angularVelocity.x, angularVelocity.y, angularVelocity.z)
+      force = SIMD3(specificForce.x, specificForce.y, specificForce.z)
+    }
+  }
+
+  /// Times strictly increasing.
+  public var rows: [Row]
+  /// Gyroscope samples that got no row.
+  public var leftOut: Int
+
+  /// A sample that close to a gyroscope's time is taken as it is.
+  static let sameTimeNanoseconds: UInt64 = 500
+  /// A step above three times the median, and above this, is not interpolated across.
+  static let leastGapNanoseconds: Int64 = 50_000_000
+
+  /// - Parameters:
+  ///   - gyroscope: rad/s, sorted by time.
+  ///   - specificForce: m/s², sorted by time, signs already turned (`SpecificForce`).
+  ///
+  /// Nothing is extrapolated: samples before the first and after the last acceleration are left out, and
+  /// those inside a gap of it. Of equal times the first stays. Cost: linear.
+  public init(gyroscope: [IMUSample], specificForce: [IMUSample]) {
+    rows = []
+    rows.reserveCapacity(gyroscope.count)
+    let gap = Self.gap(of: specificForce)
+    // The last acceleration not after the gyroscope sample.
+    var position = -1
+    for sample in gyroscope {
+      if let last = rows.last, sample.timestamp <= last.timestamp { continue }
+      while position + 1 < specificForce.count,
+        specificForce[position + 1].timestamp <= sample.timestamp
+      { position += 1 }
+      guard let force = Self.force(at: sample.timestamp, position, specificForce, gap) else {
+        continue
+      }
+      rows.append(
+        Row(
+          timestamp: sample.timestamp, angularVelocity: (sample.x, sample.y, sample.z),
+          specificForce: force))
+    }
+    leftOut = gyroscope.count - rows.count
+  }
+
+  /// The times around it are those at `position` and behind.
+  private static func force(
+    at time: Timestamp, _ position: Int, _ samples: [IMUSample], _ gap: Int64
+  ) -> (x: Double, y: Double, z: Double)? {
+    let before = position >= 0 ? samples[position] : nil
+    let after = position + 1 < samples.count ? samples[position + 1] : nil
+    let near = [before, after].compactMap { $0 }
+      .map { (distance: ($0.timestamp - time).magnitude, sample: $0) }
+      .filter { $0.distance <= sameTimeNanoseconds }
+      .min { $0.distance < $1.distance }
+    if let near { return (near.sample.x, near.sample.y, near.sample.z) }
+    guard let before, let after, after.timestamp - before.timestamp <= gap else { return nil }
+    let fraction =
+      Double(time - before.timestamp) / Double(after.timestamp - before.timestamp)
+    return (
+      before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction,
+      before.z + (after.z - before.z) * fraction
+    )
+  }
+
+  private static func gap(of samples: [IMUSample]) -> Int64 {
+    let steps = zip(samples.dropFirst(), samples).map { $0.timestamp - $1.timestamp }
+      .filter { $0 > 0 }.sorted()
+    guard !steps.isEmpty else { return leastGapNanoseconds }
+    let median =
+      steps.count % 2 == 1
+      ? steps[steps.count / 2]
+      : steps[steps.count / 2 - 1] / 2 + steps[steps.count / 2] / 2
+    return max(median > .max / 3 ? .max : 3 * median, leastGapNanoseconds)
+  }
+}

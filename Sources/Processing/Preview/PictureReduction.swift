@@ -1,0 +1,73 @@
+import Geometry
+
+/// Large pictures made small for looking.
+package enum PictureReduction {
+  /// The size of a `width` × `height` picture that fits `most`: aspect kept, never enlarged, at least one pixel.
+  package static func size(
+    width: Int, height: Int, most: (width: Int, height: Int)
+  ) -> (width: Int, height: Int) {
+    guard width > 0, height > 0 else { return (1, 1) }
+    let scale = min(1, Double(most.width) / Double(width), Double(most.height) / Double(height))
+    return (
+      max(1, Int((Double(width) * scale).rounded())),
+      max(1, Int((Double(height) * scale).rounded()))
+    )
+  }
+
+  /// Every pixel of the result is the mean of the whole pixels that it covers. Sizes are at most those of
+  /// `picture`. Cost: one pass over its bytes.
+  package static func mean(_ picture: ColorImage, width: Int, height: Int) -> ColorImage {
+    guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
+      picture.width >= width, picture.height >= height
+    else { return picture }
+    var result = ColorImage(width: width, height: height)
+    var sums = [UInt32](repeating: 0, count: width * 3)
+    let edges = (0...width).map { $0 * picture.width / width }
+    picture.rgb.withUnsafeBufferPointer { source in
+      for y in 0..<height {
+        let rows = y * picture.height / height..<(y + 1) * picture.height / height
+        for index in sums.indices { sums[index] = 0 }
+        for row in rows {
+          var at = row * picture.width * 3
+          for x in 0..<width {
+            var (red, green, blue): (UInt32, UInt32, UInt32) = (0, 0, 0)
+            for _ in edges[x]..<edges[x + 1] {
+              red &+= UInt32(source[at])
+              green &+= UInt32(source[at + 1])
+              blue &+= UInt32(source[at + 2])
+              at += 3
+            }
+            sums[3 * x] &+= red
+            sums[3 * x + 1] &+= green
+            sums[3 * x + 2] &+= blue
+          }
+        }
+        for x in 0..<width {
+          let count = UInt32(rows.count * (edges[x + 1] - edges[x]))
+          for channel in 0..<3 {
+            result.rgb[3 * (y * width + x) + channel] = UInt8(
+              truncatingIfNeeded: (sums[3 * x + channel] + count / 2) / count)
+          }
+        }
+      }
+    }
+    return result
+  }
+
+  /// Every pixel of the result is the one of `picture` at its center: depth of two surfaces must not be
+  /// mixed. Also enlarges.
+  package static func nearest(_ picture: DepthImage, width: Int, height: Int) -> DepthImage {
+    guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
+      picture.width > 0, picture.height > 0
+    else { return picture }
+    var result = DepthImage(width: width, height: height)
+    let columns = (0..<width).map { (2 * $0 + 1) * picture.width / (2 * width) }
+    for y in 0..<height {
+      let row = (2 * y + 1) * picture.height / (2 * height) * picture.width
+      for x in 0..<width {
+        result.millimeters[y * width + x] = picture.millimeters[row + columns[x]]
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,47 @@
+/// How sharp a picture is: the variance of its Laplacian, in integers, so that a choice by it is the same on
+/// every machine.
+public struct Sharpness: Hashable, Sendable, Comparable {
+  /// count² × variance of the 3×3 Laplacian (0 1 0 / 1 -4 1 / 0 1 0), without the border.
+  private let numerator: Int128
+  /// Pixels without the border.
+  private let count: Int64
+
+  /// Brightness 0…255, row by row. A picture without inner pixels has 0.
+  public init(gray: [UInt8], width: Int, height: Int) {
+    guard width > 2, height > 2, gray.count == width * height else {
+      (numerator, count) = (0, 1)
+      return
+    }
+    var sum: Int64 = 0
+    var squares: Int64 = 0
+    gray.withUnsafeBufferPointer { gray in
+      for y in 1..<height - 1 {
+        // A row of 32,768 pixels of at most 1,020 each, squared, fits 64 bits by far.
+        var rowSum: Int32 = 0
+        var rowSquares: Int64 = 0
+        let row = y &* width
+        for x in 1..<width - 1 {
+          let at = row &+ x
+          let neighbors =
+            Int32(gray[at &- 1]) &+ Int32(gray[at &+ 1]) &+ Int32(gray[at &- width])
+            &+ Int32(gray[at &+ width])
+          let value = neighbors &- 4 &* Int32(gray[at])
+          rowSum &+= value
+          rowSquares &+= Int64(value &* value)
+        }
+        sum &+= Int64(rowSum)
+        squares &+= rowSquares
+      }
+    }
+    count = Int64((width - 2) * (height - 2))
+    // Variance = E[x²] - E[x]²; times count², all integers. 128 bits hold it for any picture.
+    numerator = Int128(squares) * Int128(count) - Int128(sum) * Int128(sum)
+  }
+
+  /// For pictures of one size; others are compared as fractions.
+  public static func < (a: Sharpness, b: Sharpness) -> Bool {
+    if a.count == b.count { return a.numerator < b.numerator }
+    return Double(a.numerator) / (Double(a.count) * Double(a.count))
+      < Double(b.numerator) / (Double(b.count) * Double(b.count))
+  }
+}
