@@ -44,6 +44,12 @@ public struct ChildProcess: Sendable {
     isGuarded = order.isGuarded
   }
 
+  /// One that has been started otherwise.
+  init(started id: pid_t) {
+    self.id = id
+    isGuarded = false
+  }
+
   /// Waits until it has ended. Call once.
   public func wait() -> ProcessEnd {
     var end = scanmill_end()
@@ -57,13 +63,15 @@ public struct ChildProcess: Sendable {
     return code < 0 ? nil : Self.end(code, end) ?? Self.unknown
   }
 
-  private static let unknown = ProcessEnd(way: .exited(127), cpuSeconds: 0, peakMemoryBytes: 0)
+  private static let unknown = ProcessEnd(
+    way: .exited(127), cpuSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
 
   private static func end(_ code: Int32, _ end: scanmill_end) -> ProcessEnd? {
     guard code == 0 else { return nil }
     return ProcessEnd(
       way: end.signal == 0 ? .exited(end.exit_code) : .killed(signal: end.signal),
-      cpuSeconds: end.user_seconds + end.system_seconds, peakMemoryBytes: end.peak_memory_bytes)
+      cpuSeconds: end.user_seconds + end.system_seconds, systemSeconds: end.system_seconds,
+      peakMemoryBytes: end.peak_memory_bytes)
   }
 
   /// Asks it to end (SIGTERM), with what it has started if it is guarded. Not after `wait`.
@@ -83,6 +91,8 @@ public struct ProcessEnd: Hashable, Sendable {
   public var way: Way
   /// User and system.
   public var cpuSeconds: Double
+  /// The part of it that the kernel took.
+  public var systemSeconds: Double
   /// Peak resident memory of the largest process.
   public var peakMemoryBytes: Int64
 

@@ -45,6 +45,10 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   /// From the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
     switch errno {
+    case .noSuchFileOrDirectory where operation == "make folder":
+      self.init(
+        kind: .notFound, path: path, operation: operation,
+        reason: "nothing can be created at this place", remedy: "choose another folder")
     case .noSuchFileOrDirectory:
       self.init(kind: .notFound, path: path, operation: operation, reason: "no such file")
     case .notDirectory:
@@ -63,6 +67,12 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
       self.init(
         kind: .readOnly, path: path, operation: operation, reason: "read-only file system",
         remedy: "choose another --output")
+    case .fileExists:
+      self.init(
+        kind: .other, path: path, operation: operation,
+        reason: "a file of this name is in the way", remedy: "choose another name")
+    case .isDirectory:
+      self.init(kind: .other, path: path, operation: operation, reason: "it is a folder")
     case .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
       self.init(
         kind: .exhausted, path: path, operation: operation, reason: "\(errno)",
@@ -101,6 +111,27 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   ]
 
   public var description: String {
-    "\(path.shown.onOneLine): \(operation): \(reason)" + (remedy.map { " (\($0))" } ?? "")
+    "\(path.shown.onOneLine): \(sentence)"
   }
+
+  /// What could not be done, why, and the remedy: the description without the path.
+  public var sentence: String {
+    "\(Self.phrases[operation] ?? "cannot \(operation)"): \(reason)"
+      + (remedy.map { " (\($0))" } ?? "")
+  }
+
+  /// Operations as a sentence about the file tells them.
+  private static let phrases: [String: String] = [
+    "open": "cannot be opened", "map": "cannot be opened", "read": "cannot be read",
+    "look at": "cannot be accessed", "list": "cannot be listed", "write": "cannot be written",
+    "create": "cannot be created", "make": "cannot be created",
+    "make folder": "the folder cannot be created", "publish": "cannot be published",
+    "flush": "cannot be written to disk", "close": "cannot be written to disk",
+    "lock": "cannot be locked", "remove": "cannot be removed",
+    "remove folder": "the folder cannot be removed", "rename": "cannot be renamed",
+    "copy": "cannot be copied", "clone": "cannot be copied", "share": "cannot be linked or copied",
+    "link": "cannot be linked", "start": "cannot be started",
+    "synthesize": "cannot be synthesized",
+    "find the current folder for": "the current folder cannot be found",
+  ]
 }

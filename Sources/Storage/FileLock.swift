@@ -8,7 +8,9 @@ import SystemPackage
 /// that nothing needs unlocking after a kill.
 ///
 /// There are file systems that keep locks to one machine or one mount (`localflock` of Lustre,
-/// `local_lock` of NFS): two may then hold it at once. `other` tells it as soon as it shows.
+/// `local_lock` of NFS): two may then hold it at once. `other` tells it as soon as it shows. And there are
+/// those without any (Lustre without `flock`, NFS whose lock service is down): everybody gets it, and
+/// `refusal` tells why.
 public final class FileLock: Sendable {
   public let path: FilePath
   private let folder: HeldFolder
@@ -16,9 +18,28 @@ public final class FileLock: Sendable {
   private let descriptor: Int32
   /// What we wrote into it.
   private let text: [UInt8]
+  /// What the file system said when it was asked for a lock and has none: nobody is kept out by this one.
+  public let refusal: Errno?
 
   /// A seam for tests: locks are taken as where they are not shared.
   @TaskLocal package static var areNotShared = false
+  /// The same: what every `flock` answers.
+  @TaskLocal package static var answer: Errno?
+
+  /// Says that a file system has no locks. `ENOLCK` also comes from a server whose table is full, and from
+  /// one that is not reached: who waited would wait for a long time.
+  private static let noLocks: Set<Errno> = [
+    .noFunction, .noLocks, .notSupportedOnSocket,
+  ]
+
+  /// `flock` without waiting; the code of its error.
+  private static func ask(_ descriptor: Int32, _ operation: Int32) -> Errno? {
+    if let answer { return answer }
+    while true {
+      if flock(descriptor, operation | LOCK_NB) == 0 { return nil }
+      if errno != EINTR { return Errno(rawValue: errno) }
+    }
+  }
 
   /// Takes the lock. While somebody else holds it, `keepWaiting` is asked about ten times a second
   /// (given what the holder wrote); `nil` once it says no. `holder` is written into the file for others
@@ -30,7 +51,7 @@ public final class FileLock: Sendable {
     in folder: HeldFolder, name: String = "lock", holder: String,
     keepWaiting: (String?) -> Bool
   ) throws(FileError) {
-    var taken: Int32?
+    var taken: (descriptor: Int32, refusal: Errno?)?
     var isFirst = true
     while taken == nil {
       taken = try Self.tryLock(folder, name)
@@ -49,10 +70,11 @@ public final class FileLock: Sendable {
     path = folder.path.appending(name)
     self.folder = folder
     self.name = name
-    descriptor = taken
+    descriptor = taken.descriptor
+    refusal = taken.refusal
     text = Array((holder + "\n" + Self.process + "\n").utf8)
-    ftruncate(taken, 0)
-    _ = text.withUnsafeBytes { pwrite(taken, $0.baseAddress, $0.count, 0) }
+    ftruncate(descriptor, 0)
+    _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
   /// At a path that the caller vouches for; folders above it are made.
@@ -71,7 +93,9 @@ public final class FileLock: Sendable {
     + "namespace \(ProcessHome.processNamespace), boot \(ProcessHome.bootID)"
 
   /// The descriptor of the locked file, or `nil` when somebody else has it.
-  private static func tryLock(_ folder: HeldFolder, _ name: String) throws(FileError) -> Int32? {
+  private static func tryLock(
+    _ folder: HeldFolder, _ name: String
+  ) throws(FileError) -> (descriptor: Int32, refusal: Errno?)? {
     try folder.check(name)
     while true {
       try folder.fault(.create, name, "lock")
@@ -90,14 +114,13 @@ public final class FileLock: Sendable {
           folder.path.appending(name),
           status.st_nlink > 1 ? "has another name elsewhere" : "is not a file", operation: "lock")
       }
-      while !areNotShared, flock(opened, LOCK_EX | LOCK_NB) != 0 {
-        let code = errno
-        if code == EINTR { continue }
+      let code = areNotShared ? nil : ask(opened, LOCK_EX)
+      if let code, !noLocks.contains(code) {
         close(opened)
-        if code == EWOULDBLOCK { return nil }
-        throw folder.failure(code, name, "lock")
+        if code == .wouldBlock { return nil }
+        throw folder.failure(code.rawValue, name, "lock")
       }
-      if isStillThere(folder, name, opened) { return opened }
+      if isStillThere(folder, name, opened) { return (opened, code) }
       // The file was removed between opening and locking: this lock is nobody's any more.
       close(opened)
       guard folder.isInPlace else {
@@ -115,6 +138,9 @@ public final class FileLock: Sendable {
   }
 
   deinit {
+    // Closing alone is not enough: a program that another thread is starting at this moment has the
+    // descriptor too, until it is executed, and the lock would last as long.
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
@@ -128,18 +154,19 @@ public final class FileLock: Sendable {
     return Self.firstLine(bytes) ?? "somebody else"
   }
 
-  /// Whether somebody holds the lock at `path` now. Creates nothing. The look takes the lock for an
-  /// instant, shared; who asks for it in earnest asks twice.
+  /// Whether somebody holds the lock at `path` now; never, where the file system has no locks. Creates
+  /// nothing. The look takes the lock for an instant, shared; who asks for it in earnest asks twice.
   public static func isHeld(at path: FilePath) -> Bool {
     let opened = path.withPlatformString {
       open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     }
     guard opened >= 0 else { return false }
-    defer { close(opened) }
-    while flock(opened, LOCK_SH | LOCK_NB) != 0 {
-      if errno != EINTR { return errno == EWOULDBLOCK }
+    defer {
+      // As in `deinit`: a look must not last as long as the start of another program.
+      flock(opened, LOCK_UN)
+      close(opened)
     }
-    return false
+    return ask(opened, LOCK_SH) == .wouldBlock
   }
 
   /// What the holder of the lock at `path` wrote about itself; `nil` when it is unknown.

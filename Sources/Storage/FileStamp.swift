@@ -4,26 +4,25 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What tells a file from a changed one for those who remember something about its content: identity
+/// What tells a file from a changed one for those who remember something about its content: inode, size
 /// and the time of the last change of any kind, which nobody can set back.
 ///
 /// Stricter than `FileIdentity`: a new mode, name or link shows as well, and costs another look inside.
+/// Without the number of the device, unlike that: stamps are stored, and a file system that several
+/// machines share, or that is mounted again, has another number each time.
 public struct FileStamp: Hashable, Sendable, Codable {
   public var bytes: Int64
   public var modifiedNanoseconds: Int64
   public var changedNanoseconds: Int64
   public var inode: UInt64
-  public var device: UInt64
 
   public init(
-    bytes: Int64, modifiedNanoseconds: Int64, changedNanoseconds: Int64, inode: UInt64,
-    device: UInt64
+    bytes: Int64, modifiedNanoseconds: Int64, changedNanoseconds: Int64, inode: UInt64
   ) {
     self.bytes = bytes
     self.modifiedNanoseconds = modifiedNanoseconds
     self.changedNanoseconds = changedNanoseconds
     self.inode = inode
-    self.device = device
   }
 
   /// Follows symbolic links; `nil` when there is no regular file.
@@ -46,7 +45,6 @@ public struct FileStamp: Hashable, Sendable, Codable {
     modifiedNanoseconds = Self.nanoseconds(status.st_mtim)
     changedNanoseconds = Self.nanoseconds(status.st_ctim)
     inode = UInt64(status.st_ino)
-    device = UInt64(status.st_dev)
   }
 
   private static func nanoseconds(_ time: timespec) -> Int64 {

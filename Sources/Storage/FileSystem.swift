@@ -25,13 +25,30 @@ public enum FileSystem {
   }
 
   /// Makes `path` and the folders above it; a folder that exists already is fine.
+  ///
+  /// A folder above that another run sweeps up as empty before there is anything in it is made again.
   public static func makeFolder(_ path: FilePath) throws(FileError) {
     if isFolder(path) || path.isEmpty { return }
     let parent = path.removingLastComponent()
-    if parent != path, !parent.isEmpty { try makeFolder(parent) }
-    guard path.withPlatformString({ mkdir($0, 0o777) }) == 0 || (errno == EEXIST && isFolder(path))
-    else { throw FileError(Errno(rawValue: errno), path: path, operation: "make folder") }
+    let hasParent = parent != path && !parent.isEmpty
+    var failure = Errno.noSuchFileOrDirectory
+    for _ in 0..<mostSweeps {
+      if hasParent { try makeFolder(parent) }
+      if path.withPlatformString({ mkdir($0, 0o777) }) == 0 { return }
+      failure = Errno(rawValue: errno)
+      if failure == .fileExists {
+        if isFolder(path) { return }
+        // A file, or a folder that has just gone again.
+        if exists(path) { break }
+      } else if failure != .noSuchFileOrDirectory || !hasParent {
+        break
+      }
+    }
+    throw FileError(failure, path: path, operation: "make folder")
   }
+
+  /// How often in a row a folder just made may be gone before something else must be wrong.
+  private static let mostSweeps = 100
 
   /// Removes a file or a folder with all it holds, never following links at or below `path`. Absent is
   /// fine.

@@ -98,7 +98,7 @@ extension HeldFolder {
   }
 
   /// Makes a file of exactly these bytes; a name that is taken is an error. After a failure nothing is
-  /// left. `durably` adds an `fsync`.
+  /// left. `durably` adds an `fsync`; without it the disk begins to write larger files, but nobody waits.
   public func write(
     _ bytes: [UInt8], as name: String, durably: Bool = false
   ) throws(FileError) {
@@ -106,10 +106,13 @@ extension HeldFolder {
     do {
       do {
         try fault(.write, name, "write")
+        EarlyWriting.expect(bytes.count, in: file)
         _ = try file.writeAll(bytes)
         if durably {
           try fault(.flush, name, "flush")
           if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
+        } else if bytes.count >= EarlyWriting.leastBytes {
+          EarlyWriting.begin(file, bytes: Int64(bytes.count))
         }
       } catch {
         try? file.close()

@@ -66,7 +66,7 @@ public enum InputLimits {
     "boxes in a movie's index", most: 1 << 16, "each is looked at")
   /// Apple's files nest eight deep.
   public static let depthOfMovieIndex = InputLimit(
-    "boxes inside each other", most: 32, "each takes room on the stack")
+    "boxes inside each other", most: 32, "each takes memory on the stack")
 
   // MARK: Texts
 
@@ -79,12 +79,12 @@ public enum InputLimits {
     "bytes in a capture's description", most: 1 << 26, "descriptions have some thousand")
   /// Decoders descend by recursion. Files of the apps nest four deep.
   public static let depthOfJSON = InputLimit(
-    "brackets inside each other", most: 64, "each takes room on the stack")
+    "brackets inside each other", most: 64, "each takes memory on the stack")
   /// Calibrations and pipelines.
   public static let bytesOfSettings = InputLimit(
     "bytes in a settings file", most: 1 << 20, "a page of text is usual")
   public static let depthOfYAML = InputLimit(
-    "levels inside each other", most: 64, "each takes room on the stack")
+    "levels inside each other", most: 64, "each takes memory on the stack")
   /// Aliases of aliases make a text of a kilobyte into gigabytes; nine levels of nine are enough.
   public static let aliasesOfYAML = InputLimit(
     "aliases in a YAML file", most: 32, "a few are usual")

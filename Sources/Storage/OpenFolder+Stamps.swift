@@ -3,13 +3,12 @@
 #endif
 
 /// What tells an entry of a folder, whatever it is, from a changed one: of a folder also that a name in it
-/// was added, removed or replaced.
+/// was added, removed or replaced. Without the number of the device, as `FileStamp`.
 public struct EntryStamp: Hashable, Sendable {
   public var bytes: Int64
   public var modifiedNanoseconds: Int64
   public var changedNanoseconds: Int64
   public var inode: UInt64
-  public var device: UInt64
   public var mode: UInt32
 }
 
@@ -24,7 +23,7 @@ extension OpenFolder {
     return EntryStamp(
       bytes: Int64(status.st_size), modifiedNanoseconds: Self.nanoseconds(status.st_mtim),
       changedNanoseconds: Self.nanoseconds(status.st_ctim), inode: UInt64(status.st_ino),
-      device: UInt64(status.st_dev), mode: UInt32(status.st_mode))
+      mode: UInt32(status.st_mode))
   }
 
   private static func nanoseconds(_ time: timespec) -> Int64 {

@@ -12,6 +12,8 @@ public final class StagedFile {
   private let file: FileDescriptor
   private var hasher = Digest.Hasher()
   private var bytes: Int64 = 0
+  /// Of these, what the disk has been told to begin with.
+  private var begun: Int64 = 0
   private var isOpen = true
 
   /// `file` is empty and has just been made.
@@ -44,12 +46,19 @@ public final class StagedFile {
     }
     hasher.update(piece)
     bytes += Int64(piece.count)
+    if bytes - begun >= EarlyWriting.pieceBytes { beginWriting() }
+  }
+
+  private func beginWriting() {
+    EarlyWriting.begin(file, from: begun, bytes: bytes - begun)
+    begun = bytes
   }
 
   /// Closes the file and lists it in the artifact. Without this call the file is not part of it.
   public func finish() throws(FileError) {
     guard isOpen else { return }
     isOpen = false
+    if bytes - begun >= Int64(EarlyWriting.leastBytes) { beginWriting() }
     do {
       try file.close()
     } catch {

@@ -97,7 +97,7 @@ public final class StagingFolder: Sendable {
 
   /// Stops short of a full disk, so that what is published, the journal and everybody else still find
   /// some room.
-  private func checkSpace() throws(FileError) {
+  func checkSpace() throws(FileError) {
     let isDue = contents.withLock { contents in
       guard contents.bytes - contents.checkedBytes >= Self.bytesBetweenChecks else { return false }
       contents.checkedBytes = contents.bytes
@@ -133,7 +133,7 @@ public final class StagingFolder: Sendable {
   }
 
   /// The folder that `name` lies in, made where it is absent, and its name there.
-  private func place(for name: String) throws(FileError) -> (HeldFolder, String) {
+  func place(for name: String) throws(FileError) -> (HeldFolder, String) {
     let components = FilePath(name).components.map(\.string)
     var folder = folder
     for component in components.dropLast() { folder = try folder.makeFolder(component) }

@@ -25,7 +25,7 @@ package enum StorageFaults {
   }
 
   /// The fault of a step at `path`.
-  static func fault(_ step: Step, _ path: @autoclosure () -> FilePath) -> Errno? {
+  package static func fault(_ step: Step, _ path: @autoclosure () -> FilePath) -> Errno? {
     guard isArmed.load(ordering: .relaxed) else { return nil }
     let path = path()
     let rule = rules.withLock { rules in rules.first { path.starts(with: $0.key) }?.value }

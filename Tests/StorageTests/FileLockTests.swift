@@ -76,6 +76,24 @@ struct FileLockTests {
     #expect(now != nil)
   }
 
+  @Test(
+    "Where the file system has no locks everybody gets it, and nobody seems to hold it",
+    arguments: [Errno.noFunction, .noLocks, .notSupportedOnSocket])
+  func withoutLocks(answer: Errno) throws {
+    let folder = try TestFolder()
+    let path = folder.path.appending("lock")
+    try FileLock.$answer.withValue(answer) {
+      let first = try #require(try FileLock(at: path, holder: "one") { _ in false })
+      #expect(first.refusal == answer && first.other == nil)
+      #expect(!FileLock.isHeld(at: path))
+      let second = try #require(try FileLock(at: path, holder: "two") { _ in false })
+      #expect(first.other == "two" && second.other == nil)
+    }
+    let real = try #require(try FileLock(at: path, holder: "three") { _ in false })
+    #expect(real.refusal == nil)
+    #expect(FileLock.isHeld(at: path))
+  }
+
   @Test("A folder that nothing can be written to is an error of the output")
   func notWritable() {
     let error = #expect(throws: FileError.self) {

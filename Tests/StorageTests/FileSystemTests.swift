@@ -131,7 +131,7 @@ struct FileSystemTests {
     #expect(error.kind == kind)
     #expect(error.code == errno && error.isWriting)
     #expect(!FileError(errno, path: "/x", operation: "read").isWriting)
-    #expect(error.description.hasPrefix("/x: write: "))
+    #expect(error.description.hasPrefix("/x: cannot be written: "))
     #expect((error.remedy != nil) == hasRemedy)
   }
 }

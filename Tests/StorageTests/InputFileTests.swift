@@ -40,7 +40,7 @@ import Testing
     let error = try #require(throws: FileError.self) { try InputFile(path).whole(limit: limit) }
     #expect(
       error.description
-        == "\(path): read: 10 bytes in a note, at most 9 are read: notes are short")
+        == "\(path): cannot be read: 10 bytes in a note, at most 9 are read: notes are short")
   }
 
   @Test func `a pipe, a device and a folder are refused without waiting`() throws {

@@ -74,7 +74,7 @@ struct StagingFolderTests {
     let staging = try Self.staging(folder)
     try staging.write([1], as: "a/b")
     let error = #expect(throws: FileError.self) { try staging.write([2], as: "a//b") }
-    #expect(error?.description == "a/b: write: is written twice")
+    #expect(error?.description == "a/b: cannot be written: is written twice")
     #expect(try folder.bytes(of: "staging/stage.run/a/b") == [1])
   }
 
