@@ -13,7 +13,7 @@ import SystemPackage
 /// Frame k is made of depth frame k and color picture k; where one of them is missing there is a hole.
 public enum AlignColor: AlignmentStage {
   public static let name = "align-color"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "Samples color into the depth camera: RGB on the depth grid, empty where color cannot see."
   public static let ports = [

@@ -11,7 +11,7 @@ import SystemPackage
 /// Depth as the color camera would have measured it.
 public enum AlignDepth: AlignmentStage {
   public static let name = "align-depth"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Turns depth into the color camera: Z along its optical axis on the color grid, millimeters."
   public static let ports = [

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// Which calibration a stage uses, and the cameras that follow from it: the same for every stage that
 /// relates depth to color.
-enum CalibrationChoice {
-  static let parameters: [ParameterDescription] = [
+package enum CalibrationChoice {
+  package static let parameters: [ParameterDescription] = [
     ParameterDescription(
       "calibration", .file, "A calibration file in place of the capture's own values."),
     ParameterDescription(
@@ -16,13 +16,14 @@ enum CalibrationChoice {
       "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
   ]
 
-  /// A calibration file is one, not only there.
-  static func fileProblems(
-    _ paths: [StageProblem], _ parameters: ParameterValues
+  /// A calibration file is one, and whole, not only there.
+  package static func fileProblems(
+    _ paths: [StageProblem], _ parameters: ParameterValues,
+    for need: CalibrationNeed = .depthAndColor
   ) -> [StageProblem] {
     guard paths.isEmpty, let path = parameters.text("calibration") else { return paths }
     do throws(CalibrationError) {
-      try CalibrationFile.check(FilePath(path))
+      try CalibrationFile.check(FilePath(path), for: need)
       return []
     } catch {
       return [StageProblem(parameter: "calibration", "\(error)")]
@@ -30,7 +31,7 @@ enum CalibrationChoice {
   }
 
   /// The file to read, if it is not the capture's own values.
-  static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
+  package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(
       file: parameters.text("calibration").map { FilePath(text: $0) },
       folder: parameters.text("calibrationFolder").map { FilePath(text: $0) }, deviceID: deviceID
@@ -38,14 +39,14 @@ enum CalibrationChoice {
   }
 
   /// Files that count into the fingerprint.
-  static func externalFiles(
+  package static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     file(parameters, deviceID: capture.deviceID).map { ["calibration": $0] } ?? [:]
   }
 
   /// Applies to captures with depth whose calibration is complete, or replaced by a file.
-  static func applicability(
+  package static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let depth = Applicability(capture.state(of: .depth))
@@ -56,38 +57,45 @@ enum CalibrationChoice {
   }
 
   /// The cameras of the context's capture for depth frames of a store.
-  static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras {
-    if context.capture.color.value?.isMirrored ?? false {
+  package static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras
+  {
+    let cameras = try cameras(
+      context.capture, file: context.externalFiles["calibration"],
+      depthSize: PictureSize(width: store.width, height: store.height))
+    if let suspicion = cameras.calibration.suspicion {
+      context.warnings.add(.calibrationSuspect, "calibration", suspicion)
+    }
+    return cameras
+  }
+
+  /// The cameras of a capture for depth frames of a size.
+  ///
+  /// - Parameter file: a calibration in place of the capture's own values.
+  package static func cameras(
+    _ capture: Capture, file: FilePath?, depthSize: PictureSize
+  ) throws -> CaptureCameras {
+    if capture.color.value?.isMirrored ?? false {
       throw StageFailure(
         "the video's display matrix mirrors its pictures: no camera takes such pictures, so that "
           + "depth cannot be brought to them")
     }
-    let depthSize = PictureSize(width: store.width, height: store.height)
-    let colorSize = storedColorSize(context.capture)
-    let calibration = try calibration(context, depthSize: depthSize, colorSize: colorSize)
-    if let suspicion = calibration.suspicion {
-      context.warnings.add(.calibrationSuspect, "calibration", suspicion)
-    }
+    let colorSize = storedColorSize(capture)
+    let calibration =
+      if let file {
+        try CalibrationFile.read(
+          file, depthSize: (depthSize.width, depthSize.height),
+          colorSize: colorSize.map { ($0.width, $0.height) })
+      } else {
+        capture.alignment ?? DepthCalibration(registered: false)
+      }
     return CaptureCameras(
-      calibration: calibration, isCapturesOwn: context.externalFiles["calibration"] == nil,
-      depthSize: depthSize,
+      calibration: calibration, isCapturesOwn: file == nil, depthSize: depthSize,
       colorSize: colorSize,
-      clockwiseQuarterTurns: context.capture.color.value?.clockwiseQuarterTurns ?? 0)
-  }
-
-  private static func calibration(
-    _ context: StageContext, depthSize: PictureSize, colorSize: PictureSize?
-  ) throws -> DepthCalibration {
-    if let file = context.externalFiles["calibration"] {
-      return try CalibrationFile.read(
-        file, depthSize: (depthSize.width, depthSize.height),
-        colorSize: colorSize.map { ($0.width, $0.height) })
-    }
-    return context.capture.alignment ?? DepthCalibration(registered: false)
+      clockwiseQuarterTurns: capture.color.value?.clockwiseQuarterTurns ?? 0)
   }
 
   /// The size of the color pictures before the turn that makes them upright.
-  private static func storedColorSize(_ capture: Capture) -> PictureSize? {
+  package static func storedColorSize(_ capture: Capture) -> PictureSize? {
     guard let color = capture.color.value, let width = color.description.width,
       let height = color.description.height
     else { return nil }
@@ -97,15 +105,15 @@ enum CalibrationChoice {
 }
 
 /// What relates the depth frames of a capture to its color pictures.
-struct CaptureCameras: Sendable {
-  var calibration: DepthCalibration
+package struct CaptureCameras: Sendable {
+  package var calibration: DepthCalibration
   /// Whether it is what the capture states, no file of the user's.
-  var isCapturesOwn: Bool
-  var depthSize: PictureSize
+  package var isCapturesOwn: Bool
+  package var depthSize: PictureSize
   /// Before the turn; `nil` where the capture does not know it.
-  var colorSize: PictureSize?
+  package var colorSize: PictureSize?
   /// The turn that makes color pictures upright.
-  var clockwiseQuarterTurns: Int
+  package var clockwiseQuarterTurns: Int
 }
 
 extension [CameraRescale] {

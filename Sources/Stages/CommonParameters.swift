@@ -2,13 +2,13 @@ import Codecs
 import Pipeline
 
 /// Parameters that several stages share, described once.
-enum CommonParameters {
-  static let compression = ParameterDescription(
+package enum CommonParameters {
+  package static let compression = ParameterDescription(
     "compression", .choice(PNGCompression.allCases.map(\.rawValue)),
     default: .text(PNGCompression.fast.rawValue),
     "How PNG files are compressed: the same pixels, other size and speed.")
 
-  static func compression(_ parameters: ParameterValues) -> PNGCompression {
+  package static func compression(_ parameters: ParameterValues) -> PNGCompression {
     parameters.text("compression").flatMap(PNGCompression.init) ?? .fast
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// The color video as pictures: every picture once, in presentation order, named by canonical index.
 public enum DecodeColor: Stage {
   public static let name = "decode-color"
-  public static let version = 4
+  public static let version = 5
   public static let sentence =
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []

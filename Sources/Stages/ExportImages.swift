@@ -8,7 +8,7 @@ import Synchronization
 /// Depth or confidence frames as PNG files, one per frame, named by the canonical index.
 public enum ExportImages: Stage {
   public static let name = "export-images"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Writes depth (16-bit gray, millimeters) or confidence (8-bit gray, stored values) as PNG."
   public static let ports = [

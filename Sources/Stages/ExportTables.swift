@@ -172,7 +172,7 @@ public enum ExportTables: Stage {
 extension IntrinsicsRow {
   /// The intrinsics of the upright picture whose size the row states; unchanged when the size is not
   /// known.
-  func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
+  package func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
     let isSideways = quarterTurns % 2 != 0
     let (w, h) = isSideways ? (height, width) : (width, height)
     let stored = PinholeCamera(width: w ?? 0, height: h ?? 0, fx: fx, fy: fy, cx: cx, cy: cy)

@@ -8,7 +8,7 @@ import Storage
 /// A small picture of the first upright frame.
 public enum MakeThumbnail: Stage {
   public static let name = "make-thumbnail"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "Writes thumbnail.png of the first picture: at most 300x300, upright, aspect kept."
   public static let ports: [Port] = []

@@ -5,84 +5,129 @@ import Parallel
 import Pipeline
 import Processing
 import Storage
-import SystemPackage
 
-/// Pictures for people: does depth lie where color is?
+/// Pictures for people: does depth lie where color is, what is to be seen, what did the motion sensors do?
+///
+/// Made from what other stages have published and from the sensor readings of the capture; nothing is decoded or
+/// aligned again. Never fails a capture whose pictures are there: what cannot be read is left out.
 public enum Preview: Stage {
   public static let name = "preview"
-  public static let version = 4
+  public static let version = 6
   public static let sentence =
-    "For some evenly spaced frames: color with the outlines of depth, beside depth in false color."
+    "For some evenly spaced frames: color with the contours of depth, beside depth in false color; "
+    + "without depth one sheet of frames; and the motion sensors over time."
   public static let ports = [
-    Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
-    Port("aligned", .alignedImages, isRequired: true, "depth on the color grid"),
+    Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
+    Port("aligned", .alignedImages, isRequired: false, "depth as the color camera sees it"),
+    Port(
+      "depth", .depthImages, isRequired: false, "shown beside color where nothing is aligned"),
   ]
   public static let parameters: [ParameterDescription] = [
     ParameterDescription(
-      "frames", .integer(1...10_000), default: .integer(8), "How many frames are shown.")
+      "frames", .integer(1...10_000), default: .integer(8), "How many frames are shown at most."),
+    ParameterDescription(
+      "spacing", .integer(1...1_000_000), default: .integer(1),
+      "Show at most one frame in this many, but two where there are two: keeps the cost in proportion."
+    ),
   ]
+
+  /// Motion sensors over time.
+  static let motionFile = "imu.png"
+  /// Frames of a capture without depth.
+  static let sheetFile = "sheet.png"
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .preview }
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [] }
+  ) -> Set<CapturePart> { [.imu, .frames] }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    let color = Applicability(capture.state(of: .color))
-    guard case .applies = color else { return color }
-    return Applicability(capture.state(of: .depth))
+    let states = [CapturePart.color, .depth, .imu].map { capture.state(of: $0) }
+    if states.contains(.present) { return .applies }
+    // The stage of that stream fails with it; once is enough.
+    for case .unreadable(let why) in states {
+      return .notApplicable("nothing can be shown: \(why)")
+    }
+    return .notApplicable("there is no color, depth or IMU that can be shown")
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
-    guard let color = context.inputs["color"], let aligned = context.inputs["aligned"] else {
-      return StageResult(frames: 0)
-    }
-    let (colors, depths) = (PictureFiles(color), PictureFiles(aligned))
-    let common = colors.frames.filter { depths[$0] != nil }
-    let chosen = evenlySpaced(common, count: context.parameters.integer("frames") ?? 8)
+    let pictures = PublishedPictures(
+      context.inputs, depthWidth: context.capture.depth.value?.width)
+    let chosen = FrameChoice.evenly(
+      pictures.frames, count: context.parameters.integer("frames") ?? 8,
+      spacing: context.parameters.integer("spacing") ?? 1)
     context.progress.expect(chosen.count)
-    // One range for all pictures, so that they can be compared; from a few of them, to bound memory.
-    let samples = try evenlySpaced(chosen, count: 4).compactMap { frame in
-      try depths[frame].map(PNGReader.depth)
+    var made =
+      pictures.hasDepth
+      ? try writePairs(chosen, pictures, context) : try writeSheet(chosen, pictures, context)
+    let frames = made
+    if let strip = MotionStrip.draw(
+      MotionReadings.series(of: context.capture),
+      frames: MotionReadings.frameTimes(of: context.capture),
+      shown: MotionReadings.times(ofFrames: chosen, context.capture))
+    {
+      var writer = PNGWriter()
+      try context.staging.write(writer.encode(strip), as: motionFile)
+      made += 1
     }
-    let shades = PreviewPicture.range(of: samples)
-    _ = try concurrentMap(count: chosen.count, budget: context.budget) { index in
+    if made == 0 {
+      if let problem = pictures.problem { throw problem }
+      let isMissing =
+        context.capture.color.value != nil && context.inputs["color"] == nil
+        && context.inputs["aligned"] == nil && context.inputs["depth"] == nil
+      throw StageDoesNotApply(
+        "there is no picture to show" + (isMissing ? ": those of color were not made" : ""))
+    }
+    return StageResult(frames: frames)
+  }
+
+  /// One picture per frame. All have one range of colors, so that they can be compared; it is that of up to eight
+  /// of them, to bound memory.
+  private static func writePairs(
+    _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
+  ) throws -> Int {
+    let head = FrameChoice.evenly(chosen, count: 8)
+    let read = try concurrentMap(count: head.count, budget: context.budget) { index in
       try context.cancellation.check()
-      let frame = chosen[index]
-      guard let colorFile = colors[frame], let depthFile = depths[frame],
-        let picture = try colors.color(frame)
-      else { return }
-      let depth = try PNGReader.depth(at: depthFile)
-      guard (picture.width, picture.height) == (depth.width, depth.height) else {
-        throw PreviewSizeError(color: colorFile, aligned: depthFile)
-      }
-      let depthWidth = context.capture.depth.value?.width ?? depth.width
-      let preview = PreviewPicture.compose(
-        color: picture, aligned: depth, colors: shades,
-        depthPixel: (depth.width + depthWidth - 1) / max(1, depthWidth))
-      var writer = PNGWriter(compression: .compact)
-      try context.staging.write(writer.encode(preview), as: FrameFileName.name(frame))
-      context.progress.advance()
+      return pictures.shown(head[index], most: PreviewPicture.half)
     }
-    return StageResult(frames: chosen.count)
+    let colors = FalseColor(of: read.compactMap { $0?.depth })
+    let known = Dictionary(zip(head, read), uniquingKeysWith: { first, _ in first })
+    let written = try concurrentMap(count: chosen.count, budget: context.budget) { index in
+      try context.cancellation.check()
+      defer { context.progress.advance() }
+      let frame = chosen[index]
+      let shown = known[frame] ?? pictures.shown(frame, most: PreviewPicture.half)
+      guard let shown, let picture = PreviewPicture.compose(shown, colors) else { return 0 }
+      var writer = PNGWriter()
+      try context.staging.write(writer.encode(picture), as: FrameFileName.name(frame))
+      return 1
+    }
+    return written.reduce(0, +)
   }
 
-  /// First and last included.
-  static func evenlySpaced(_ frames: [Int], count: Int) -> [Int] {
-    guard frames.count > count else { return frames }
-    guard count > 1 else { return [frames[frames.count / 2]] }
-    return (0..<count).map { frames[$0 * (frames.count - 1) / (count - 1)] }
-  }
-}
-
-/// Color and aligned depth on different grids.
-struct PreviewSizeError: Error, CustomStringConvertible {
-  var color: FilePath
-  var aligned: FilePath
-  var description: String {
-    "\(color) and \(aligned) differ in size (set aligned.grid=color for a preview)"
+  private static func writeSheet(
+    _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
+  ) throws -> Int {
+    let columns = 4
+    let most = LookSheet.pictureSize(columns: columns)
+    let cells = try concurrentMap(count: chosen.count, budget: context.budget) {
+      index -> LookSheet.Cell? in
+      try context.cancellation.check()
+      defer { context.progress.advance() }
+      guard let color = pictures.shown(chosen[index], most: most)?.color else { return nil }
+      return LookSheet.Cell(
+        label: FrameLabel.text(chosen[index], context.capture), pictures: [color])
+    }.compactMap(\.self)
+    if cells.isEmpty { return 0 }
+    var sheet = LookSheet(columns: columns)
+    sheet.cells = cells
+    var writer = PNGWriter()
+    try context.staging.write(writer.encode(sheet.draw()), as: sheetFile)
+    return cells.count
   }
 }

@@ -1,12 +1,12 @@
 import Captures
 
 /// The records of a stream one after the other, asked for by canonical frame.
-final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
+package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   private let stream: PictureStream<Pixel>
   private let reader: (any OrderedFrameReader<Pixel>)?
   private var record = 0
 
-  init(_ stream: PictureStream<Pixel>) throws {
+  package init(_ stream: PictureStream<Pixel>) throws {
     self.stream = stream
     if case .ordered(let source) = stream.access {
       reader = try source.makeReader()
@@ -16,7 +16,7 @@ final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   }
 
   /// The record of `frame`, which never goes back; `nil` outside of the stream.
-  func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
+  package func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
     let wanted = frame - stream.firstFrame
     guard wanted >= record, wanted < stream.access.recordCount else { return nil }
     guard let reader else {

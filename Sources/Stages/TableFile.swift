@@ -2,22 +2,22 @@ import Codecs
 import Storage
 
 /// A CSV table of an artifact, written in pieces of 1 MiB.
-struct TableFile: ~Copyable {
-  var csv: CSVWriter
+package struct TableFile: ~Copyable {
+  package var csv: CSVWriter
   private let file: StagedFile
 
-  init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
+  package init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
     csv = CSVWriter(columns: columns)
     file = try staging.create(name)
   }
 
-  mutating func endRow() throws {
+  package mutating func endRow() throws {
     csv.endRow()
     if csv.pendingByteCount > 1 << 20 { try flush() }
   }
 
   /// Writes the rest; without this the file is not part of the artifact.
-  mutating func finish() throws {
+  package mutating func finish() throws {
     try flush()
     try file.finish()
   }

@@ -7,11 +7,11 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Decodes a video in one thread at a time and converts, encodes and writes its pictures on all cores.
+/// Decodes a video for one worker at a time and converts, encodes and writes its pictures on all cores.
 struct VideoExport: Sendable {
   private let context: StageContext
   private let color: ColorStream
-  private let decoder: VideoDecoder
+  private let feed: VideoFeed
   private let selection: FrameSelection
   private let file: FilePath
 
@@ -19,22 +19,21 @@ struct VideoExport: Sendable {
     self.context = context
     self.color = color
     self.file = file
-    let isBare = color.description.encoding == "h264-annexb"
-    decoder = try VideoDecoder(
-      file, container: isBare ? .annexB : .any, track: track, order: color.order,
-      threads: Self.decodingThreads(workers: context.budget.share))
+    feed = try VideoFeed(
+      context, color, file: file, track: track,
+      workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
+        format: context.parameters.text("format"),
+        compression: context.parameters.text("compression")))
     selection = FrameSelection(
       every: context.parameters.integer("every") ?? 1,
       first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
   }
 
-  /// Decoding is up to half of the work on a picture, so that one thread of it feeds two to three cores;
-  /// more only take memory then. Beyond, the decoder's own threads run while a worker waits for a
-  /// picture; the stage's CPU time does not include them.
-  private static func decodingThreads(workers: Int) -> Int { max(1, min(workers / 2, 8)) }
+  /// How many decoded pictures may wait for a worker.
+  static let ahead = 1
 
   /// One picture on its way from the decoder to a worker.
-  private struct Item {
+  private struct Item: Sendable {
     var picture: DecodedPicture
     var frame: Int
   }
@@ -55,7 +54,7 @@ struct VideoExport: Sendable {
     let written = Atomic<Int>(0)
     context.progress.expect(color.description.frames ?? 0)
     try pullFrames(
-      workers: context.workers, budget: context.budget, precedence: .first,
+      workers: context.workers, ahead: Self.ahead, budget: context.budget, precedence: .first,
       makeScratch: {
         Scratch(
           writer: try ColorWriter(context.parameters),
@@ -63,27 +62,33 @@ struct VideoExport: Sendable {
       },
       next: { (_: inout Scratch) throws -> Item? in try nextWanted(ledger) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
-        let picture = item.picture
-        try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
-        try scratch.writer.encode(
-          rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
-        try context.staging.write(
-          scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
+        try feed.work { try write(item, &scratch) }
         written.add(1, ordering: .relaxed)
       })
     let frames = written.load(ordering: .relaxed)
     let file = file.shownName
     try ledger.withLock { ledger in
       ledger.report(file, to: context.warnings)
-      try ledger.check(written: frames, decoder.counts, of: file)
+      try ledger.check(written: frames, feed.counts, of: file)
     }
-    return StageResult(frames: frames)
+    var result = StageResult(frames: frames)
+    result.externalCPUSeconds = feed.threadCPUSeconds
+    return result
+  }
+
+  private func write(_ item: Item, _ scratch: inout Scratch) throws {
+    let picture = item.picture
+    try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+    try scratch.writer.encode(
+      rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
+    try context.staging.write(
+      scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
   private func nextWanted(_ ledger: borrowing Mutex<PictureLedger>) throws -> Item? {
     while true {
       try context.cancellation.check()
-      guard let picture = try decoder.next() else { return nil }
+      guard let picture = try feed.next() else { return nil }
       context.progress.advance()
       let (frame, isOver) = ledger.withLock { ($0.enter(picture), $0.isOver) }
       if isOver { return nil }

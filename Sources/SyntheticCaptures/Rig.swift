@@ -9,9 +9,11 @@ struct Rig {
   let depthMount: CameraMount
 
   init(
-    seed: UInt64, color: PinholeCamera, depth: PinholeCamera, depthMount: CameraMount = .color
+    _ options: SynthesisOptions, color: PinholeCamera, depth: PinholeCamera,
+    depthMount: CameraMount = .color
   ) {
-    room = Room.furnished(seed: seed)
+    let seed = options.seed
+    room = Room.made(seed: seed, isFurnished: !options.roomIsEmpty)
     motion = CameraMotion(seed: seed, center: Room.cameraCenter, reach: Room.cameraReach)
     self.color = color
     self.depth = depth

@@ -23,6 +23,8 @@ public struct SynthesisOptions: Sendable {
   public var exposureSeconds = 1.0 / 60
   /// Constant rate factor of the video encoder: smaller is better and larger, 0…51.
   public var quality: Int?
+  /// Only walls, nothing standing in the room: every point that is seen lies on one of six known planes.
+  public var roomIsEmpty = false
   /// Writes the frame's number into the top eighth of each picture.
   public var showsFrameCode = false
   /// The capture's name; by default one made from the seed in the family's own form.

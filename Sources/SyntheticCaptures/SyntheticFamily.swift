@@ -63,7 +63,12 @@ extension SynthesisOptions {
   func check() throws {
     func check(_ what: String, _ value: Double?, _ range: ClosedRange<Double>) throws {
       guard let value, !range.contains(value) else { return }
-      throw SynthesisError("\(what) must be within \(range.lowerBound)…\(range.upperBound)")
+      func text(_ number: Double) -> String {
+        Int(exactly: number).map { "\($0)" } ?? "\(number)"
+      }
+      throw SynthesisError(
+        "\(what) must be \(text(range.lowerBound)) to \(text(range.upperBound)), not \(text(value))"
+      )
     }
     try check("the number of frames", frames.map { Double($0) }, 1...1_000_000)
     try check("the rate", rate, 1...240)

@@ -49,9 +49,9 @@ struct DiagnosticTests {
         "1:9 schema is 1 in this version",
         "2:1 unknown key 'stagse', did you mean 'stages'?",
         "4:3 a stage name is a folder name: letters, digits, '.', '_' and '-', no '.' at its start",
-        "6:11 unknown stage kind 'make-frame', did you mean 'make-frames'?",
+        "6:11 unknown kind of stage 'make-frame', did you mean 'make-frames'?",
         "7:5 unknown key 'kep', did you mean 'keep'?",
-        "10:20 stream: 'both' is not depth|confidence",
+        "10:20 stream: 'both' is not one of depth, confidence",
         "10:26 unknown parameter 'strem', did you mean 'stream'?",
         "11:14 retries is a whole number, 0 to 100",
         "13:3 'aligned' needs a stage that makes depth-frames (input 'frames')",
@@ -72,7 +72,7 @@ struct DiagnosticTests {
     }
     #expect(
       error?.description == """
-        test.yaml:3:13: unknown stage kind 'make-colour', did you mean 'make-color'?
+        test.yaml:3:13: unknown kind of stage 'make-colour', did you mean 'make-color'?
             a: {uses: make-colour}
                       ^
         """)

@@ -43,7 +43,8 @@ struct ParameterTests {
         "change: '11m' is not a length, such as 10mm or 0.01 (meters), 0.0 to 10.0 m"
       ),
       ("range", "2..1", "range: '2..1' is not two lengths, such as 0.3m..4m"),
-      ("mode", "Fast", "mode: 'Fast' is not fast|slow"), ("table", "", "table: '' is not a file"),
+      ("mode", "Fast", "mode: 'Fast' is not one of fast, slow, did you mean 'fast'?"),
+      ("table", "", "table: '' is not a file"),
       ("tables", "", "tables: '' is not a folder"),
     ])
   func wrong(name: String, text: String, message: String) throws {

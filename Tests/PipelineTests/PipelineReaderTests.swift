@@ -42,7 +42,7 @@ struct PipelineReaderTests {
           keep: false
           retries: 3
           timeout: 30m
-          resources: {memory: 2GB}
+          resources: {memory: 2GB, cpus: 1024, time: 90.5s}
           with:
             range: 0.3..4m
             shifts: yes
@@ -56,6 +56,8 @@ struct PipelineReaderTests {
     #expect(inner.retries == 3)
     #expect(inner.timeoutNanoseconds == 1_800_000_000_000)
     #expect(inner.memoryBytes == 2_000_000_000)
+    #expect(inner.cpus == 1024)
+    #expect(inner.timeSeconds == 91)
     #expect(inner.parameters.lengths("range") == 0.3...4)
     #expect(inner.parameters.flag("shifts"))
     #expect(inner.parameters.durationNanoseconds("window") == 10_000_000)
@@ -68,6 +70,7 @@ struct PipelineReaderTests {
     let stage = try #require(try pipeline("schema: 1\nstages: {a: {uses: make-color}}")["a"])
     #expect(stage.keep && stage.retries == 0 && stage.inputs.isEmpty && stage.partOf == nil)
     #expect(stage.timeoutNanoseconds == nil && stage.memoryBytes == nil)
+    #expect(stage.cpus == nil && stage.timeSeconds == nil)
   }
 
   @Test("Two stages of one kind have parameters of their own")

@@ -52,7 +52,7 @@ struct ProvenanceTests {
   @Test("The version stands alone on the first line, what it is made of below")
   func text() {
     #expect(
-      Self.program.text(compiler: "6.3") == """
+      Self.program.text(compiler: "6.3", processor: "arm64") == """
         1.2.3
         commit unknown
         Swift 6.3
@@ -60,6 +60,7 @@ struct ProvenanceTests {
         libswscale 8.3.0
         libpng 1.6.48
         libxyz 2
+        processor arm64
         """)
   }
 }

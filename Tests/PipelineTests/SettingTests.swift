@@ -39,7 +39,14 @@ struct SettingTests {
     "What the pipeline does not know is named, with the nearest that it knows",
     arguments: [
       ("colour.every=2", "the pipeline has no stage 'colour', did you mean 'color'?"),
-      ("reconstruction.x=2", "the pipeline has no stage 'reconstruction'"),
+      (
+        "reconstruction.x=2",
+        "the pipeline has no stage 'reconstruction'; stages: color, frames, depth, aligned, tables"
+      ),
+      (
+        "make-tables.x=2",
+        "the pipeline has no stage 'make-tables': make-tables is a kind; the stage is called tables"
+      ),
       ("color.evry=2", "stage 'color' has no parameter 'evry', did you mean 'every'?"),
       ("depth.rnge=1", "stage 'depth' has no parameter 'rnge', did you mean 'range'?"),
       ("aligned.every=2", "stage 'aligned' has no parameter 'every'"),

@@ -28,6 +28,15 @@ struct UnitTextTests {
   }
 
   @Test(
+    "Offsets go both ways",
+    arguments: [("-3ms", -3_000_000), ("3ms", 3_000_000), ("-1.5s", -1_500_000_000), ("-0s", 0)]
+      as [(String, Int64)])
+  func signed(text: String, nanoseconds: Int64) {
+    #expect(DurationText.signedNanoseconds(text) == nanoseconds)
+    #expect(DurationText.signedNanoseconds("-" + "-3ms") == nil)
+  }
+
+  @Test(
     "A duration prints in the largest unit that gives a whole number",
     arguments: [
       (0, "0ns"), (1, "1ns"), (1_000, "1us"), (1_500, "1500ns"), (50_000_000, "50ms"),

@@ -26,7 +26,7 @@ extension WrongFile {
     connected(
       "an unknown optional stage", "  x: {uses: make-tables, optional: [nothing-like-it]}",
       """
-      test.yaml:7:37: unknown stage 'nothing-like-it'
+      test.yaml:7:37: unknown stage 'nothing-like-it'; stages: color, frames, one, two, x
           x: {uses: make-tables, optional: [nothing-like-it]}
                                             ^
       """),
@@ -112,7 +112,7 @@ extension WrongFile {
       "a stage with an error of its own is no second error",
       "  y: {uses: make-frame}\n  x: {uses: align, needs: [y]}",
       """
-      test.yaml:7:13: unknown stage kind 'make-frame', did you mean 'make-frames'?
+      test.yaml:7:13: unknown kind of stage 'make-frame', did you mean 'make-frames'?
           y: {uses: make-frame}
                     ^
       """),
@@ -123,7 +123,7 @@ extension WrongFile {
     WrongFile(
       "a stage needs itself", "schema: 1\nstages:\n  a: {uses: pass, optional: [a]}\n",
       """
-      test.yaml:3:3: stages need each other in a circle: a -> a
+      test.yaml:3:3: stages need each other in a circle: a -> a; take one of them out of 'needs'
           a: {uses: pass, optional: [a]}
           ^
       """),
@@ -138,7 +138,7 @@ extension WrongFile {
         b: {uses: pass, optional: [c]}
       """,
       """
-      test.yaml:4:3: stages need each other in a circle: c -> a -> b -> c
+      test.yaml:4:3: stages need each other in a circle: c -> a -> b -> c; take one of them out of 'needs'
           c: {uses: pass, optional: [a]}
           ^
       """),
@@ -153,10 +153,10 @@ extension WrongFile {
         d: {uses: pass, optional: [c]}
       """,
       """
-      test.yaml:3:3: stages need each other in a circle: a -> b -> a
+      test.yaml:3:3: stages need each other in a circle: a -> b -> a; take one of them out of 'needs'
           a: {uses: pass, optional: [b]}
           ^
-      test.yaml:5:3: stages need each other in a circle: c -> d -> c
+      test.yaml:5:3: stages need each other in a circle: c -> d -> c; take one of them out of 'needs'
           c: {uses: pass, optional: [d]}
           ^
       """),

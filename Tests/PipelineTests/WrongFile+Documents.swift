@@ -74,7 +74,7 @@ extension WrongFile {
     WrongFile(
       "a tab for indentation", "schema: 1\nstages:\n\ta: {uses: make-color}\n",
       """
-      test.yaml:3:1: while scanning for the next token, found character that cannot start any token, a tab: YAML is indented with spaces
+      test.yaml:3:1: a tab: YAML is indented with spaces (while scanning for the next token, found character that cannot start any token)
         \ta: {uses: make-color}
         ^
       """),
@@ -88,7 +88,7 @@ extension WrongFile {
     WrongFile(
       "a text that is not closed", "schema: 1\nstages: \"a\n",
       """
-      test.yaml:3:1: while scanning a quoted scalar, found unexpected end of stream
+      test.yaml:3:1: a quote is opened and not closed (while scanning a quoted scalar, found unexpected end of stream)
        \u{20}
         ^
       """),

@@ -8,14 +8,14 @@ extension WrongFile {
     stage(
       "a stage without content", "  b: {uses: make-color}\n",
       """
-      test.yaml:3:5: stage 'a' must be a map with 'uses'
+      test.yaml:3:5: stage 'a' must be a map with 'uses', indented below its name
           a:
             ^
       """),
     stage(
       "a stage that is a list", "    - make-color\n",
       """
-      test.yaml:4:5: stage 'a' must be a map with 'uses'
+      test.yaml:4:5: stage 'a' must be a map with 'uses', indented below its name
             - make-color
             ^
       """),
@@ -36,14 +36,14 @@ extension WrongFile {
     stage(
       "an unknown kind", "    uses: make-colr\n",
       """
-      test.yaml:4:11: unknown stage kind 'make-colr', did you mean 'make-color'?
+      test.yaml:4:11: unknown kind of stage 'make-colr', did you mean 'make-color'?
             uses: make-colr
                   ^
       """),
     stage(
       "a kind like no other", "    uses: reconstruct-everything\n",
       """
-      test.yaml:4:11: unknown stage kind 'reconstruct-everything'
+      test.yaml:4:11: unknown kind of stage 'reconstruct-everything'; `scanmill stages` lists the kinds
             uses: reconstruct-everything
                   ^
       """),
@@ -81,6 +81,48 @@ extension WrongFile {
       test.yaml:5:25: memory is a size with its unit, such as 2GB
             resources: {memory: 2 gigs}
                                 ^
+      """),
+    stage(
+      "'cpus' none", "    uses: make-color\n    resources: {cpus: 0}\n",
+      """
+      test.yaml:5:23: cpus is a whole number, 1 to 1024
+            resources: {cpus: 0}
+                              ^
+      """),
+    stage(
+      "'cpus' by halves", "    uses: make-color\n    resources: {cpus: 1.5}\n",
+      """
+      test.yaml:5:23: cpus is a whole number, 1 to 1024
+            resources: {cpus: 1.5}
+                              ^
+      """),
+    stage(
+      "'cpus' too many", "    uses: make-color\n    resources: {cpus: 1025}\n",
+      """
+      test.yaml:5:23: cpus is a whole number, 1 to 1024
+            resources: {cpus: 1025}
+                              ^
+      """),
+    stage(
+      "'time' without unit", "    uses: make-color\n    resources: {time: 30}\n",
+      """
+      test.yaml:5:23: time is a duration with its unit, such as 30m, up to 365 days
+            resources: {time: 30}
+                              ^
+      """),
+    stage(
+      "'time' of nothing", "    uses: make-color\n    resources: {time: 0s}\n",
+      """
+      test.yaml:5:23: time is a duration with its unit, such as 30m, up to 365 days
+            resources: {time: 0s}
+                              ^
+      """),
+    stage(
+      "'time' beyond a year", "    uses: make-color\n    resources: {time: 8761h}\n",
+      """
+      test.yaml:5:23: time is a duration with its unit, such as 30m, up to 365 days
+            resources: {time: 8761h}
+                              ^
       """),
     stage(
       "an unknown resource", "    uses: make-color\n    resources: {memroy: 2GB}\n",

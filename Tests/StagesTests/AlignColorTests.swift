@@ -3,6 +3,7 @@ import Codecs
 import Geometry
 import Pipeline
 import Stages
+import StageSupport
 import Storage
 import Testing
 

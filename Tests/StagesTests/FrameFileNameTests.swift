@@ -23,8 +23,8 @@ struct FrameFileNameTests {
 
   @Test("Frames are spread evenly, first and last included")
   func spread() {
-    #expect(Preview.evenlySpaced(Array(0..<10), count: 4) == [0, 3, 6, 9])
-    #expect(Preview.evenlySpaced([3, 5], count: 4) == [3, 5])
-    #expect(Preview.evenlySpaced(Array(0..<9), count: 1) == [4])
+    #expect(FrameChoice.evenly(Array(0..<10), count: 4) == [0, 3, 6, 9])
+    #expect(FrameChoice.evenly([3, 5], count: 4) == [3, 5])
+    #expect(FrameChoice.evenly(Array(0..<9), count: 1) == [4])
   }
 }

@@ -1,8 +1,11 @@
 import Captures
 import Codecs
 import Geometry
-import Stages
+import Pipeline
+@testable import Stages
+import StageSupport
 import Storage
+import SystemPackage
 import Testing
 
 @Suite("Preview pictures")
@@ -71,5 +74,108 @@ struct PreviewTests {
     }
     #expect(whites(0..<180) == 0)
     #expect(whites(180..<picture.height) > 100)
+  }
+
+  /// A capture whose six frames have times, with a motion sensor around them.
+  private func moving(_ capture: Capture) -> Capture {
+    var capture = capture
+    capture.frames = (0..<6).map { frame in
+      CaptureFrame(timestamp: Timestamp(nanoseconds: Int64(frame) * 100_000_000))
+    }
+    let samples = (0..<100).map { number in
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: Int64(number) * 10_000_000), sensor: 0,
+        x: Double(number % 10), y: 0, z: -9.8)
+    }
+    let description = StreamDescription(file: "imu", encoding: "csv")
+    capture.imu = .present(
+      IMUStream.sorting(
+        samples, sensorNames: ["accelerometer"], description: description, convention: .coremotion
+      ).stream)
+    return capture
+  }
+
+  @Test("Without depth one sheet of frames; with a motion sensor a strip of it, for any capture")
+  func withoutDepth() throws {
+    let scene = BoardScene()
+    let bench = try StageBench(moving(scene.capture))
+    let pictures = try bench.color([scene.color, nil, scene.color, scene.color])
+    let output = try bench.run(Preview.self, inputs: ["color": pictures])
+    #expect(output.names == ["imu.png", "sheet.png"])
+    #expect(output.result.frames == 3)
+    #expect(try PNGReader.color(at: output.file("imu.png")).width == 1288)
+    let nothing = try StageBench(moving(scene.capture))
+    #expect(try nothing.run(Preview.self).names == ["imu.png"])
+  }
+
+  @Test("Depth that is not aligned stands beside color, depth alone stands alone")
+  func notAligned() throws {
+    let scene = BoardScene()
+    let bench = try StageBench(scene.capture)
+    let depth = try bench.depthPictures([scene.depth, nil, scene.depth], as: "depth")
+    let pictures = try bench.color([scene.color, scene.color, scene.color])
+    let both = try bench.run(
+      Preview.self, as: "both", inputs: ["color": pictures, "depth": depth])
+    #expect(both.names == ["000000.png", "000002.png"])
+    #expect(try PNGReader.color(at: both.file("000000.png")).width == 240 + 8 + 80)
+    let alone = try bench.run(Preview.self, as: "alone", inputs: ["depth": depth])
+    #expect(try PNGReader.color(at: alone.file("000000.png")).width == 80)
+  }
+
+  @Test("A picture that cannot be read is left out; only when none can be has the stage failed")
+  func damaged() throws {
+    let scene = BoardScene()
+    let bench = try StageBench(scene.capture)
+    let aligned = try bench.depthPictures(
+      Array(repeating: DepthImage(width: 240, height: 180), count: 3))
+    let pictures = try bench.color([scene.color, scene.color, scene.color])
+    let inputs = ["color": pictures, "aligned": aligned]
+    // Nothing is measured at all, and yet there are pictures.
+    #expect(try bench.run(Preview.self, as: "whole", inputs: inputs).names.count == 3)
+    for artifact in [pictures, aligned] {
+      try OutputFile.write(Array("no picture".utf8), to: artifact.folder.appending("000001.png"))
+    }
+    #expect(
+      try bench.run(Preview.self, as: "one", inputs: inputs).names == ["000000.png", "000002.png"])
+    for artifact in [pictures, aligned] {
+      for name in ["000000.png", "000002.png"] {
+        try OutputFile.write([], to: artifact.folder.appending(name))
+      }
+    }
+    #expect(throws: ImageError.self) {
+      try bench.run(Preview.self, as: "none", inputs: inputs)
+    }
+    // Of pictures that were recorded and are not there.
+    #expect(throws: StageDoesNotApply("there is no picture to show: those of color were not made"))
+    {
+      try bench.run(Preview.self, as: "nothing")
+    }
+  }
+
+  @Test("Pictures are the same for any number of cores")
+  func cores() throws {
+    let scene = BoardScene()
+    func files(_ cores: Int) throws -> [String] {
+      let bench = try StageBench(moving(scene.capture))
+      let store = try bench.depth(Array(repeating: scene.depth, count: 6))
+      let aligned = try bench.run(AlignDepth.self, inputs: ["frames": store]).artifact
+      let pictures = try bench.color(Array(repeating: scene.color, count: 6))
+      let output = try bench.run(
+        Preview.self, inputs: ["color": pictures, "aligned": aligned], cores: cores)
+      #expect(output.names.count == 7)
+      return output.artifact.record.outputs.map { "\($0.path) \($0.sha256)" }
+    }
+    let one = try files(1)
+    for cores in [2, 5] { #expect(try files(cores) == one) }
+  }
+
+  @Test(
+    "At most one frame in as many as spacing says, but two where there are two",
+    arguments: [(1000, 8, 100, 8), (300, 8, 100, 3), (30, 8, 100, 2), (1, 8, 100, 1), (0, 8, 1, 0)])
+  func spacing(frames: Int, most: Int, spacing: Int, count: Int) {
+    let chosen = FrameChoice.evenly(Array(0..<frames), count: most, spacing: spacing)
+    #expect(chosen.count == count)
+    #expect(
+      chosen.first == (frames == 0 ? nil : 0) && chosen.last == (frames == 0 ? nil : frames - 1))
   }
 }

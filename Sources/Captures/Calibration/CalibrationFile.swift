@@ -12,35 +12,34 @@ public enum CalibrationFile {
   /// The calibration in a file.
   ///
   /// The sizes are those of the capture's pictures, in pixels before any turn. They tell the cameras of
-  /// a Kalibr chain apart and stand in for sizes a lab text leaves out; a calibration made for another
-  /// size is returned as it is.
+  /// a Kalibr chain apart; a calibration made for another size is returned as it is.
   ///
-  /// Throws when the file cannot be read or is malformed, and when a value cannot be true (a rotation
-  /// that is none, a focal length of 0 or less, a number that is not finite). Parts that a file leaves
-  /// out as a whole are `nil`.
+  /// Throws when the file cannot be read or is malformed, when a value cannot be true (a rotation that
+  /// is none, a focal length of 0 or less, a number that is not finite), and when it lacks what `need`
+  /// names. Parts that are not needed and that a file leaves out as a whole are `nil`.
   public static func read(
     _ path: FilePath, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil
+    colorSize: (width: Int, height: Int)? = nil, for need: CalibrationNeed = .depthAndColor
   ) throws(CalibrationError) -> DepthCalibration {
     let text = try text(of: path)
     do throws(CalibrationProblem) {
       let calibration = try parse(text, depthSize: depthSize, colorSize: colorSize)
       if let fault = calibration.firstFault { throw CalibrationProblem(fault) }
+      try checkWhole(calibration, format(of: text), for: need)
       return calibration
     } catch {
       throw error.error(in: path)
     }
   }
 
-  /// The calibration in a text of any of the formats.
+  /// The calibration in a text of any of the formats, whole or not.
   static func parse(
     _ text: String, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil
   ) throws(CalibrationProblem) -> DepthCalibration {
     switch format(of: text) {
     case .json: try CalibrationJSON.calibration(in: text)
-    case .labText:
-      try LabCalibrationText(text).calibration(depthSize: depthSize, colorSize: colorSize)
+    case .labText: try LabCalibrationText(text).calibration()
     case .kalibr:
       try KalibrChain(text).calibration(depthSize: depthSize, colorSize: colorSize)
     }
@@ -68,11 +67,14 @@ public enum CalibrationFile {
     do {
       file = try MappedFile(path)
     } catch {
-      throw CalibrationError(file: path, problem: "cannot be read: \(error)")
+      throw CalibrationError(file: path, problem: error.sentence)
     }
     guard file.count <= largestBytes else {
       throw CalibrationError(
-        file: path, problem: "\(file.count) bytes are too many for a calibration")
+        file: path,
+        problem:
+          "\(file.count) bytes are too many for a calibration: name a file of at most 1 MiB, in a form of docs/calibration.md"
+      )
     }
     let bytes = file.withBytes { bytes in
       (0..<bytes.byteCount).map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }

@@ -4,9 +4,10 @@ import Storage
 
 /// The JSON form of a calibration: the object that `AlignmentDocument` writes.
 ///
-/// Every part may be absent or null. Numbers are walked one by one, so that a message can name the key
-/// and the value; keys that are not known are passed over, but for those of a lens, where a misspelled
-/// coefficient would quietly become 0.
+/// Every part may be absent or null here; whether all that is needed is there is decided by
+/// `CalibrationFile.checkWhole`. Numbers are walked one by one, so that a message can name the key and
+/// the value. Keys that are not known are passed over, but for those that look like a part or a lens
+/// coefficient in another spelling or place: those would quietly count as absent, a lens as none.
 enum CalibrationJSON {
   static func calibration(in text: String) throws(CalibrationProblem) -> DepthCalibration {
     let root: JSONTree
@@ -16,13 +17,14 @@ enum CalibrationJSON {
     do {
       root = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
     } catch {
-      throw CalibrationProblem("is not valid JSON: \(error)")
+      throw CalibrationProblem("is not valid JSON: check its brackets, quotes and commas")
     }
     guard case .object(let object) = root else { throw CalibrationProblem("is not a JSON object") }
     if let schema = object["schema"], schema != .number(1) {
       throw CalibrationProblem(
         "is not a schema this version reads", key: "schema", value: "\(schema)")
     }
+    try checkKeys(object)
     var calibration = DepthCalibration(registered: try registered(object["registered"]))
     if let matrix = try numbers(object["colorFromDepth"], key: "colorFromDepth", count: 16) {
       calibration.colorFromDepth = try CalibrationProblem.transform(matrix, key: "colorFromDepth")
@@ -30,10 +32,38 @@ enum CalibrationJSON {
     calibration.depthIntrinsics = try camera(object["depthIntrinsics"], key: "depthIntrinsics")
     calibration.colorIntrinsics = try camera(object["colorIntrinsics"], key: "colorIntrinsics")
     if let lenses = try members(object["distortion"], key: "distortion") {
+      if let unknown = lenses.keys.sorted().first(where: { !["depth", "color"].contains($0) }) {
+        throw CalibrationProblem(
+          "is no camera: write the coefficients below distortion.depth and distortion.color",
+          key: "distortion.\(unknown)")
+      }
       calibration.depthDistortion = try lens(lenses["depth"], key: "distortion.depth")
       calibration.colorDistortion = try lens(lenses["color"], key: "distortion.color")
     }
     return calibration
+  }
+
+  private static let keys = [
+    "schema", "registered", "colorFromDepth", "depthIntrinsics", "colorIntrinsics", "distortion",
+  ]
+  private static let coefficients = ["k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"]
+
+  /// Throws for a key of the whole object that means one of ours and is not: `distortions`,
+  /// `depthDistortion`, `color_intrinsics`.
+  private static func checkKeys(_ object: [String: JSONTree]) throws(CalibrationProblem) {
+    if object["colorIntrinsics"] == nil, case .object = object["alignment"] {
+      throw CalibrationProblem(
+        "this is a whole capture.json: give the object below this key as a file of its own "
+          + "(jq .alignment capture.json)", key: "alignment")
+    }
+    let beginnings = ["dist", "depth", "color", "regist", "extrin", "intrin", "lens"]
+    let odd = object.keys.sorted().first { key in
+      !keys.contains(key) && beginnings.contains { key.lowercased().hasPrefix($0) }
+    }
+    if let odd {
+      throw CalibrationProblem(
+        "is no key of a calibration: \(keys.joined(separator: ", "))", key: odd)
+    }
   }
 
   private static func registered(_ value: JSONTree?) throws(CalibrationProblem) -> Bool {
@@ -49,6 +79,15 @@ enum CalibrationJSON {
     _ value: JSONTree?, key: String
   ) throws(CalibrationProblem) -> PinholeCamera? {
     guard let members = try members(value, key: key) else { return nil }
+    let lens = members.keys.sorted().first {
+      coefficients.contains($0) || $0.lowercased().hasPrefix("dist")
+    }
+    if let lens {
+      let camera = key == "depthIntrinsics" ? "depth" : "color"
+      throw CalibrationProblem(
+        "is not read here: write lens coefficients below distortion.\(camera)",
+        key: "\(key).\(lens)")
+    }
     func side(_ name: String) throws(CalibrationProblem) -> Int {
       let number = try number(members[name], key: "\(key).\(name)")
       guard let side = Int(exactly: number) else {
@@ -69,13 +108,13 @@ enum CalibrationJSON {
     _ value: JSONTree?, key: String
   ) throws(CalibrationProblem) -> LensDistortion {
     guard let members = try members(value, key: key) else { return .none }
-    let names = ["k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"]
-    if let unknown = members.keys.sorted().first(where: { !names.contains($0) }) {
+    if let unknown = members.keys.sorted().first(where: { !coefficients.contains($0) }) {
       throw CalibrationProblem(
-        "is no lens coefficient: \(names.joined(separator: ", "))", key: "\(key).\(unknown)")
+        "is no lens coefficient: write \(coefficients.joined(separator: ", "))",
+        key: "\(key).\(unknown)")
     }
     var list: [Double] = []
-    for name in names {
+    for name in coefficients {
       let isThere = members[name] != nil && members[name] != .null
       list.append(isThere ? try number(members[name], key: "\(key).\(name)") : 0)
     }
@@ -113,7 +152,7 @@ enum CalibrationJSON {
   ) throws(CalibrationProblem) -> Double {
     switch value {
     case .number(let number): return number
-    case nil: throw CalibrationProblem("is missing", key: key)
+    case nil: throw CalibrationProblem("is missing: add it, in pixels", key: key)
     case let value?: throw CalibrationProblem("must be a number", key: key, value: "\(value)")
     }
   }

@@ -30,7 +30,9 @@ struct KalibrChain {
       throw CalibrationProblem("is neither JSON, `key = value` text nor valid YAML: \(error)")
     }
     guard let root, case .mapping(let mapping) = root else {
-      throw CalibrationProblem("is neither JSON, `key = value` text nor a Kalibr camera chain")
+      throw CalibrationProblem(
+        "is neither JSON, `key = value` text nor a Kalibr camera chain (docs/calibration.md shows each)"
+      )
     }
     var chain = RigidTransform.identity
     while let node = mapping[Node("cam\(cameras.count)")] {
@@ -43,7 +45,8 @@ struct KalibrChain {
     }
     guard cameras.count >= 2 else {
       throw CalibrationProblem(
-        "a camera chain needs two cameras, cam0 and cam1; it has \(cameras.count)")
+        "is missing: a Kalibr camera chain has the two cameras cam0 and cam1, one of depth and one of "
+          + "color", key: "cam\(cameras.count)")
     }
   }
 
@@ -74,12 +77,13 @@ struct KalibrChain {
     }
     let sizes = cameras.map { "\($0.name) \($0.pinhole.width)×\($0.pinhole.height)" }
     throw CalibrationProblem(
-      "resolutions do not tell which camera is depth and which is color: give the calibration as JSON",
+      "does not tell which camera is depth and which is color: give the calibration as JSON",
       key: "resolution", value: sizes.joined(separator: ", "))
   }
 
   private static func pinhole(_ camera: KalibrNode) throws(CalibrationProblem) -> PinholeCamera {
-    try camera.expect("camera_model", oneOf: ["pinhole"])
+    // Kalibr's own files have it. There is no other model with these four numbers that is read.
+    if camera.has("camera_model") { try camera.expect("camera_model", oneOf: ["pinhole"]) }
     let size = try camera.numbers("resolution", counts: 2...2)
     guard let width = Int(exactly: size[0]), let height = Int(exactly: size[1]) else {
       throw camera.problem("resolution", "must be two whole numbers of pixels")

@@ -14,19 +14,21 @@ struct KalibrNode {
   func problem(_ key: String, _ text: String) -> CalibrationProblem {
     let value = child(key)
     return CalibrationProblem(
-      value == nil ? "is missing" : text, key: "\(path).\(key)", value: value.map(Self.text),
+      value == nil ? "is missing: it \(text)" : text, key: "\(path).\(key)",
+      value: value.map(Self.text),
       line: (value ?? node).mark?.line)
   }
 
-  /// The text of a key, which must be one of `values`; without the key the first of them.
+  /// The text of a key, which must be one of `values`.
   @discardableResult
   func expect(_ key: String, oneOf values: [String]) throws(CalibrationProblem) -> String {
-    guard let value = child(key) else { return values[0] }
-    guard let text = value.scalar?.string, values.contains(text) else {
-      throw problem(key, "is not supported, only \(values.joined(separator: ", "))")
+    guard let text = child(key)?.scalar?.string, values.contains(text) else {
+      throw problem(key, "must be \(values.joined(separator: " or ")): nothing else is supported")
     }
     return text
   }
+
+  func has(_ key: String) -> Bool { child(key) != nil }
 
   /// A list of numbers.
   func numbers(_ key: String, counts: ClosedRange<Int>) throws(CalibrationProblem) -> [Double] {

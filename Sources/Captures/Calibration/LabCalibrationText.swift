@@ -2,9 +2,10 @@ import Geometry
 
 /// The `key = value` text of a per-device lab calibration.
 ///
-/// k1 … k5 of a camera stand for k1, k2, p1, p2, k3. Lines without `=`, comments (`#`) and keys that
-/// are not about cameras are passed over. A camera without any of its four intrinsics is absent; one
-/// with some of them is an error.
+/// k1 … k5 of a camera stand for k1, k2, p1, p2, k3; those that are absent are 0. Lines without `=`,
+/// comments (`#`) and keys that are not about cameras are passed over. A camera without any of its four
+/// intrinsics is absent; one with some of them, or without its size, is an error. So is a lens
+/// coefficient under another name, which would quietly count as 0.
 struct LabCalibrationText {
   private struct Entry {
     var value: Substring
@@ -31,15 +32,27 @@ struct LabCalibrationText {
     return text
   }
 
-  func calibration(
-    depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?
-  ) throws(CalibrationProblem) -> DepthCalibration {
+  func calibration() throws(CalibrationProblem) -> DepthCalibration {
+    try checkLensKeys()
     let transform = try transform()
     return DepthCalibration(
-      registered: false, colorFromDepth: transform,
-      depthIntrinsics: try camera("depth", size: depthSize),
-      colorIntrinsics: try camera("color", size: colorSize), depthDistortion: try lens("depth"),
+      registered: false, colorFromDepth: transform, depthIntrinsics: try camera("depth"),
+      colorIntrinsics: try camera("color"), depthDistortion: try lens("depth"),
       colorDistortion: try lens("color"))
+  }
+
+  private static let lensKeys = ["color", "depth"].flatMap { name in
+    (1...5).map { "k\($0)_\(name)" }
+  }
+
+  private func checkLensKeys() throws(CalibrationProblem) {
+    let odd = entries.keys.sorted().first { key in
+      key.wholeMatch(of: /[kKpP][0-9]+_.*/) != nil && !Self.lensKeys.contains(key)
+    }
+    guard let odd else { return }
+    throw CalibrationProblem(
+      "is no lens coefficient: write k1, k2, p1, p2 and k3 as k1_ to k5_ with color or depth",
+      key: odd, line: entries[odd]?.line)
   }
 
   /// `depthToColorExtrinsics`, or `colorToDepthExtrinsics` the other way round.
@@ -67,13 +80,11 @@ struct LabCalibrationText {
       numbers.compactMap { $0 }, key: key, line: entry.line)
   }
 
-  private func camera(
-    _ name: String, size: (width: Int, height: Int)?
-  ) throws(CalibrationProblem) -> PinholeCamera? {
+  private func camera(_ name: String) throws(CalibrationProblem) -> PinholeCamera? {
     let keys = ["fx_", "fy_", "mx_", "my_"].map { $0 + name }
     guard keys.contains(where: { entries[$0] != nil }) else { return nil }
     let camera = PinholeCamera(
-      width: try side(name + "Width", size?.width), height: try side(name + "Height", size?.height),
+      width: try side(name + "Width"), height: try side(name + "Height"),
       fx: try number(keys[0]), fy: try number(keys[1]), cx: try number(keys[2]),
       cy: try number(keys[3]))
     try CalibrationProblem.check(
@@ -93,10 +104,11 @@ struct LabCalibrationText {
     return LensDistortion(openCVOrder: list)
   }
 
-  private func side(_ key: String, _ fallback: Int?) throws(CalibrationProblem) -> Int {
+  private func side(_ key: String) throws(CalibrationProblem) -> Int {
     guard let entry = entries[key] else {
-      if let fallback { return fallback }
-      throw CalibrationProblem("is missing", key: key)
+      throw CalibrationProblem(
+        "is missing: add the size of the pictures that the calibration was made with, in pixels",
+        key: key)
     }
     guard let side = Int(entry.value) else {
       throw CalibrationProblem(
@@ -106,7 +118,9 @@ struct LabCalibrationText {
   }
 
   private func number(_ key: String) throws(CalibrationProblem) -> Double {
-    guard let entry = entries[key] else { throw CalibrationProblem("is missing", key: key) }
+    guard let entry = entries[key] else {
+      throw CalibrationProblem("is missing: add it, in pixels", key: key)
+    }
     guard let number = Double(entry.value), number.isFinite else {
       throw CalibrationProblem(
         "must be a finite number", key: key, value: String(entry.value), line: entry.line)

@@ -25,6 +25,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   /// Files that a complete upload would have, as `UploadCompleteness.absentFiles`; `nil` in notes of
   /// builds that did not look.
   public var missingFiles: [String]?
+  /// What exporters ask; `nil` in notes of builds that did not look: they find out at work.
+  public var exports: ExportFacts?
   /// Whether color is a video, not stills; `nil` in notes of builds that did not look.
   public var colorIsVideo: Bool?
 
@@ -49,6 +51,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     missingCalibration =
       capture.calibrationProblem == nil ? Self.missing(in: capture.alignment) : []
     missingFiles = capture.completeness.absentFiles
+    exports = ExportFacts(capture)
     colorIsVideo =
       switch capture.color.value?.source {
       case .video: true

@@ -84,14 +84,23 @@ public struct CaptureFinder: Sendable {
       return Finding(
         path: file, captures: found,
         declined: found.isEmpty
-          ? hidden ?? "\(file.shown): belongs to no capture of a known family" : nil)
+          ? hidden ?? "\(file.shown): \(Self.why(noCaptureAt: name))" : nil)
     } catch {
       return Finding(path: file, captures: [], declined: Self.why(error))
     }
   }
 
+  private static func why(noCaptureAt name: String) -> String {
+    let endings = [".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"]
+    return endings.contains { name.lowercased().hasSuffix($0) }
+      ? "an archive: unpack it, and name the folder that it was unpacked to"
+      : "belongs to no capture of a known family; name the folder of a capture"
+        + " (`scanmill families` says how each is recognized)"
+  }
+
   private static func why(_ error: FileError) -> String {
-    error.kind == .notFound ? "\(error.path.shown): no such file or folder" : error.description
+    error.kind == .notFound
+      ? "\(error.path.shown): no such file or folder; check the path" : error.description
   }
 
   private static func why(_ listing: FolderListing, _ unreadable: [FileError]) -> String {
@@ -99,11 +108,13 @@ public struct CaptureFinder: Sendable {
     if let first = unreadable.first {
       return "\(folder): no capture that could be read: \(first)"
     }
-    if listing.files.isEmpty, listing.subfolders.isEmpty { return "\(folder): the folder is empty" }
+    if listing.files.isEmpty, listing.subfolders.isEmpty {
+      return "\(folder): the folder is empty; name the folder that holds captures"
+    }
     let some = listing.files.prefix(5).map(PathText.shown).joined(separator: ", ")
     return
       "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"
       + (some.isEmpty ? "" : " (it holds \(some)\(listing.files.count > 5 ? ", …" : ""))")
-      + ": no file has the content that a family is recognized by"
+      + ": no file has the content that a family is recognized by (`scanmill families` says what that is)"
   }
 }

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// Reads the captures of one family.
@@ -27,7 +28,7 @@ public struct Recognition: Hashable, Sendable, Codable {
 
   public var family: CaptureFamily
   public var certainty: Certainty
-  public var folder: FilePath
+  @CodedPath public var folder: FilePath
   /// The common stem of its files, for families that name files by it.
   public var stem: String?
   /// The capture's id: stem or folder name.

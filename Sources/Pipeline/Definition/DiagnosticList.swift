@@ -1,18 +1,26 @@
 import Yams
 
-/// Gathers diagnostics of one file.
-struct DiagnosticList {
-  let file: String
-  let lines: [Substring]
-  var all: [Diagnostic] = []
+/// Gathers diagnostics of one file: a pipeline, a profile.
+package struct DiagnosticList {
+  package let file: String
+  package let lines: [Substring]
+  package var all: [Diagnostic] = []
 
-  init(file: String, text: String) {
+  package init(file: String, text: String) {
     self.file = file
     // By any line end: in Swift a CR LF is one character and no `\n`.
     lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
   }
 
-  mutating func add(_ mark: Mark?, _ message: String) {
+  /// Throws all of them, in the order of the file, if there are any.
+  package func check() throws(PipelineError) {
+    guard all.isEmpty else {
+      throw PipelineError(
+        diagnostics: all.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+    }
+  }
+
+  package mutating func add(_ mark: Mark?, _ message: String) {
     add(line: mark?.line ?? 1, column: mark?.column ?? 1, message)
   }
 
@@ -23,12 +31,13 @@ struct DiagnosticList {
         sourceLine: lines.indices.contains(line - 1) ? String(lines[line - 1]) : ""))
   }
 
-  mutating func add(yaml error: YamlError) {
+  package mutating func add(yaml error: YamlError) {
     switch error {
     case .scanner(let context, let problem, let mark, _),
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
-      add(mark, [context?.text, problem, hint(at: mark)].compactMap { $0 }.joined(separator: ", "))
+      let words = [context?.text, problem].compactMap { $0 }.joined(separator: ", ")
+      add(mark, hint(at: mark, words).map { "\($0) (\(words))" } ?? words)
     case .reader(let problem, let offset, _, let yaml):
       let place = Self.place(ofByte: offset ?? 0, in: yaml)
       add(line: place.line, column: place.column, problem)
@@ -39,7 +48,11 @@ struct DiagnosticList {
     }
   }
 
-  private func hint(at mark: Mark) -> String? {
+  /// What the parser's words come to, where that can be told.
+  private func hint(at mark: Mark, _ words: String) -> String? {
+    if words.contains("quoted scalar"), words.contains("end of stream") {
+      return "a quote is opened and not closed"
+    }
     guard lines.indices.contains(mark.line - 1) else { return nil }
     let rest = lines[mark.line - 1].unicodeScalars.dropFirst(mark.column - 1)
     return rest.first == "\t" ? "a tab: YAML is indented with spaces" : nil
@@ -51,7 +64,7 @@ struct DiagnosticList {
     return (lines.count, (lines.last?.unicodeScalars.count ?? 0) + 1)
   }
 
-  mutating func unknown(_ node: Node, among known: [String], what: String) {
+  package mutating func unknown(_ node: Node, among known: [String], what: String) {
     let name = node.string ?? "?"
     add(node.mark, "unknown \(what) '\(name)'\(NearestName.suggestion(name, among: known))")
   }
@@ -60,5 +73,23 @@ struct DiagnosticList {
     add(
       text.mark,
       "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))")
+  }
+
+  /// A stage that the file does not have; the name of a kind gets its own hint.
+  mutating func unknownStage(
+    _ text: PipelineFile.Text, _ stages: [(name: String, kind: String)]
+  ) {
+    add(text.mark, "unknown stage '\(text.value)'\(StageWords.hint(text.value, stages))")
+  }
+
+  /// A kind that there is not; the name of a stage of this file gets its own hint.
+  mutating func unknownKind(_ text: PipelineFile.Text, among known: [String], stages: [String]) {
+    let suggestion = NearestName.suggestion(text.value, among: known)
+    let hint =
+      !suggestion.isEmpty
+      ? suggestion
+      : (stages.contains(text.value) ? ": it is a stage" : "")
+        + "; `scanmill stages` lists the kinds"
+    add(text.mark, "unknown kind of stage '\(text.value)'\(hint)")
   }
 }

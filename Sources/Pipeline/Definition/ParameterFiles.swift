@@ -40,6 +40,9 @@ extension PipelineSource {
 extension StageProblem {
   /// What is wrong with a file that a parameter names; `nil`: it is there and can be read.
   public static func ofFile(_ path: String, parameter: String) -> StageProblem? {
+    if FileSystem.isFolder(FilePath(path)) {
+      return StageProblem(parameter: parameter, "\(path): is a folder; name a file")
+    }
     do throws(FileError) {
       _ = try MappedFile(FilePath(path))
       return nil
@@ -51,7 +54,7 @@ extension StageProblem {
   /// What is wrong with a folder that a parameter names.
   public static func ofFolder(_ path: String, parameter: String) -> StageProblem? {
     guard FileSystem.isFolder(FilePath(path)) else {
-      let what = FileSystem.exists(FilePath(path)) ? "is a file, not a folder" : "no such folder"
+      let what = FileSystem.exists(FilePath(path)) ? "is a file; name a folder" : "no such folder"
       return StageProblem(parameter: parameter, "\(path): \(what)")
     }
     do throws(FileError) {

@@ -52,12 +52,16 @@ public struct StageDefinition: Sendable {
   /// How long it may show no sign of life; `nil`: what the run says.
   public var stallNanoseconds: Int64?
   public var memoryBytes: Int64?
+  /// Cores that a machine is asked for on which it runs, 1...1024; asked of batch systems only.
+  public var cpus: Int?
+  /// How long it may be expected to take, in whole seconds, rounded up; asked of batch systems only.
+  public var timeSeconds: Int?
 
   public init(
     name: String, kind: any Stage.Type, parameters: ParameterValues, inputs: [PortBinding] = [],
     keep: Bool = true, partOf: String? = nil, retries: Int = 0, timeoutNanoseconds: Int64? = nil,
     stallNanoseconds: Int64? = nil,
-    memoryBytes: Int64? = nil
+    memoryBytes: Int64? = nil, cpus: Int? = nil, timeSeconds: Int? = nil
   ) {
     self.name = name
     self.kind = kind
@@ -69,6 +73,8 @@ public struct StageDefinition: Sendable {
     self.timeoutNanoseconds = timeoutNanoseconds
     self.stallNanoseconds = stallNanoseconds
     self.memoryBytes = memoryBytes
+    self.cpus = cpus
+    self.timeSeconds = timeSeconds
   }
 }
 

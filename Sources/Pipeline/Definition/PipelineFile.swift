@@ -82,7 +82,9 @@ struct PipelineFile {
   ) -> StageEntry {
     var stage = StageEntry(name: Text(value: key.string ?? "", mark: key.mark))
     guard let map = value.mapping else {
-      diagnostics.add(value.mark, "stage '\(stage.name.value)' must be a map with 'uses'")
+      diagnostics.add(
+        value.mark, "stage '\(stage.name.value)' must be a map with 'uses', indented below its name"
+      )
       stage.isMisshapen = true
       return stage
     }

@@ -23,7 +23,8 @@ extension PipelineReader {
       guard let upstream = stages[connection.source.value] else {
         // A stage that is there and has an error of its own is no second error here.
         if !names.contains(connection.source.value) {
-          diagnostics.unknown(connection.source, among: names, what: "stage")
+          diagnostics.unknownStage(
+            connection.source, names.map { ($0, stages[$0]?.kind.name ?? "") })
         }
         areAllBound = false
         continue

@@ -34,10 +34,7 @@ public struct PipelineReader {
     for entry in file.stages { setParameters(entry, &stages) }
     for entry in file.stages { connect(entry, names: names, &stages) }
     let order = StageOrder.sort(file.stages, &diagnostics)
-    guard diagnostics.all.isEmpty else {
-      throw PipelineError(
-        diagnostics: diagnostics.all.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
-    }
+    try diagnostics.check()
     return PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
   }
 
@@ -59,7 +56,7 @@ public struct PipelineReader {
       return nil
     }
     guard let kind = registry[uses.value] else {
-      diagnostics.unknown(uses, among: registry.stages.map { $0.name }, what: "stage kind")
+      diagnostics.unknownKind(uses, among: registry.stages.map { $0.name }, stages: names)
       return nil
     }
     var stage = StageDefinition(
@@ -105,7 +102,19 @@ public struct PipelineReader {
         if stage.memoryBytes == nil {
           diagnostics.add(value.mark, "memory is a size with its unit, such as 2GB")
         }
-      default: diagnostics.unknown(name, among: ["memory"], what: "resource")
+      case "cpus":
+        stage.cpus = Int(value.value).flatMap { StageResources.cpus.contains($0) ? $0 : nil }
+        if stage.cpus == nil {
+          diagnostics.add(value.mark, "cpus is a whole number, 1 to 1024")
+        }
+      case "time":
+        stage.timeSeconds = DurationText.nanoseconds(value.value).flatMap(
+          StageResources.seconds(nanoseconds:))
+        if stage.timeSeconds == nil {
+          diagnostics.add(
+            value.mark, "time is a duration with its unit, such as 30m, up to 365 days")
+        }
+      default: diagnostics.unknown(name, among: StageResources.names, what: "resource")
       }
     }
     return stage

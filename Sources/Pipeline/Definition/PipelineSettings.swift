@@ -80,6 +80,6 @@ extension PipelineDefinition {
     guard self[name] == nil else { return }
     throw SettingError(
       description: "the pipeline has no stage '\(name)'"
-        + NearestName.suggestion(name, among: stages.map(\.name)))
+        + StageWords.hint(name, stages.map { ($0.name, $0.kind.name) }))
   }
 }

@@ -26,7 +26,9 @@ enum StageOrder {
       while let cycle = visit(entry.name.value, path: []) {
         let mark = entries.first { $0.name.value == cycle[0] }?.name.mark
         diagnostics.add(
-          mark, "stages need each other in a circle: " + cycle.joined(separator: " -> "))
+          mark,
+          "stages need each other in a circle: " + cycle.joined(separator: " -> ")
+            + "; take one of them out of 'needs'")
         // Cut here, so that the next one is found.
         done.formUnion(cycle)
       }

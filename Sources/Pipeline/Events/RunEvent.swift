@@ -19,6 +19,15 @@ public struct RunEvent: Hashable, Sendable, Codable {
     case stopping
     case blocked
     case captureFinished = "capture-finished"
+    /// How a run on a batch system stands, in words.
+    case cluster
+    /// An element of one has begun on a node.
+    case elementStarted = "element-started"
+    case elementEnded = "element-ended"
+    /// Captures of it are given to another element; the message says why.
+    case elementRetried = "element-retried"
+    /// It ended without its results, with its node or for another reason outside of it.
+    case elementLost = "element-lost"
     case runFinished = "run-finished"
   }
 
@@ -47,6 +56,10 @@ public struct RunEvent: Hashable, Sendable, Codable {
   /// Captures that have ended, and all captures of the run.
   public var done: Int?
   public var total: Int?
+  /// The number of an element, how the batch system calls it, and where it works.
+  public var element: Int?
+  public var job: String?
+  public var node: String?
 
   public init(_ kind: Kind, time: String, capture: String? = nil, stage: String? = nil) {
     self.kind = kind

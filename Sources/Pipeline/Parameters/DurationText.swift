@@ -26,6 +26,12 @@ public enum DurationText {
     return carry ? nil : sum
   }
 
+  /// The same with a leading `-` or without: offsets between clocks go both ways.
+  public static func signedNanoseconds(_ text: String) -> Int64? {
+    guard text.hasPrefix("-") else { return nanoseconds(text) }
+    return nanoseconds(String(text.dropFirst())).map { 0 - $0 }
+  }
+
   /// In the largest unit that gives a whole number.
   public static func text(nanoseconds: Int64) -> String {
     for unit in [units[7], units[5], units[4], units[3], units[1]]

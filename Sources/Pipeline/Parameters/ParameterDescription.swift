@@ -63,7 +63,10 @@ public struct ParameterDescription: Sendable {
     case .duration(let range):
       "a duration with its unit, such as 50ms"
         + (range.upperBound == .max
-          ? "" : ", up to \(DurationText.text(nanoseconds: range.upperBound))")
+          ? ""
+          : (range.lowerBound < 0
+            ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
+            + DurationText.text(nanoseconds: range.upperBound))
     case .length(let range):
       "a length, such as 10mm or 0.01 (meters)"
         + (range.upperBound < .greatestFiniteMagnitude
@@ -85,9 +88,15 @@ public struct ParameterDescription: Sendable {
   /// Reads a value as it stands in a pipeline file or after `--set NAME=`.
   public func value(from text: String) throws(ParameterError) -> ParameterValue {
     guard let value = parsed(text) else {
-      throw ParameterError(name: name, given: text, expected: domain)
+      throw ParameterError(name: name, given: text, expected: expectation(insteadOf: text))
     }
     return value
+  }
+
+  /// What a value looks like, as an error tells it.
+  private func expectation(insteadOf text: String) -> String {
+    guard case .choice(let names) = kind else { return domain }
+    return "one of " + names.joined(separator: ", ") + NearestName.suggestion(text, among: names)
   }
 
   private func parsed(_ text: String) -> ParameterValue? {
@@ -103,7 +112,7 @@ public struct ParameterDescription: Sendable {
       Double(text).flatMap { $0.isFinite && range.contains($0) ? .number($0) : nil }
     case .choice(let names): names.contains(text) ? .text(text) : nil
     case .duration(let range):
-      DurationText.nanoseconds(text).flatMap {
+      DurationText.signedNanoseconds(text).flatMap {
         range.contains($0) ? .duration(nanoseconds: $0) : nil
       }
     case .length(let range):

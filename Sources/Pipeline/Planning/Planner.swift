@@ -11,6 +11,8 @@ public struct StageFacts: Sendable {
   /// Versions of libraries that decide the bytes, by library.
   public var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
+  /// What the stage was made from when it found out at work that there is nothing to do.
+  public var empty: ArtifactRecord?
 
   public init(
     applicability: Applicability, captureInputs: CaptureInputs? = nil,
@@ -69,6 +71,30 @@ public struct Planner: Sendable {
     parameters = Dictionary(
       pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
     )
+  }
+
+  /// The planner of one capture: without the connections that stages have no use for in it. Itself where
+  /// there are none.
+  public func suited(to capture: CaptureSummary) -> Planner {
+    let suited = pipeline.suited(to: capture)
+    let isSame =
+      pipeline.stages.count == suited.stages.count
+      && zip(pipeline.stages, suited.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
+    return isSame
+      ? self
+      : Planner(
+        pipeline: suited, selection: selection, selected: selection.stages(of: suited),
+        parameters: parameters)
+  }
+
+  private init(
+    pipeline: PipelineDefinition, selection: Selection, selected: Set<String>,
+    parameters: [String: [String: JSONValue]]
+  ) {
+    self.pipeline = pipeline
+    self.selection = selection
+    self.selected = selected
+    self.parameters = parameters
   }
 
   /// One job per selected stage, in pipeline order, and per removed intermediate that a job needs.
@@ -141,6 +167,9 @@ public struct Planner: Sendable {
     let decision = Decision(
       published: own.published, planned: ingredients(of: stage, own, artifacts: [:]),
       upstream: upstream, isForced: isSelected && selection.isForced(stage))
+    if own.published == nil, let why = emptiness(of: stage, own, upstream) {
+      return planned(.notApplicable, nil, [why])
+    }
     guard let reason = decision.reason else {
       var job = planned(.upToDate)
       job.isRemoved = own.published?.state == .removed
@@ -148,6 +177,22 @@ public struct Planner: Sendable {
     }
     return planned(.run, reason, decision.details)
   }
+
+  /// Why a stage that was tried before has nothing to do, as long as it would be made from the same.
+  public func emptiness(
+    of stage: StageDefinition, _ facts: StageFacts, _ upstream: [String: PlannedInput]
+  ) -> String? {
+    guard let record = facts.empty, case .string(let why) = record.recorded?[Self.emptyKey],
+      !selection.isForced(stage)
+    else { return nil }
+    let decision = Decision(
+      published: PublishedArtifact(record: record, state: .removed),
+      planned: ingredients(of: stage, facts, artifacts: [:]), upstream: upstream, isForced: false)
+    return decision.reason == nil ? why : nil
+  }
+
+  /// The reason in the record of a stage that had nothing to do.
+  public static let emptyKey = "doesNotApply"
 
   /// What a stage would be made from, given the output digests of its inputs.
   public func ingredients(

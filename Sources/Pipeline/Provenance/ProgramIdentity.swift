@@ -16,13 +16,16 @@ public struct ProgramIdentity: Hashable, Sendable, Codable {
   /// What `--version` prints: the version alone on the first line, then what it was built from and runs
   /// with, a line each.
   ///
-  /// - Parameter compiler: the Swift release that built it.
-  public func text(compiler: String) -> String {
+  /// - Parameters:
+  ///   - compiler: the Swift release that built it.
+  ///   - processor: what it runs on, as far as the program makes use of it.
+  public func text(compiler: String, processor: String) -> String {
     let names = ["libavcodec", "libavformat", "libavutil", "libswscale", "libpng"]
     let known = names.filter { libraries[$0] != nil }
     let rest = libraries.keys.filter { !names.contains($0) }.sorted()
     return
       ([version, "commit \(commit ?? "unknown")", "Swift \(compiler)"]
-      + (known + rest).map { "\($0) \(libraries[$0] ?? "")" }).joined(separator: "\n")
+      + (known + rest).map { "\($0) \(libraries[$0] ?? "")" }
+      + ["processor \(processor)"]).joined(separator: "\n")
   }
 }

@@ -36,6 +36,11 @@ public protocol Stage: Sendable {
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
+  /// Whether it reads the artifact at `port` for this capture: a connection that it has no use for is as if
+  /// the pipeline did not have it, so that nothing is made for it.
+  static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool
   /// About how many bytes it will write, rather too few than too many; `nil` when it cannot be told or
   /// does not matter. A job that has not even these is not started.
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
@@ -56,6 +61,9 @@ extension Stage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { [:] }
   public static var takesAnyArtifact: Bool { false }
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool { true }
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? { nil }
@@ -99,6 +107,16 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// Thrown by a stage that found out at work that there is nothing to do for this capture: it ends as
+/// `not-applicable` with this reason, and nothing is published.
+public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConvertible {
+  public var description: String
+
+  public init(_ reason: String) {
+    description = reason
+  }
+}
+
 /// Whether a stage has anything to do for a capture.
 public enum Applicability: Hashable, Sendable, Codable {
   case applies
@@ -128,8 +146,18 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case tables
   case thumbnail
   case preview
+  /// Color pictures as JPEG, whatever format color has.
+  case jpegImages = "jpeg-images"
+  /// Color pictures as 8-bit gray PNG.
+  case grayImages = "gray-images"
   case pointCloud = "point-cloud"
   case files
+}
+
+extension ArtifactContent {
+  /// Pictures of `color` in another form: not kept for readers that nobody has asked for, since they take as
+  /// much room as those and are quick to make again.
+  public var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
 }
 
 /// An input of a stage that another stage provides.

@@ -21,7 +21,7 @@ enum ARKitScannerFamily: SyntheticFamily {
       width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84
     ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
     let rig = Rig(
-      seed: options.seed, color: color, depth: color.scaled(toWidth: 256, height: 192))
+      options, color: color, depth: color.scaled(toWidth: 256, height: 192))
     let moment = SeededNames.moment(seed: options.seed)
     let id = options.id ?? "lab 101 \(moment.date()) \(moment.time())"
     let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)

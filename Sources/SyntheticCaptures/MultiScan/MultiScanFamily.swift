@@ -29,7 +29,7 @@ enum MultiScanFamily: SyntheticFamily {
     ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
       .turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
     let rig = Rig(
-      seed: options.seed, color: color,
+      options, color: color,
       depth: color.scaled(toWidth: depthWidth, height: depthHeight))
     let device = SeededNames.uuid(seed: options.seed, "device")
     let id = options.id ?? scanID(generation, device: device, seed: options.seed)

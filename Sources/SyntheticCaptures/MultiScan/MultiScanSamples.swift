@@ -24,7 +24,9 @@ struct MultiScanSamples {
         startNanoseconds: times.base + (isAndroid ? Int64(number) * 1_237_000 : 0),
         rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: options.seed,
         isAndroid ? "motion \(file.fileExtension)" : "motion")
-      var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+      var sensors = InertialSensors(
+        motion: rig.motion, clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns,
+        noise: options.noise, seed: options.seed)
       var index = 0
       var samples: [(nanoseconds: Int64, value: Vector3)] = []
       while clock.nanoseconds(of: index) <= end {

@@ -25,7 +25,7 @@ struct ScanNetWriter {
     self.folder = folder
     rate = options.rate ?? 30
     rig = Rig(
-      seed: options.seed, color: cameras.color, depth: cameras.depth,
+      options, color: cameras.color, depth: cameras.depth,
       depthMount: cameras.depthMount)
     times = ScanNetTimes(plan: plan, rate: rate, seed: options.seed)
   }

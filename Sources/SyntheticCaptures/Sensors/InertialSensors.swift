@@ -27,14 +27,24 @@ struct InertialSensors {
   static let deviceFromCamera = Matrix3(
     x: Vector3(0, -1, 0), y: Vector3(-1, 0, 0), z: Vector3(0, 0, -1))
 
+  /// One clockwise quarter turn of the picture: axes of the turned camera to those before.
+  private static let storedFromTurned = Matrix3(
+    x: Vector3(0, -1, 0), y: Vector3(1, 0, 0), z: Vector3(0, 0, 1))
+
   private let motion: CameraMotion
+  /// Of the camera that moves, whose picture is turned.
+  private let deviceFromCamera: Matrix3
   private let noise: Double
   private let gyroscopeBias: Vector3
   private var random: SeededRandom
 
-  /// `noise` 1 = a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT.
-  init(motion: CameraMotion, noise: Double, seed: UInt64) {
+  /// `noise` 1 = a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT. The pictures of the camera in motion are
+  /// those of the sensor after so many clockwise quarter turns.
+  init(motion: CameraMotion, clockwiseQuarterTurns: Int = 0, noise: Double, seed: UInt64) {
     self.motion = motion
+    deviceFromCamera = (0..<clockwiseQuarterTurns).reduce(Self.deviceFromCamera) { matrix, _ in
+      matrix * Self.storedFromTurned
+    }
     self.noise = noise
     random = SeededRandom(seed: seed, "inertial sensors")
     gyroscopeBias = Vector3(
@@ -44,8 +54,8 @@ struct InertialSensors {
   /// The next sample; samples are asked for in the order of time.
   mutating func sample(at time: Double) -> InertialSample {
     let state = motion.state(at: time)
-    let deviceFromWorld = Self.deviceFromCamera * state.worldFromCamera.transposed
-    let turning = Self.deviceFromCamera * state.angularVelocity
+    let deviceFromWorld = deviceFromCamera * state.worldFromCamera.transposed
+    let turning = deviceFromCamera * state.angularVelocity
     let rate = turning + jitter(0.003)
     return InertialSample(
       rotationRate: rate,

@@ -18,7 +18,7 @@ enum StraboFamily: SyntheticFamily {
     ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
     let color = stored.turnedClockwise(quarterTurns: plan.clockwiseQuarterTurns)
     let rig = Rig(
-      seed: options.seed, color: color,
+      options, color: color,
       depth: color.scaled(toWidth: color.width / 2, height: color.height / 2))
     let token = SeededNames.hex(
       seed: options.seed, "token", count: form == .v0 ? 32 : 64)

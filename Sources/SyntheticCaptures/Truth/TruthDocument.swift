@@ -13,6 +13,15 @@ struct TruthDocument {
   let depth: PinholeCamera?
   let colorFromDepth: RigidTransform?
 
+  /// Inner corners of the room: every wall is a plane of this box.
+  private var room: JSONTree {
+    let room = Room.made(seed: options.seed, isFurnished: false)
+    return [
+      "low": JSONTree(room.low.array), "high": JSONTree(room.high.array),
+      "isEmpty": .bool(options.roomIsEmpty),
+    ]
+  }
+
   var json: JSONTree {
     [
       "schema": 1, "family": .text(family), "generation": .text(generation), "id": .text(id),
@@ -26,6 +35,7 @@ struct TruthDocument {
       "colorCamera": color.json,
       "depthCamera": depth?.json ?? nil,
       "colorFromDepth": colorFromDepth.map { JSONTree($0.rowMajor) } ?? nil,
+      "room": room,
       "files": [
         "expected.json": "what a reader must find",
         "color_poses.csv": "pose of the color camera at the time of each picture",

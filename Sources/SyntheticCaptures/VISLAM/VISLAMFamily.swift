@@ -21,7 +21,8 @@ enum VISLAMFamily: SyntheticFamily {
     ).scaled(toWidth: options.width ?? 1280, height: options.height ?? 720)
     // There is no depth camera; the truth has depth of a quarter of the picture's size.
     let depth = color.scaled(toWidth: color.width / 4, height: color.height / 4)
-    let rig = Rig(seed: options.seed, color: color, depth: depth)
+    let rig = Rig(
+      options, color: color, depth: depth)
     let moment = SeededNames.moment(seed: options.seed)
     let made =
       form.isAndroid

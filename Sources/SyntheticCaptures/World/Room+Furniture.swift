@@ -5,7 +5,9 @@ extension Room {
 
   /// A room of about 5 m × 2.6 m × 4.3 m with things along its walls, a little different with each
   /// seed. Nothing stands within a meter of `cameraCenter`, seen from above.
-  static func furnished(seed: UInt64) -> Room {
+  ///
+  /// Unfurnished, only the six walls: what is seen is known in a formula.
+  static func made(seed: UInt64, isFurnished: Bool) -> Room {
     var random = SeededRandom(seed: seed, "room")
     func about(_ value: Double, _ spread: Double) -> Double {
       random.uniform((value - spread)...(value + spread))
@@ -26,6 +28,8 @@ extension Room {
         Lamp(position: SIMD3(Float(about(1.4, 0.3)), 2.1, Float(about(-1.0, 0.3))), power: 0.9),
       ],
       textures: TextureSet(seed: seed))
+
+    guard isFurnished else { return room }
 
     let wood = Material(.planks, dark: (0.30, 0.18, 0.09), light: (0.88, 0.70, 0.46))
     let cloth = Material(.carpet, dark: (0.08, 0.16, 0.34), light: (0.40, 0.54, 0.78))

@@ -78,9 +78,9 @@ struct CalibrationFileTests {
 
   @Test("What JSON leaves out or gives as null is absent")
   func partialJSON() throws {
-    #expect(try Self.read("{}") == DepthCalibration(registered: false))
+    #expect(try CalibrationFile.parse("{}") == DepthCalibration(registered: false))
     #expect(
-      try Self.read(
+      try CalibrationFile.parse(
         #"{"registered":true,"colorFromDepth":null,"depthIntrinsics":null,"distortion":null}"#)
         == DepthCalibration(registered: true))
   }
@@ -88,9 +88,9 @@ struct CalibrationFileTests {
   @Test("The object that capture.json holds reads back as it was")
   func documentRoundTrip() throws {
     for text in [Self.json, "{}", #"{"registered":true}"#] {
-      let calibration = try Self.read(text)
+      let calibration = try CalibrationFile.parse(text)
       let written = try JSONEncoder().encode(AlignmentDocument(calibration))
-      #expect(try Self.read(String(decoding: written, as: UTF8.self)) == calibration)
+      #expect(try CalibrationFile.parse(String(decoding: written, as: UTF8.self)) == calibration)
     }
   }
 

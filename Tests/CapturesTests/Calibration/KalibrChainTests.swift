@@ -59,6 +59,7 @@ struct KalibrChainTests {
 
       cam2:
         T_cn_cnm1: [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]
+        distortion_model: radtan
         distortion_coeffs: [0, 0, 0, 0]
         intrinsics: [300, 300, 160, 120]
         resolution: [320, 240]
@@ -97,9 +98,10 @@ struct KalibrChainTests {
       ("[[0, -1, 0, 0.5]", "[[0, -1, 0]", "cam1.T_cn_cnm1"),
       ("[[0, -1, 0, 0.5]", "[[0, -2, 0, 0.5]", "cam1.T_cn_cnm1"),
       ("  T_cn_cnm1", "  T_imu_cam", "cam1.T_cn_cnm1"),
-      ("cam1:", "camera1:", nil),
-    ] as [(String, String, String?)])
-  func wrong(part: String, replacement: String, key: String?) throws {
+      ("  distortion_model: radtan", "", "cam0.distortion_model"),
+      ("cam1:", "camera1:", "cam1"),
+    ])
+  func wrong(part: String, replacement: String, key: String) throws {
     let text = Self.depthFirst.replacing(part, with: replacement)
     let error = try #require(try File.failure(text))
     #expect(error.key == key)

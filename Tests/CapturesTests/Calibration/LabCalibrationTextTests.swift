@@ -74,17 +74,22 @@ struct LabCalibrationTextTests {
     for (a, b) in zip(numbers(text), numbers(json)) { #expect(abs(a - b) < 1e-9) }
   }
 
-  @Test("A camera without any intrinsics is absent, its size may come from the capture")
+  @Test("A camera without any intrinsics is absent: enough where color alone is needed")
   func partial() throws {
     let colorOnly = Self.text.split(separator: "\n").filter { !$0.contains("_depth") }
       .joined(separator: "\n")
-    #expect(try File.read(colorOnly).depthIntrinsics == nil)
-    #expect(try File.read(colorOnly).colorIntrinsics != nil)
+    try CalibrationScratch.withFile(colorOnly) { path in
+      let calibration = try CalibrationFile.read(path, for: .color)
+      #expect(calibration.depthIntrinsics == nil)
+      #expect(calibration.colorIntrinsics != nil)
+    }
+    #expect(try File.failure(colorOnly)?.key == "fx_depth")
+  }
+
+  @Test("A size is never guessed from the capture")
+  func size() throws {
     let sizeless = Self.text.replacing("depthWidth", with: "w").replacing("depthHeight", with: "h")
-    #expect(try File.failure(sizeless)?.key == "depthWidth")
-    let sized = try File.read(sizeless, depthSize: (width: 320, height: 240))
-    #expect(sized.depthIntrinsics?.width == 320)
-    #expect(sized.depthIntrinsics?.height == 240)
+    #expect(try File.failure(sizeless, depthSize: (width: 320, height: 240))?.key == "depthWidth")
   }
 
   @Test(

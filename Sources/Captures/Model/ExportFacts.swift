@@ -1,0 +1,67 @@
+import Geometry
+
+/// What exporters ask of a capture before they start: numbers that are counted when it is opened.
+public struct ExportFacts: Hashable, Sendable, Codable {
+  /// Frames that a color picture was counted for.
+  public var pictures: Int
+  /// Of these, those with a time.
+  public var timedPictures: Int
+  public var poses: Int
+  /// Rows of intrinsics.
+  public var intrinsics: Int
+  /// Samples by sensor type.
+  public var samples: [String: Int]
+  public var clockwiseQuarterTurns: Int
+  public var isMirrored: Bool
+  /// Whether depth and color share one camera.
+  public var isRegistered: Bool
+  /// Whether a position is known, a single one or a track.
+  public var hasPosition: Bool
+
+  /// Facts as they were written down.
+  public init(
+    pictures: Int, timedPictures: Int, poses: Int, intrinsics: Int, samples: [String: Int],
+    clockwiseQuarterTurns: Int, isMirrored: Bool, isRegistered: Bool, hasPosition: Bool
+  ) {
+    self.pictures = pictures
+    self.timedPictures = timedPictures
+    self.poses = poses
+    self.intrinsics = intrinsics
+    self.samples = samples
+    self.clockwiseQuarterTurns = clockwiseQuarterTurns
+    self.isMirrored = isMirrored
+    self.isRegistered = isRegistered
+    self.hasPosition = hasPosition
+  }
+
+  public init(_ capture: Capture) {
+    let color = capture.color.value
+    let frames = capture.frames
+    if let frameOfPicture = color?.frameOfPicture {
+      let known = Set(frameOfPicture)
+      pictures = known.count
+      timedPictures = known.count { frames.indices.contains($0) && frames[$0].pictureTime != nil }
+    } else {
+      let counted = min(color?.description.frames ?? 0, frames.count)
+      pictures = counted
+      timedPictures = frames.prefix(counted).count { $0.pictureTime != nil }
+    }
+    poses = capture.poses.value?.rows.count ?? 0
+    intrinsics = capture.intrinsics.value?.count ?? 0
+    samples = capture.imu.value?.sampleCounts ?? [:]
+    clockwiseQuarterTurns = color?.clockwiseQuarterTurns ?? 0
+    isMirrored = color?.isMirrored ?? false
+    isRegistered = capture.alignment?.registered ?? false
+    let track = capture.geo.value?.track
+    hasPosition =
+      track.map { !$0.positions.isEmpty || ($0.heldLatitude != nil && $0.heldLongitude != nil) }
+      ?? false
+  }
+}
+
+extension CaptureFrame {
+  /// The time of the color picture: its own, else that of the frame.
+  public var pictureTime: Timestamp? { colorTimestamp ?? timestamp }
+  /// The time of the depth picture: its own, else that of the color picture.
+  public var depthPictureTime: Timestamp? { depthTimestamp ?? pictureTime }
+}

@@ -1,0 +1,45 @@
+import Captures
+import Pipeline
+import Stages
+
+/// Which depth pictures an export writes.
+package enum DepthChoice: Hashable, Sendable {
+  case none
+  /// `depth/`, the depth camera's own grid and intrinsics.
+  case native
+  /// `aligned/`, the grid and intrinsics of color.
+  case aligned
+
+  /// What a format makes of depth.
+  package enum Rule: Sendable {
+    /// No place for it.
+    case never
+    /// On the color grid, where the capture has depth.
+    case aligned
+    /// The parameter `depth` decides; `auto`: native when registered, else aligned.
+    case chosen
+  }
+
+  /// `none` for a capture without depth, for `depth: none`, and where depth cannot be brought to color
+  /// because the calibration is incomplete. Depth that cannot be read is not left out: its stage fails, and
+  /// the export with it.
+  package init(_ rule: Rule, _ parameters: ParameterValues, _ capture: CaptureSummary) {
+    if case .absent = capture.state(of: .depth) {
+      self = .none
+      return
+    }
+    let canAlign =
+      capture.missingCalibration.isEmpty
+      || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil
+    switch (rule, parameters.text("depth") ?? "auto") {
+    case (.never, _), (_, "none"): self = .none
+    case (.aligned, _), (.chosen, "aligned"): self = canAlign ? .aligned : .none
+    case (.chosen, "native"): self = .native
+    default:
+      // Readers that ignore an extrinsic miss the turn of the color pictures, too.
+      let isRegistered = capture.exports?.isRegistered == true
+      let isTurned = capture.exports.map { $0.clockwiseQuarterTurns != 0 } ?? false
+      self = isRegistered && !(isTurned && canAlign) ? .native : canAlign ? .aligned : .none
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Geometry
+import Pipeline
+import Stages
+import Storage
+
+/// Parameters that several exports share, described once.
+package enum ExportParameters {
+  /// Which frames, by canonical index, as everywhere.
+  package static let selection = [
+    ParameterDescription(
+      "every", .integer(1...Int.max), default: .integer(1),
+      "Only frames whose index is a multiple of this."),
+    ParameterDescription(
+      "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
+    ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
+  ]
+
+  /// How many of these, and which.
+  package static let picking = [
+    ParameterDescription(
+      "count", .integer(0...Int.max), default: .integer(0),
+      "Cut the frames into so many windows and take one of each; 0 = all frames."),
+    ParameterDescription(
+      "pick", .choice(["sharpest", "even"]), default: .text("sharpest"),
+      "With count: the sharpest frame of each window, or the one in its middle."),
+  ]
+
+  package static let share = ParameterDescription(
+    "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
+    "How unchanged files get here: same blocks, hard link, copy; auto: the first that the file system "
+      + "allows. With link, a program that changes a picture in place changes both.")
+
+  /// - Parameter standard: `same`, or `jpeg` where readers take nothing else.
+  package static func pictures(default standard: String) -> [ParameterDescription] {
+    [
+      ParameterDescription(
+        "pictures", .choice(["same", "png", "jpeg"]), default: .text(standard),
+        "same: the files of color/ as they are. png, jpeg: encoded anew where they are not."),
+      ParameterDescription(
+        "quality", .integer(1...100), default: .integer(95),
+        "Of JPEG that is encoded anew; files of color/ that are JPEG stay as they are."),
+    ]
+  }
+
+  package static let depth = ParameterDescription(
+    "depth", .choice(["auto", "native", "aligned"]), default: .text("auto"),
+    "native: the depth camera's own grid. aligned: the color grid. auto: native when depth is "
+      + "registered to color, else aligned.")
+
+  package static func up(default standard: WorldUp) -> ParameterDescription {
+    ParameterDescription(
+      "up", .choice(WorldUp.allCases.map(\.rawValue)), default: .text(standard.rawValue),
+      "app: the app's world (y up on phones). z: turned so that z is up.")
+  }
+
+  package static let timeOffset = ParameterDescription(
+    "timeOffset", .duration(-3_600_000_000_000...3_600_000_000_000),
+    default: .duration(nanoseconds: 0),
+    "Time of an IMU sample = time of a picture + this; added to the times of pictures.")
+
+  package static let convention = ParameterDescription(
+    "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
+    "Which signs of acceleration the app recorded, where the reader's own finding is wrong.")
+
+  /// Noise densities, which are written only when they are given.
+  package static let noise = [
+    ParameterDescription(
+      "gyroscopeNoise", .number(0...1e6), "Noise density, rad/s/√Hz; absent when not given."),
+    ParameterDescription(
+      "gyroscopeWalk", .number(0...1e6), "Random walk, rad/s²/√Hz; absent when not given."),
+    ParameterDescription(
+      "accelerometerNoise", .number(0...1e6), "Noise density, m/s²/√Hz; absent when not given."),
+    ParameterDescription(
+      "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."),
+  ]
+
+  package static let personal = ParameterDescription(
+    "personal", .flag, default: .flag(false),
+    "Also write place, device name and user name.")
+
+  package static let points = ParameterDescription(
+    "points", .integer(0...Int.max), default: .integer(200_000),
+    "At most so many start points from depth; 0 = none.")
+
+  /// The ways of sharing, in the order in which they are tried.
+  package static func ways(_ parameters: ParameterValues) -> [FileSharing] {
+    parameters.text("share").flatMap(FileSharing.init).map { [$0] } ?? [.clone, .link, .copy]
+  }
+
+  package static func worldUp(_ parameters: ParameterValues) -> WorldUp {
+    parameters.text("up").flatMap(WorldUp.init) ?? .app
+  }
+
+  package static func timeOffsetNanoseconds(_ parameters: ParameterValues) -> Int64 {
+    parameters.durationNanoseconds("timeOffset") ?? 0
+  }
+
+  /// What is wrong with a selection as such.
+  package static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    guard let first = stage.parameters.integer("first"),
+      let last = stage.parameters.integer("last"), first > last
+    else { return [] }
+    return [
+      StageProblem(
+        parameter: "first",
+        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
+    ]
+  }
+}

@@ -1,0 +1,109 @@
+import Codecs
+import Geometry
+import Pipeline
+import Stages
+import Storage
+import SystemPackage
+
+/// The picture files of an artifact by canonical frame, with what its record says of them.
+package struct ExportPictures: Sendable {
+  /// The stage that made them.
+  package let stage: String
+  package let record: ArtifactRecord
+  private let folder: HeldFolder
+  private let path: FilePath
+  /// Position in the record's outputs, by frame.
+  private let entries: [Int: Int]
+
+  package init(_ input: InputArtifact) throws {
+    stage = input.stage
+    record = input.record
+    path = input.folder
+    folder = try HeldFolder.following(input.folder)
+    var entries: [Int: Int] = [:]
+    for (index, output) in input.record.outputs.enumerated() {
+      guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),
+        let frame = FrameFileName.frame(output.path)
+      else { continue }
+      entries[frame] = index
+    }
+    self.entries = entries
+  }
+
+  package func has(_ frame: Int) -> Bool { entries[frame] != nil }
+
+  /// Ascending.
+  package var frames: [Int] { entries.keys.sorted() }
+
+  package var isEmpty: Bool { entries.isEmpty }
+
+  /// Name, size and digest of a frame's file.
+  package func entry(_ frame: Int) -> OutputEntry? { entries[frame].map { record.outputs[$0] } }
+
+  /// Where a frame's file lies.
+  package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
+
+  /// `png` or `jpg`; `nil` where there is no picture.
+  package func ending(_ frame: Int) -> String? {
+    entry(frame).map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
+  }
+
+  /// The bytes of a frame's file, as they are. Throws where it has not the recorded size any more.
+  package func bytes(_ frame: Int) throws -> [UInt8] {
+    guard let entry = entry(frame) else { throw missing(frame) }
+    guard let size = Int(exactly: entry.bytes), let bytes = try read(entry.path, size) else {
+      throw missing(frame)
+    }
+    guard bytes.count == size else {
+      throw FileError(
+        kind: .changedWhileReading, path: path.appending(entry.path), operation: "read",
+        reason: "has \(bytes.count) bytes, its artifact says \(entry.bytes)",
+        remedy: "run the stage '\(stage)' again")
+    }
+    return bytes
+  }
+
+  /// Up to one byte more than `size`, in one piece: a file that has grown is noticed.
+  private func read(_ name: String, _ size: Int) throws -> [UInt8]? {
+    guard let file = try folder.openFile(name) else { return nil }
+    defer { try? file.close() }
+    do {
+      return try [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, filled in
+        while filled < size + 1 {
+          let rest = UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: buffer[filled...]))
+          let count = try file.read(into: rest)
+          if count == 0 { break }
+          filled += count
+        }
+      }
+    } catch {
+      throw FileError(
+        error as? Errno ?? .ioError, path: path.appending(name), operation: "read")
+    }
+  }
+
+  /// The color picture of a frame, decoded.
+  package func color(_ frame: Int) throws -> ColorImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try StillImage.read(file).picture
+  }
+
+  /// The depth picture of a frame, decoded: millimeters.
+  package func depth(_ frame: Int) throws -> DepthImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try PNGReader.depth(at: file)
+  }
+
+  /// Puts the file of a frame into `staging`, unchanged.
+  func share(
+    _ frame: Int, into staging: StagingFolder, as name: String, by ways: [FileSharing]
+  ) throws -> FileSharing {
+    guard let entry = entry(frame) else { throw missing(frame) }
+    return try staging.share(entry.path, in: folder, entry, as: name, by: ways)
+  }
+
+  private func missing(_ frame: Int) -> StageFailure {
+    StageFailure("'\(stage)' has no picture of frame \(frame), which it had a moment ago")
+  }
+}

@@ -1,0 +1,105 @@
+/// `README.txt` of an export: what it is, how to open it, axes and units, and what was not measured.
+package struct ExportReadme: Sendable {
+  package var title: String
+  /// One sentence each: what the folder holds.
+  package var contents: [String]
+  /// Commands or lines of code that open it, and what each is for.
+  package var opening: [(command: String, purpose: String)]
+  /// Axes, units, names, clocks; one sentence each.
+  package var conventions: [String]
+  /// What else a user must know: warnings, remedies.
+  package var remarks: [String]
+  /// Sentences about numbers that were not measured.
+  package var notMeasured: [String]
+
+  package init(_ title: String) {
+    self.title = title
+    contents = []
+    opening = []
+    conventions = []
+    remarks = []
+    notMeasured = []
+  }
+
+  /// The text, lines of at most 100 columns; the same for the same content.
+  func text(_ account: ExportAccount, canonicalFrames: Int?) -> String {
+    var lines = [title, String(repeating: "=", count: title.count), ""]
+    lines += contents.flatMap { Self.wrapped($0) }
+    lines += section(
+      "How to open it",
+      opening.flatMap { opening in
+        Self.wrapped(opening.purpose + ":") + ["", "    " + opening.command, ""]
+      })
+    lines += section("Axes, units, names", conventions.flatMap(Self.item))
+    let assumed =
+      notMeasured.isEmpty ? ["Nothing: every number was recorded."] : notMeasured
+    lines += section("Not measured", assumed.flatMap(Self.item))
+    if let frames = account.frames, let canonicalFrames {
+      lines += section("Frames", Self.account(frames, canonicalFrames))
+    }
+    if !remarks.isEmpty { lines += section("Remarks", remarks.flatMap(Self.item)) }
+    while lines.last?.isEmpty == true { lines.removeLast() }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func section(_ name: String, _ body: [String]) -> [String] {
+    body.isEmpty
+      ? []
+      : ["", name, String(repeating: "-", count: name.count), ""]
+        + (body.last?.isEmpty == true ? Array(body.dropLast()) : body)
+  }
+
+  private static func account(_ frames: ExportFrames, _ canonical: Int) -> [String] {
+    var lines = item("\(frames.frames.count) of \(canonical) frames are here.")
+    for reason in LeftOut.allCases {
+      if let count = frames.leftOut[reason] {
+        lines += item("\(count) left out: \(reason.rawValue), \(reason.words).")
+      }
+    }
+    return lines
+  }
+
+  private static func item(_ sentence: String) -> [String] {
+    let lines = wrapped(sentence, columns: 98)
+    return lines.enumerated().map { ($0.offset == 0 ? "- " : "  ") + $0.element }
+  }
+
+  /// A number for people: three decimals at most.
+  package static func rounded(_ value: Double) -> String {
+    MatrixText.number((value * 1000).rounded() / 1000)
+  }
+
+  /// Broken at blanks; a line end in the text stays one.
+  static func wrapped(_ text: String, columns: Int = 100) -> [String] {
+    var lines: [String] = []
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      var line = ""
+      for word in paragraph.split(separator: " ") {
+        if !line.isEmpty, line.count + 1 + word.count > columns {
+          lines.append(line)
+          line = ""
+        }
+        line += (line.isEmpty ? "" : " ") + word
+      }
+      lines.append(line)
+    }
+    return lines
+  }
+}
+
+extension LeftOut {
+  /// For people.
+  package var words: String {
+    switch self {
+    case .noPicture: "no color picture"
+    case .otherSize: "the picture has another size than the others"
+    case .noDepth: "no depth picture"
+    case .noPose: "the app was not tracking"
+    case .noIntrinsics: "no intrinsics"
+    case .noTime: "no time"
+    case .timeNotIncreasing: "its time is not later than that of the frame before"
+    case .outsideIMU: "not covered by IMU samples"
+    case .notSelected: "not selected by the parameters"
+    }
+  }
+}

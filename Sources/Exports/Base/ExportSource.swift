@@ -1,0 +1,169 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Stages
+import Storage
+import SystemPackage
+
+/// A capture as exporters see it: pictures, depth, poses and cameras by canonical frame, all of the pictures
+/// as they lie in `color/` (turned upright, pixel centers at integers).
+package struct ExportSource: Sendable {
+  package let context: StageContext
+  /// `color/`, or what an inner stage made of it.
+  package let pictures: ExportPictures?
+  package let depth: ExportPictures?
+  package let depthChoice: DepthChoice
+  package let cameras: FrameCameras
+  /// Size of the pictures in `color/`; `nil` = not known.
+  package let width: Int?
+  package let height: Int?
+  /// Frames whose picture has another size than the stream.
+  package let otherSizes: Set<Int>
+  private let poses: [Int: Pose]
+  private let offsetNanoseconds: Int64
+
+  /// - Parameter port: whose pictures are exported: `color`, `jpeg` or `gray`; `nil`: none.
+  package init(_ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule) throws {
+    self.context = context
+    let capture = context.capture
+    pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
+    width = capture.color.value?.description.width
+    height = capture.color.value?.description.height
+    if let aligned = context.inputs["aligned"] {
+      depth = try ExportPictures(aligned)
+      depthChoice = .aligned
+    } else if let native = context.inputs["depth"] {
+      depth = try ExportPictures(native)
+      depthChoice = .native
+    } else {
+      depth = nil
+      depthChoice = .none
+    }
+    try Self.checkGrid(depthChoice, depth)
+    // Depth on its own grid is placed by the calibration, too.
+    cameras = try FrameCameras(
+      context, width: width, height: height, depthChoice == .native ? .depthAndColor : .color)
+    let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+    if let error = capture.poses.error { throw error }
+    poses = Dictionary(
+      (capture.poses.value?.rows ?? []).map {
+        ($0.frame, $0.pose.turnedClockwise(quarterTurns: turns))
+      }
+    ) { first, _ in first }
+    offsetNanoseconds = ExportParameters.timeOffsetNanoseconds(context.parameters)
+    otherSizes = try Self.otherSizes(pictures, width: width, height: height)
+  }
+
+  /// Canonical frames.
+  package var frameCount: Int { context.capture.frames.count }
+
+  /// Whether the capture has poses at all.
+  package var hasPoses: Bool { !poses.isEmpty }
+
+  /// Whether the app's world has y up, as ARKit and ARCore define it; published ScanNet++ scenes stand in the
+  /// world of their mesh, which has z up.
+  package var worldIsYUp: Bool {
+    context.capture.family != .arkitScanner || context.capture.generation != "scannetpp"
+  }
+
+  /// Camera to world, OpenCV axes, of the picture as it lies in `color/`.
+  package func pose(_ frame: Int) -> Pose? { poses[frame] }
+
+  /// The time of a picture with the parameter `timeOffset` added; `nil` = unknown.
+  package func time(_ frame: Int) -> Timestamp? {
+    context.capture.frames[frame].pictureTime?.advanced(byNanoseconds: offsetNanoseconds)
+  }
+
+  /// The same of the depth picture: its own time, else that of the picture.
+  package func depthTime(_ frame: Int) -> Timestamp? {
+    context.capture.frames[frame].depthPictureTime?.advanced(byNanoseconds: offsetNanoseconds)
+  }
+
+  /// Depth camera to color camera of the depth that is exported, the latter that of the upright pictures:
+  /// identity on the color grid.
+  package var colorFromDepth: RigidTransform {
+    guard depthChoice == .native else { return .identity }
+    let stored =
+      cameras.calibration?.registered == true
+      ? .identity : cameras.calibration?.colorFromDepth ?? .identity
+    return clockwiseQuarterTurns == 0
+      ? stored
+      : CameraAxes.turnedFromStored(clockwiseQuarterTurns: clockwiseQuarterTurns) * stored
+  }
+
+  /// Whether it is known how the exported depth stands to color.
+  package var isColorFromDepthKnown: Bool {
+    depthChoice != .native || cameras.calibration?.registered == true
+      || cameras.calibration?.colorFromDepth != nil
+  }
+
+  /// The camera of the exported depth pictures, given that of color: its own, or, where they share one
+  /// camera, that of color on the depth grid. `nil` where it is not known.
+  package func depthCamera(color: PinholeCamera) -> PinholeCamera? {
+    guard depthChoice == .native, let stream = context.capture.depth.value else { return color }
+    if let own = cameras.calibration?.depthIntrinsics { return own }
+    guard cameras.calibration?.registered == true else { return nil }
+    // Depth pictures are not turned.
+    return color.turnedClockwise(quarterTurns: 0 - clockwiseQuarterTurns)
+      .scaled(toWidth: stream.width, height: stream.height)
+  }
+
+  /// The turn that made the pictures of `color/` upright.
+  private var clockwiseQuarterTurns: Int {
+    context.capture.color.value?.clockwiseQuarterTurns ?? 0
+  }
+
+  /// The size of the exported depth pictures.
+  package var depthSize: (width: Int, height: Int)? {
+    switch depthChoice {
+    case .none: nil
+    case .native: context.capture.depth.value.map { ($0.width, $0.height) }
+    case .aligned: width.flatMap { width in height.map { (width, $0) } }
+    }
+  }
+
+  private static func checkGrid(_ choice: DepthChoice, _ depth: ExportPictures?) throws {
+    guard choice == .aligned, let depth, case .string(let grid) = depth.record.parameters["grid"],
+      grid != "color"
+    else { return }
+    throw StageFailure(
+      "the pictures of '\(depth.stage)' lie on another grid than color (\(depth.stage).grid is \(grid)): "
+        + "run it again with --set \(depth.stage).grid=color")
+  }
+
+  /// Read from the heads of the files, and only where the color stage has met other sizes.
+  private static func otherSizes(
+    _ pictures: ExportPictures?, width: Int?, height: Int?
+  ) throws -> Set<Int> {
+    guard let pictures, let width, let height, pictures.haveOtherSizes else { return [] }
+    return try pictures.framesOfOtherSize(width: width, height: height)
+  }
+}
+
+extension ExportPictures {
+  /// The key under which inner stages pass on that the color stage met pictures of other sizes.
+  static let otherSizesKey = "otherSizes"
+
+  /// Whether the color stage met pictures of another size than the stream's.
+  var haveOtherSizes: Bool {
+    record.recorded?[Self.otherSizesKey] == .bool(true)
+      || record.warnings.contains { $0.code == .sizeMismatch && $0.subject == "color" }
+  }
+
+  /// What an inner stage that encodes these pictures anew records of them.
+  var sizesToRecord: [String: JSONValue] {
+    haveOtherSizes ? [Self.otherSizesKey: .bool(true)] : [:]
+  }
+
+  /// Cost: reading every file.
+  fileprivate func framesOfOtherSize(width: Int, height: Int) throws -> Set<Int> {
+    var frames: Set<Int> = []
+    for output in record.outputs {
+      guard let frame = FrameFileName.frame(output.path), let file = file(frame) else { continue }
+      let head = try StillImage.head(file)
+      if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
+    }
+    return frames
+  }
+}

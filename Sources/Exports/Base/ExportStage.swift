@@ -1,0 +1,102 @@
+import Captures
+import Pipeline
+import Stages
+import SystemPackage
+
+/// A stage that writes a capture in the layout of another tool.
+package protocol ExportStage: Stage {
+  /// What it needs, of the capture and of every frame.
+  static var needs: ExportNeeds { get }
+  static var depthRule: DepthChoice.Rule { get }
+  /// Whether it makes anything of depth with these parameters; where not, none is made for it.
+  static func wantsDepth(_ parameters: ParameterValues) -> Bool
+  /// Parts of the capture it reads besides those that every export reads.
+  static var reads: Set<CapturePart> { get }
+  /// The port whose pictures it writes, `color`, `jpeg` or `gray`; `nil`: none.
+  static func pictures(_ parameters: ParameterValues) -> String?
+}
+
+extension ExportStage {
+  package static var depthRule: DepthChoice.Rule { .never }
+  package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
+  package static var reads: Set<CapturePart> { [] }
+  package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+
+  /// Ports of pictures that exports have in common; each stage lists those that it may read.
+  package static var colorPort: Port {
+    Port("color", .colorImages, isRequired: false, "color pictures")
+  }
+  package static var jpegPort: Port {
+    Port("jpeg", .jpegImages, isRequired: false, "color pictures as JPEG, made once for several")
+  }
+  package static var grayPort: Port {
+    Port("gray", .grayImages, isRequired: false, "gray pictures, made once for several")
+  }
+  package static var depthPort: Port {
+    Port("depth", .depthImages, isRequired: false, "depth on the depth camera's grid")
+  }
+  package static var alignedPort: Port {
+    Port("aligned", .alignedImages, isRequired: false, "depth on the color grid")
+  }
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    Set([.frames, .intrinsics, .poses, .calibration]).union(reads)
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool {
+    let depth =
+      wantsDepth(parameters) ? DepthChoice(depthRule, parameters, capture) : DepthChoice.none
+    switch port {
+    case "depth": return depth == .native
+    case "aligned": return depth == .aligned
+    case "color":
+      // Frames are picked by the pixels of color/.
+      let picks = (parameters.integer("count") ?? 0) > 0 && parameters.text("pick") == "sharpest"
+      return picks || pictures(parameters) == "color"
+    case "jpeg", "gray": return pictures(parameters) == port
+    default: return true
+    }
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let found = needs.applicability(name, parameters, capture)
+    guard case .applies = found else { return found }
+    // What an export reads must be readable, needed or not.
+    for part in CapturePart.allCases
+    where part == .poses || part == .intrinsics || reads.contains(part) {
+      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
+    }
+    if needs.contains(.depth), DepthChoice(depthRule, parameters, capture) == .none {
+      return .notApplicable(
+        "no depth on the color grid: the calibration is incomplete: no "
+          + capture.missingCalibration.joined(separator: ", no ")
+          + "; give \(name).calibration")
+    }
+    return .applies
+  }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    ExportParameters.problems(stage)
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters, for: .color)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+
+  /// The capture as this stage exports it.
+  package static func source(_ context: StageContext) throws -> ExportSource {
+    try ExportSource(context, pictures: pictures(context.parameters), depthRule)
+  }
+}

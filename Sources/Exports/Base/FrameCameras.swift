@@ -1,0 +1,83 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+import Stages
+
+/// The color camera frame by frame, of the pictures in `color/`, and its lens.
+package struct FrameCameras: Sendable {
+  /// From a file of the user's: one for all frames.
+  private let fixed: PinholeCamera?
+  private let rows: [Int: PinholeCamera]
+  /// Of the color lens; `nil` = not known. `k1…` as in OpenCV.
+  package let distortion: LensDistortion?
+  /// Everything that relates depth to color; of the file, else of the capture.
+  package let calibration: DepthCalibration?
+
+  /// - Parameters:
+  ///   - width, height: of the pictures in `color/`; rows of another size count as unknown.
+  ///   - need: what a file of the user's has to hold.
+  package init(
+    _ context: StageContext, width: Int?, height: Int?, _ need: CalibrationNeed
+  ) throws {
+    let capture = context.capture
+    let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+    if let file = context.externalFiles["calibration"] {
+      let stored = CalibrationChoice.storedColorSize(capture)
+      let depth = capture.depth.value
+      let calibration = try CalibrationFile.read(
+        file, depthSize: depth.map { ($0.width, $0.height) },
+        colorSize: stored.map { ($0.width, $0.height) }, for: need)
+      self.calibration = calibration
+      let camera = calibration.colorIntrinsics.flatMap { camera in
+        stored.map { camera.fitted(toWidth: $0.width, height: $0.height) } ?? camera
+      }
+      fixed = camera?.turnedClockwise(quarterTurns: turns)
+      rows = [:]
+      distortion =
+        calibration.colorDistortion.isNone
+        ? nil : calibration.colorDistortion.turnedClockwise(quarterTurns: turns)
+      return
+    }
+    if let error = capture.intrinsics.error { throw error }
+    calibration = capture.alignment
+    fixed = nil
+    var rows: [Int: PinholeCamera] = [:]
+    for row in capture.intrinsics.value ?? [] where rows[row.frame] == nil {
+      var row = row
+      row.width = row.width ?? width
+      row.height = row.height ?? height
+      guard let rowWidth = row.width, let rowHeight = row.height else { continue }
+      if let width, let height, (rowWidth, rowHeight) != (width, height) { continue }
+      let camera = row.turnedClockwise(quarterTurns: turns)
+      guard [camera.fx, camera.fy, camera.cx, camera.cy].allSatisfy(\.isFinite), camera.fx > 0,
+        camera.fy > 0
+      else { continue }
+      rows[row.frame] = PinholeCamera(
+        width: rowWidth, height: rowHeight, fx: camera.fx, fy: camera.fy, cx: camera.cx,
+        cy: camera.cy)
+    }
+    self.rows = rows
+    let lens = capture.alignment?.colorDistortion ?? .none
+    distortion = lens.isNone ? nil : lens.turnedClockwise(quarterTurns: turns)
+  }
+
+  /// Pixel centers at integers, size that of the pictures; `nil` = not known.
+  package subscript(frame: Int) -> PinholeCamera? { fixed ?? rows[frame] }
+
+  /// Whether any frame has one.
+  package var isEmpty: Bool { fixed == nil && rows.isEmpty }
+}
+
+extension LensDistortion {
+  /// The lens of the picture after turning it clockwise: the tangential terms are a vector and turn along.
+  fileprivate func turnedClockwise(quarterTurns: Int) -> LensDistortion {
+    let turns = ((quarterTurns % 4) + 4) % 4
+    return (0..<turns).reduce(self) { lens, _ in
+      var turned = lens
+      // (p2, p1) is the vector along (x, y); a clockwise turn makes x' = -y, y' = x.
+      (turned.p2, turned.p1) = (0 - lens.p1, lens.p2)
+      return turned
+    }
+  }
+}

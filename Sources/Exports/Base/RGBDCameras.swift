@@ -1,0 +1,64 @@
+import Captures
+import Geometry
+import Pipeline
+
+/// One color camera and one depth camera for all frames, as datasets of RGB-D pictures state them.
+package struct RGBDCameras: Sendable {
+  /// Of the pictures in `color/`.
+  package let color: MedianCamera
+  package let depth: PinholeCamera
+  /// Depth camera to color camera: identity for registered depth and on the color grid.
+  package let colorFromDepth: RigidTransform
+
+  /// The median over those of `frames` that have intrinsics: frames without stay in.
+  ///
+  /// - Throws: the problem of a calibration that cannot be read; `StageDoesNotApply` where a camera, or how one stands to the other, is not known.
+  package init(_ source: ExportSource, _ frames: [Int]) throws {
+    let stage = source.context.stage
+    let capture = source.context.capture
+    if source.depthChoice == .native, source.context.externalFiles["calibration"] == nil,
+      let problem = capture.calibrationProblem
+    {
+      throw problem
+    }
+    guard let color = MedianCamera(frames.compactMap { source.cameras[$0] }) else {
+      throw StageDoesNotApply("no intrinsics: give \(stage).calibration")
+    }
+    guard let depth = source.depthCamera(color: color.camera) else {
+      throw StageDoesNotApply("no depth intrinsics: give \(stage).calibration")
+    }
+    guard source.isColorFromDepthKnown else {
+      throw StageDoesNotApply(
+        "no extrinsics between depth and color: give \(stage).calibration")
+    }
+    self.color = color
+    self.depth = depth
+    colorFromDepth = source.colorFromDepth
+  }
+
+  /// What `README.txt` says of them; one sentence each.
+  package func conventions(_ source: ExportSource) -> [String] {
+    var sentences = [
+      "Camera axes: x right, y down, z forward; pixel centers at integers, no half pixel added.",
+      "One color camera stands for all frames: the median of each parameter; the largest deviation of any "
+        + "frame is \(ExportReadme.rounded(color.largestDeviation)) pixels.",
+    ]
+    switch source.depthChoice {
+    case .native:
+      sentences.append("Depth lies on the grid of the depth camera, with its own intrinsics.")
+    case .aligned, .none:
+      sentences.append("Depth lies on the color grid and shares the intrinsics of color.")
+    }
+    return sentences
+  }
+
+  /// Depth that readers misplace unless they apply the extrinsic.
+  package var remarks: [String] {
+    colorFromDepth.isIdentity
+      ? []
+      : [
+        "The depth extrinsic is not the identity (depth camera to color camera). Most readers ignore it: "
+          + "for them, export with depth=aligned."
+      ]
+  }
+}

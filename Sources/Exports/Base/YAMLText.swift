@@ -1,0 +1,52 @@
+import Yams
+
+/// Small YAML documents for other tools, through libyaml: mappings in the order given, one key a line, lists
+/// in flow style.
+package enum YAMLText {
+  package enum Value {
+    case text(String)
+    case integer(Int)
+    case flag(Bool)
+    /// The shortest text that reads back to the same double, always with a point: some readers take the type
+    /// of a list from its first element.
+    case number(Double)
+    case numbers([Double])
+    case integers([Int])
+    /// Names and values, in order. No list of pairs: a tuple of the type itself is a circle for the compiler.
+    case members([String], [Value])
+
+    package static func mapping(_ pairs: [(String, Value)]) -> Value {
+      .members(pairs.map(\.0), pairs.map(\.1))
+    }
+  }
+
+  package static func document(_ pairs: [(String, Value)]) throws -> String {
+    // Lists stay in one line, however long.
+    try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
+  }
+
+  private static func node(_ value: Value) -> Node {
+    switch value {
+    case .text(let text): Node(text, Tag(.str))
+    case .integer(let number): Node(String(number))
+    case .flag(let flag): Node(flag ? "true" : "false")
+    case .number(let number): Node(decimal(number))
+    case .numbers(let numbers): list(numbers.map(decimal))
+    case .integers(let numbers): list(numbers.map(String.init))
+    case .members(let names, let values):
+      Node(zip(names, values).map { (Node($0), node($1)) }, .implicit, .block)
+    }
+  }
+
+  private static func list(_ texts: [String]) -> Node {
+    Node(texts.map { Node($0) }, .implicit, .flow)
+  }
+
+  /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers take for a number, too.
+  private static func decimal(_ number: Double) -> String {
+    if number == 0 { return "0.0" }
+    let text = number.description
+    guard let exponent = text.firstIndex(of: "e"), !text.contains(".") else { return text }
+    return text[..<exponent] + ".0" + text[exponent...]
+  }
+}

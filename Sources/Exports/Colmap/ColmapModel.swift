@@ -1,0 +1,96 @@
+import Geometry
+
+/// A camera of a COLMAP model.
+struct ColmapCamera: Hashable, Sendable {
+  /// As COLMAP numbers and names its models; the parameters of each in its order.
+  enum Model: Int32, Sendable {
+    /// fx fy cx cy
+    case pinhole = 1
+    /// fx fy cx cy k1 k2 p1 p2
+    case openCV = 4
+    /// fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6
+    case fullOpenCV = 6
+
+    var name: String {
+      switch self {
+      case .pinhole: "PINHOLE"
+      case .openCV: "OPENCV"
+      case .fullOpenCV: "FULL_OPENCV"
+      }
+    }
+  }
+
+  var model: Model
+  var width: Int
+  var height: Int
+  /// Pixels, the principal point counted from the corner of the corner pixel.
+  var parameters: [Double]
+
+  /// The smallest model that says everything: coefficients above p2 are never dropped.
+  init(_ camera: PinholeCamera, _ lens: LensDistortion?) {
+    width = camera.width
+    height = camera.height
+    let center = camera.cornerPrincipalPoint
+    parameters = [camera.fx, camera.fy, center.x + 0, center.y + 0]
+    guard let lens, !lens.isNone else {
+      model = .pinhole
+      return
+    }
+    let coefficients = lens.openCVOrder.map { $0 + 0 }
+    model = coefficients.dropFirst(4).allSatisfy { $0 == 0 } ? .openCV : .fullOpenCV
+    parameters += model == .openCV ? Array(coefficients.prefix(4)) : coefficients
+  }
+}
+
+/// A picture of a COLMAP model, world to camera.
+struct ColmapImage: Sendable {
+  /// From 1.
+  var id: Int
+  /// w ≥ 0.
+  var rotation: Quaternion
+  /// Meters; not the camera's place.
+  var translation: [Double]
+  /// From 1.
+  var camera: Int
+  /// Relative to `images/`.
+  var name: String
+
+  init(id: Int, _ pose: Pose, camera: Int, name: String) {
+    self.id = id
+    rotation = pose.cameraFromWorldOrientation
+    translation = pose.cameraFromWorld.translation.map { $0 + 0 }
+    self.camera = camera
+    self.name = name
+  }
+}
+
+/// Which cameras a model has, and which picture is of which.
+struct ColmapCameras: Sendable {
+  /// By id - 1, in order of appearance.
+  let cameras: [ColmapCamera]
+  /// Id of the camera, by position in the exported frames.
+  let ids: [Int]
+  /// With one camera for all: the largest deviation of a parameter of any frame, pixels.
+  let deviation: Double?
+
+  /// - Parameter one: one camera for all frames, the median; otherwise one for each distinct set of values.
+  init(_ cameras: [PinholeCamera], _ lens: LensDistortion?, one: Bool) {
+    if one, let median = MedianCamera(cameras) {
+      self.cameras = [ColmapCamera(median.camera, lens)]
+      ids = cameras.map { _ in 1 }
+      deviation = median.largestDeviation
+      return
+    }
+    var distinct: [ColmapCamera] = []
+    var idOf: [ColmapCamera: Int] = [:]
+    ids = cameras.map { camera in
+      let camera = ColmapCamera(camera, lens)
+      if let id = idOf[camera] { return id }
+      distinct.append(camera)
+      idOf[camera] = distinct.count
+      return distinct.count
+    }
+    self.cameras = distinct
+    deviation = nil
+  }
+}

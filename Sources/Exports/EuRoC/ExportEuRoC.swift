@@ -1,0 +1,71 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+import Stages
+import Storage
+
+/// The folder of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM reads.
+public enum ExportEuRoC: ExportStage {
+  public static let name = "export-euroc"
+  public static let version = 1
+  public static let sentence =
+    "EuRoC / ASL folder for visual-inertial SLAM (ORB-SLAM3, OpenVINS): gray pictures, IMU, times.txt, "
+    + "ground truth; needs color with times, gyroscope, acceleration."
+  public static let ports = [grayPort, colorPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + [
+      ParameterDescription(
+        "picture", .choice(["gray", "color"]), default: .text("gray"),
+        "gray: 8-bit gray pictures. color: the pictures of color/, as PNG."),
+      ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
+      ExportParameters.convention,
+    ] + ExportParameters.noise + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
+  package static let reads: Set<CapturePart> = [.imu, .cameraSettings]
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    parameters.text("picture") == "color" ? "color" : "gray"
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let capture = context.capture
+    if let error = capture.imu.error { throw error }
+    if let error = capture.cameraSettings.error { throw error }
+    guard let imu = IMUSources.stream(capture.imu.value, context.parameters) else {
+      throw StageDoesNotApply("no gyroscope with acceleration")
+    }
+    let inertial = InertialExport(imu, capture)
+    let source = try source(context)
+    let frames = try ExportFrames(source, needs, inertial: imu)
+    guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
+
+    let folder = ExportFolder(context)
+    let layout = EuRoCLayout(source, frames.frames)
+    // Gray pictures are PNG already; color is encoded only where color/ holds JPEG.
+    let names = try folder.writePictures(pictures, frames.frames, .png) { position, _, _ in
+      layout.pictureName(position)
+    }
+    try layout.writeTimes(context.staging)
+    let hasExposures = try layout.writeExposures(context)
+    try inertial.write("mav0/imu0/data.csv", columns: EuRoCLayout.imuColumns, context)
+    let truths = try layout.writeGroundTruth(context)
+    let sensors = EuRoCSensors(source, frames.frames, layout.times, inertial)
+    try folder.write(try sensors.body(), as: "mav0/body.yaml")
+    try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
+    try folder.write(try sensors.imu(context.parameters), as: "mav0/imu0/sensor.yaml")
+
+    var account = ExportAccount(frames: frames)
+    account.names = names
+    account.intrinsicsDeviation = sensors.median?.largestDeviation
+    account.assumed.append("imuFromCameraTranslation")
+    var readme = EuRoCReadme.text(sensors, hasExposures: hasExposures, truths: truths, source)
+    if sensors.assumesNoDistortion { account.assumed.append("distortion") }
+    if truths > 0 {
+      account.assumed += ["velocity", "gyroscopeBias", "accelerometerBias"]
+    }
+    inertial.describe(&account, &readme, context)
+    readme.remarks += ExportRemarks.all(source)
+    return try folder.finish(account, readme)
+  }
+}

@@ -1,0 +1,171 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+import Stages
+
+/// What GPX, GeoJSON and KML have in common: they need a position and nothing else, neither pictures nor
+/// frames. Place, device name and user name go into these exports alone.
+package protocol GeoExport: ExportStage {}
+
+extension GeoExport {
+  package static var needs: ExportNeeds { [.position] }
+  public static var ports: [Port] { [] }
+  package static func pictures(_ parameters: ParameterValues) -> String? { nil }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.frames, .geo] }
+
+  /// Also without a single frame; not where a file that tells the frames cannot be read.
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    switch capture.state(of: .geo) {
+    case .absent(let why):
+      return .notApplicable(why.isEmpty ? "no position" : "no position: \(why)")
+    case .unreadable(let why): return .unreadable(why)
+    case .present: break
+    }
+    if case .unreadable(let why) = capture.state(of: .frames) { return .unreadable(why) }
+    if capture.exports?.hasPosition == false {
+      return .notApplicable("no position: no fix was recorded")
+    }
+    return .applies
+  }
+}
+
+/// A knot of the track.
+struct TrackPoint: Hashable, Sendable {
+  var place: GeoPoint
+  /// Time of day, UTC; `nil` = not known.
+  var time: String?
+  /// Radius in meters; `nil` = not known.
+  var accuracy: Double?
+  /// Degrees clockwise from true north; `nil` = not known.
+  var heading: Double?
+}
+
+/// Where the camera was at a frame.
+struct FramePlace: Sendable {
+  var frame: Int
+  var timestamp: Timestamp?
+  var point: TrackPoint
+  var source: GeoSample.Source
+  /// The picture in `color/`.
+  var name: String { FrameFileName.name(frame) }
+}
+
+/// Positions of a capture as all three formats write them.
+struct GeoTrackSource: Sendable {
+  /// Knots, cut where more than 10 s lie between two.
+  let segments: [[TrackPoint]]
+  /// Frames with a place.
+  let frames: ExportFrames
+  /// Why no point has a time of day; `nil` where they have.
+  let missingTimes: String?
+  let title: String
+  let device: String?
+  let user: String?
+  /// Time of day of the start.
+  let start: String?
+  private let capture: Capture
+  private let sampler: GeoTrackSampler
+  private let geo: GeoStream
+  private let clock: AbsoluteClock?
+
+  /// - Throws: `StageDoesNotApply` without any position, the error of a stream that cannot be read.
+  init(_ context: StageContext) throws {
+    capture = context.capture
+    if let error = capture.geo.error { throw error }
+    guard let geo = capture.geo.value else {
+      throw StageDoesNotApply("no position was recorded")
+    }
+    self.geo = geo
+    let sampler = GeoTrackSampler(geo.track)
+    self.sampler = sampler
+    do throws(AbsoluteClock.Missing) {
+      clock = try AbsoluteClock(capture)
+      missingTimes = nil
+    } catch {
+      clock = nil
+      missingTimes = error.rawValue
+    }
+    segments = Self.segments(geo, sampler, clock)
+    guard !segments.isEmpty else { throw StageDoesNotApply("no position: no fix was recorded") }
+    let times = capture.frames.map(\.timestamp)
+    let hasOneFix = geo.coverage == .firstFrameOnly
+    frames = ExportFrames(count: times.count, context.parameters) { frame in
+      // A single fix of the whole capture counts as taken at its first frame.
+      if hasOneFix { return frame == 0 ? nil : .notSelected }
+      return times[frame] == nil ? .noTime : nil
+    }
+    title = capture.scene.label.flatMap { $0.isEmpty ? nil : $0 } ?? capture.id
+    let parts = [capture.device.name, capture.device.model].compactMap { $0 }
+    device = parts.isEmpty ? nil : parts.joined(separator: ", ")
+    user = capture.user
+    start = AbsoluteClock.start(capture)
+  }
+
+  /// Whether one fix stands for the whole capture.
+  var hasOneFix: Bool { geo.coverage == .firstFrameOnly }
+
+  /// What the files say of themselves, for people.
+  var description: String {
+    let times =
+      missingTimes.map { "No times of day: \($0)." }
+      ?? "Times of day are good to seconds only: they follow from the start of the recording."
+    return ([capture.scene.description, times] as [String?]).compactMap { $0 }
+      .joined(separator: " ")
+  }
+
+  /// Of an exported frame, as `geo.csv` has it.
+  func place(_ frame: Int) -> FramePlace? {
+    let timestamp = capture.frames[frame].timestamp
+    let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
+    guard let time = hasOneFix ? fixTime : timestamp else { return nil }
+    let sample = sampler.sample(at: time)
+    guard let latitude = sample.latitude, let longitude = sample.longitude,
+      let source = sample.source
+    else { return nil }
+    return FramePlace(
+      frame: frame, timestamp: timestamp,
+      point: TrackPoint(
+        place: GeoPoint(longitude: longitude, latitude: latitude),
+        time: timestamp.flatMap { clock?.text($0) }, accuracy: sample.accuracy,
+        heading: sample.heading), source: source)
+  }
+
+  private static func segments(
+    _ geo: GeoStream, _ sampler: GeoTrackSampler, _ clock: AbsoluteClock?
+  ) -> [[TrackPoint]] {
+    let knots = sampler.positionKnots
+    guard !knots.isEmpty else {
+      // What the capture states for the whole recording, at no time of its own.
+      let sample = sampler.sample(at: Timestamp(nanoseconds: 0))
+      guard let latitude = sample.latitude, let longitude = sample.longitude else { return [] }
+      return [
+        [
+          TrackPoint(
+            place: GeoPoint(longitude: longitude, latitude: latitude), accuracy: sample.accuracy,
+            heading: geo.track.headings.isEmpty ? sample.heading : nil)
+        ]
+      ]
+    }
+    var segments: [[TrackPoint]] = []
+    var previous: Timestamp?
+    for knot in knots {
+      let point = TrackPoint(
+        place: GeoPoint(longitude: knot.longitude, latitude: knot.latitude),
+        time: clock?.text(knot.timestamp), accuracy: knot.accuracy,
+        heading: sampler.sample(at: knot.timestamp).heading)
+      let isPause =
+        previous.map { knot.timestamp - $0 > GeoTrackSampler.longestInterpolationNanoseconds }
+        ?? true
+      if isPause { segments.append([]) }
+      segments[segments.count - 1].append(point)
+      previous = knot.timestamp
+    }
+    return segments
+  }
+}

@@ -1,0 +1,43 @@
+import Captures
+import Geometry
+import Pipeline
+
+/// What the README of the geo exports says.
+enum GeoReadme {
+  static func text(
+    _ title: String, contents: [String], opening: (String, String), hasFrames: Bool,
+    _ source: GeoTrackSource
+  ) -> ExportReadme {
+    var readme = ExportReadme(title)
+    let knots = source.segments.reduce(0) { $0 + $1.count }
+    readme.contents =
+      contents + [
+        "The track has \(knots) points: the positions that brought something new, not the repeats that the "
+          + "recorder writes between fixes. A pause of more than 10 s begins a new segment "
+          + "(\(source.segments.count) here)."
+      ]
+    readme.opening = [opening]
+    readme.conventions = [
+      "Positions in degrees (WGS 84), accuracy: radius in meters, heading: degrees clockwise from true "
+        + "north, as the phone reported them. What was not recorded is left out, never 0."
+    ]
+    readme.notMeasured = ["There is no altitude: the recorder notes none."]
+    if let reason = source.missingTimes {
+      readme.remarks.append("There are no times of day: \(reason).")
+    } else {
+      readme.notMeasured.append(
+        "Times of day are the start of the recording plus the time since; the start is good to seconds."
+      )
+    }
+    if source.hasOneFix {
+      readme.remarks.append(
+        "The capture has a single fix, which stands for all of it"
+          + (hasFrames ? "; of the frames, only the first has it." : "."))
+    }
+    readme.remarks.append(
+      "This folder holds personal data: the place"
+        + (source.device == nil ? "" : ", the device")
+        + (source.user == nil ? "." : ", who recorded it."))
+    return readme
+  }
+}

@@ -1,0 +1,99 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Stages
+import Storage
+
+/// The six-axis stream of an export, and what a user must know of it.
+package struct InertialExport: Sendable {
+  package let imu: SixAxisIMU
+  private let isNominal: Bool
+
+  /// Below this, inertial odometry loses track between two pictures.
+  private static let usefulHertz = 100.0
+
+  package init(_ imu: SixAxisIMU, _ capture: Capture) {
+    self.imu = imu
+    isNominal = capture.clock.base == .nominal
+  }
+
+  /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
+  package static func hertz(_ times: [Timestamp]) -> Int? {
+    guard let rate = TimeSteps(times).rateHz else { return nil }
+    return max(1, Int(rate.rounded()))
+  }
+
+  /// Of the samples.
+  package var hertz: Int? { Self.hertz(imu.rows.map(\.timestamp)) }
+
+  /// One row per sample: time, angular velocity, specific force; **no further column**.
+  ///
+  /// - Parameter digits: of times, padded with zeros on the left.
+  package func write(
+    _ name: String, columns: [String], digits: Int = 0, _ context: StageContext
+  ) throws {
+    var table = try TableFile(name, columns, context.staging)
+    for row in imu.rows {
+      if digits > 0 {
+        table.csv.field(TimeText.nanoseconds(row.timestamp, digits: digits))
+      } else {
+        table.csv.field(row.timestamp.nanoseconds)
+      }
+      let (w, a) = (row.angularVelocity, row.specificForce)
+      for value in [w.x, w.y, w.z, a.x, a.y, a.z] { table.csv.field(value) }
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  /// Noise densities under the names of a tool's file, those that are given.
+  package static func noise(_ parameters: ParameterValues) -> [(String, YAMLText.Value)] {
+    [
+      ("gyroscopeNoise", "gyroscope_noise_density"),
+      ("gyroscopeWalk", "gyroscope_random_walk"),
+      ("accelerometerNoise", "accelerometer_noise_density"),
+      ("accelerometerWalk", "accelerometer_random_walk"),
+    ].compactMap { parameter, key in
+      parameters.number(parameter).map { (key, .number($0)) }
+    }
+  }
+
+  /// What the account and the README say of the samples.
+  package func describe(
+    _ account: inout ExportAccount, _ readme: inout ExportReadme, _ context: StageContext
+  ) {
+    account.imu = (imu.rows.count, imu.leftOut)
+    if ExportParameters.timeOffsetNanoseconds(context.parameters) == 0 {
+      account.assumed.append("timeOffset")
+      readme.notMeasured.append(
+        "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
+    } else {
+      readme.conventions.append(
+        "timeOffset is added to the times and names of pictures; frames.csv has the times without it."
+      )
+    }
+    if Self.noise(context.parameters).isEmpty {
+      readme.notMeasured.append(
+        "The noise densities of the IMU are not known and not written (parameters gyroscopeNoise, "
+          + "gyroscopeWalk, accelerometerNoise, accelerometerWalk).")
+    }
+    if isNominal {
+      account.assumed.append("times")
+      readme.notMeasured.append(
+        "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
+    }
+    let rate = TimeSteps(imu.rows.map(\.timestamp)).rateHz
+    if let rate, rate < Self.usefulHertz {
+      readme.remarks.append(
+        "The IMU has \(ExportReadme.rounded(rate)) samples per second. Inertial odometry needs 100 or "
+          + "more; expect it to fail or to drift.")
+    }
+    if imu.leftOut > 0 {
+      readme.remarks.append(
+        "\(imu.leftOut) gyroscope samples are left out: no acceleration lies around them, or their time is "
+          + "not later than that of the sample before.")
+    }
+  }
+}

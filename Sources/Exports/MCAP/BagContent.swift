@@ -1,0 +1,172 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+
+/// What goes into a bag, chosen and counted; pictures stay in their files.
+struct BagContent: Sendable {
+  let source: ExportSource
+  let frames: ExportFrames
+  /// Poses and intrinsics go with the pictures.
+  let hasCamera: Bool
+  let imu: (rows: [SixAxisIMU.Row], leftOut: Int)?
+  /// With the parameter `personal` alone.
+  let fixes: [GeoPosition]
+  let timeline: BagTimeline
+  /// Exported frames without a depth message, by reason; empty without depth.
+  let depthLeftOut: [LeftOut: Int]
+
+  /// - Throws: `StageDoesNotApply` when nothing has a time.
+  init(_ source: ExportSource) throws {
+    self.source = source
+    let capture = source.context.capture
+    hasCamera = capture.color.value?.isMirrored != true
+    imu = Self.imu(source)
+    frames = try ExportFrames(
+      source, Self.needs(source), times: ROSMessage.times, mayBeEmpty: true)
+    fixes = Self.fixes(source)
+
+    let colors =
+      source.pictures == nil ? [] : Self.entries(frames.frames, source) { .color(frame: $0) }
+    let posed = hasCamera ? frames.frames.filter { source.pose($0) != nil } : []
+    let (depths, leftOut) = Self.depths(frames.frames, source)
+    depthLeftOut = leftOut
+    timeline = BagTimeline(
+      poses: Self.entries(posed, source) { .pose(frame: $0) }, imu: imu?.rows ?? [],
+      colors: colors, depths: depths,
+      fixes: fixes.enumerated().map {
+        BagTimeline.Entry(time: $0.element.timestamp, event: .fix($0.offset))
+      })
+    guard timeline.nextTime != nil else {
+      throw StageDoesNotApply("nothing with a time: no picture, no IMU sample")
+    }
+  }
+
+  /// Camera to world of a frame that the bag has.
+  func pose(_ frame: Int) -> Pose? { hasCamera ? source.pose(frame) : nil }
+
+  func camera(_ frame: Int) -> PinholeCamera? { hasCamera ? source.cameras[frame] : nil }
+
+  /// Transforms that hold for the whole bag.
+  var staticTransforms: [ROSMessage.Transform] {
+    var transforms: [ROSMessage.Transform] = []
+    if !timeline.poses.isEmpty {
+      transforms.append(
+        Self.transform(
+          BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, isYUp: source.worldIsYUp)))
+    }
+    if hasCamera, !timeline.imu.isEmpty {
+      let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
+      transforms.append(
+        Self.transform(
+          BagFrame.camera, BagFrame.imu, PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)))
+    }
+    return transforms
+  }
+
+  /// Names of what was not measured and stands there all the same.
+  var assumed: [String] {
+    var names: [String] = []
+    if hasCamera, !timeline.imu.isEmpty {
+      names.append("imuFromCameraTranslation")
+      if !timeline.colors.isEmpty,
+        ExportParameters.timeOffsetNanoseconds(source.context.parameters) == 0
+      {
+        names.append("timeOffset")
+      }
+    }
+    if hasCameraInfo, source.cameras.distortion == nil { names.append("distortion") }
+    if source.context.capture.clock.base == .nominal { names.append("times") }
+    return names
+  }
+
+  /// Whether any picture has its intrinsics.
+  var hasCameraInfo: Bool {
+    (timeline.colors + timeline.depths).contains { entry in
+      switch entry.event {
+      case .color(let frame), .depth(let frame): camera(frame) != nil
+      case .pose, .imu, .fix: false
+      }
+    }
+  }
+
+  private static func transform(
+    _ parent: String, _ child: String, _ parentFromChild: RigidTransform
+  ) -> ROSMessage.Transform {
+    ROSMessage.Transform(
+      parent: parent, child: child, translation: parentFromChild.translation,
+      rotation: Quaternion(rotation: parentFromChild.rotation))
+  }
+
+  /// A frame is one of the pictures; in captures without pictures, of the depth, else of the poses.
+  private static func needs(_ source: ExportSource) -> ExportNeeds {
+    if source.pictures != nil { return [.picture, .time] }
+    if source.depth != nil { return [.depth, .time] }
+    return [.pose, .time]
+  }
+
+  private static func imu(
+    _ source: ExportSource
+  ) -> (rows: [SixAxisIMU.Row], leftOut: Int)? {
+    guard
+      let stream = IMUSources.stream(
+        source.context.capture.imu.value, source.context.parameters)
+    else { return nil }
+    let rows = stream.rows.filter { ROSMessage.times.contains($0.timestamp) }
+    return (rows, stream.leftOut + stream.rows.count - rows.count)
+  }
+
+  private static func entries(
+    _ frames: [Int], _ source: ExportSource, _ event: (Int) -> BagTimeline.Event
+  ) -> [BagTimeline.Entry] {
+    frames.compactMap { frame in
+      source.time(frame).map { BagTimeline.Entry(time: $0, event: event(frame)) }
+    }
+  }
+
+  /// Depth pictures have times of their own, which need not increase where those of color do.
+  private static func depths(
+    _ frames: [Int], _ source: ExportSource
+  ) -> (entries: [BagTimeline.Entry], leftOut: [LeftOut: Int]) {
+    guard let depth = source.depth else { return ([], [:]) }
+    var entries: [BagTimeline.Entry] = []
+    var leftOut: [LeftOut: Int] = [:]
+    for frame in frames {
+      if !depth.has(frame) {
+        leftOut[.noDepth, default: 0] += 1
+      } else if let time = source.depthTime(frame), ROSMessage.times.contains(time) {
+        if let last = entries.last, time <= last.time {
+          leftOut[.timeNotIncreasing, default: 0] += 1
+        } else {
+          entries.append(BagTimeline.Entry(time: time, event: .depth(frame: frame)))
+        }
+      } else {
+        leftOut[.noTime, default: 0] += 1
+      }
+    }
+    return (entries, leftOut)
+  }
+
+  private static func fixes(_ source: ExportSource) -> [GeoPosition] {
+    guard source.context.parameters.flag("personal"), let geo = source.context.capture.geo.value
+    else { return [] }
+    var fixes: [GeoPosition] = []
+    for position in geo.track.positions where ROSMessage.times.contains(position.timestamp) {
+      if let last = fixes.last, position.timestamp <= last.timestamp { continue }
+      fixes.append(position)
+    }
+    return fixes
+  }
+}
+
+/// Names of coordinate frames.
+enum BagFrame {
+  /// z up.
+  static let map = "map"
+  /// The app's world.
+  static let world = "world"
+  /// OpenCV axes, which are ROS's optical axes.
+  static let camera = "cam0"
+  static let imu = "imu0"
+  static let position = "gps"
+}

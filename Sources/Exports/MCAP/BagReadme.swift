@@ -1,0 +1,95 @@
+import Captures
+import Geometry
+import Pipeline
+
+/// `README.txt` of a bag.
+enum BagReadme {
+  static func readme(
+    _ content: BagContent, _ statistics: MCAPWriter.Statistics
+  ) -> ExportReadme {
+    var readme = ExportReadme("ROS 2 bag (MCAP)")
+    readme.contents = ["bag/ is the bag; bag/bag.mcap alone opens in viewers, too. Its topics:"]
+    readme.contents += statistics.channels.map {
+      "  \($0.channel.topic), \($0.channel.schema.name), \($0.messages) messages"
+    }
+    readme.opening = [
+      ("ros2 bag play bag", "ROS 2"),
+      ("rerun bag/bag.mcap", "rerun; Foxglove, Lichtblick and PlotJuggler open the same file"),
+      ("rosbags-convert --src bag --dst bag.bag", "A ROS 1 bag, by the package rosbags"),
+    ]
+    readme.conventions = [
+      "Stamps are the capture's own clock, not the time of day: viewers that show 1970 are right. Log time, "
+        + "publish time and header.stamp are the same.",
+      "cam0 has OpenCV axes (x right, y down, z forward), which are ROS's optical axes; pixel centers at "
+        + "integers.",
+    ]
+    if !content.timeline.poses.isEmpty {
+      readme.conventions.append(
+        content.source.worldIsYUp
+          ? "/tf and /pose: cam0 in world, the app's world (y up), meters. /tf_static turns it into map, "
+            + "where z is up: choose map as the fixed frame."
+          : "/tf and /pose: cam0 in world, the world of the scene (z up), meters. map is the same.")
+    }
+    if !content.timeline.imu.isEmpty {
+      readme.conventions.append(
+        "/imu0: rad/s and m/s² along device axes (x right, y up, z out of the screen); specific force: at "
+          + "rest, face up, z is +9.8. Orientation is not known: its covariance begins with -1.")
+      readme.notMeasured.append(
+        "Where the IMU is beside the camera: 0 m in /tf_static (cam0 to imu0). Covariances: 0, which means "
+          + "unknown.")
+    }
+    if !content.timeline.depths.isEmpty {
+      readme.conventions.append(
+        "/depth0/image_raw lies on the color grid: 16UC1, millimeters along the optical axis, 0 = none; at "
+          + "the time of the depth picture.")
+    }
+    for name in content.assumed {
+      switch name {
+      case "timeOffset":
+        readme.notMeasured.append(
+          "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
+      case "distortion":
+        readme.notMeasured.append(
+          "The distortion of the lens is not known: zeros in camera_info.")
+      case "times":
+        readme.notMeasured.append(
+          "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
+      default: break
+      }
+    }
+    if ExportParameters.timeOffsetNanoseconds(content.source.context.parameters) != 0 {
+      readme.conventions.append(
+        "timeOffset is added to the times of pictures; frames.csv has the times without it.")
+    }
+    if !content.fixes.isEmpty {
+      readme.notMeasured.append(
+        "/fix: the altitude (not a number). Its covariance is the accuracy squared, east and north; the "
+          + "recorder says no more.")
+    }
+    readme.remarks += remarks(content) + ExportRemarks.all(content.source)
+    return readme
+  }
+
+  private static func remarks(_ content: BagContent) -> [String] {
+    let source = content.source
+    let capture = source.context.capture
+    var remarks: [String] = []
+    if !content.hasCamera {
+      remarks.append(
+        "The video's display matrix mirrors its pictures: poses, intrinsics, depth and the place of the IMU "
+          + "do not belong to such pictures and are not here.")
+    }
+    if source.pictures == nil { remarks.append("The capture has no color pictures.") }
+    if capture.depth.value != nil, source.depth == nil, content.hasCamera {
+      remarks.append(
+        "Depth is not here: the calibration that brings it to the color grid is incomplete.")
+    }
+    for (reason, count) in content.depthLeftOut.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      remarks.append("\(count) frames are without depth: \(reason.rawValue).")
+    }
+    if source.pictures != nil, source.cameras.isEmpty {
+      remarks.append("No intrinsics: there is no camera_info.")
+    }
+    return remarks
+  }
+}

@@ -1,0 +1,88 @@
+import Geometry
+import Processing
+
+/// Everything that a bag says, merged by time: nothing is copied, each stream has a place up to which it was
+/// read.
+struct BagTimeline {
+  /// What happens at a time. Numbers are canonical frames, or positions in a table.
+  enum Event: Hashable, Sendable {
+    case pose(frame: Int)
+    case imu(Int)
+    case color(frame: Int)
+    case depth(frame: Int)
+    case fix(Int)
+
+    /// Whether a file has to be read for it.
+    var hasPicture: Bool {
+      switch self {
+      case .color, .depth: true
+      case .pose, .imu, .fix: false
+      }
+    }
+  }
+
+  struct Entry: Hashable, Sendable {
+    var time: Timestamp
+    var event: Event
+  }
+
+  /// Times strictly increasing, each; of equal times of two streams the earlier stream's goes first.
+  let poses: [Entry]
+  let imu: [SixAxisIMU.Row]
+  let colors: [Entry]
+  let depths: [Entry]
+  let fixes: [Entry]
+  private var places = [0, 0, 0, 0, 0]
+
+  init(
+    poses: [Entry] = [], imu: [SixAxisIMU.Row] = [], colors: [Entry] = [], depths: [Entry] = [],
+    fixes: [Entry] = []
+  ) {
+    self.poses = poses
+    self.imu = imu
+    self.colors = colors
+    self.depths = depths
+    self.fixes = fixes
+  }
+
+  /// The time of the next event; `nil` after the last.
+  var nextTime: Timestamp? { next?.entry.time }
+
+  /// The next events, up to `pictures` with a file to read and `most` in all. Empty at the end.
+  mutating func batch(pictures: Int, most: Int = 4096) -> [Entry] {
+    var entries: [Entry] = []
+    var files = 0
+    while entries.count < most, let (stream, entry) = next {
+      if entry.event.hasPicture {
+        guard files < pictures else { break }
+        files += 1
+      }
+      places[stream] += 1
+      entries.append(entry)
+    }
+    return entries
+  }
+
+  private var next: (stream: Int, entry: Entry)? {
+    var first: (stream: Int, entry: Entry)?
+    for stream in 0..<places.count {
+      guard let entry = entry(stream, places[stream]) else { continue }
+      if let known = first, known.entry.time <= entry.time { continue }
+      first = (stream, entry)
+    }
+    return first
+  }
+
+  private func entry(_ stream: Int, _ place: Int) -> Entry? {
+    let entries: [Entry]
+    switch stream {
+    case 0: entries = poses
+    case 1:
+      return place < imu.count ? Entry(time: imu[place].timestamp, event: .imu(place)) : nil
+    case 2: entries = colors
+    case 3: entries = depths
+    default: entries = fixes
+    }
+    return place < entries.count ? entries[place] : nil
+  }
+}

@@ -1,0 +1,44 @@
+import Captures
+import Pipeline
+
+extension ExportMCAP {
+  /// Anything with a time: a picture, a sample, a pose. What is there must be readable.
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    var read: [CapturePart] = [.frames, .color, .poses, .intrinsics, .imu]
+    if parameters.flag("personal") { read.append(.geo) }
+    for part in read {
+      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
+    }
+    // Builds that did not look find out at work.
+    guard let facts = capture.exports else { return .applies }
+    if capture.state(of: .frames) == .present {
+      let found = ExportNeeds.cameraToIMU.applicability(name, parameters, capture)
+      guard case .applies = found else { return found }
+    }
+    let reasons = lacking(parameters, capture, facts)
+    return reasons.isEmpty
+      ? .applies : .notApplicable("nothing with a time: " + reasons.joined(separator: ", "))
+  }
+
+  /// Empty as soon as one thing has a time.
+  private static func lacking(
+    _ parameters: ParameterValues, _ capture: CaptureSummary, _ facts: ExportFacts
+  ) -> [String] {
+    if facts.timedPictures > 0 { return [] }
+    var reasons: [String] = []
+    if case .absent = capture.state(of: .color) {
+      // Then frames are those of depth or poses.
+      let isThere = [CapturePart.depth, .poses].contains { capture.state(of: $0) == .present }
+      if isThere, capture.state(of: .frames) == .present { return [] }
+      reasons.append("no color")
+    } else {
+      reasons.append("no picture has a time")
+    }
+    guard let missing = IMUSources.missing(Set(facts.samples.keys)) else { return [] }
+    reasons.append(missing)
+    if parameters.flag("personal"), facts.hasPosition { return [] }
+    return reasons
+  }
+}

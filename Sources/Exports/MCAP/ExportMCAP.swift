@@ -1,0 +1,182 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Stages
+import Storage
+import Synchronization
+
+/// A ROS 2 bag: everything of a capture that has a time.
+public enum ExportMCAP: ExportStage {
+  public static let name = "export-mcap"
+  public static let version = 1
+  public static let sentence =
+    "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
+    + "with a time."
+  public static let ports = [colorPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection
+    + [
+      ParameterDescription(
+        "compression", .choice(MCAPCompression.allCases.map(\.rawValue)),
+        default: .text(MCAPCompression.none.rawValue),
+        "Of chunks. PNG and JPEG do not shrink; depth and raw pictures do."),
+      ParameterDescription(
+        "raw", .flag, default: .flag(false),
+        "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/."),
+      ExportParameters.timeOffset, ExportParameters.convention, ExportParameters.personal,
+    ] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = []
+  package static let depthRule = DepthChoice.Rule.aligned
+  package static let reads: Set<CapturePart> = [.imu, .geo]
+
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] {
+    switch compression(parameters) {
+    case .none: [:]
+    case .lz4: LibraryVersions.lz4
+    case .zstd: LibraryVersions.zstd
+    }
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool {
+    switch port {
+    case "color":
+      if case .absent = capture.state(of: .color) { false } else { true }
+    // A mirrored picture has no camera to align depth to.
+    case "aligned":
+      capture.exports?.isMirrored != true
+        && DepthChoice(depthRule, parameters, capture) == .aligned
+    default: true
+    }
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let content = try BagContent(source)
+    let folder = ExportFolder(context)
+    let file = try folder.create("bag/bag.mcap")
+    let bag = Mutex(
+      try BagWriter(
+        content, file, library: "scanmill \(name) \(version)", compression(context.parameters),
+        metadata: metadata(content)))
+    try write(content, bag, context)
+    let statistics = try bag.withLock { try $0.finish() }
+    try folder.write(
+      try BagMetadata.text(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
+    return try folder.finish(
+      account(content, statistics), BagReadme.readme(content, statistics))
+  }
+
+  /// Pictures are read and decoded on all cores while those before them are written, in the order of time: at
+  /// most two per core are in memory.
+  private static func write(
+    _ content: BagContent, _ bag: borrowing Mutex<BagWriter>, _ context: StageContext
+  ) throws {
+    let isRaw = context.parameters.flag("raw")
+    var timeline = content.timeline
+    context.progress.expect(timeline.colors.count + timeline.depths.count)
+    var ready: (entries: [BagTimeline.Entry], pictures: [BagPicture]) = ([], [])
+    repeat {
+      try context.cancellation.check()
+      let entries = timeline.batch(pictures: context.workers)
+      let events = entries.map(\.event).filter(\.hasPicture)
+      let waiting = ready
+      let pictures = try concurrentMap(count: events.count + 1, budget: context.budget) { job in
+        guard job > 0 else {
+          try bag.withLock { try $0.write(waiting.entries, waiting.pictures) }
+          return BagPicture?.none
+        }
+        return try picture(events[job - 1], content.source, isRaw: isRaw)
+      }
+      context.progress.advance(by: waiting.pictures.count)
+      context.progress.showLife()
+      ready = (entries, pictures.compactMap(\.self))
+    } while !ready.entries.isEmpty
+  }
+
+  private static func picture(
+    _ event: BagTimeline.Event, _ source: ExportSource, isRaw: Bool
+  ) throws -> BagPicture? {
+    switch event {
+    case .color(let frame):
+      try source.pictures.map { try BagPicture.color($0, frame, isRaw: isRaw) }
+    case .depth(let frame): try source.depth.map { try BagPicture.depth($0, frame) }
+    case .pose, .imu, .fix: nil
+    }
+  }
+
+  private static func compression(_ parameters: ParameterValues) -> MCAPCompression {
+    parameters.text("compression").flatMap(MCAPCompression.init) ?? .none
+  }
+
+  /// What the file says of itself beside its messages.
+  private static func metadata(_ content: BagContent) -> [(key: String, value: String)] {
+    let capture = content.source.context.capture
+    var entries = [("capture", capture.id), ("exporter", "scanmill \(name) \(version)")]
+    let cameras = content.frames.frames.compactMap(content.camera)
+    if let median = MedianCamera(cameras) {
+      entries.append(("calibration", calibration(median.camera, content)))
+    }
+    if content.source.context.parameters.flag("personal") {
+      entries += [("device", capture.device.name), ("user", capture.user)].compactMap {
+        name, text in text.map { (name, $0) }
+      }
+    }
+    return entries.map { (key: $0.0, value: $0.1) }
+  }
+
+  /// The median camera of all frames and its lens, as JSON.
+  private static func calibration(_ camera: PinholeCamera, _ content: BagContent) -> String {
+    var json = JSONStream()
+    json.beginObject()
+    json.key("width")
+    json.value(camera.width)
+    json.key("height")
+    json.value(camera.height)
+    for (name, value) in [
+      ("fx", camera.fx), ("fy", camera.fy), ("cx", camera.cx), ("cy", camera.cy),
+    ] {
+      json.key(name)
+      json.value(value)
+    }
+    json.key("distortion")
+    json.value(content.source.cameras.distortion?.openCVOrder ?? [])
+    json.end()
+    return json.drain { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func account(
+    _ content: BagContent, _ statistics: MCAPWriter.Statistics
+  ) -> ExportAccount {
+    var account = ExportAccount(frames: content.frames)
+    account.names = content.frames.frames.map {
+      content.source.time($0).map { String($0.nanoseconds) } ?? ""
+    }
+    account.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
+    account.assumed = content.assumed
+    account.more["topics"] = .object(
+      Dictionary(
+        statistics.channels.map {
+          ($0.channel.topic, .integer(Int64(clamping: $0.messages)))
+        }
+      ) { first, _ in first })
+    if !content.timeline.poses.isEmpty {
+      account.more["worldUp"] = .string(content.source.worldIsYUp ? "y" : "z")
+    }
+    if content.source.depth != nil {
+      account.more["depthLeftOut"] = .object(
+        Dictionary(
+          uniqueKeysWithValues: content.depthLeftOut.map {
+            ($0.key.rawValue, .integer(Int64($0.value)))
+          }))
+    }
+    return account
+  }
+}

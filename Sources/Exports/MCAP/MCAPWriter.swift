@@ -1,0 +1,180 @@
+/// Writes an MCAP file in one pass: records, chunks with their indexes and checksums, and the summary.
+///
+/// Messages come in the order of their times. In memory are one chunk and the indexes: about a hundred bytes
+/// per chunk. Layout: https://mcap.dev/spec, version 0.
+struct MCAPWriter {
+  /// What a message is: name as `package/msg/Name`, and the definition.
+  struct Schema: Hashable {
+    var name: String
+    var text: String
+  }
+
+  struct Channel: Hashable {
+    var topic: String
+    var schema: Schema
+    /// Value of `offered_qos_profiles`.
+    var qualityOfService = ""
+  }
+
+  /// What was written.
+  struct Statistics {
+    var messages: UInt64 = 0
+    var firstTime: UInt64 = 0
+    var lastTime: UInt64 = 0
+    var channels: [(channel: Channel, messages: UInt64)] = []
+  }
+
+  /// Chunks are closed above the first, and are not larger than the second, unless one message is.
+  static let leastChunkBytes = 1 << 20
+  static let mostChunkBytes = 4 << 20
+  private static let magic: [UInt8] = [0x89, 0x4D, 0x43, 0x41, 0x50, 0x30, 0x0D, 0x0A]
+
+  private let compression: MCAPCompression
+  private let append: ([UInt8]) throws -> Void
+  private var offset: UInt64 = 0
+  private var chunk = MCAPChunk()
+  /// Identifiers are positions, counted from 1.
+  private var schemas: [Schema] = []
+  private var channels: [Channel] = []
+  private var summary = MCAPSummary()
+
+  /// - Parameter append: takes the file's bytes in their order.
+  init(
+    library: String, compression: MCAPCompression, append: @escaping ([UInt8]) throws -> Void
+  ) throws {
+    self.compression = compression
+    self.append = append
+    try put(Self.magic)
+    var header = RecordBytes()
+    header.text("ros2")
+    header.text(library)
+    try put(RecordBytes.record(.header, header))
+  }
+
+  /// Texts about the whole file. Only before the first message.
+  mutating func add(metadata name: String, _ entries: [(key: String, value: String)]) throws {
+    var content = RecordBytes()
+    content.text(name)
+    content.map(entries)
+    let record = RecordBytes.record(.metadata, content)
+    summary.metadata.append((offset, UInt64(record.count), name))
+    try put(record)
+  }
+
+  /// Appends a message.
+  ///
+  /// - Parameters:
+  ///   - head: the first bytes of its data.
+  ///   - payload: the rest.
+  mutating func write(
+    to channel: Channel, time: UInt64, head: [UInt8], payload: [UInt8] = []
+  ) throws {
+    // Schema and channel go into the chunk of the first message.
+    let (id, introductions) = identifier(of: channel)
+    // Before the data: channel, sequence, two times.
+    let size = 2 + 4 + 8 + 8 + head.count + payload.count
+    var record = RecordBytes(RecordBytes.head(.message, contentBytes: size))
+    record.integer(id)
+    record.integer(UInt32(truncatingIfNeeded: summary.counts[id, default: 0]))
+    record.integer(time)
+    record.integer(time)
+    record.raw(head)
+    let added = introductions.reduce(record.count + payload.count) { $0 + $1.count }
+    if !chunk.isEmpty, chunk.count + added > Self.mostChunkBytes { try endChunk() }
+    for introduction in introductions { chunk.append(record: introduction) }
+    chunk.append(head: record.bytes, payload: payload, channel: id, time: time)
+    summary.counts[id, default: 0] += 1
+    let times = summary.times ?? (time, time)
+    summary.times = (min(times.first, time), max(times.last, time))
+    if chunk.count >= Self.leastChunkBytes { try endChunk() }
+  }
+
+  /// Writes what is left: the last chunk, the summary, the footer.
+  mutating func finish() throws -> Statistics {
+    try endChunk()
+    var end = RecordBytes()
+    // No checksum of the data: each chunk has its own.
+    end.integer(UInt32(0))
+    try put(RecordBytes.record(.dataEnd, end))
+    try put(summary.bytes(at: offset))
+    try put(Self.magic)
+    let counts = summary.counts
+    return Statistics(
+      messages: counts.values.reduce(0, +), firstTime: summary.times?.first ?? 0,
+      lastTime: summary.times?.last ?? 0,
+      channels: channels.enumerated().map {
+        ($0.element, counts[UInt16(clamping: $0.offset + 1), default: 0])
+      })
+  }
+
+  private mutating func put(_ bytes: [UInt8]) throws {
+    try append(bytes)
+    offset += UInt64(bytes.count)
+  }
+
+  /// The identifier of a channel, and the records that tell readers of it: none if they know it already.
+  private mutating func identifier(of channel: Channel) -> (UInt16, introductions: [[UInt8]]) {
+    if let known = channels.firstIndex(of: channel) { return (UInt16(clamping: known + 1), []) }
+    var introductions: [[UInt8]] = []
+    let schemaID: UInt16
+    if let known = schemas.firstIndex(of: channel.schema) {
+      schemaID = UInt16(clamping: known + 1)
+    } else {
+      schemas.append(channel.schema)
+      schemaID = UInt16(clamping: schemas.count)
+      var content = RecordBytes()
+      content.integer(schemaID)
+      content.text(channel.schema.name)
+      content.text("ros2msg")
+      content.text(channel.schema.text)
+      introductions.append(RecordBytes.record(.schema, content))
+      summary.schemas += introductions
+    }
+    channels.append(channel)
+    let id = UInt16(clamping: channels.count)
+    var content = RecordBytes()
+    content.integer(id)
+    content.integer(schemaID)
+    content.text(channel.topic)
+    content.text("cdr")
+    content.map([("offered_qos_profiles", channel.qualityOfService)])
+    let record = RecordBytes.record(.channel, content)
+    summary.channels.append(record)
+    return (id, introductions + [record])
+  }
+
+  private mutating func endChunk() throws {
+    guard !chunk.isEmpty else { return }
+    let stored = try compression.stored(chunk.records)
+    let storedBytes = stored.reduce(0) { $0 + $1.count }
+    var entry = MCAPSummary.ChunkEntry(
+      firstTime: chunk.firstTime, lastTime: chunk.lastTime, offset: offset,
+      compression: compression.recordName, storedBytes: UInt64(storedBytes),
+      recordBytes: UInt64(chunk.count))
+    var head = RecordBytes()
+    head.integer(chunk.firstTime)
+    head.integer(chunk.lastTime)
+    head.integer(UInt64(chunk.count))
+    head.integer(chunk.checksum)
+    head.text(compression.recordName)
+    head.integer(UInt64(storedBytes))
+    try put(RecordBytes.head(.chunk, contentBytes: head.count + storedBytes) + head.bytes)
+    for piece in stored { try put(piece) }
+    entry.bytes = offset - entry.offset
+    for (channel, messages) in chunk.messages.sorted(by: { $0.key < $1.key }) {
+      entry.indexes.append((channel, offset))
+      var entries = RecordBytes()
+      for message in messages {
+        entries.integer(message.time)
+        entries.integer(message.offset)
+      }
+      var content = RecordBytes()
+      content.integer(channel)
+      content.sized(entries.bytes)
+      try put(RecordBytes.record(.messageIndex, content))
+    }
+    entry.indexBytes = offset - entry.offset - entry.bytes
+    summary.chunks.append(entry)
+    chunk.removeAll()
+  }
+}

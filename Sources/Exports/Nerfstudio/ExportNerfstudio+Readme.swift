@@ -1,0 +1,57 @@
+import Geometry
+
+extension ExportNerfstudio {
+  static func readme(
+    _ source: ExportSource, _ head: TransformsHead, _ points: StartPoints
+  ) -> ExportReadme {
+    var readme = ExportReadme("Scene for nerfstudio")
+    readme.contents = [
+      "transforms.json names the pictures in images/"
+        + (head.hasDepth ? " and the depth in depths/" : "")
+        + ", which have the canonical frame numbers of the capture."
+    ]
+    readme.opening = [
+      ("ns-train splatfacto --data export-nerfstudio", "Gaussian splats"),
+      ("ns-train nerfacto --data export-nerfstudio", "A radiance field"),
+    ]
+    if head.hasDepth {
+      readme.opening.append(
+        ("ns-train depth-nerfacto --data export-nerfstudio", "A radiance field that follows depth"))
+      readme.conventions.append(
+        "depths/: 16-bit PNG on the grid of the pictures, millimeters along the optical axis, 0 = none. Every "
+          + "frame has depth: the reader refuses scenes where some have.")
+    } else {
+      readme.remarks.append("There is no depth here, and no start points.")
+    }
+    if head.isForNGP {
+      readme.opening.append(("instant-ngp export-nerfstudio", "instant-ngp"))
+    }
+    readme.conventions += [
+      "transform_matrix: camera to world, 4x4 by rows, meters; camera axes x right, y up, z toward the viewer "
+        + "(OpenGL).",
+      worldSentence(head, isYUp: source.worldIsYUp),
+      "cx, cy count from the corner of the corner pixel: half a pixel more than in our tables.",
+      head.camera == nil
+        ? "Intrinsics change from frame to frame and stand in every frame."
+        : "All frames have the same intrinsics; they stand at the top.",
+    ]
+    if points.count > 0 {
+      readme.conventions.append(
+        "sparse_pc.ply: \(points.count) points of the depth of every \(StartPoints.frameStep)th exported "
+          + "frame, every \(StartPoints.pixelStep)th row and column, evenly thinned, in the world of "
+          + "transforms.json.")
+    }
+    if head.lens == nil {
+      readme.notMeasured.append("The distortion of the lens: no coefficients are known or written.")
+    }
+    readme.remarks += ExportRemarks.all(source)
+    return readme
+  }
+
+  private static func worldSentence(_ head: TransformsHead, isYUp: Bool) -> String {
+    let isTurned = !head.worldFromApp.isIdentity
+    return
+      "The world has \(isTurned || !isYUp ? "z" : "y") up; applied_transform leads from the app's world to it"
+      + (isTurned ? "" : " (identity)") + ". orientation_override keeps it upright."
+  }
+}

@@ -1,0 +1,36 @@
+import Captures
+import Geometry
+import Pipeline
+import Stages
+
+/// Confidence pictures by canonical frame, read forward only.
+final class ConfidenceFrames {
+  private let stream: ConfidenceStream
+  private let records: SequentialRecords<UInt8>
+  private let warnings: WarningCollector
+
+  /// `nil` when the stage's parameters do not ask for confidence, or the capture has none.
+  init?(_ context: StageContext) throws {
+    guard ExportPLY.needsConfidence(context.parameters),
+      let stream = context.capture.confidence.value
+    else { return nil }
+    self.stream = stream
+    warnings = context.warnings
+    records = try SequentialRecords(stream)
+  }
+
+  /// The picture of `frame`, which never goes back. One that is lost is 0 everywhere: unknown is below
+  /// any minimum.
+  func read(_ frame: Int) throws -> GrayImage {
+    var pixels: [UInt8] = []
+    let outcome = try records.read(frame: frame, into: &pixels)
+    let count = stream.width * stream.height
+    if outcome?.hasPicture != true || pixels.count != count {
+      pixels = Array(repeating: 0, count: count)
+      warnings.add(
+        .confidenceMissing, "confidence",
+        "frame \(frame): no confidence picture; its points count as uncertain")
+    }
+    return GrayImage(width: stream.width, height: stream.height, values: pixels)
+  }
+}

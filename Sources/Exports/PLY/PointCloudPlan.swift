@@ -1,0 +1,178 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Stages
+import Storage
+
+/// What goes into the clouds of a capture: which frames, in which axes, seen by which cameras.
+struct PointCloudPlan: Sendable {
+  /// Canonical indices, ascending.
+  let frames: [Int]
+  let axes: ExportPLY.Axes
+  let files: ExportPLY.Layout
+  let layout: PLYLayout
+  /// What became of every canonical frame.
+  let account: ExportFrames
+  let source: ExportSource
+
+  private let reader: FrameStoreReader
+  private let cameras: CaptureCameras
+  private let unprojector: DepthUnprojector
+  private let sampler: ColorSampler?
+  private let poses: [Int: Pose]
+  /// The color camera frame by frame, where that is also the depth camera and the capture states it by frame;
+  /// `nil`: the calibration's is that of all frames.
+  private let frameCameras: [Int: PinholeCamera]?
+  private let pixelStep: Int
+  private let largestMillimeters: Double
+  private let leastConfidence: Int?
+
+  init(_ context: StageContext, _ reader: FrameStoreReader) throws {
+    var context = context
+    let values = context.parameters
+    // Camera axes need no poses, whatever state they are in.
+    if !ExportPLY.wantsWorld(values) { context.capture.poses = .absent("axes are the camera's") }
+    source = try ExportPLY.source(context)
+    self.reader = reader
+    cameras = try CalibrationChoice.cameras(context, reader.store)
+    unprojector = try DepthUnprojector(
+      calibration: cameras.calibration, depthSize: cameras.depthSize, colorSize: cameras.colorSize)
+    sampler =
+      source.pictures == nil
+      ? nil
+      : try ColorSampler(
+        calibration: cameras.calibration, depthSize: cameras.depthSize,
+        colorSize: cameras.colorSize, clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+    let frameCameras = Self.frameCameras(context.capture, cameras)
+    self.frameCameras = frameCameras
+    pixelStep = values.integer("pixels") ?? 1
+    largestMillimeters = values.meters("maximumDistance").map { $0 * 1000 } ?? .infinity
+    leastConfidence = values.integer("minimumConfidence")
+
+    axes = source.hasPoses ? .world : .camera
+    files = values.text("layout").flatMap(ExportPLY.Layout.init) ?? .cloud
+    // As recorded: of the picture before any turn.
+    poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
+      first, _ in first
+    }
+    var needs: ExportNeeds = [.depth, .intrinsics]
+    if source.pictures != nil { needs.insert(.picture) }
+    if axes == .world { needs.insert(.pose) }
+    let found = try ExportFrames(
+      source, needs, hasDepth: reader.hasPicture,
+      hasIntrinsics: { frame in frameCameras.map { $0[frame] != nil } ?? true })
+    // Frames in camera axes of their own make no common cloud.
+    account = axes == .camera && files == .cloud ? found.firstAlone : found
+    frames = account.frames
+    let poses = poses
+    layout = Self.layout(
+      values, axes, hasColor: source.pictures != nil, poses: frames.map { poses[$0] })
+  }
+
+  private static func layout(
+    _ values: ParameterValues, _ axes: ExportPLY.Axes, hasColor: Bool, poses: [Pose?]
+  ) -> PLYLayout {
+    // A float holds a kilometer to 0.06 mm.
+    let isFarAway = poses.contains { $0?.position.contains { abs($0) > 1000 } ?? false }
+    return PLYLayout(
+      hasDoubleCoordinates: isFarAway, hasColor: hasColor,
+      hasConfidence: values.flag("confidence"), hasFrame: values.flag("frame"),
+      comments: [
+        axes == .world
+          ? "meters, world axes as the app defines them"
+          : "meters, axes of the color camera: x right, y down, z forward",
+        axes == .world
+          ? "placed by the poses of the color camera: x right, y down, z forward"
+          : "seen by the color camera as it stores its pictures, before any turn",
+      ])
+  }
+
+  /// Depth that shares the color camera follows the camera's own intrinsics of each frame, unless the
+  /// user names a calibration. Rows of another picture size, and what is no camera, count as unknown.
+  private static func frameCameras(
+    _ capture: Capture, _ cameras: CaptureCameras
+  ) -> [Int: PinholeCamera]? {
+    guard cameras.isCapturesOwn, cameras.calibration.registered,
+      cameras.calibration.depthIntrinsics == nil, let stated = cameras.calibration.colorIntrinsics,
+      let rows = capture.intrinsics.value, !rows.isEmpty
+    else { return nil }
+    var byFrame: [Int: PinholeCamera] = [:]
+    for row in rows where byFrame[row.frame] == nil {
+      let size = (row.width ?? stated.width, row.height ?? stated.height)
+      guard size == (stated.width, stated.height),
+        [row.fx, row.fy, row.cx, row.cy].allSatisfy(\.isFinite), row.fx > 0, row.fy > 0
+      else { continue }
+      byFrame[row.frame] = PinholeCamera(
+        width: stated.width, height: stated.height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
+    }
+    return byFrame
+  }
+
+  /// Points of one frame.
+  func draw(
+    _ frame: Int, confidence: GrayImage?, _ scratch: inout PointCloudScratch
+  ) throws {
+    let size = unprojector.depthSize
+    scratch.points.restart(reserving: size.width * size.height / (pixelStep * pixelStep))
+    if let confidence, (confidence.width, confidence.height) != (size.width, size.height) {
+      throw DepthFilterError.sizeMismatch(
+        depth: size, other: PictureSize(width: confidence.width, height: confidence.height))
+    }
+    let unprojector = try unprojector(for: frame, &scratch)
+    let worldFromColor = poses[frame]?.worldFromCamera ?? .identity
+    let picture = try source.pictures?.color(frame)
+    try reader.withFrame(frame, as: UInt16.self) { depth in
+      if let picture, let sampler {
+        try sampler.sample(
+          picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
+          mask: &scratch.mask)
+      }
+      try unprojector.forEachPoint(
+        of: depth, step: pixelStep, through: worldFromColor * unprojector.colorFromDepth
+      ) { index, x, y, z in
+        guard Double(depth[index]) <= largestMillimeters else { return }
+        let certainty = confidence?.values[index] ?? 0
+        if let leastConfidence, Int(certainty) < leastConfidence { return }
+        var color: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0)
+        if sampler != nil {
+          guard scratch.mask.values[index] != 0 else { return }
+          let rgb = scratch.picture.rgb
+          color = (rgb[3 * index], rgb[3 * index + 1], rgb[3 * index + 2])
+        }
+        scratch.points.append(
+          x: x, y: y, z: z, color: color, confidence: certainty, frame: frame)
+      }
+    }
+  }
+
+  /// The frame's own camera; tabulated again only when it changes.
+  private func unprojector(
+    for frame: Int, _ scratch: inout PointCloudScratch
+  ) throws -> DepthUnprojector {
+    guard let camera = frameCameras?[frame], camera != cameras.calibration.colorIntrinsics else {
+      return unprojector
+    }
+    if let last = scratch.unprojector, last.camera == camera { return last.table }
+    var calibration = cameras.calibration
+    calibration.colorIntrinsics = camera
+    let table = try DepthUnprojector(
+      calibration: calibration, depthSize: cameras.depthSize, colorSize: cameras.colorSize)
+    scratch.unprojector = (camera, table)
+    return table
+  }
+}
+
+/// The buffers of one worker.
+struct PointCloudScratch: Sendable {
+  var points: PLYPoints
+  var sampler = ColorSamplerScratch()
+  var picture = ColorImage(width: 0, height: 0)
+  var mask = GrayImage(width: 0, height: 0, values: [])
+  var unprojector: (camera: PinholeCamera, table: DepthUnprojector)?
+
+  init(_ layout: PLYLayout) {
+    points = PLYPoints(layout)
+  }
+}

@@ -1,0 +1,88 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Stages
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Where the points of frames go: into one growing file, or into a file per frame. Used by one thread.
+final class PointCloudSink {
+  static let cloudName = "cloud.ply"
+
+  /// Written so far.
+  private(set) var points = 0
+  private let layout: PLYLayout
+  private let staging: StagingFolder
+  /// The one file, whose header gets its number at the end; `nil` with a file per frame.
+  private let cloud: CloudFile?
+
+  init(_ plan: PointCloudPlan, _ staging: StagingFolder) throws {
+    layout = plan.layout
+    self.staging = staging
+    cloud =
+      plan.files == .cloud
+      ? try CloudFile(staging.open(Self.cloudName), header: layout.header(points: 0))
+      : nil
+  }
+
+  /// The file that the points of a frame are in.
+  static func name(of frame: Int, _ layout: ExportPLY.Layout) -> String {
+    layout == .cloud ? cloudName : FrameFileName.name(frame, "ply")
+  }
+
+  func append(_ cloudPoints: PLYPoints, of frame: Int) throws {
+    points += cloudPoints.count
+    if let cloud {
+      try cloud.append(cloudPoints.bytes)
+    } else {
+      let file = try staging.create(Self.name(of: frame, .frames))
+      try file.append(layout.header(points: cloudPoints.count))
+      try file.append(cloudPoints.bytes)
+      try file.finish()
+    }
+  }
+
+  func finish() throws {
+    guard let cloud else { return }
+    try cloud.finish(header: layout.header(points: points))
+    // Digested as a whole: its first bytes were known last.
+    try staging.adopt(Self.cloudName)
+  }
+}
+
+/// A file that grows and whose header is written again at the end.
+private final class CloudFile {
+  private let path: FilePath
+  private let file: FileDescriptor
+  private var isOpen = true
+
+  init(_ opened: (FileDescriptor, path: FilePath), header: [UInt8]) throws(FileError) {
+    (file, path) = opened
+    try append(header)
+  }
+
+  deinit {
+    if isOpen { try? file.close() }
+  }
+
+  func append(_ bytes: [UInt8]) throws(FileError) {
+    do {
+      _ = try file.writeAll(bytes)
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+  }
+
+  /// `header` has the length of the one before.
+  func finish(header: [UInt8]) throws(FileError) {
+    isOpen = false
+    do {
+      _ = try file.writeAll(toAbsoluteOffset: 0, header)
+      try file.close()
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+
+/// A point of a surface, and its color.
+struct StartPoint: Hashable, Sendable {
+  /// Meters, never `-0`, so that text and binary say the same.
+  var x: Double
+  var y: Double
+  var z: Double
+  var red: UInt8
+  var green: UInt8
+  var blue: UInt8
+}
+
+/// Points that radiance fields start from: depth on the color grid, in the colors of the same pixels.
+///
+/// Every 10th of the exported frames that have depth, every 8th row and column, lens distortion taken out. Depth
+/// is read twice: points are counted first, for their number stands before them in the files and decides how
+/// they are thinned. Memory: one depth and one color picture per core, whatever the number of frames; the bytes
+/// are the same for any number of cores.
+struct StartPoints: Sendable {
+  static let frameStep = 10
+  static let pixelStep = 8
+
+  private let source: ExportSource
+  private let worldFromApp: RigidTransform
+  /// Frames that points are taken of, in order.
+  private let frames: [Int]
+  /// By position in `frames`: measured points of the frames before it.
+  private let before: [Int]
+  private let thinning: EvenThinning
+
+  /// How many there are.
+  var count: Int { thinning.kept }
+
+  /// - Parameters:
+  ///   - exported: frames with pose and intrinsics, ascending.
+  ///   - limit: at most so many points, evenly thinned in order; 0 = none, and then no file is read.
+  ///   - worldFromApp: the axes of the export's world.
+  /// Cost: decoding every 10th depth picture.
+  init(
+    _ source: ExportSource, _ exported: [Int], limit: Int, worldFromApp: RigidTransform = .identity
+  ) throws {
+    self.source = source
+    self.worldFromApp = worldFromApp
+    let measured = limit > 0 ? exported.filter { source.depth?.has($0) == true } : []
+    frames = stride(from: 0, to: measured.count, by: Self.frameStep).map { measured[$0] }
+    let frames = frames
+    let counts = try concurrentMap(count: frames.count, budget: source.context.budget) { index in
+      try source.context.cancellation.check()
+      source.context.progress.showLife()
+      var count = 0
+      try Self.forEachMeasured(source, frames[index]) { _, _, _ in count += 1 }
+      return count
+    }
+    var sum = 0
+    before = counts.map { count in
+      defer { sum += count }
+      return sum
+    }
+    thinning = EvenThinning(total: sum, limit: limit)
+  }
+
+  /// Whether a `float` is too coarse for the world: above 1 km it is so for a tenth of a millimeter.
+  var isFarAway: Bool {
+    frames.contains { frame in
+      source.pose(frame)?.position.contains { abs($0) > 1000 } ?? false
+    }
+  }
+
+  /// Calls `body` with the points in order, in lists of one frame each.
+  func forEachList(_ body: ([StartPoint]) throws -> Void) throws {
+    let context = source.context
+    for start in stride(from: 0, to: frames.count, by: max(1, context.workers)) {
+      try context.cancellation.check()
+      let batch = start..<min(start + max(1, context.workers), frames.count)
+      let lists = try concurrentMap(count: batch.count, budget: context.budget) { index in
+        context.progress.showLife()
+        return try points(batch.lowerBound + index)
+      }
+      for list in lists { try body(list) }
+    }
+  }
+
+  private func points(_ position: Int) throws -> [StartPoint] {
+    let frame = frames[position]
+    var k = thinning.firstKept(from: before[position])
+    let end = position + 1 < before.count ? before[position + 1] : thinning.total
+    var wanted = thinning.position(of: k)
+    guard wanted < end, let pose = source.pose(frame), let pictures = source.pictures else {
+      return []
+    }
+    let picture = try pictures.color(frame)
+    let worldFromCamera = worldFromApp * pose.worldFromCamera
+    var number = before[position]
+    var points: [StartPoint] = []
+    try Self.forEachMeasured(source, frame, sizeOf: picture) { pixel, ray, z in
+      defer { number += 1 }
+      guard number == wanted else { return }
+      k += 1
+      wanted = thinning.position(of: k)
+      let point = worldFromCamera.apply(to: [ray.x * z, ray.y * z, z])
+      points.append(
+        StartPoint(
+          x: point[0] + 0, y: point[1] + 0, z: point[2] + 0, red: picture.rgb[3 * pixel],
+          green: picture.rgb[3 * pixel + 1], blue: picture.rgb[3 * pixel + 2]))
+    }
+    return points
+  }
+
+  /// Calls `body` with every 8th pixel of every 8th row that has a depth and, through the lens, a ray: its index,
+  /// the point of the ray at z = 1, and its depth in meters.
+  private static func forEachMeasured(
+    _ source: ExportSource, _ frame: Int, sizeOf picture: ColorImage? = nil,
+    _ body: (_ pixel: Int, _ ray: (x: Double, y: Double), _ z: Double) -> Void
+  ) throws {
+    guard let camera = source.cameras[frame], let depth = try source.depth?.depth(frame) else {
+      return
+    }
+    let size = picture.map { ($0.width, $0.height) } ?? (camera.width, camera.height)
+    guard size == (depth.width, depth.height) else {
+      throw StageFailure(
+        "frame \(frame): depth on the color grid has \(depth.width)x\(depth.height) pixels, color "
+          + "\(size.0)x\(size.1): run '\(source.depth?.stage ?? "aligned")' again")
+    }
+    let lens = LensCamera(pinhole: camera, distortion: source.cameras.distortion ?? .none)
+    for row in stride(from: 0, to: depth.height, by: pixelStep) {
+      for column in stride(from: 0, to: depth.width, by: pixelStep) {
+        let pixel = row * depth.width + column
+        let millimeters = depth.millimeters[pixel]
+        guard millimeters != 0, let ray = lens.ray(u: Double(column), v: Double(row)),
+          ray.x.isFinite, ray.y.isFinite
+        else { continue }
+        body(pixel, ray, Double(millimeters) / 1000)
+      }
+    }
+  }
+}

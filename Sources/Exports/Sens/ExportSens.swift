@@ -1,0 +1,92 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Stages
+import Storage
+
+/// One `.sens` file, version 4: the container of ScanNet and BundleFusion.
+public enum ExportSens: ExportStage {
+  public static let name = "export-sens"
+  public static let version = 1
+  public static let sentence =
+    ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
+    + "intrinsics."
+  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection
+    + [
+      ParameterDescription(
+        "pictures", .choice(["jpeg", "png"]), default: .text("jpeg"),
+        "jpeg: what all readers take; files of color/ that are JPEG stay as they are. png: lossless."
+      ),
+      ParameterDescription(
+        "quality", .integer(1...100), default: .integer(PictureForm.usualQuality),
+        "Of JPEG that is encoded anew."),
+      ExportParameters.depth, CommonParameters.compression,
+    ] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  package static let depthRule = DepthChoice.Rule.chosen
+  package static let reads: Set<CapturePart> = [.imu]
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    if let error = context.capture.imu.error { throw error }
+    let source = try source(context)
+    // The camera is one for all: a frame needs none of its own.
+    let frames = try ExportFrames(source, [.picture, .depth])
+    guard let pictures = source.pictures, let depth = source.depth,
+      let depthSize = source.depthSize
+    else { throw StageDoesNotApply("no frame is left") }
+    let cameras = try RGBDCameras(source, frames.frames)
+    let form = PictureForm(context.parameters)
+    let camera = cameras.color.camera
+    let header = SensHeader(
+      sensorName: sensorName(context.capture.family), cameras: cameras,
+      color: form == .png ? .png : .jpeg,
+      colorSize: (source.width ?? camera.width, source.height ?? camera.height),
+      depthSize: depthSize, frames: frames.frames.count)
+    let imu = SensIMU(context.capture.imu.value)
+    let work = SensFrames(
+      source: source, pictures: pictures, depth: depth, frames: frames.frames, form: form,
+      colorSize: header.colorSize, depthSize: depthSize)
+    let folder = ExportFolder(context)
+    let name = OutputName.of(id: context.capture.id) + ".sens"
+    try write(name, header.bytes, work, imu, folder)
+
+    var account = ExportAccount(frames: frames)
+    account.names = frames.frames.indices.map(String.init)
+    account.imu = (imu.frames, imu.leftOut)
+    account.intrinsicsDeviation = cameras.color.largestDeviation
+    return try folder.finish(account, SensReadme.text(name, source, cameras, imu, form))
+  }
+
+  /// ScanNet's own for its app, else the family's: never a name of a person or a device.
+  private static func sensorName(_ family: CaptureFamily) -> String {
+    family == .scannet ? "StructureSensor" : family.rawValue
+  }
+
+  /// In one pass. Usual readers ignore short reads and present zeroed frames: the length is compared with what
+  /// the parts themselves state.
+  private static func write(
+    _ name: String, _ header: [UInt8], _ frames: SensFrames, _ imu: SensIMU, _ folder: ExportFolder
+  ) throws {
+    let file = try folder.create(name)
+    try file.append(header)
+    let frameBytes = try frames.write(to: file)
+    var tail: [UInt8] = []
+    tail.sens(UInt64(imu.frames))
+    try file.append(tail + imu.bytes)
+    try file.finish()
+    let expected =
+      Int64(header.count) + frameBytes + 8 + Int64(SensIMU.frameBytes) * Int64(imu.frames)
+    let written = folder.context.staging.outputs.first { $0.path == name }?.bytes
+    guard written == expected else {
+      throw InternalError(
+        "\(name) has \(written ?? 0) bytes, its header and frames state \(expected)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Stages
+import Storage
+
+/// A recording as Spectacular AI's SDK replays it.
+public enum ExportSpectacular: ExportStage {
+  public static let name = "export-spectacular"
+  public static let version = 1
+  public static let sentence =
+    "Spectacular AI recording: data.jsonl, the video, calibration.json; needs color with times, gyroscope, "
+    + "acceleration."
+  public static let ports = [colorPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection
+    + [ExportParameters.timeOffset, ExportParameters.convention] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
+  package static let reads: Set<CapturePart> = [.imu, .color]
+
+  /// FFmpeg writes the video.
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { LibraryVersions.ofVideo }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let found = needs.applicability(name, parameters, capture)
+    guard case .applies = found else { return found }
+    for part in [CapturePart.poses, .intrinsics] {
+      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
+    }
+    if capture.exports?.isMirrored == true {
+      return .notApplicable(
+        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+    }
+    return .applies
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let frames = try ExportFrames(source, needs)
+    let log = SpectacularLog(source, frames.frames)
+    guard !log.gyroscope.isEmpty, !log.accelerometer.isEmpty else {
+      throw StageDoesNotApply(
+        log.gyroscope.isEmpty ? "no gyroscope sample" : "no acceleration with gravity")
+    }
+    let folder = ExportFolder(context)
+    context.progress.expect(frames.frames.count)
+    let video = try SpectacularVideo(source, frames.frames).write()
+    try log.write("data.jsonl", context.staging)
+    let median = MedianCamera(frames.frames.compactMap { source.cameras[$0] })
+    try folder.write(try calibration(source, frames, median).text, as: "calibration.json")
+    try folder.write(
+      try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
+
+    var account = ExportAccount(frames: frames)
+    account.names = frames.frames.indices.map(String.init)
+    account.imu = (log.sampleCount, 0)
+    account.intrinsicsDeviation = median?.largestDeviation
+    account.assumed = assumed(source, median)
+    account.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
+    account.more["video"] = .string(video)
+    return try folder.finish(
+      account, SpectacularReadme.text(source, log, video, median, account.assumed))
+  }
+
+  private static func calibration(
+    _ source: ExportSource, _ frames: ExportFrames, _ median: MedianCamera?
+  ) throws -> SpectacularCalibration {
+    var (width, height) = (source.width, source.height)
+    if width == nil || height == nil, let first = frames.frames.first {
+      let picture = try source.pictures?.color(first)
+      (width, height) = (picture?.width, picture?.height)
+    }
+    let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
+    return SpectacularCalibration(
+      camera: median?.camera, lens: median == nil ? nil : source.cameras.distortion,
+      width: width ?? 0, height: height ?? 0,
+      cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns))
+  }
+
+  private static func assumed(_ source: ExportSource, _ median: MedianCamera?) -> [String] {
+    var names = ["imuFromCameraTranslation"]
+    if ExportParameters.timeOffsetNanoseconds(source.context.parameters) == 0 {
+      names.append("timeOffset")
+    }
+    if median != nil, source.cameras.distortion == nil { names.append("distortion") }
+    if source.context.capture.clock.base == .nominal { names.append("times") }
+    return names
+  }
+}

@@ -1,0 +1,75 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+
+/// `README.txt` of a Spectacular AI recording.
+enum SpectacularReadme {
+  static func text(
+    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: MedianCamera?,
+    _ assumed: [String]
+  ) -> ExportReadme {
+    var readme = ExportReadme("Recording for Spectacular AI")
+    readme.contents = [
+      "data.jsonl: samples of gyroscope (rad/s) and accelerometer (m/s²), pictures and poses in the order of "
+        + "time. Picture n is picture n of \(video), counted from 0 in display order.",
+      video == "data.mp4"
+        ? "\(video): the capture's own coded pictures, not decoded and not encoded again."
+        : "\(video): the pictures of color/ without loss (FFV1), since not all of them are here as they were "
+          + "recorded.",
+    ]
+    readme.opening = [
+      ("python3 -c \"import spectacularAI; spectacularAI.Replay('.').runReplay()\"", "Replay"),
+      ("sai-cli diagnose . report.html", "A report on the data"),
+    ]
+    readme.conventions = [
+      "Times are seconds; each is shifted by \(log.start?.nanoseconds ?? 0) nanoseconds, the smallest time of "
+        + "the recording on its own clock. frames.csv has the times without the shift.",
+      "Accelerometer: specific force along device axes (x right, y up, z out of the screen); at rest, face "
+        + "up, z is +9.8.",
+      "Camera axes: x right, y down, z forward; pixel centers at integers.",
+    ]
+    if log.poses.contains(where: { $0 != nil }) {
+      readme.conventions.append(
+        "groundTruth: camera to world, meters, the app's world"
+          + (source.worldIsYUp ? " (y up)." : " (z up).")
+          + " It is the app's own tracking, not a reference.")
+    }
+    if let median {
+      readme.conventions.append(
+        "calibration.json: the median over the exported frames; the largest deviation of any frame is "
+          + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
+    } else {
+      readme.remarks.append(
+        "No intrinsics are known: calibration.json is without focal length and principal point; give "
+          + "export-spectacular.calibration, or add them by hand.")
+    }
+    for name in assumed {
+      switch name {
+      case "imuFromCameraTranslation":
+        readme.notMeasured.append(
+          "Where the IMU is beside the camera: 0 m in imuToCamera. Its rotation is that of the back camera of "
+            + "a phone.")
+      case "timeOffset":
+        readme.notMeasured.append(
+          "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
+      case "distortion":
+        readme.notMeasured.append("The distortion of the lens is not known: model pinhole.")
+      case "times":
+        readme.notMeasured.append(
+          "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
+      default: break
+      }
+    }
+    if ExportParameters.timeOffsetNanoseconds(source.context.parameters) != 0 {
+      readme.conventions.append("timeOffset is added to the times of pictures.")
+    }
+    if let hertz = InertialExport.hertz(log.gyroscope.map(\.time)), hertz < 100 {
+      readme.remarks.append(
+        "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
+          + "to drift.")
+    }
+    readme.remarks += ExportRemarks.all(source)
+    return readme
+  }
+}

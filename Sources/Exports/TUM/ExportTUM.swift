@@ -1,0 +1,113 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Stages
+import Storage
+
+/// The folder of the TUM RGB-D benchmark.
+public enum ExportTUM: ExportStage {
+  public static let name = "export-tum"
+  public static let version = 2
+  public static let sentence =
+    "TUM RGB-D folder: color and, where there is depth on the color grid, depth × 5, associations, "
+    + "trajectory; needs color with times."
+  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + ExportParameters.pictures(default: "same")
+    + [ExportParameters.share, CommonParameters.compression] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .time]
+  package static let depthRule = DepthChoice.Rule.aligned
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let frames = try ExportFrames(source, needs)
+    guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
+    let stamps = frames.frames.map { source.time($0).map(TimeText.decimalSeconds) ?? "" }
+
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { position, _, ending in "rgb/\(stamps[position]).\(ending)" }
+    try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
+
+    var account = ExportAccount(frames: frames)
+    account.names = names
+    var readme = TUMReadme.start()
+    let depth = TUMDepth(source, frames.frames)
+    if depth.hasPictures {
+      try depth.writePictures(folder)
+      try writeList("depth.txt", "depth", depth.rows.map { ($0.stamp, $0.name) }, context)
+      try writeAssociations(depth, stamps, names, context)
+      if depth.sameNames > 0 { account.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
+    }
+    TUMReadme.describe(depth, source, &readme)
+    let truths = try writeTrajectory(frames.frames, stamps, source)
+    TUMReadme.describe(poses: truths, &readme)
+    if let median = MedianCamera(frames.frames.compactMap({ source.cameras[$0] })) {
+      account.intrinsicsDeviation = median.largestDeviation
+      try folder.write(try camera(median.camera, source), as: "camera.yaml")
+      TUMReadme.describe(median, &readme)
+    }
+    readme.remarks += ExportRemarks.all(source)
+    return try folder.finish(account, readme)
+  }
+
+  /// Three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three without looking at them.
+  private static func writeList(
+    _ name: String, _ what: String, _ rows: [(stamp: String, file: String)], _ context: StageContext
+  ) throws {
+    var list = try LineFile(name, context.staging)
+    try list.line("# timestamp filename")
+    try list.line("# \(what) pictures; seconds on the capture's own clock")
+    try list.line("# three lines of comment: some readers skip exactly three")
+    for row in rows { try list.line(row.stamp + " " + row.file) }
+    try list.finish()
+  }
+
+  /// By frame, never by searching times; without any comment, which ORB-SLAM3 takes for a frame.
+  private static func writeAssociations(
+    _ depth: TUMDepth, _ stamps: [String], _ names: [String], _ context: StageContext
+  ) throws {
+    var list = try LineFile("associations.txt", context.staging)
+    for row in depth.rows {
+      try list.line(
+        "\(stamps[row.position]) \(names[row.position]) \(row.stamp) \(row.name)")
+    }
+    try list.finish()
+  }
+
+  /// Camera to world at the pictures' times; how many rows. No file without any pose.
+  private static func writeTrajectory(
+    _ frames: [Int], _ stamps: [String], _ source: ExportSource
+  ) throws -> Int {
+    let rows = frames.enumerated().filter { source.pose($0.element) != nil }
+    guard !rows.isEmpty else { return 0 }
+    var list = try LineFile("groundtruth.txt", source.context.staging)
+    try list.line("# timestamp tx ty tz qx qy qz qw")
+    for (position, frame) in rows {
+      guard let pose = source.pose(frame) else { continue }
+      let q = pose.orientation
+      let numbers = (pose.position + [q.x, q.y, q.z, q.w]).map(MatrixText.number)
+      try list.line(([stamps[position]] + numbers).joined(separator: " "))
+    }
+    try list.finish()
+    return rows.count
+  }
+
+  private static func camera(_ camera: PinholeCamera, _ source: ExportSource) throws -> String {
+    var pairs: [(String, YAMLText.Value)] = [
+      ("fx", .number(camera.fx)), ("fy", .number(camera.fy)), ("cx", .number(camera.cx)),
+      ("cy", .number(camera.cy)), ("width", .integer(camera.width)),
+      ("height", .integer(camera.height)), ("depth_factor", .integer(DepthUnits.tumUnitsPerMeter)),
+    ]
+    if let lens = source.cameras.distortion {
+      pairs.append(("distortion", .numbers(lens.openCVOrder)))
+    }
+    return try YAMLText.document(pairs)
+  }
+}

@@ -1,0 +1,34 @@
+/// Stages and kinds have names of two spaces: `aligned` is a stage, a step of one pipeline, and
+/// `align-depth` is its kind, what `uses:` names. A word from the wrong space is told from a misspelt one.
+public enum StageWords {
+  /// What follows "no stage 'WORD'": what the word is, else the nearest stage, else the stages that there
+  /// are; with the punctuation before it.
+  ///
+  /// - Parameter stages: name and kind of each, in the order of the pipeline.
+  public static func hint(_ word: String, _ stages: [(name: String, kind: String)]) -> String {
+    let ofKind = stages.filter { $0.kind == word }.map(\.name)
+    switch ofKind.count {
+    case 0: break
+    case 1: return ": \(word) is a kind; the stage is called \(ofKind[0])"
+    default: return ": \(word) is a kind; its stages are called \(list(ofKind))"
+    }
+    let suggestion = NearestName.suggestion(word, among: stages.map(\.name))
+    if !suggestion.isEmpty || stages.isEmpty { return suggestion }
+    return "; stages: " + stages.map(\.name).joined(separator: ", ")
+  }
+
+  /// The kinds that stages of a name have, each once, in the order of the list.
+  public static func kinds(
+    ofStage name: String, _ stages: [(name: String, kind: String)]
+  ) -> [String] {
+    stages.filter { $0.name == name }.reduce(into: []) { kinds, stage in
+      if !kinds.contains(stage.kind) { kinds.append(stage.kind) }
+    }
+  }
+
+  /// `a`, `a and b`, `a, b and c`.
+  public static func list(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+}

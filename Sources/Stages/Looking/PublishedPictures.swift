@@ -1,0 +1,70 @@
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Published pictures of a capture, read when they are shown.
+struct PublishedPictures: Sendable {
+  private let colors: PictureFiles?
+  private let depths: PictureFiles?
+  private let isAligned: Bool
+  private let depthWidth: Int?
+  private let firstProblem = ProblemBox()
+
+  /// Frames that have all that there is, else those that have anything.
+  let frames: [Int]
+
+  /// - Parameters:
+  ///   - inputs: artifacts as `color`, `aligned` and `depth`, each of which may be missing.
+  ///   - depthWidth: columns of the depth camera.
+  init(_ inputs: [String: InputArtifact], depthWidth: Int?) {
+    func files(_ port: String) -> PictureFiles? {
+      inputs[port].map { PictureFiles($0) }.flatMap { $0.frames.isEmpty ? nil : $0 }
+    }
+    let aligned = files("aligned")
+    let (colors, depths) = (files("color"), aligned ?? files("depth"))
+    (self.colors, self.depths, isAligned) = (colors, depths, aligned != nil)
+    self.depthWidth = depthWidth
+    let common = colors?.frames.filter { depths?[$0] != nil } ?? []
+    frames = common.isEmpty ? (depths ?? colors)?.frames ?? [] : common
+  }
+
+  var hasColor: Bool { colors != nil }
+  var hasDepth: Bool { depths != nil }
+
+  /// Why the first unreadable picture cannot be read.
+  var problem: ImageError? { firstProblem.value }
+
+  /// `nil` where nothing of the frame can be read.
+  func shown(_ frame: Int, most: (width: Int, height: Int)) -> ShownFrame? {
+    let color = read(colors?[frame]) { try StillImage.read($0).picture }
+    let depth = read(depths?[frame]) { try PNGReader.depth(at: $0) }
+    if color == nil, depth == nil { return nil }
+    return ShownFrame(
+      color: color, aligned: isAligned ? depth : nil, depth: isAligned ? nil : depth,
+      depthWidth: depthWidth, most: most)
+  }
+
+  /// Links in an output lead to what others own: they are not followed.
+  private func read<Picture>(
+    _ file: FilePath?, _ body: (FilePath) throws -> Picture
+  ) -> Picture? {
+    guard let file else { return nil }
+    do {
+      guard !FileSystem.isLink(file) else { throw ImageError(file: file, what: "is a link") }
+      return try body(file)
+    } catch {
+      firstProblem.note(error as? ImageError ?? ImageError(file: file, what: "\(error)"))
+      return nil
+    }
+  }
+
+  private final class ProblemBox: Sendable {
+    private let first = Mutex<ImageError?>(nil)
+    var value: ImageError? { first.withLock { $0 } }
+    func note(_ error: ImageError) { first.withLock { $0 = $0 ?? error } }
+  }
+}
