@@ -8,7 +8,8 @@ extension NightCapture {
   private enum Key: CodingKey {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
-      device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command
+      device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
+      notApplicable, cluster
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -19,6 +20,7 @@ extension NightCapture {
     try object.encode(outcome, forKey: .outcome)
     try object.encode(warnings, forKey: .warnings)
     try object.encode(failures, forKey: .failures)
+    try object.encodeIfPresent(notApplicable, forKey: .notApplicable)
     try object.encode(seconds, forKey: .seconds)
     try object.encode(frames, forKey: .frames)
     try object.encode(missing, forKey: .missing)
@@ -36,6 +38,7 @@ extension NightCapture {
     try object.encode(waitsFor, forKey: .waitsFor)
     try object.encode(remedy, forKey: .remedy)
     try object.encode(command, forKey: .command)
+    try object.encodeIfPresent(cluster, forKey: .cluster)
   }
 }
 

@@ -142,6 +142,16 @@ public struct NightCapture: Sendable, Codable, Hashable {
     }
   }
 
+  /// An export that was asked for and does not apply.
+  public struct Inapplicable: Sendable, Codable, Hashable {
+    public var stage: String
+    public var reason: String
+    public init(stage: String, reason: String) {
+      self.stage = stage
+      self.reason = reason
+    }
+  }
+
   public var id: String
   public var family: String?
   public var state: CaptureState
@@ -149,6 +159,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var outcome: CaptureReport.Outcome?
   public var warnings: [CaptureWarning] = []
   public var failures: [Failure] = []
+  /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
+  public var notApplicable: [Inapplicable]?
   /// What the last run of the capture took.
   public var seconds: Double?
   public var frames: Int?
@@ -175,6 +187,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
   public var command: String?
+  /// Of a run on a batch system: where it ran, and what was asked for against what was used.
+  public var cluster: ClusterTrace?
 
   public init(id: String, family: String?, state: CaptureState) {
     self.id = id

@@ -49,9 +49,13 @@ extension Redaction {
     shown.device = capture.device.map { self.alias(ofDevice: $0) }
     shown.user = capture.user.map { self.alias(ofUser: $0) }
     shown.command = nil
+    shown.cluster = nil
     shown.remedy = capture.remedy.map { text($0) }
     shown.missing = capture.missing.map { text($0) }
     shown.warnings = capture.warnings.map { applied($0) }
+    shown.notApplicable = capture.notApplicable?.map {
+      NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
+    }
     shown.failures = capture.failures.map { failure in
       var shown = failure
       shown.message = text(failure.message)

@@ -6,15 +6,30 @@ import SystemPackage
 
 /// The jobs of one capture, before anything is done.
 public struct CapturePlan: Sendable {
+  /// The name of its folder in the output.
   public var id: String
+  /// The folder that the capture lies in, as `run` tells it, and its family.
+  public var path: String?
+  public var family: String?
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
 
-  public init(id: String, jobs: [PlannedJob], error: String? = nil) {
+  public init(
+    id: String, path: String? = nil, family: String? = nil, jobs: [PlannedJob],
+    error: String? = nil
+  ) {
     self.id = id
+    self.path = path
+    self.family = family
     self.jobs = jobs
     self.error = error
+  }
+
+  init(_ target: CaptureTarget, _ jobs: [PlannedJob], error: String? = nil) {
+    self.init(
+      id: target.layout.name, path: target.recognition.folder.shown,
+      family: target.recognition.family.rawValue, jobs: jobs, error: error)
   }
 }
 
@@ -70,7 +85,7 @@ extension BatchRun {
     _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool
   ) -> CapturePlan {
     if let why = target.refusal {
-      return CapturePlan(id: target.layout.name, jobs: [], error: why)
+      return CapturePlan(target, [], error: why)
     }
     do throws(CaptureError) {
       let collector: FactsCollector
@@ -83,10 +98,10 @@ extension BatchRun {
           summary: try look(target.recognition), folder: target.recognition.folder, target.layout,
           verify: options.verify)
       }
-      return CapturePlan(
-        id: target.layout.name, jobs: planner.plan(collector.facts(of: planner.pipeline)))
+      let own = planner.suited(to: collector.summary)
+      return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
     } catch {
-      return CapturePlan(id: target.layout.name, jobs: [], error: error.description)
+      return CapturePlan(target, [], error: error.description)
     }
   }
 
@@ -126,24 +141,27 @@ extension BatchRun {
   }
 
   /// The same for one of many, with what they share.
-  func settled(_ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool)
-    -> CaptureReport?
-  {
+  ///
+  /// - Parameter rereads: whether inputs that had changed just before they were noted are read again.
+  func settled(
+    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool, rereads: Bool = false
+  ) -> CaptureReport? {
     guard target.refusal == nil,
       let known = KnownCapture.ifCurrent(
-        target.recognition, target.layout, registry: registry, pool: pool),
+        target.recognition, target.layout, registry: registry, pool: pool, rereads: rereads),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
       // Else the memo is to be written anew.
       options.pipelineSource == nil
         || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
     else { return nil }
-    let facts = known.collector(verify: options.verify).facts(of: pipeline)
+    let planner = planner.suited(to: known.summary)
+    let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
       // What is left of a failure is still to be removed.
       !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
-      !CaptureSession.inapplicable(pipeline, facts.mapValues(\.applicability))
+      !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.shelf.record($0) != nil })
     else { return nil }
     var results = CaptureResults()

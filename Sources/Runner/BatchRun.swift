@@ -7,7 +7,7 @@ import SystemPackage
 /// A run over any number of captures.
 public struct BatchRun: Sendable {
   let registry: CaptureRegistry
-  let pipeline: PipelineDefinition
+  package let pipeline: PipelineDefinition
   let options: RunOptions
   let clock: RunClock
   /// Opens captures for planning.
@@ -71,6 +71,7 @@ public struct BatchRun: Sendable {
         ledger.finish(index, task.execute(target))
       }
     }
+    ScratchFolder.end(options, run: run)
     return ledger.close()
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 
 /// SHA-256 of input files, remembered by path and stamp (size, times of modification and change,
-/// inode, device): a file is read for its digest once and not again until it changes.
+/// inode): a file is read for its digest once and not again until it changes.
 ///
 /// A file that changed within the last two seconds before it was digested is not remembered beyond this
 /// object: another write may fall on the same tick of the file system's clock and not show.

@@ -4,7 +4,7 @@ import SystemPackage
 /// Where everything of one capture lies in the output folder.
 public struct OutputLayout: Hashable, Sendable, Codable {
   /// The `--output` folder.
-  public var root: FilePath
+  @CodedPath public var root: FilePath
   /// The capture's folder name.
   public var name: String
 
@@ -42,24 +42,28 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   public func removedRecord(_ stage: String) -> FilePath {
     removedRecords.appending("\(stage).json")
   }
+  /// Records of stages that found out at work that there was nothing to do.
+  public func emptyRecord(_ stage: String) -> FilePath {
+    notes.appending("empty").appending("\(stage).json")
+  }
   /// How the last attempt of a stage failed; absent after a success.
   public func failureNote(_ stage: String) -> FilePath {
     failed(stage).appending("failure.json")
   }
 
   public var stagingRoot: FilePath { folder.appending(".staging") }
-  public func staging(_ stage: String, run: String) -> FilePath {
-    stagingRoot.appending(Self.stagingName(stage, run: run))
+  public func staging(_ stage: String, attempt: String) -> FilePath {
+    stagingRoot.appending(Self.stagingName(stage, attempt: attempt))
   }
   /// Where the old artifact waits while the new one is put in its place.
-  public func aside(_ stage: String, run: String) -> FilePath {
-    stagingRoot.appending(Self.asideName(stage, run: run))
+  public func aside(_ stage: String, attempt: String) -> FilePath {
+    stagingRoot.appending(Self.asideName(stage, attempt: attempt))
   }
   /// Names in staging; `StagingName` reads them.
-  static func stagingName(_ stage: String, run: String) -> String { "\(stage).\(run)" }
-  static func asideName(_ stage: String, run: String) -> String { "~\(stage).\(run)" }
+  static func stagingName(_ stage: String, attempt: String) -> String { "\(stage).\(attempt)" }
+  static func asideName(_ stage: String, attempt: String) -> String { "~\(stage).\(attempt)" }
   /// An artifact that is about to be removed.
-  static func trashName(_ stage: String, run: String) -> String { "~~\(stage).\(run)" }
+  static func trashName(_ stage: String, attempt: String) -> String { "~~\(stage).\(attempt)" }
   public var failedRoot: FilePath { folder.appending(".failed") }
   public func failed(_ stage: String) -> FilePath { failedRoot.appending(stage) }
 

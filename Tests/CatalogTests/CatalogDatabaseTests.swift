@@ -47,6 +47,10 @@ struct CatalogDatabaseTests {
         $0.warnings = [Sample.warning]
         $0.started = "2026-11-20T02:00:00.000Z"
         $0.stageSeconds = 2
+        var report = CaptureReport(id: "full", path: "/in/full", family: nil, outcome: .failed)
+        report.job = "12_3"
+        report.asked = AskedFor(cores: 2, memoryBytes: 1 << 31, timeSeconds: 600)
+        $0.cluster = ClusterTrace(report)
       }, Sample.attempt("other", nil))
     run.program = ProgramIdentity(version: "1", commit: nil, libraries: ["a": "b"])
     run.unrecognized = [.init(path: "/in/x", holds: ["y"])]
@@ -63,6 +67,7 @@ struct CatalogDatabaseTests {
   func roundTrip() throws {
     #expect(try EntryBytes.entry(EntryBytes.bytes(Self.full)) == Self.full)
     #expect(try EntryBytes.run(EntryBytes.bytes(Self.run)) == Self.run)
+    #expect(Self.run.attempts.first?.cluster != nil)
     let bytes = try EntryBytes.bytes(Self.full)
     for count in stride(from: 0, to: bytes.count, by: 7) {
       #expect(throws: (any Error).self) { try EntryBytes.entry(Array(bytes[..<count])) }
@@ -144,7 +149,8 @@ struct CatalogDatabaseTests {
       }
     case .otherTables:
       try DatabaseQueue(path: file.string).write { database in
-        try database.execute(sql: "CREATE TABLE meta (x); PRAGMA user_version = 1")
+        try database.execute(
+          sql: "CREATE TABLE meta (x); PRAGMA user_version = \(CatalogSchema.version)")
       }
     case .folder: try FileSystem.makeFolder(file)
     case .link:

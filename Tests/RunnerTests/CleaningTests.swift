@@ -14,7 +14,7 @@ struct CleaningTests {
     workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
     #expect(workshop.run().exit == 1)
     try Text.write(
-      "half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("a"))
+      "half", to: workshop.layout().staging("color", attempt: TestRun.id(0)).appending("a"))
     try Text.write(
       "half",
       to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
@@ -112,7 +112,8 @@ struct CleaningTests {
     #expect(workshop.run().exit == 0)
     let layout = workshop.layout()
     try FileSystem.makeFolder(layout.stagingRoot)
-    try FileSystem.rename(layout.artifact("color"), to: layout.aside("color", run: TestRun.id(0)))
+    try FileSystem.rename(
+      layout.artifact("color"), to: layout.aside("color", attempt: TestRun.id(0)))
     #expect(try Cleaning(.failed).perform(layout, intermediates: []) == [])
     #expect(workshop.run().stages().contains("color up-to-date"))
   }

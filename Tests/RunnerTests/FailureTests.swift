@@ -100,7 +100,7 @@ struct FailureTests {
     let result = workshop.run()
     #expect(result.exit == 1)
     #expect(result.message("color").contains("input-changed"))
-    #expect(result.message("color").hasPrefix("\(file): read: "))
+    #expect(result.message("color").hasPrefix("\(file): cannot be read: "))
     #expect(workshop.published("color") == nil)
     workshop.probe().after("color", nil)
     #expect(workshop.run().exit == 0)

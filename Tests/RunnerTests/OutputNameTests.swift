@@ -1,3 +1,4 @@
+import Pipeline
 import Storage
 import Testing
 

@@ -80,7 +80,7 @@ struct OutputTests {
       StorageFaults.set(below: place) { step, _ in step == .write ? .noSpace : nil }
     }
     let result = workshop.run()
-    StorageFaults.set(below: workshop.layout().staging("color", run: TestRun.id(1)), nil)
+    StorageFaults.set(below: workshop.layout().staging("color", attempt: TestRun.id(1)), nil)
     #expect(result.exit == ExitStatus.cannotWrite)
     #expect(result.message("color").contains("no space left; 0 bytes were written by then"))
     #expect(result.message("color").contains("(free some space"))
@@ -93,7 +93,7 @@ struct OutputTests {
   func leftovers() throws {
     let workshop = try RerunTests.done()
     try Text.write(
-      "half", to: workshop.layout().staging("color", run: TestRun.id(0)).appending("out.txt"))
+      "half", to: workshop.layout().staging("color", attempt: TestRun.id(0)).appending("out.txt"))
     try Text.write(
       "{",
       to: workshop.layout().folder.appending(".capture.json.\(ProcessHome.current)-2000000000.new"))

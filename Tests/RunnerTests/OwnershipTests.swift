@@ -202,6 +202,30 @@ import Testing
     }
     #expect(Set(taken).count == count)
     #expect(Set(names().map { String($0.split(separator: " ")[1]) }).count == count)
-    #expect(!FileSystem.exists(root.appending(".scanmill/claims")))
+    #expect(try FileSystem.names(in: root.appending(".scanmill")) == [])
+  }
+
+  @Test func `runs that claim at one time never refuse each other`() async throws {
+    let count = 4
+    for index in 0..<count { try add("at\(index)/scan", id: "scan") }
+    let batch = shop.batch(Selection(), { _ in }, clock: .system)
+    let plans = (0..<count).map { batch.targets(found(["at\($0)"])) }
+    for round in 0..<400 {
+      let root = root.appending("\(round)")
+      let claimed = await withTaskGroup(of: [CaptureTarget].self) { group in
+        for plan in plans {
+          let targets = plan.map { target in
+            var target = target
+            target.layout = OutputLayout(root: root, name: target.layout.name)
+            return target
+          }
+          group.addTask { Ownership(root: root).claim(targets) }
+        }
+        return await group.reduce(into: []) { $0 += $1 }
+      }
+      try #require(claimed.compactMap(\.refusal) == [])
+      #expect(
+        Set(claimed.map(\.layout.name)) == ["scan", "scan~2", "scan~3", "scan~4"])
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Captures
+import Foundation
 import Pipeline
 import Storage
 import SystemPackage
@@ -29,11 +30,11 @@ struct PublicationTests {
     }
   }
 
-  static func record(_ text: String) throws -> ArtifactRecord {
+  static func record(_ text: String, version: Int = 1) throws -> ArtifactRecord {
     try ArtifactRecord(
       stage: "depth.v2",
       ingredients: Ingredients(
-        uses: "toy", version: 1, parameters: [:],
+        uses: "toy", version: version, parameters: [:],
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: [:],
       outputs: [
@@ -44,13 +45,15 @@ struct PublicationTests {
 
   /// A staging folder with one file and the steps to publish it.
   static func publication(
-    _ text: String, _ layout: OutputLayout, run: String, mayExchange: Bool = true
+    _ text: String, _ layout: OutputLayout, run: String, mayExchange: Bool = true,
+    version: Int = 1
   ) throws -> Publication {
     let output = try CaptureOutput(making: layout)
-    let staging = try output.stagingFolder("depth.v2", run: run)
+    let staging = try output.stagingFolder("depth.v2", attempt: run)
     try staging.write(Array(text.utf8), as: "f")
     return Publication(
-      staging, try record(text), output: output, run: run, mayExchange: mayExchange)
+      staging, try record(text, version: version), output: output, attempt: run,
+      mayExchange: mayExchange)
   }
 
   /// The text of the artifact that counts, `removed`, or `none`.
@@ -67,7 +70,7 @@ struct PublicationTests {
   }
 
   static func sweep(_ layout: OutputLayout) throws {
-    try Sweeping(output: CaptureOutput(making: layout), run: nil).perform()
+    try Sweeping(output: CaptureOutput(making: layout), attempt: nil).perform()
   }
 
   static func prepare(_ before: Before, _ layout: OutputLayout) throws -> String {
@@ -78,7 +81,7 @@ struct PublicationTests {
     case .nothing, .artifact: return "old"
     case .removedIntermediate:
       try ArtifactShelf(layout).removeIntermediate(
-        "depth.v2", in: CaptureOutput(making: layout), run: TestRun.id(1))
+        "depth.v2", in: CaptureOutput(making: layout), attempt: TestRun.id(1))
     case .halfRemovedIntermediate:
       // As a kill right after the record was set apart leaves it.
       try FileSystem.makeFolder(layout.removedRecords)
@@ -120,6 +123,50 @@ struct PublicationTests {
     #expect(try FileSystem.names(in: layout.artifact("depth.v2")) == ["artifact.json", "f"])
     #expect(try FileSystem.names(in: layout.stagingRoot) == [])
     #expect(!FileSystem.exists(layout.removedRecord("depth.v2")))
+  }
+
+  @Test(
+    "Where locks are not shared, another run that publishes the same at that moment is no failure",
+    arguments: [true, false])
+  func superseded(mayExchange: Bool) throws {
+    let steps = Publication.Step.allCases
+    func publish(_ other: String, uses: Int = 1, apart: Bool = false) throws -> String {
+      let folder = try TestFolder()
+      let layout = OutputLayout(root: folder.path, name: "scan")
+      var old = try Self.publication("old", layout, run: TestRun.id(1))
+      try old.perform()
+      var own = try Self.publication(
+        "new", layout, run: TestRun.id(2), mayExchange: mayExchange)
+      let confirm = try #require(steps.firstIndex(of: .confirm))
+      for step in steps[..<confirm] { try own.perform(step) }
+      var others = try Self.publication(
+        other, layout, run: TestRun.id(3), mayExchange: mayExchange, version: uses)
+      if apart {
+        let put = try #require(steps.firstIndex(of: .putInPlace))
+        for step in steps[..<put] { try others.perform(step) }
+        let rest = others
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          var rest = rest
+          usleep(30_000)
+          for step in steps[put...] { #expect(throws: Never.self) { try rest.perform(step) } }
+          done.signal()
+        }
+        try own.perform(.confirm)
+        done.wait()
+      } else {
+        try others.perform()
+        try own.perform(.confirm)
+      }
+      for step in steps[(confirm + 1)...] { try own.perform(step) }
+      #expect(own.isInPlace)
+      #expect(try FileSystem.names(in: layout.stagingRoot) == [])
+      return try Self.state(layout)
+    }
+    #expect(try publish("same") == "same")
+    #expect(try publish("same", apart: true) == "same")
+    // What was made in another way is not what this run promises.
+    #expect(throws: FileError.self) { try publish("other", uses: 2) }
   }
 
   @Test(
@@ -189,14 +236,14 @@ struct PublicationTests {
   @Test("A name in staging gives stage and run back; what is not ours gives nothing")
   func stagingNames() throws {
     let runs = [
-      "20260101T000000-7", TestRun.id(3), RunID(wallText: RunClock.system.wallText()).text,
+      "20260101T000000-7", TestRun.id(3), RunID.new().text,
     ]
     for stage in ["color", "a.b", "a..b", "old.color", ".", "x."] {
       for run in runs {
         for (name, kind) in [
-          (OutputLayout.asideName(stage, run: run), StagingName.Kind.aside),
-          (OutputLayout.stagingName(stage, run: run), .attempt),
-          (OutputLayout.trashName(stage, run: run), .trash),
+          (OutputLayout.asideName(stage, attempt: run), StagingName.Kind.aside),
+          (OutputLayout.stagingName(stage, attempt: run), .attempt),
+          (OutputLayout.trashName(stage, attempt: run), .trash),
         ] {
           let parts = try #require(StagingName(name))
           #expect(parts.kind == kind && parts.stage == stage && parts.run.text == run)

@@ -129,7 +129,7 @@ struct RerunTests {
     let result = workshop.run()
     #expect(result.exit == 1)
     #expect(result.busy() == ["aligned failed", "tables ran input-rebuilt"])
-    #expect(result.message("aligned") == "\(table): look at: no such file")
+    #expect(result.message("aligned") == "\(table): cannot be accessed: no such file")
   }
 
   @Test("A deleted output is made again, a truncated one too")

@@ -14,22 +14,45 @@ import Testing
 
 @Suite("Where locks are not shared")
 struct UnsharedLockTests {
+  /// How the file system treats locks.
+  enum Locks: CaseIterable {
+    /// Each has its own.
+    case unshared
+    /// None at all.
+    case absent
+
+    func during<Value>(_ body: () throws -> Value) rethrows -> Value {
+      switch self {
+      case .unshared: try FileLock.$areNotShared.withValue(true, operation: body)
+      case .absent: try FileLock.$answer.withValue(.noFunction, operation: body)
+      }
+    }
+  }
+
   /// Another run over the same capture, in the middle of a stage of the first.
   final class Other: Sendable {
     private let batch: BatchRun
     private let findings: [CaptureFinder.Finding]
     private let run: String
+    private let locks: Locks
     let log = EventLog()
     let exit = Mutex<Int?>(nil)
 
-    init(_ workshop: Workshop, run: String) {
-      batch = workshop.batch(.all, { _ in }, clock: .system)
+    init(_ workshop: Workshop, _ locks: Locks, run: String, attempt: String? = nil) {
+      self.locks = locks
+      // In another process the lock's text would differ by that.
+      batch = workshop.batch(
+        .all,
+        {
+          $0.attempt = attempt
+          $0.jobName = attempt.map { _ in "job 2" }
+        }, clock: .system)
       findings = workshop.findings(nil)
       self.run = run
     }
 
     func work() {
-      let report = FileLock.$areNotShared.withValue(true) {
+      let report = locks.during {
         batch.run(
           batch.targets(findings), declined: [], run: run, events: log,
           cancellation: Cancellation())
@@ -38,11 +61,16 @@ struct UnsharedLockTests {
     }
   }
 
-  @Test("Two runs at once spare each other's staging, publish whole artifacts, and say so")
-  func two() throws {
+  @Test(
+    "Two runs at once, or two attempts of one, spare each other's staging, publish whole artifacts, and say so",
+    arguments: [false, true], Locks.allCases)
+  func two(isOneRun: Bool, locks: Locks) throws {
     let workshop = try RerunTests.done()
-    workshop.runID = RunID(wallText: RunClock.system.wallText()).text
-    let other = Other(workshop, run: RunID(wallText: RunClock.system.wallText()).text)
+    let run = RunID.new().text
+    let (first, second) = (RunID.new().text, RunID.new().text)
+    workshop.runID = isOneRun ? run : first
+    let other = Other(
+      workshop, locks, run: isOneRun ? run : second, attempt: isOneRun ? second : nil)
     let isFirst = Mutex(true)
     workshop.probe().after("color") { _ in
       guard
@@ -52,7 +80,9 @@ struct UnsharedLockTests {
       else { return }
       other.work()
     }
-    let result = FileLock.$areNotShared.withValue(true) { workshop.run(.all) }
+    let result = locks.during {
+      workshop.run(.all) { $0.attempt = isOneRun ? first : nil }
+    }
     #expect(other.exit.withLock { $0 } == 0)
     #expect(result.exit == 0)
     for stage in ["color", "depth", "aligned", "tables"] {
@@ -62,6 +92,8 @@ struct UnsharedLockTests {
     let said = result.events.filter { $0.kind == .locksNotShared }.compactMap(\.message)
     #expect(said.count == 1)
     #expect(said.first?.hasPrefix("locks-not-shared: ") == true)
+    // Its text is that of the run, as the lock's.
+    #expect(said.first?.contains(isOneRun ? run : second) == true)
     #expect(workshop.run().busy() == [])
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
   }
@@ -72,11 +104,35 @@ struct UnsharedLockTests {
     #expect(workshop.run().events.allSatisfy { $0.kind != .locksNotShared })
   }
 
+  @Test(
+    "A file system without locks fails no run; each capture says once that nobody is kept out",
+    arguments: [Errno.noFunction, .noLocks, .notSupportedOnSocket])
+  func none(answer: Errno) throws {
+    let workshop = try Workshop()
+    try workshop.add("a")
+    let result = FileLock.$answer.withValue(answer) { workshop.run { $0.waitsForLocks = false } }
+    #expect(result.exit == 0)
+    #expect(result.stages() == RerunTests.everything)
+    let said = result.events.filter { $0.kind == .locksNotShared }
+    #expect(said.compactMap(\.capture).sorted() == ["a", "scan"])
+    #expect(said.allSatisfy { $0.message?.contains("has no locks (\(answer))") == true })
+    #expect(!FileSystem.exists(workshop.layout().stagingRoot))
+  }
+
+  @Test("What else goes wrong with a lock is a failure of the output")
+  func broken() throws {
+    let workshop = try Workshop()
+    let result = FileLock.$answer.withValue(.ioError) { workshop.run() }
+    #expect(result["scan"].outcome == .failed)
+    #expect(result["scan"].message?.contains("cannot be locked: ") == true)
+    #expect(result.exit == ExitStatus.cannotWrite)
+  }
+
   @Test("Staging of another machine is spared while it is young, and swept when it is old")
   func young() throws {
     let workshop = try RerunTests.done()
     for run in ["20260101T000000-17-0123abcd-00000a", "20260101T000000-17"] {
-      let staging = workshop.layout().staging("color", run: run)
+      let staging = workshop.layout().staging("color", attempt: run)
       try Text.write("half", to: staging.appending("more/out.txt"))
       func age(_ path: FilePath) {
         var times = [
@@ -113,7 +169,7 @@ struct UnsharedLockTests {
     }
     let result = workshop.run(.forced("color"))
     #expect(result.stages().first == "color failed forced")
-    #expect(result.message("color").contains("publish: "))
+    #expect(result.message("color").contains("cannot be published: "))
     #expect(workshop.published("color") == "red")
   }
 

@@ -109,6 +109,16 @@ public struct NightAssembly: Sendable {
     return found
   }
 
+  /// Of exports only: that a family records no depth is no news in every report.
+  private static func inapplicable(_ row: CaptureRow) -> [NightCapture.Inapplicable]? {
+    let stages = (row.entry?.stages ?? []).filter {
+      $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
+    }
+    return stages.isEmpty
+      ? nil
+      : stages.map { NightCapture.Inapplicable(stage: $0.stage, reason: $0.details ?? "") }
+  }
+
   private static func skipped(
     _ touched: (attempt: RunEntry.Attempt, run: RunEntry)
   ) -> Standing.History? {
@@ -127,7 +137,9 @@ public struct NightAssembly: Sendable {
     if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
     capture.warnings = row.warnings
     capture.missing = row.standing.missing
+    capture.cluster = attempt?.cluster
     capture.failures = failures(row, touched)
+    capture.notApplicable = Self.inapplicable(row)
     capture.seconds = seconds(row, attempt)
     capture.frames = row.entry?.timings.map(\.frames).max() ?? row.entry?.frames
     capture.page = row.entry.map { "\($0.id)/report.html" }

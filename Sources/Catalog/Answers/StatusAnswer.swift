@@ -11,6 +11,8 @@ public struct StatusAnswer: Sendable {
   public var totals: NightTotals
   public var watch: NightReport.Watch?
   public var unrecognized: [RunReport.Unrecognized]
+  /// Runs on a cluster that are not over.
+  public var runs: [RunInProgress] = []
 
   /// - Parameter rows: those that are asked for; totals count these.
   public init(_ view: OutputView, rows: [CaptureRow]) {
@@ -44,7 +46,7 @@ public struct StatusAnswer: Sendable {
 
   public func json() throws -> [UInt8] {
     try ListJSON.pretty(
-      Document(totals: totals, watch: watch, unrecognized: unrecognized),
+      Document(totals: totals, watch: watch, unrecognized: unrecognized, runs: runs),
       captures: rows.map(StatusCapture.init))
   }
 
@@ -54,9 +56,10 @@ public struct StatusAnswer: Sendable {
     var totals: NightTotals
     var watch: NightReport.Watch?
     var unrecognized: [RunReport.Unrecognized]
+    var runs: [RunInProgress]
 
     private enum Key: CodingKey {
-      case schema, captures, totals, watch, unrecognized
+      case schema, captures, totals, watch, unrecognized, runs
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -68,6 +71,7 @@ public struct StatusAnswer: Sendable {
       try object.encode(
         watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
       try object.encode(unrecognized, forKey: .unrecognized)
+      if !runs.isEmpty { try object.encode(runs, forKey: .runs) }
     }
   }
 
@@ -88,6 +92,7 @@ public struct StatusAnswer: Sendable {
               + (folder.holds.count > 5 ? ", …" : "")
           }.joined(separator: "\n"))
     }
+    if !runs.isEmpty { parts.append(runs.map(\.line).joined(separator: "\n")) }
     if let watch { parts.append(watch.line) }
     return parts.joined(separator: "\n\n")
   }

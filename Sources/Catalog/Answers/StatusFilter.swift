@@ -1,5 +1,8 @@
 import Captures
 import Night
+import Runner
+import Storage
+import SystemPackage
 
 /// Which captures an answer is about; all that is set must hold.
 public struct StatusFilter: Sendable {
@@ -13,12 +16,15 @@ public struct StatusFilter: Sendable {
   public var warning: WarningCode?
   /// Part of scene, device or id, letters in any case.
   public var search: String?
+  /// Beginnings of ids, and patterns of what is left out, as `run` takes them.
+  public var names = NameChoice()
 
   public init() {}
 
   public func holds(_ row: CaptureRow) -> Bool {
     if !states.isEmpty, !states.contains(row.state) { return false }
     if !families.isEmpty, !families.contains(row.family ?? "") { return false }
+    if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
     if let device {
       let texts = [row.entry?.device.name, row.entry?.device.model, row.entry?.device.id]
@@ -40,6 +46,22 @@ public struct StatusFilter: Sendable {
   /// By bytes, as the catalog compares.
   private static func has(_ text: String, _ part: String) -> Bool {
     part.isEmpty || text.utf8.firstRange(of: Array(part.utf8)) != nil
+  }
+}
+
+extension CaptureRow {
+  /// What `--id` compares with.
+  public var callNames: [String] { [id, entry?.name].compactMap(\.self) }
+
+  /// What patterns are compared with: names, and the path of the capture with each of its ends, because the
+  /// folder that a run searched is not known any more.
+  var matchNames: [String] {
+    guard let text = entry?.folder ?? knownFolder else { return callNames }
+    let folder = FilePath(text: text)
+    let parts = folder.components.map(\.string)
+    var paths = parts.indices.map { parts[$0...].joined(separator: "/") } + [text]
+    if let stem = entry?.stem { paths += paths.map { "\($0)/\(stem)" } }
+    return callNames + paths
   }
 }
 

@@ -123,6 +123,7 @@ enum EntryBytes {
       writer.list(attempt.missing) { $0.put($1) }
       try putJSON(attempt.warnings.isEmpty ? nil : attempt.warnings, &writer)
       try putJSON(attempt.failures.isEmpty ? nil : attempt.failures, &writer)
+      try putJSON(attempt.cluster, &writer)
     }
     return writer.bytes
   }
@@ -155,6 +156,7 @@ enum EntryBytes {
       attempt.missing = try reader.list { try $0.text() }
       attempt.warnings = try json([CaptureWarning].self, &reader) ?? []
       attempt.failures = try json([RunEntry.Attempt.Failure].self, &reader) ?? []
+      attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt
     }
     guard reader.isAtEnd else { throw DamagedNote() }

@@ -41,7 +41,7 @@ enum EntryStamps {
       writer.put(true)
       for number in [
         stamp.bytes, stamp.modifiedNanoseconds, stamp.changedNanoseconds,
-        Int64(bitPattern: stamp.inode), Int64(bitPattern: stamp.device), Int64(stamp.mode),
+        Int64(bitPattern: stamp.inode), Int64(stamp.mode),
       ] {
         writer.put(number)
       }
@@ -72,7 +72,7 @@ struct RunStamp: Hashable, Sendable {
     let folder = OpenFolder(root.text)?.below("runs/\(id)")
     text = ["run.json", "events.jsonl"].map { name in
       folder?.stamp(of: name, followsLinks: false).map {
-        "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode) \($0.device)"
+        "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
       } ?? "-"
     }.joined(separator: ",")
   }

@@ -33,6 +33,8 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var cpuSeconds = 0.0
     /// Longest stage, where no times of the capture are known.
     public var stageSeconds: Double?
+    /// Of a run on a batch system.
+    public var cluster: ClusterTrace?
 
     public init(capture: String) { self.capture = capture }
 

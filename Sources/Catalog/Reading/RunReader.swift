@@ -72,6 +72,7 @@ enum RunReader {
     attempt.bytesWritten = ran.compactMap(\.outputBytes).reduce(0, &+)
     attempt.cpuSeconds = ran.compactMap(\.cpuSeconds).reduce(0, +)
     attempt.stageSeconds = report.stages.compactMap(\.seconds).max()
+    attempt.cluster = ClusterTrace(report)
     return attempt
   }
 

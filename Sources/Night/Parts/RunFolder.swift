@@ -10,6 +10,8 @@ struct RunFolder {
   static let events = "events.jsonl"
   static let logs = "logs"
   static let record = "run.json"
+  /// Orders, results and logs of the elements of a run on a cluster.
+  static let cluster = "slurm"
 
   /// What of `run.json` matters here.
   private struct Record: Decodable {
@@ -115,8 +117,34 @@ struct RunFolder {
         }
       }
     }
+    if let cluster = try? held.folder(Self.cluster) { try gather(cluster, levels: 2, &files) }
     if let events = entry(Self.events, .file) { files.append((held, Self.events, events.bytes)) }
     return files
+  }
+
+  /// What a run on a cluster writes, in its folder and those below it.
+  private func gather(
+    _ folder: HeldFolder, levels: Int, _ files: inout [(HeldFolder, String, Int64)]
+  ) throws(FileError) {
+    let plain: Set<String> = ["nonce", "probe", "supervisor", "closed"]
+    for name in try folder.names() {
+      guard let found = try folder.entry(name) else { continue }
+      let isOurs =
+        [".json", ".jsonl", ".log"].contains(where: name.hasSuffix) || plain.contains(name)
+      if found.kind == .file, isOurs { files.append((folder, name, found.bytes)) }
+      if found.kind == .folder, levels > 0, let inner = try? folder.folder(name) {
+        try gather(inner, levels: levels - 1, &files)
+      }
+    }
+  }
+
+  private func removeEmpty(_ folder: HeldFolder, levels: Int) throws(FileError) {
+    for name in try folder.names() {
+      if levels > 0, let inner = try? folder.folder(name) {
+        try removeEmpty(inner, levels: levels - 1)
+      }
+      folder.removeIfEmpty(name)
+    }
   }
 
   func journalSize() throws(FileError) -> FolderSize {
@@ -127,6 +155,10 @@ struct RunFolder {
   /// Removes events and logs, and the folders that are empty then.
   func removeJournal() throws(FileError) {
     for file in try journalFiles() { try file.folder.remove(file.name) }
+    if let cluster = try? held.folder(Self.cluster) {
+      try removeEmpty(cluster, levels: 1)
+      held.removeIfEmpty(Self.cluster)
+    }
     guard let logs = try? held.folder(Self.logs) else { return }
     for name in try logs.names() { logs.removeIfEmpty(name) }
     held.removeIfEmpty(Self.logs)

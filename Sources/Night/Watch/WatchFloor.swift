@@ -110,7 +110,8 @@ final class WatchFloor: TargetSupply, ReportSink {
   func send(_ event: RunEvent) {}
 
   /// How a capture has ended.
-  func send(_ report: CaptureReport) {
+  func send(_ outcome: CaptureOutcome) {
+    let report = outcome.report
     guard let entry = state.withLock({ $0.book.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return }

@@ -67,6 +67,7 @@ struct ProvenancePart {
         .joined(separator: ", "))
     add("Pipeline", material.published.run?.pipeline.map { voice.text($0) })
     add("Last run that worked on it", material.published.run.map { voice.text($0.id) })
+    add("On the cluster", voice.isRedacted ? nil : capture.cluster.map { voice.text($0.words) })
     return facts
   }
 

@@ -57,7 +57,10 @@ extension CaptureReport {
       let kinds = isStrict ? warnings.withoutNotes.count : 0
       outcome = kinds > 0 ? .failed : .done
       cause = kinds > 0 ? .input : nil
-      if kinds > 0 { message = "--strict: \(kinds) \(kinds == 1 ? "kind" : "kinds") of warnings" }
+      if kinds > 0 {
+        let found = kinds == 1 ? "is 1 warning" : "are \(kinds) warnings"
+        message = "--strict: there \(found); run without it to accept them"
+      }
     }
   }
 }

@@ -52,6 +52,7 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.interruption = interruption
+    let pipeline = pipeline.suited(to: session.collector.summary)
     planner = Planner(pipeline, selection: options.selection)
     let facts = session.collector.facts(of: pipeline)
     inapplicable = Set(
@@ -89,6 +90,7 @@ final class CaptureRun {
       if let message { hear(message) }
     }
     removeFinishedIntermediates(isLast: true)
+    session.collector.shelf.emptyScratch(in: output, attempt: options.attempt(of: run))
     // Removed intermediates that nobody asked for.
     for stage in stages where results[stage.name] == nil {
       let result = upToDate(stage)
@@ -143,11 +145,16 @@ final class CaptureRun {
     let unusable = stage.inputs.map(\.stage).filter { input in
       scheduler.outcome(of: input).map { !$0.isUsable } ?? inapplicable.contains(input)
     }
+    let expected = stage.inputs.map(\.stage).filter { input in
+      scheduler.outcome(of: input).map { $0 == .ran || $0 == .upToDate } ?? false
+    }
     let runner = JobRunner(
       capture: session.capture, stage: stage, planner: planner, collector: session.collector,
-      layout: session.layout, output: output, run: run, budget: budget, clock: clock,
+      layout: session.layout, output: output, attempt: options.attempt(of: run), budget: budget,
+      clock: clock,
       progress: own.progress, cancellation: own.cancellation, identities: session.identities,
-      unusableInputs: Set(unusable), isDemanded: demanded.contains(name),
+      unusableInputs: Set(unusable), expectedInputs: Set(expected),
+      isDemanded: demanded.contains(name),
       log: log, place: options.outputPlace, program: options.program)
     if JobCrew.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
       var result = closed(stage, .failed, Shortage.ofThreads.description)
@@ -235,7 +242,8 @@ final class CaptureRun {
 
   private func removeFinishedIntermediates(isLast: Bool) {
     for name in removal.removable(scheduler.states, isLast: isLast) {
-      try? session.collector.shelf.removeIntermediate(name, in: output, run: run)
+      try? session.collector.shelf.removeIntermediate(
+        name, in: output, attempt: options.attempt(of: run))
     }
   }
 

@@ -19,7 +19,7 @@ struct CaptureSession {
   /// Opens a capture for `layout`. Reads; writes nothing.
   init(
     _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool,
-    clock: RunClock = .system
+    scratch: CaptureOutput? = nil, clock: RunClock = .system
   ) throws(CaptureError) {
     // Identities first: a change while opening is then seen as a change too.
     var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
@@ -38,8 +38,8 @@ struct CaptureSession {
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
-      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout), digests: digests,
-      verify: verify)
+      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout, scratch: scratch),
+      digests: digests, verify: verify)
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this

@@ -34,11 +34,14 @@ struct CaptureTask: Sendable {
       }
       defer { withExtendedLifetime(lock) {} }
       let watch = LockWatch(
-        output, run: run, spared: try Sweeping(output: output, run: run).perform(), clock: clock,
+        output, attempt: attempt,
+        spared: try Sweeping(output: output, attempt: attempt).perform(), clock: clock,
         events: events)
+      let scratch = try ScratchFolder(options, run: run, capture: target.layout.name)
+      defer { ScratchFolder.clear(options, run: run, capture: target.layout.name) }
       let session = try CaptureSession(
         target.recognition, registry: registry, layout: target.layout, verify: options.verify,
-        clock: clock)
+        scratch: scratch?.output, clock: clock)
       try output.checkDocument()
       try session.removeInapplicable(for: pipeline, in: output)
       try session.writeDocument(for: pipeline, in: output)
@@ -70,12 +73,22 @@ struct CaptureTask: Sendable {
     }
   }
 
+  private var attempt: String { options.attempt(of: run) }
+
   private func lock(_ output: CaptureOutput, _ who: inout String) throws(FileError) -> FileLock? {
     var isAnnounced = false
     var holder = who
-    let lock = try FileLock(in: output.notes, holder: LockHolder.text("run \(run)")) { name in
+    let begin = clock.monotonicSeconds()
+    let lock = try FileLock(
+      in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName)
+    ) { name in
       holder = name ?? holder
       guard options.waitsForLocks, !interruption.isRequested else { return false }
+      if let patience = options.lockPatienceSeconds,
+        clock.monotonicSeconds() - begin >= patience
+      {
+        return false
+      }
       if !isAnnounced {
         var event = RunEvent(.waiting, time: clock.wallText(), capture: output.layout.name)
         event.message = "locked by \(holder)"
@@ -99,6 +112,8 @@ public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var isShort = false
   /// Whether the capture could not even be opened.
   public var isUnreadable = false
+  /// Whether its worker came to use more memory than it may.
+  public var exceededMemory = false
 
   public init(_ report: CaptureReport, codes: Set<Int> = []) {
     self.report = report

@@ -39,7 +39,12 @@ struct FactsCollector: Sendable {
       applicability: stage.kind.applicability(stage.parameters, summary), published: published)
     if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
-    guard case .applies = facts.applicability, !(forPlan && published == nil) else { return facts }
+    if published == nil, case .applies = facts.applicability {
+      facts.empty = shelf.empty(stage.name)
+    }
+    guard case .applies = facts.applicability,
+      !(forPlan && published == nil && facts.empty == nil)
+    else { return facts }
     facts.captureInputs = try captureInputs(of: stage)
     for (name, path) in stage.kind.externalFiles(stage.parameters, summary) {
       facts.external[name] = try digests.digest(of: path)

@@ -3,7 +3,8 @@ import Pipeline
 /// Which intermediates (`keep: false`) are no longer needed. Pure.
 ///
 /// They go as soon as everything that reads them is done; failed readers keep them for the next attempt,
-/// and so do readers that are no part of this run, unless the intermediate had been removed before it.
+/// and so do readers that are no part of this run, unless the intermediate had been removed before it or is
+/// nothing but a copy of color.
 struct IntermediateRemoval {
   let pipeline: PipelineDefinition
   /// Intermediates that were removed before this run.
@@ -31,7 +32,9 @@ struct IntermediateRemoval {
     case .ended(let outcome): outcome.isUsable || outcome == .notApplicable
     case .dormant: isLast
     case .waiting, .running: false
-    case nil: removedBefore.contains(name)
+    case nil:
+      removedBefore.contains(name)
+        || pipeline[name].map { $0.kind.content($0.parameters).isCopyOfColor } ?? false
     }
   }
 }

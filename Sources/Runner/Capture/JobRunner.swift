@@ -5,6 +5,10 @@ import Storage
 import Synchronization
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// How one attempt at a job ended.
 struct JobResult: Sendable {
   var report: StageReport
@@ -43,7 +47,8 @@ struct JobRunner: Sendable {
   let collector: FactsCollector
   let layout: OutputLayout
   let output: CaptureOutput
-  let run: String
+  /// The id that names in staging carry.
+  let attempt: String
   let budget: CoreBudget
   let clock: RunClock
   let progress: StageProgress
@@ -52,6 +57,8 @@ struct JobRunner: Sendable {
   let identities: [String: FileStamp]
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
+  /// Inputs that this run has made or found up to date.
+  let expectedInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
   let log: LogFile
@@ -59,6 +66,16 @@ struct JobRunner: Sendable {
   let place: OutputPlace?
   /// The build that the record names.
   let program: ProgramIdentity?
+
+  /// The output, or the scratch folder for intermediates of a run that has one.
+  private var home: CaptureOutput {
+    ScratchFolder.takes(stage) ? collector.shelf.scratch ?? output : output
+  }
+  private var isInScratch: Bool { home.layout != output.layout }
+  private var judge: FailureJudge {
+    FailureJudge(
+      output: layout.root, capture: capture.folder, scratch: collector.shelf.scratch?.layout.root)
+  }
 
   func execute() -> JobMessage {
     var result = JobResult(
@@ -72,7 +89,14 @@ struct JobRunner: Sendable {
       if case .unreadable(let why) = facts.applicability {
         throw StageFailure(why, cause: .input)
       }
-      let (inputs, missing) = gatherInputs()
+      let (inputs, missing) = try gatherInputs()
+      if facts.published == nil,
+        let why = planner.emptiness(of: stage, facts, upstream(inputs))
+      {
+        result.report.outcome = .notApplicable
+        result.report.message = why
+        return .ended(stage.name, result)
+      }
       let decision = decide(facts, inputs)
       result.report.reason = decision.reason
       if decision.reason == nil {
@@ -84,7 +108,16 @@ struct JobRunner: Sendable {
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.ingredients(
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
-      let record = try work(ingredients, inputs, start, listing)
+      let record: ArtifactRecord
+      do {
+        record = try work(ingredients, inputs, start, listing)
+      } catch let reason as StageDoesNotApply {
+        try takeNote(of: reason, ingredients, start)
+        result.report.outcome = .notApplicable
+        result.report.reason = nil
+        result.report.message = reason.description
+        return .ended(stage.name, result)
+      }
       result.take(record)
       result.report.outcome = .ran
       if !record.problems.isEmpty { fail(&result, record.problems) }
@@ -98,9 +131,9 @@ struct JobRunner: Sendable {
       result.report.message = "\(error)"
       if wasStopped(by: error) {
         result.report.outcome = .cancelled
-        try? output.existingStaging()?.remove(stagingName)
+        try? home.existingStaging()?.remove(stagingName)
       } else {
-        var verdict = FailureJudge(output: layout.root, capture: capture.folder).verdict(error)
+        var verdict = judge.verdict(error)
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
           verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
           result.report.message =
@@ -122,10 +155,9 @@ struct JobRunner: Sendable {
     let message = problems.joined(separator: "; ")
     result.report.outcome = .failed
     result.report.message = message
-    let verdict = FailureJudge(output: layout.root, capture: capture.folder)
-      .verdict(StageFailure(message, cause: .input))
+    let verdict = judge.verdict(StageFailure(message, cause: .input))
     FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
-      for: stage.name, partial: nil, output: output, run: run)
+      for: stage.name, partial: nil, output: output, attempt: attempt)
     result.verdict = verdict
   }
 
@@ -140,24 +172,26 @@ struct JobRunner: Sendable {
   private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
     guard (try? place?.check()) != nil || place == nil else { return }
     guard (try? output.checkInPlace()) != nil else { return }
-    let staging = try? output.existingStaging()
-    if verdict == FailureTable.verdict(.output, .space) { try? staging?.remove(stagingName) }
+    let staging = try? home.existingStaging()
+    if isInScratch || verdict == FailureTable.verdict(.output, .space) {
+      try? staging?.remove(stagingName)
+    }
     let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
     FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
-      for: stage.name, partial: isLeft ? stagingName : nil, output: output, run: run)
+      for: stage.name, partial: isLeft ? stagingName : nil, output: output, attempt: attempt)
   }
 
   /// Whether the disk that results go to is full, whatever became of it in the stage.
   private func isOutputFull(_ error: any Error) -> Bool {
     do throws(FileError) {
-      try FileSystem.checkSpace(for: 0, at: layout.folder)
+      try FileSystem.checkSpace(for: 0, at: home.layout.folder)
     } catch {
       return error.kind == .noSpace
     }
     return (error as? FileError)?.kind == .noSpace
   }
 
-  private var stagingName: String { OutputLayout.stagingName(stage.name, run: run) }
+  private var stagingName: String { OutputLayout.stagingName(stage.name, attempt: attempt) }
 
   /// A file of the capture that is not as it was when the capture was opened.
   private func changedInput() -> FilePath? {
@@ -167,32 +201,56 @@ struct JobRunner: Sendable {
   }
 
   /// The artifacts at the ports; removed intermediates are named apart.
-  private func gatherInputs() -> ([String: InputArtifact], missing: [String]) {
+  ///
+  /// An input that this run knows to be there and that is not was taken away by a run on another machine,
+  /// where locks are not shared: while that one publishes its own there is none for a moment. It is waited for;
+  /// without it the stage would be made as if there had never been one.
+  private func gatherInputs() throws -> ([String: InputArtifact], missing: [String]) {
     var inputs: [String: InputArtifact] = [:]
     var missing: [String] = []
     for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
-      if let input = collector.shelf.input(binding.stage) {
-        inputs[binding.port] = input
-      } else if let removed = collector.shelf.published(binding.stage, verify: false),
-        removed.state == .removed
-      {
-        missing.append(binding.stage)
-        inputs[binding.port] = InputArtifact(
-          stage: binding.stage, folder: layout.artifact(binding.stage), record: removed.record)
+      var found = lookFor(binding.stage)
+      if expectedInputs.contains(binding.stage) {
+        for _ in 0..<100 where found == nil {
+          try cancellation.check()
+          usleep(50_000)
+          found = lookFor(binding.stage)
+        }
+        if found == nil {
+          throw StageFailure(
+            "its input '\(binding.stage)' was there and is gone: does another machine work on this output?",
+            cause: .machine)
+        }
       }
+      guard let found else { continue }
+      inputs[binding.port] = found.input
+      if found.isRemoved { missing.append(binding.stage) }
     }
     return (inputs, missing)
   }
 
-  private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
+  private func lookFor(_ name: String) -> (input: InputArtifact, isRemoved: Bool)? {
+    if let input = collector.shelf.input(name) { return (input, false) }
+    guard let removed = collector.shelf.published(name, verify: false), removed.state == .removed
+    else { return nil }
+    let input = InputArtifact(
+      stage: name, folder: layout.artifact(name), record: removed.record)
+    return (input, true)
+  }
+
+  private func upstream(_ inputs: [String: InputArtifact]) -> [String: PlannedInput] {
     var upstream: [String: PlannedInput] = [:]
     for binding in stage.inputs {
       upstream[binding.port] =
         inputs[binding.port].map { .artifact($0.record.outputDigest) } ?? PlannedInput.none
     }
+    return upstream
+  }
+
+  private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
     let decision = Decision(
       published: facts.published,
-      planned: planner.ingredients(of: stage, facts, artifacts: [:]), upstream: upstream,
+      planned: planner.ingredients(of: stage, facts, artifacts: [:]), upstream: upstream(inputs),
       isForced: planner.selection.isForced(stage))
     if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
     return decision
@@ -225,9 +283,9 @@ struct JobRunner: Sendable {
     try output.checkPlace(stage.name)
     try output.removeFailure(stage.name)
     if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
-      try FileSystem.checkSpace(for: needed, at: layout.folder)
+      try FileSystem.checkSpace(for: needed, at: home.layout.folder)
     }
-    let staging = try output.stagingFolder(stage.name, run: run)
+    let staging = try home.stagingFolder(stage.name, attempt: attempt)
     let stageBudget = budget.view(chargesThisThread: true)
     let warnings = WarningCollector()
     let started = clock.wallText()
@@ -254,7 +312,8 @@ struct JobRunner: Sendable {
       frames: result.frames,
       warnings: warnings.warnings, problems: result.problems, program: program)
     try place?.check()
-    var publication = Publication(staging, record, output: output, run: run)
+    var publication = Publication(
+      staging, record, output: home, attempt: attempt, isLasting: !isInScratch)
     do {
       try publication.perform()
     } catch {
@@ -262,7 +321,31 @@ struct JobRunner: Sendable {
       if publication.isInPlace { try? staging.parent.remove(staging.name) }
       throw error
     }
+    // One that a run without scratch folder has left counts no more.
+    if isInScratch, try output.place(stage.name) == .ours {
+      try output.removeArtifact(stage.name)
+    }
     return record
+  }
+
+  /// Writes down that there is nothing to do with these inputs, so that no later run tries it again, and
+  /// takes away what an earlier one published: a folder of a stage that does not apply is absent.
+  private func takeNote(
+    of reason: StageDoesNotApply, _ ingredients: Ingredients, _ start: Double
+  ) throws {
+    try? home.existingStaging()?.remove(stagingName)
+    try checkInputsUnchanged(
+      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil)
+    if try output.place(stage.name) == .ours { try output.removeArtifact(stage.name) }
+    try output.existingRemovedRecords()?.remove("\(stage.name).json")
+    let now = clock.wallText()
+    let record = try ArtifactRecord(
+      stage: stage.name, ingredients: ingredients,
+      recorded: [Planner.emptyKey: .string(reason.description)], outputs: [], started: now,
+      finished: now, seconds: clock.monotonicSeconds() - start, cpuSeconds: 0,
+      peakMemoryBytes: 0, frames: 0, warnings: [], program: program)
+    try output.notes.makeFolder(CaptureOutput.emptyName)
+      .replace("\(stage.name).json", with: JSONText.pretty(record))
   }
 
   /// Nobody may have touched the files that were read: those of the capture since it was opened, those

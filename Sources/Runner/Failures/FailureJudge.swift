@@ -8,6 +8,12 @@ public struct FailureJudge: Sendable {
   let output: FilePath
   /// The capture's folder.
   let capture: FilePath
+  /// Where intermediates lie, if that is somewhere else.
+  var scratch: FilePath?
+
+  private func isOurs(_ path: FilePath) -> Bool {
+    path.starts(with: output) || scratch.map { path.starts(with: $0) } == true
+  }
 
   func verdict(_ error: any Error) -> FailureVerdict {
     switch error {
@@ -18,7 +24,7 @@ public struct FailureJudge: Sendable {
     case let content as any ContentError:
       if !FileSystem.exists(capture) { return FailureTable.verdict(.input, .gone) }
       // Damage in what a stage of ours wrote: making that again helps.
-      let isOurs = content.contentFile.map { $0.starts(with: output) } ?? false
+      let isOurs = content.contentFile.map(isOurs) ?? false
       return FailureVerdict(exit: ExitStatus.jobFailed, isOurs ? .program : .input)
     case is InternalError: return FailureVerdict(exit: ExitStatus.internalError, .program)
     default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
@@ -27,7 +33,7 @@ public struct FailureJudge: Sendable {
 
   /// Whatever a place under the output folder did not let us do: results cannot be written there.
   func side(of error: FileError) -> FailureSide {
-    if error.path.starts(with: output) { return .output }
+    if isOurs(error.path) { return .output }
     if error.path.starts(with: capture) { return .input }
     return Self.side(of: error)
   }

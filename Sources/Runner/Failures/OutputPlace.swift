@@ -8,7 +8,7 @@ import SystemPackage
 /// The output folder as it was when the run began. Results go there and nowhere else: a folder of the
 /// same name that somebody makes later is another one.
 public struct OutputPlace: Hashable, Sendable, Codable {
-  private var path: FilePath
+  @CodedPath private var path: FilePath
   private var device: UInt64
   private var inode: UInt64
 

@@ -3,7 +3,7 @@ import Storage
 import SystemPackage
 
 /// Who runs what, where and with which build: the part of `run.json` that is known when a run starts.
-public struct RunContext: Sendable, Encodable {
+public struct RunContext: Sendable, Codable {
   public struct Host: Sendable, Codable, Hashable {
     public var name: String
     public var os: String
@@ -21,7 +21,7 @@ public struct RunContext: Sendable, Encodable {
   }
 
   /// The pipeline as it was given, before settings of the command line.
-  public struct Pipeline: Sendable, Encodable {
+  public struct Pipeline: Sendable, Codable {
     public var name: String
     /// `nil` for one that comes with the program.
     public var path: String?

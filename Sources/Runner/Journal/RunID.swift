@@ -17,7 +17,12 @@ public struct RunID: Hashable, Sendable {
   /// `nil`: of an earlier build.
   let home: String?
 
-  /// A new one. Two calls never give the same.
+  /// A new one that is not alive any more when this process has ended. Two calls never give the same, on
+  /// no machine.
+  public static func new(at clock: RunClock = .system) -> RunID {
+    RunID(wallText: clock.wallText())
+  }
+
   init(wallText: String) {
     let time = wallText.filter { $0.isNumber || $0 == "T" }.prefix(15)
     let random = String(UInt32.random(in: 0..<(1 << 24)), radix: 16)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Pipeline
 import Storage
 import Synchronization
@@ -13,6 +14,24 @@ extension RunJournal {
     /// Captures that have ended.
     var captures: [CaptureReport] = []
     var isFinished = false
+
+    init(started: String, startedSeconds: Double) {
+      self.started = started
+      self.startedSeconds = startedSeconds
+    }
+
+    /// From a `run.json` that another process wrote. Its clock counts from another moment: how long ago the
+    /// run began is told by the wall's.
+    init(resuming bytes: [UInt8], nowSeconds: Double) throws {
+      struct Began: Decodable {
+        var started: String
+      }
+      started = try JSONDecoder().decode(Began.self, from: Data(bytes)).started
+      context = try? JSONDecoder().decode(RunContext.self, from: Data(bytes))
+      let began = try? Date(
+        started, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+      startedSeconds = nowSeconds - max(0, began.map { Date.now.timeIntervalSince($0) } ?? 0)
+    }
   }
 
   /// Writes `run.json` of a run that starts, and its pipeline beside it.
@@ -62,17 +81,17 @@ extension RunJournal {
 
 /// Hears of captures that have ended, with all that is known of them.
 public protocol ReportSink: EventSink {
-  func send(_ report: CaptureReport)
+  func send(_ outcome: CaptureOutcome)
 }
 
 extension RunJournal: ReportSink {
-  public func send(_ report: CaptureReport) {
-    recorded.withLock { $0.captures.append(report) }
+  public func send(_ outcome: CaptureOutcome) {
+    recorded.withLock { $0.captures.append(outcome.report) }
   }
 }
 
 extension EventFan: ReportSink {
-  public func send(_ report: CaptureReport) {
-    for case let sink as any ReportSink in sinks { sink.send(report) }
+  public func send(_ outcome: CaptureOutcome) {
+    for case let sink as any ReportSink in sinks { sink.send(outcome) }
   }
 }

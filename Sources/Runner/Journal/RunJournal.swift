@@ -26,12 +26,27 @@ public final class RunJournal: EventSink {
     let runs = try HeldFolder.making(following: root).makeFolder("runs")
     var made: (String, HeldFolder)?
     while made == nil {
-      let id = RunID(wallText: clock.wallText()).text
+      let id = RunID.new(at: clock).text
       made = try runs.makeNewFolder(id).map { (id, $0) }
     }
     (id, held) = made ?? ("", runs)
     folder = held.path
     events = try held.append(to: "events.jsonl")
+  }
+
+  /// Goes on with a run that another process began: events are appended, `run.json` is replaced at its end
+  /// and keeps what it said of who began it.
+  ///
+  /// - Parameter folder: of the run.
+  public init(resuming folder: FilePath, clock: RunClock) throws {
+    self.clock = clock
+    id = folder.name ?? ""
+    self.folder = folder
+    held = try HeldFolder.following(folder)
+    events = try held.append(to: "events.jsonl")
+    recorded = Mutex(
+      try Recorded(
+        resuming: held.contents(of: "run.json") ?? [], nowSeconds: clock.monotonicSeconds()))
   }
 
   deinit {

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What has become of the captures of a run so far: every one ends in exactly one entry, in the order in
 /// which they were given, whatever the order in which they end.
-struct RunLedger {
+package struct RunLedger {
   private var targets: [CaptureTarget]
   private let clock: RunClock
   private let events: any EventSink
@@ -16,9 +16,9 @@ struct RunLedger {
   /// Exit codes that single captures ask for.
   private var codes: Set<Int> = []
   private var unreadable = 0
-  private(set) var hasFailed: Bool
+  package private(set) var hasFailed: Bool
 
-  init(
+  package init(
     _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String, clock: RunClock,
     events: any EventSink
   ) {
@@ -39,12 +39,12 @@ struct RunLedger {
   }
 
   /// One more, which came while the run went on.
-  mutating func append(_ target: CaptureTarget) { targets.append(target) }
+  package mutating func append(_ target: CaptureTarget) { targets.append(target) }
 
   /// How many captures have ended.
-  var ended: Int { reports.count }
+  package var ended: Int { reports.count }
 
-  func start(_ index: Int) {
+  package func start(_ index: Int) {
     var event = RunEvent(
       .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = targets[index].recognition.folder.shown
@@ -52,11 +52,11 @@ struct RunLedger {
   }
 
   /// Why a capture is not started.
-  enum SkipReason {
+  package enum SkipReason {
     case interrupted, failFast
   }
 
-  mutating func skip(_ index: Int, _ why: SkipReason) {
+  package mutating func skip(_ index: Int, _ why: SkipReason) {
     reports[index] =
       switch why {
       case .interrupted: targets[index].report(.interrupted, "not started")
@@ -64,7 +64,7 @@ struct RunLedger {
       }
   }
 
-  mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
+  package mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
     codes.formUnion(outcome.codes)
     unreadable += outcome.isUnreadable ? 1 : 0
     hasFailed = hasFailed || outcome.report.outcome == .failed
@@ -78,11 +78,19 @@ struct RunLedger {
     event.done = ended
     event.total = targets.count
     events.send(event)
-    (events as? any ReportSink)?.send(outcome.report)
+    (events as? any ReportSink)?.send(outcome)
+  }
+
+  /// What was decided about a capture before, by who looked after the run then. Nobody is told again.
+  package mutating func know(_ index: Int, _ outcome: CaptureOutcome) {
+    codes.formUnion(outcome.codes)
+    unreadable += outcome.isUnreadable ? 1 : 0
+    hasFailed = hasFailed || outcome.report.outcome == .failed
+    reports[index] = outcome.report
   }
 
   /// The report of the run, which is over now.
-  func close() -> RunReport {
+  package func close() -> RunReport {
     var report = RunReport(run: run)
     report.captures =
       declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 
 /// What became of a run: the object of `run --json` and of `run.json`.
 public struct RunReport: Sendable, Codable, Hashable {
@@ -10,6 +11,8 @@ public struct RunReport: Sendable, Codable, Hashable {
   /// Folders that were found and hold files, but no capture of a known family.
   public var unrecognized: [Unrecognized] = []
   public var totals = RunTotals()
+  /// Of a run on a batch system.
+  public var cluster: ClusterFigures?
 
   public struct Unrecognized: Sendable, Codable, Hashable {
     public var path: String
@@ -47,6 +50,13 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var warnings: [CaptureWarning]
   /// Files that a complete upload would have, as in `capture.json`.
   public var missing: [String] = []
+  /// On a batch system: elements that it has been part of, the last of them in the words of the batch
+  /// system (`123_45`), and where that ran.
+  public var attempts: Int?
+  public var job: String?
+  public var node: String?
+  /// What its last element asked for, against what its stages used.
+  public var asked: AskedFor?
 
   public init(
     id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
@@ -93,5 +103,77 @@ public struct StageReport: Sendable, Codable, Hashable {
     self.stage = stage
     self.uses = uses
     self.outcome = outcome
+  }
+}
+
+/// What a run asked of a batch system.
+public struct ClusterFigures: Sendable, Codable, Hashable {
+  /// Ids of its arrays, in the order in which they were submitted.
+  public var jobs: [String] = []
+  /// Elements of the first round.
+  public var elements = 0
+  /// Elements that were submitted, those that tried something again included.
+  public var submitted = 0
+  /// Of these, the latter.
+  public var retried = 0
+  /// The longest time that an element waited before it began, as far as it is known.
+  public var queuedSeconds = 0.0
+
+  public init() {}
+}
+
+/// What an element asked for.
+public struct AskedFor: Sendable, Codable, Hashable {
+  public var cores: Int
+  public var memoryBytes: Int64
+  public var timeSeconds: Int
+  /// Between its submission and its begin.
+  public var waitedSeconds: Double?
+  /// What the capture's stages took together, and the most memory that was seen.
+  public var usedSeconds: Double?
+  public var usedMemoryBytes: Int64?
+
+  public init(cores: Int, memoryBytes: Int64, timeSeconds: Int) {
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+    self.timeSeconds = timeSeconds
+  }
+}
+
+/// Where and with what a batch system carried out the work on a capture.
+public struct ClusterTrace: Sendable, Codable, Hashable {
+  public var node: String?
+  /// Of its last element, `123_45`.
+  public var job: String
+  /// Elements that it has been part of.
+  public var attempts: Int
+  public var asked: AskedFor?
+
+  /// `nil` for a capture that no batch system worked on.
+  public init?(_ report: CaptureReport) {
+    guard let job = report.job else { return nil }
+    self.job = job
+    node = report.node
+    attempts = report.attempts ?? 1
+    asked = report.asked
+  }
+}
+
+extension ClusterTrace {
+  /// `job 12_3 on node1, attempt 2, waited 12 s; asked for 4 cores, 4.00 GB, 1800 s; used 75 s, 1.20 GB`.
+  public var words: String {
+    var text = "job \(job)" + (node.map { " on \($0)" } ?? "")
+    if attempts > 1 { text += ", attempt \(attempts)" }
+    guard let asked else { return text }
+    func seconds(_ value: Double) -> String { "\(Int(min(max(value, 0), 1e9).rounded(.up))) s" }
+    if let waited = asked.waitedSeconds { text += ", waited \(seconds(waited))" }
+    text +=
+      "; asked for \(asked.cores) \(asked.cores == 1 ? "core" : "cores"), "
+      + "\(ByteCount.text(asked.memoryBytes)), \(asked.timeSeconds) s"
+    let used = [
+      asked.usedSeconds.map(seconds), asked.usedMemoryBytes.map { ByteCount.text($0) },
+    ].compactMap { $0 }
+    if !used.isEmpty { text += "; used \(used.joined(separator: ", "))" }
+    return text
   }
 }

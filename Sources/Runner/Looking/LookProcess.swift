@@ -142,7 +142,7 @@ final class LookProcess: Sendable {
       return LookFailure(
         kind: .crashed,
         problem: "the process that looked at it was ended by \(SignalName.text(number)): "
-          + "a mistake of this program, please report it\(words)")
+          + "an error in this program, please report it\(words)")
     case .killed(let number):
       return LookFailure(
         kind: .limit,

@@ -1,4 +1,5 @@
 import Captures
+import FoundationEssentials
 
 /// Opens a capture to say what planning needs to know of it.
 public typealias CaptureLook = @Sendable (Recognition) throws(CaptureError) -> CaptureSummary
@@ -19,6 +20,8 @@ public struct LookQuestion: Sendable, Codable {
   public var recognition: Recognition
   /// `nil`: only what planning needs.
   public var inspection: Inspection?
+  /// Set when a picture is asked for.
+  public var sheet: Sheet?
   /// How many cores may be busy.
   public var cores: Int
 
@@ -37,9 +40,28 @@ public struct LookQuestion: Sendable, Codable {
     }
   }
 
-  public init(_ recognition: Recognition, inspection: Inspection? = nil, cores: Int = 1) {
+  /// What `view` wants to see.
+  public struct Sheet: Sendable, Codable {
+    /// How many frames at most; `nil` leaves it to the other.
+    public var frames: Int?
+    /// A calibration asked for in place of the capture's own.
+    public var calibration: String?
+    public var calibrationFolder: String?
+    /// A JPEG file, not a PNG one.
+    public var isJPEG: Bool
+
+    public init(frames: Int?, calibration: String?, calibrationFolder: String?, isJPEG: Bool) {
+      (self.frames, self.calibration) = (frames, calibration)
+      (self.calibrationFolder, self.isJPEG) = (calibrationFolder, isJPEG)
+    }
+  }
+
+  public init(
+    _ recognition: Recognition, inspection: Inspection? = nil, sheet: Sheet? = nil, cores: Int = 1
+  ) {
     self.recognition = recognition
     self.inspection = inspection
+    self.sheet = sheet
     self.cores = cores
   }
 }
@@ -48,10 +70,27 @@ public struct LookQuestion: Sendable, Codable {
 public struct LookAnswer: Sendable, Codable {
   public var summary: CaptureSummary?
   public var inspection: InspectionPage?
+  public var sheet: LookPicture?
   /// Why the capture cannot be opened.
   public var error: CaptureError?
 
   public init() {}
+}
+
+/// A picture of a capture, as a file.
+public struct LookPicture: Sendable, Codable {
+  public var file: Data
+  /// Canonical frames that it shows.
+  public var frames: [Int]
+  /// What it shows of them: `color`, `overlay`, `depth`, `imu`.
+  public var parts: [String]
+  /// What could not be shown, and why.
+  public var notes: [String]
+
+  public init(file: [UInt8], frames: [Int], parts: [String], notes: [String]) {
+    self.file = Data(file)
+    (self.frames, self.parts, self.notes) = (frames, parts, notes)
+  }
 }
 
 /// An inspection as it is printed.

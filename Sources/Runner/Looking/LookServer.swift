@@ -23,10 +23,13 @@ public enum LookServer {
 
   /// Answers until the questions end.
   ///
-  /// - Parameter inspect: makes the page that `inspect` prints.
+  /// - Parameters:
+  ///   - inspect: makes the page that `inspect` prints.
+  ///   - draw: makes the picture that `view` writes.
   public static func run(
     _ captures: CaptureRegistry,
-    inspect: (Capture, LookQuestion.Inspection, CoreBudget) throws -> InspectionPage
+    inspect: (Capture, LookQuestion.Inspection, CoreBudget) throws -> InspectionPage,
+    draw: (Capture, LookQuestion.Sheet) throws -> LookPicture
   ) throws {
     let own = try FileDescriptor.standardOutput.duplicate()
     // Whatever a library prints is no answer.
@@ -47,13 +50,14 @@ public enum LookServer {
     guard isListening else { throw Shortage.ofThreads }
     while true {
       let question = try JSONDecoder().decode(LookQuestion.self, from: Data(questions.take()))
-      channel.write(try JSONText.canonical(answer(question, captures, inspect)))
+      channel.write(try JSONText.canonical(answer(question, captures, inspect, draw)))
     }
   }
 
   private static func answer(
     _ question: LookQuestion, _ captures: CaptureRegistry,
-    _ inspect: (Capture, LookQuestion.Inspection, CoreBudget) throws -> InspectionPage
+    _ inspect: (Capture, LookQuestion.Inspection, CoreBudget) throws -> InspectionPage,
+    _ draw: (Capture, LookQuestion.Sheet) throws -> LookPicture
   ) throws -> LookAnswer {
     var answer = LookAnswer()
     do {
@@ -61,6 +65,8 @@ public enum LookServer {
       let capture = try captures.open(recognition)
       if let inspection = question.inspection {
         answer.inspection = try inspect(capture, inspection, CoreBudget(cores: question.cores))
+      } else if let sheet = question.sheet {
+        answer.sheet = try draw(capture, sheet)
       } else {
         answer.summary = CaptureSummary(
           capture, readerVersion: captures.readerVersion(of: recognition.family))

@@ -74,6 +74,7 @@ extension CaptureSession {
   func removeInapplicable(
     for pipeline: PipelineDefinition, in output: CaptureOutput
   ) throws(FileError) {
+    let pipeline = pipeline.suited(to: collector.summary)
     for stage in Self.inapplicable(
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {

@@ -100,8 +100,12 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Whether everything is still the same. Cost: one system call per file.
-  func isCurrent() -> Bool {
-    guard isSettled,
+  func isCurrent() -> Bool { isSettled && looksCurrent() }
+
+  /// Whether all names and stamps are still the same, which proves nothing of files that changed just before
+  /// they were listed. Cost: one system call per file.
+  func looksCurrent() -> Bool {
+    guard
       let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
       entries.starts(with: now.entries)
     else { return false }

@@ -27,9 +27,11 @@ public struct KnownCapture: Sendable {
     ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
   }
 
+  /// - Parameter rereads: whether files that had changed just before they were noted count as the same when
+  ///   they bear the same stamps: their digests, which are not noted, then come from reading them again.
   static func ifCurrent(
     _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
-    pool: ParameterPool
+    pool: ParameterPool, rereads: Bool = false
   ) -> KnownCapture? {
     guard let notes = layout.openNotes(),
       let memoStamp = notes.stamp(of: layout.memoName)
@@ -48,7 +50,7 @@ public struct KnownCapture: Sendable {
       // Notes of a build that did not look for these do not tell everything.
       core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
-      core.inputs.isCurrent()
+      rereads ? core.inputs.looksCurrent() : core.inputs.isCurrent()
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, folder: recognition.folder,

@@ -4,6 +4,8 @@ import Storage
 /// count in front.
 public struct NoteWriter {
   public private(set) var bytes: [UInt8] = []
+  /// Written behind every stamp, as earlier builds did; for tests.
+  var device: Int64?
 
   public init() {}
 
@@ -36,7 +38,7 @@ public struct NoteWriter {
     put(stamp.modifiedNanoseconds)
     put(stamp.changedNanoseconds)
     put(Int64(bitPattern: stamp.inode))
-    put(Int64(bitPattern: stamp.device))
+    if let device { put(device) }
   }
 
   public mutating func list<Element>(
@@ -55,6 +57,8 @@ public struct DamagedNote: Error {
 /// Takes values in the order in which they were put; every read is checked.
 public struct NoteReader {
   private let bytes: [UInt8]
+  /// Whether every stamp is followed by the number of a device, as earlier builds wrote it.
+  var hasDevices = false
   private var position: Int
   private let end: Int
 
@@ -100,9 +104,11 @@ public struct NoteReader {
   public mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
 
   public mutating func stamp() throws(DamagedNote) -> FileStamp {
-    FileStamp(
+    let stamp = FileStamp(
       bytes: try integer(), modifiedNanoseconds: try integer(), changedNanoseconds: try integer(),
-      inode: UInt64(bitPattern: try integer()), device: UInt64(bitPattern: try integer()))
+      inode: UInt64(bitPattern: try integer()))
+    if hasDevices { _ = try integer() }
+    return stamp
   }
 
   public mutating func list<Element>(

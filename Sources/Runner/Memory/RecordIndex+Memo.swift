@@ -64,6 +64,31 @@ extension RecordIndex {
     writer.list(summary.missingCalibration) { $0.put($1) }
     writer.list(summary.missingFiles ?? []) { $0.put($1) }
     writer.put(summary.colorIsVideo == true)
+    writer.put(summary.exports != nil)
+    if let facts = summary.exports { put(facts, &writer) }
+  }
+
+  private static func put(_ facts: ExportFacts, _ writer: inout NoteWriter) {
+    for count in [facts.pictures, facts.timedPictures, facts.poses, facts.intrinsics] {
+      writer.put(count)
+    }
+    writer.list(facts.samples.sorted { $0.key < $1.key }) { writer, sensor in
+      writer.put(sensor.key)
+      writer.put(sensor.value)
+    }
+    writer.put(facts.clockwiseQuarterTurns)
+    for flag in [facts.isMirrored, facts.isRegistered, facts.hasPosition] { writer.put(flag) }
+  }
+
+  private static func facts(_ reader: inout NoteReader) throws -> ExportFacts {
+    ExportFacts(
+      pictures: try reader.int(), timedPictures: try reader.int(), poses: try reader.int(),
+      intrinsics: try reader.int(),
+      samples: Dictionary(
+        try reader.list { reader in (try reader.text(), try reader.int()) }
+      ) { first, _ in first },
+      clockwiseQuarterTurns: try reader.int(), isMirrored: try reader.bool(),
+      isRegistered: try reader.bool(), hasPosition: try reader.bool())
   }
 
   private static func summary(_ reader: inout NoteReader) throws -> CaptureSummary {
@@ -87,13 +112,15 @@ extension RecordIndex {
     let files = try reader.list { reader in
       (try part(&reader), try reader.list { try $0.text() })
     }
-    return CaptureSummary(
+    var summary = CaptureSummary(
       id: id, family: family, readerVersion: version, deviceID: device,
       parts: Dictionary(parts) { first, _ in first },
       files: Dictionary(files) { first, _ in first }, frameCount: try reader.int(),
       framesShareIMUClock: try reader.bool(),
       missingCalibration: try reader.list { try $0.text() },
       missingFiles: try reader.list { try $0.text() }, colorIsVideo: try reader.bool())
+    if try reader.bool() { summary.exports = try facts(&reader) }
+    return summary
   }
 
   /// Lists that are mostly empty, as JSON.

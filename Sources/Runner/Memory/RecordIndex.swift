@@ -53,12 +53,17 @@ struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x4_5343_4D49
+  private static let format: Int64 = 0x6_5343_4D49
+  /// The same with the number of a device behind every stamp.
+  private static let formatWithDevices: Int64 = 0x5_5343_4D49
 
   /// A file of these values with a digest at its end.
-  func encoded(memo: FileStamp) throws -> [UInt8] {
+  ///
+  /// - Parameter device: as earlier builds wrote it; for tests.
+  func encoded(memo: FileStamp, device: Int64? = nil) throws -> [UInt8] {
     var writer = NoteWriter()
-    writer.put(Self.format)
+    writer.device = device
+    writer.put(device == nil ? Self.format : Self.formatWithDevices)
     writer.put(memo)
     try Self.put(core, &writer)
     writer.list(digests.sorted { $0.key < $1.key }) { writer, entry in
@@ -90,7 +95,11 @@ extension RecordIndex {
       throw DamagedNote()
     }
     var reader = NoteReader(bytes, in: 0..<count)
-    guard try reader.integer() == format, try reader.stamp() == memo else { throw DamagedNote() }
+    let found = try reader.integer()
+    reader.hasDevices = found == formatWithDevices
+    guard found == format || reader.hasDevices, try reader.stamp() == memo else {
+      throw DamagedNote()
+    }
     return reader
   }
 

@@ -2,10 +2,6 @@ import Captures
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Which of the captures that were found a run is about; the others are skipped, and keep their folders.
 public struct CaptureChoice: Sendable {
   /// Empty: all.
@@ -26,20 +22,20 @@ public struct CaptureChoice: Sendable {
 
   /// Why a capture is not chosen; `nil`: it is.
   public func refusal(_ target: CaptureTarget, searched roots: [FilePath]) -> String? {
-    let capture = target.recognition
+    refusal(target.recognition, outputName: target.layout.name, searched: roots)
+  }
+
+  /// The same for a capture of which no results are made.
+  ///
+  /// - Parameter outputName: what its folder in an output is, or would be, called.
+  public func refusal(
+    _ capture: Recognition, outputName: String, searched roots: [FilePath]
+  ) -> String? {
     if !families.isEmpty, !families.contains(capture.family) {
       return "not selected: its family is \(capture.family.rawValue)"
     }
-    if !idPrefixes.isEmpty,
-      !idPrefixes.contains(where: {
-        capture.id.utf8.starts(with: $0.utf8) || target.layout.name.utf8.starts(with: $0.utf8)
-      })
-    {
-      return "not selected by --id"
-    }
-    if let pattern = excluded.first(where: { matches($0, capture, roots) }) {
-      return "not selected: --exclude \(pattern)"
-    }
+    let names = names(of: capture, roots)
+    if let refusal = byName.refusal(ids: [capture.id, outputName], names: names) { return refusal }
     if let since = sinceNanoseconds {
       let newest = InputListing(capture, nowNanoseconds: .max)?.entries
         .map(\.stamp.modifiedNanoseconds).max()
@@ -55,17 +51,16 @@ public struct CaptureChoice: Sendable {
     }
   }
 
-  private func matches(_ pattern: String, _ capture: Recognition, _ roots: [FilePath]) -> Bool {
+  /// What does not depend on families and times.
+  public var byName: NameChoice { NameChoice(idPrefixes: idPrefixes, excluded: excluded) }
+
+  private func names(of capture: Recognition, _ roots: [FilePath]) -> [String] {
     var names = [capture.id, capture.folder.text, capture.folder.name ?? ""]
     for root in roots {
       var path = capture.folder
       if path.removePrefix(root), !path.isEmpty { names.append(path.text) }
     }
     if let stem = capture.stem { names += names.dropFirst().map { "\($0)/\(stem)" } }
-    return names.contains { name in
-      PathText.withCString(pattern) { pattern in
-        PathText.withCString(name) { fnmatch(pattern, $0, 0) }
-      } == 0
-    }
+    return names
   }
 }

@@ -31,6 +31,11 @@ public struct CaptureTarget: Sendable, Codable {
   /// The report of one that is not processed.
   public func skipped(_ why: String) -> CaptureReport { report(.skipped, why) }
 
+  /// The report of one that failed without a stage that says it.
+  package func failed(_ why: String, cause: FailureCause) -> CaptureReport {
+    report(.failed, why, cause: cause)
+  }
+
   func report(
     _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
   ) -> CaptureReport {

@@ -37,15 +37,12 @@ struct FolderClaim {
 
   /// The folder appears with its owner in it: made beside, then renamed to a name that must be free.
   private func make() throws -> Bool {
-    let claims = layout.root.appending(".scanmill").appending("claims")
-    let beside = claims.appending(
-      "\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
+    // In no folder of their own: one that is swept up when it is empty is missed by the next run, the longer
+    // the later a shared disk tells.
+    let beside = layout.root.appending(".scanmill").appending(
+      "claim-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
     let own = OutputLayout(root: beside, name: "new")
-    defer {
-      try? FileSystem.remove(beside)
-      // Empty again, unless another run claims something now.
-      _ = claims.withPlatformString { rmdir($0) }
-    }
+    defer { try? FileSystem.remove(beside) }
     try FileSystem.makeFolder(own.notes)
     try OutputFile.write(JSONText.pretty(record), to: own.owner)
     do throws(FileError) {

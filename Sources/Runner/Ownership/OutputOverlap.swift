@@ -1,4 +1,5 @@
 import Captures
+import Pipeline
 import Storage
 import SystemPackage
 
@@ -41,6 +42,19 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     return "--output \(output.shown) \(how): results and uploads lie apart; choose another folder"
   }
 
+  /// The folder of the capture that a folder is, or lies in; `nil`: it lies in none.
+  public static func capture(around folder: FilePath, _ registry: CaptureRegistry) -> FilePath? {
+    var folder = PathSafety.resolvedAsFarAsPossible(folder)
+    for _ in 0...levelsAbove {
+      if let listing = try? FolderListing(of: folder) {
+        let certain = registry.recognize(listing).filter { $0.certainty == .certain }
+        if let whole = owner(certain) { return whole.folder }
+      }
+      guard folder.removeLastComponent() else { break }
+    }
+    return nil
+  }
+
   /// A capture of this run that the output is, or lies in.
   private static func capture(around output: FilePath, _ targets: [CaptureTarget]) -> String? {
     let around = targets.filter { output.starts(with: $0.recognition.folder) }
@@ -50,15 +64,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
 
   /// A capture that nobody asked for.
   private static func unasked(around output: FilePath, _ registry: CaptureRegistry) -> String? {
-    var folder = output
-    for _ in 0...levelsAbove {
-      if let listing = try? FolderListing(of: folder) {
-        let certain = registry.recognize(listing).filter { $0.certainty == .certain }
-        if let whole = owner(certain) { return text(output, whole.folder) }
-      }
-      guard folder.removeLastComponent() else { break }
-    }
-    return nil
+    capture(around: output, registry).map { text(output, $0) }
   }
 
   /// The capture that has a folder to itself: one without a stem, or the only stem. A shelf of several

@@ -1,5 +1,6 @@
 import Captures
 import Parallel
+import Pipeline
 import Storage
 import SystemPackage
 

@@ -10,14 +10,17 @@ public struct ArtifactShelf: Sendable {
   private let index: RecordIndex?
   /// The folder of the capture, held open for planning: thousands of looks without walking its path.
   private let folder: OpenFolder?
+  /// Where intermediates of the run at work lie; looked into before the output.
+  let scratch: CaptureOutput?
 
   public init(_ layout: OutputLayout) {
-    self.init(layout, index: nil)
+    self.init(layout, index: nil, scratch: nil)
   }
 
-  init(_ layout: OutputLayout, index: RecordIndex?) {
+  init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
     self.layout = layout
     self.index = index
+    self.scratch = scratch
     folder = index == nil ? nil : OpenFolder(layout.folder.text, followsLinks: false)
   }
 
@@ -37,10 +40,16 @@ public struct ArtifactShelf: Sendable {
       } else if entry.isRemoved {
         PublishedArtifact.State.removed
       } else {
-        state(of: entry.record, verify: verify)
+        state(of: entry, verify: verify)
       }
     return PublishedArtifact(
       record: entry.record, state: state, isKnownSound: entry.isKnownSound)
+  }
+
+  /// The record of a stage that found out at work that there was nothing to do.
+  func empty(_ stage: String) -> ArtifactRecord? {
+    Self.read(ArtifactRecord.self, layout.emptyRecord(stage), layout)
+      .flatMap { $0.problem(of: stage) == nil ? $0 : nil }
   }
 
   /// The artifact as an input of another stage; `nil` unless it is complete on disk.
@@ -48,36 +57,67 @@ public struct ArtifactShelf: Sendable {
     entry(stage).flatMap { entry in
       entry.isRemoved || entry.problem != nil
         ? nil
-        : InputArtifact(stage: stage, folder: layout.artifact(stage), record: entry.record)
+        : InputArtifact(stage: stage, folder: place(of: entry), record: entry.record)
     }
   }
 
   /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
   /// leaves the artifact with its record, or what the next sweep removes.
   func removeIntermediate(
-    _ stage: String, in output: CaptureOutput, run: String
+    _ stage: String, in output: CaptureOutput, attempt: String
   ) throws(FileError) {
+    if let scratch,
+      let record = try scratch.folder.folder(stage)?.contents(
+        of: ArtifactRecord.fileName)
+    {
+      try output.notes.makeFolder(CaptureOutput.removedName)
+        .replace("\(stage).json", with: record)
+      return try scratch.removeArtifact(stage)
+    }
     guard let place = try output.folder.folder(stage),
       let record = try place.contents(of: ArtifactRecord.fileName)
     else { return }
     try output.checkPlace(stage)
     try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
-    let trash = OutputLayout.trashName(stage, run: run)
+    let trash = OutputLayout.trashName(stage, attempt: attempt)
     let staging = try output.staging()
     try staging.remove(trash)
     try output.folder.renameNew(stage, to: staging, as: trash)
     try staging.remove(trash)
   }
 
+  /// Intermediates that nobody removed by the end of a run: those of readers that have failed, or that
+  /// were no part of it. Their records stay, so that they are made again only for who needs them.
+  func emptyScratch(in output: CaptureOutput, attempt: String) {
+    for stage in (try? scratch?.folder.names()) ?? [] {
+      guard let found = entry(stage), found.isInScratch, found.problem == nil,
+        found.record.problems.isEmpty
+      else { continue }
+      try? removeIntermediate(stage, in: output, attempt: attempt)
+    }
+  }
+
   private struct Found {
     var record: ArtifactRecord
     var isRemoved: Bool
+    var isInScratch = false
     var isKnownSound = false
     /// Why it is not to be believed.
     var problem: String?
   }
 
+  private func place(of found: Found) -> FilePath {
+    (found.isInScratch ? scratch?.layout ?? layout : layout).artifact(found.record.stage)
+  }
+
   private func entry(_ stage: String) -> Found? {
+    if let scratch,
+      let record = Self.read(
+        ArtifactRecord.self, scratch.layout.record(stage), scratch.layout)
+    {
+      return Found(
+        record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
+    }
     if let folder, let known = index?.records[stage] {
       let published = OpenFolder(stage, in: folder, followsLinks: false)?
         .stamp(of: ArtifactRecord.fileName, followsLinks: false)
@@ -96,10 +136,13 @@ public struct ArtifactShelf: Sendable {
     }
   }
 
-  private func state(of record: ArtifactRecord, verify: Bool) -> PublishedArtifact.State {
-    let place = layout.artifact(record.stage)
+  private func state(of found: Found, verify: Bool) -> PublishedArtifact.State {
+    let record = found.record
+    let place = place(of: found)
     let open =
-      folder.map { OpenFolder(record.stage, in: $0, followsLinks: false) }
+      (found.isInScratch ? nil : folder).map {
+        OpenFolder(record.stage, in: $0, followsLinks: false)
+      }
       ?? OpenFolder(place.text, followsLinks: false)
     var missing: [String] = []
     var altered: [String] = []

@@ -18,6 +18,7 @@ struct CaptureOutput: Sendable {
   static let stagingName = ".staging"
   static let failedName = ".failed"
   static let removedName = "removed"
+  static let emptyName = "empty"
 
   private init(
     _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder
@@ -88,8 +89,8 @@ struct CaptureOutput: Sendable {
   }
 
   /// An empty folder to make an attempt in.
-  func stagingFolder(_ stage: String, run: String) throws(FileError) -> StagingFolder {
-    let name = OutputLayout.stagingName(stage, run: run)
+  func stagingFolder(_ stage: String, attempt: String) throws(FileError) -> StagingFolder {
+    let name = OutputLayout.stagingName(stage, attempt: attempt)
     for _ in 0..<3 {
       do throws(FileError) {
         return try StagingFolder(in: try staging(), name: name)

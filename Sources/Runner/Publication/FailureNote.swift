@@ -20,11 +20,13 @@ struct FailureNote: Codable, Sendable {
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
   /// note is written before the folder gets its name: a failed attempt without note is not ours. Failing
   /// to is no further failure.
-  func leave(for stage: String, partial staging: String?, output: CaptureOutput, run: String) {
+  func leave(
+    for stage: String, partial staging: String?, output: CaptureOutput, attempt: String
+  ) {
     guard let bytes = try? JSONText.pretty(self) else { return }
     do {
       let attempts = try output.staging()
-      let name = staging ?? OutputLayout.stagingName(stage, run: run)
+      let name = staging ?? OutputLayout.stagingName(stage, attempt: attempt)
       if staging == nil { try attempts.remove(name) }
       let attempt = try attempts.makeFolder(name)
       // A program may have left something of that name.

@@ -8,9 +8,13 @@ import SystemPackage
 
 /// What the holder of a lock says about itself.
 enum LockHolder {
-  /// "scanmill run ID (process 4711 on lab3)".
-  static func text(_ what: String) -> String {
-    "scanmill \(what) (process \(getpid()) on \(ProcessHome.hostName))"
+  /// "scanmill run ID (process 4711 on lab3)"; of a process in a job of a batch system
+  /// "scanmill run ID, node17, job 123_45 (process 4711)".
+  static func text(_ what: String, job: String? = nil) -> String {
+    guard let job else {
+      return "scanmill \(what) (process \(getpid()) on \(ProcessHome.hostName))"
+    }
+    return "scanmill \(what), \(ProcessHome.hostName), \(job) (process \(getpid()))"
   }
 }
 
@@ -18,17 +22,19 @@ enum LockHolder {
 /// are not shared: on two mounts of one folder, on Lustre with `localflock`, on NFS with `local_lock`.
 struct LockWatch {
   let output: CaptureOutput
-  let run: String
+  /// The id that our own names in staging carry.
+  let attempt: String
   let clock: RunClock
   let events: any EventSink
   /// What others had in staging when the lock was taken.
   private let before: [String: Int64]
 
   init(
-    _ output: CaptureOutput, run: String, spared: [String], clock: RunClock, events: any EventSink
+    _ output: CaptureOutput, attempt: String, spared: [String], clock: RunClock,
+    events: any EventSink
   ) {
     self.output = output
-    self.run = run
+    self.attempt = attempt
     self.clock = clock
     self.events = events
     let staging = (try? output.existingStaging()).flatMap { $0 }
@@ -40,13 +46,23 @@ struct LockWatch {
   }
 
   /// Says `locks-not-shared` if it shows: somebody has written its name over ours, or what others had in
-  /// staging has changed, gone or come since. Cost: a look at what others have in staging.
+  /// staging has changed, gone or come since; also where the file system has no locks at all. Cost: a look
+  /// at what others have in staging.
   func look(_ lock: FileLock) {
-    guard let who = lock.other ?? changedStaging() else { return }
+    let why: String
+    let place = "the file system of \(output.layout.root)"
+    if let who = lock.other ?? changedStaging() {
+      why =
+        "\(who) works on this capture at the same time; \(place) does not share locks between "
+        + "machines or mounts"
+    } else if let refusal = lock.refusal {
+      why = "\(place) has no locks (\(refusal)): others on it are not kept out"
+    } else {
+      return
+    }
     var event = RunEvent(.locksNotShared, time: clock.wallText(), capture: output.layout.name)
     event.message =
-      "locks-not-shared: \(who) works on this capture at the same time; the file system of "
-      + "\(output.layout.root) does not share locks between machines or mounts. Mount it with "
+      "locks-not-shared: \(why). Mount it with "
       + "shared locks (Lustre: flock), or run one scanmill at a time"
     events.send(event)
   }
@@ -56,13 +72,16 @@ struct LockWatch {
       return before.keys.min()
     }
     let others = ((try? staging.names()) ?? []).filter {
-      StagingName($0).map { $0.run.text != run } ?? false
+      StagingName($0).map { $0.run.text != attempt } ?? false
     }
     var now: [String: Int64] = [:]
     for name in others { now[name] = try? Self.newest(name, in: staging) }
     guard now != before else { return nil }
     let changed = Set(now.keys).union(before.keys).filter { now[$0] != before[$0] }
-    return changed.min().flatMap { StagingName($0) }.map { "run \($0.run.text)" }
+    return changed.min().flatMap { StagingName($0) }.map {
+      // The id may be that of an attempt, which has no folder among the runs.
+      "another scanmill (\($0.run.text))"
+    }
   }
 
   private static func newest(_ name: String, in folder: HeldFolder) throws -> Int64 {

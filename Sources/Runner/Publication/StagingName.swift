@@ -2,9 +2,9 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// The name of something in `.staging`: an attempt at a stage (`STAGE.RUN`), an old artifact that waits
-/// while a new one takes its place (`~STAGE.RUN`), or one that is about to be removed (`~~STAGE.RUN`). `~` is in no
-/// stage name.
+/// The name of something in `.staging`: an attempt at a stage (`STAGE.ID`), an old artifact that waits
+/// while a new one takes its place (`~STAGE.ID`), or one that is about to be removed (`~~STAGE.ID`). `~` is
+/// in no stage name; the id is that of the run, or of one of several attempts in it.
 struct StagingName: Hashable {
   enum Kind: String, CaseIterable {
     case attempt = ""

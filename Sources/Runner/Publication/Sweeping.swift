@@ -8,8 +8,8 @@ import SystemPackage
 /// run that may be at work is spared until nothing of it has changed for an hour.
 struct Sweeping {
   let output: CaptureOutput
-  /// The run that sweeps; what it left itself goes. `nil`: none.
-  let run: String?
+  /// The id that names of the one who sweeps carry; what it left itself goes. `nil`: none.
+  let attempt: String?
   /// Whether the lock was taken a moment ago.
   var isLocked = true
 
@@ -31,7 +31,7 @@ struct Sweeping {
     for name in try staging.names() {
       guard let parts = StagingName(name) else { continue }
       let isLeft: Bool
-      if parts.run.text == run || parts.run.isAlive == false {
+      if parts.run.text == attempt || parts.run.isAlive == false {
         isLeft = true
       } else if parts.run.isAlive == true {
         isLeft = false

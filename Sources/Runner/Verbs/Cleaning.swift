@@ -82,11 +82,11 @@ public struct Cleaning: Sendable {
     defer { withExtendedLifetime(lock) {} }
     // Again: what was there may have changed before the lock was held.
     let found = find(output, intermediates: intermediates, isLocked: true)
-    let run = RunID(wallText: RunClock.system.wallText()).text
+    let attempt = RunID.new().text
     for item in found {
       switch (item.kind, item.stage) {
       case (.intermediate, let stage?):
-        try ArtifactShelf(layout).removeIntermediate(stage, in: output, run: run)
+        try ArtifactShelf(layout).removeIntermediate(stage, in: output, attempt: attempt)
       case (.artifact, let stage?): try output.removeArtifact(stage)
       case (.failed, let stage?): try output.removeFailure(stage)
       default: try remove(item.path, in: output)
@@ -131,7 +131,7 @@ public struct Cleaning: Sendable {
         found.append(removable(failed.path.appending(name), .failed, name, output))
       }
     }
-    let sweeping = Sweeping(output: output, run: nil, isLocked: isLocked)
+    let sweeping = Sweeping(output: output, attempt: nil, isLocked: isLocked)
     for name in (try? sweeping.leftovers().leftovers) ?? [] {
       // The only copy of a result, which the next run puts back into its place.
       if let parts = StagingName(name), parts.kind == .aside,

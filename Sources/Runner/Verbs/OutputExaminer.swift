@@ -104,6 +104,9 @@ public final class OutputExaminer: Sendable {
       examined.collector = FactsCollector(
         summary: try look(recognition), folder: recognition.folder, layout, verify: false)
     }
+    if let collector = examined.collector {
+      examined.pipeline = examined.pipeline.suited(to: collector.summary)
+    }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
   }
 
@@ -111,6 +114,7 @@ public final class OutputExaminer: Sendable {
   private func fillFromRecords(_ examined: inout ExaminedCapture) {
     examined.isInputGone = true
     let shelf = ArtifactShelf(examined.layout)
+    if let memo = examined.memo { examined.pipeline = examined.pipeline.suited(to: memo.summary) }
     for stage in examined.pipeline.stages {
       let published = shelf.published(stage.name, verify: false)
       let applicability =

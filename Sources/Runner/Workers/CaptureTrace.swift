@@ -35,7 +35,7 @@ struct CaptureTrace {
       reports[stage] = report
       warnings = warnings.merged(with: event.warnings ?? [])
     case .runStarted, .captureStarted, .waiting, .locksNotShared, .progress, .retried, .stopping,
-      .captureFinished,
+      .captureFinished, .cluster, .elementStarted, .elementEnded, .elementRetried, .elementLost,
       .runFinished:
       break
     }

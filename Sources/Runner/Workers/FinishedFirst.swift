@@ -11,4 +11,11 @@ enum FinishedFirst {
     }
     return targets.indices.sorted { (-done[$0], $0) < (-done[$1], $1) }
   }
+
+  /// Whether some capture lacks a stage, so that a worker will be needed, most likely.
+  static func isWorkLikely(_ targets: [CaptureTarget], _ pipeline: PipelineDefinition) -> Bool {
+    targets.contains { target in
+      pipeline.stages.contains { !FileSystem.exists(target.layout.record($0.name)) }
+    }
+  }
 }

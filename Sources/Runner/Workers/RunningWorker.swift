@@ -11,5 +11,6 @@ struct RunningWorker {
   /// Why we have killed it, or it itself.
   var killReason: String?
   var isInterrupted = false
+  var exceededMemory = false
   var share: Int
 }

@@ -63,6 +63,9 @@ final class SupervisedRun {
       mostWorkers: MachineLimits.workers)
     survey = Survey(supervisor.batch, targets)
     unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
+    if FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline) {
+      supervisor.workers.prepared?.getReady()
+    }
   }
 
   /// What other threads tell the one that decides.
@@ -92,6 +95,7 @@ final class SupervisedRun {
     if let root = targets.first?.layout.root {
       removeIfEmpty(folder: OutputLayout.run(run, in: root).appending("logs"))
     }
+    ScratchFolder.end(options, run: run)
     return ledger.close()
   }
 
@@ -237,6 +241,7 @@ final class SupervisedRun {
       setDeadline(index, event)
       events.send(event)
     case .said(.exceededMemory(let used)):
+      running[index]?.exceededMemory = true
       running[index]?.killReason =
         "the worker came to use \(used >> 20) MB of memory, its limit is "
         + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
@@ -256,9 +261,11 @@ final class SupervisedRun {
       removeIfEmpty(log)
     } else {
       let failure = WorkerFailure(
-        target: targets[index], trace: worker.trace, run: run, clock: clock, log: log,
+        target: targets[index], trace: worker.trace, run: run, options: options, clock: clock,
+        log: log,
         isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, killReason: worker.killReason)
+      outcome?.exceededMemory = worker.exceededMemory
     }
     if let outcome {
       if outcome.isShort {

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Processes
 import Storage
 import SystemPackage
 
@@ -17,12 +18,14 @@ public struct Supervisor: Sendable {
   /// - Parameters:
   ///   - source: what `batch` has its pipeline from; workers read it again.
   ///   - program: the executable that, called with `arguments`, calls `Worker.run`.
+  ///   - prepared: a copy of it that is asked first.
   public init(
-    _ batch: BatchRun, source: PipelineSource, program: FilePath, arguments: [String]
+    _ batch: BatchRun, source: PipelineSource, program: FilePath, arguments: [String],
+    prepared: PreparedProcess? = nil
   ) {
     self.batch = batch
     self.source = source
-    workers = WorkerProcess(program: program, arguments: arguments)
+    workers = WorkerProcess(program: program, arguments: arguments, prepared: prepared)
   }
 
   /// Runs everything; never throws.

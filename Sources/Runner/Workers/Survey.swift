@@ -4,15 +4,15 @@ import Storage
 
 /// Finds out ahead which captures need no worker, many at a time on all cores that the run may use, with
 /// one planner for all.
-struct Survey: Sendable {
+package struct Survey: Sendable {
   /// What was found out about one capture.
-  struct Finding: Sendable {
+  package struct Finding: Sendable {
     /// Into the targets of the run.
-    var index: Int
+    package var index: Int
     /// Another run works on it.
-    var isLocked: Bool
+    package var isLocked: Bool
     /// The report of a capture for which nothing is to be done.
-    var settled: CaptureReport?
+    package var settled: CaptureReport?
   }
 
   private let batch: BatchRun
@@ -20,9 +20,13 @@ struct Survey: Sendable {
   private let planner: Planner
   private let pool = ParameterPool()
   private let budget: CoreBudget
+  private let rereads: Bool
 
-  init(_ batch: BatchRun, _ targets: [CaptureTarget]) {
+  /// - Parameter rereads: whether inputs that had changed just before they were processed are read again to
+  ///   see if they are the same, rather than left to a worker to find out.
+  package init(_ batch: BatchRun, _ targets: [CaptureTarget], rereads: Bool = false) {
     self.batch = batch
+    self.rereads = rereads
     self.targets = targets
     planner = Planner(batch.pipeline, selection: batch.options.selection)
     budget = CoreBudget(cores: batch.options.cores)
@@ -30,11 +34,11 @@ struct Survey: Sendable {
 
   /// How many captures are looked at before anything is made of it: what is found out of one with nothing
   /// but notes costs a tenth of a millisecond; with `--verify` all that it published is read.
-  var blockLength: Int { batch.options.verify ? batch.options.cores : 256 }
+  package var blockLength: Int { batch.options.verify ? batch.options.cores : 256 }
 
   /// Looks at some captures; findings come in the order of `indices`. An interrupt ends it early: what
   /// has not been looked at by then is left out.
-  func look(at indices: [Int], until interruption: Interruption) -> [Finding] {
+  package func look(at indices: [Int], until interruption: Interruption) -> [Finding] {
     // Not one by one: taking a core's token costs as much as planning.
     let share = max(1, min(16, indices.count / batch.options.cores))
     let shares = (indices.count + share - 1) / share
@@ -51,6 +55,6 @@ struct Survey: Sendable {
     let isLocked = FileLock.isHeld(at: target.layout.lock)
     return Finding(
       index: index, isLocked: isLocked,
-      settled: isLocked ? nil : batch.settled(target, planner, pool))
+      settled: isLocked ? nil : batch.settled(target, planner, pool, rereads: rereads))
   }
 }

@@ -26,6 +26,7 @@ public enum Worker {
     let clock = RunClock.system
     let interruption = Interruption()
     let budget = CoreBudget(cores: order.options.cores, share: order.share)
+    if order.options.jobName != nil { outliveCancellation() }
     DescriptorLimit.original = order.descriptorLimit
     HelperTeam.mostAtOnce = order.share
     // What must always work, before anything else.
@@ -71,6 +72,15 @@ public enum Worker {
       }
       _exit(1)
     }
+  }
+
+  /// A batch system that cancels a job may signal all of its processes: what it means is passed on by
+  /// whoever started us, who asks for an end in order. Programs that are executed from here are ended by it.
+  private static func outliveCancellation() {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in }
+    action.sa_flags = SA_RESTART
+    for number in [SIGTERM, SIGUSR2] { sigaction(number, &action, nil) }
   }
 
   /// Standard output for ourselves; whoever else prints to it prints to standard error.

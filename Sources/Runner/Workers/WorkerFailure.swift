@@ -32,6 +32,8 @@ struct WorkerFailure {
         return FailureJudge.verdict(error, .ourselves)
       case .ended(let end):
         switch end.way {
+        // As the system's loader ends a program: a library is missing.
+        case .exited(127): return FailureTable.verdict(.ourselves, .gone)
         case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
@@ -49,6 +51,7 @@ struct WorkerFailure {
   let target: CaptureTarget
   let trace: CaptureTrace
   let run: String
+  let options: RunOptions
   let clock: RunClock
   let log: FilePath
   let isInterrupted: Bool
@@ -67,6 +70,9 @@ struct WorkerFailure {
     if end.verdict.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
       why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
+    if killReason == nil, end.verdict.exit == ExitStatus.internalError {
+      why += "; an error in this program: please report it with this capture's log"
+    }
     let lines = LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
     let verdict =
@@ -83,21 +89,25 @@ struct WorkerFailure {
   /// What had been published stays. Only if nobody else has taken the capture up meanwhile.
   private func leaveNotes(_ why: String, _ cause: FailureCause) {
     let layout = target.layout
+    ScratchFolder.clear(options, run: run, capture: layout.name)
     // Gone, with all that was in it: nothing is made again in its place.
     guard let output = try? CaptureOutput(existing: layout),
       let lock = try? FileLock(
-        in: output.notes, holder: LockHolder.text("run \(run)"), keepWaiting: { _ in false })
+        in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName),
+        keepWaiting: { _ in false })
     else { return }
     defer { withExtendedLifetime(lock) {} }
+    let attempt = options.attempt(of: run)
     if !isInterrupted {
       for stage in trace.running {
-        let name = OutputLayout.stagingName(stage, run: run)
+        let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
         FailureNote(message: why, time: clock.wallText(), cause: cause).leave(
-          for: stage, partial: left?.kind == .folder ? name : nil, output: output, run: run)
+          for: stage, partial: left?.kind == .folder ? name : nil, output: output,
+          attempt: attempt)
       }
     }
-    _ = try? Sweeping(output: output, run: run).perform()
+    _ = try? Sweeping(output: output, attempt: attempt).perform()
     output.tidy()
   }
 }

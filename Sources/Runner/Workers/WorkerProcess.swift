@@ -20,11 +20,14 @@ struct WorkerProcess: Sendable {
   /// The executable that becomes a worker when it is called with `arguments`.
   let program: FilePath
   let arguments: [String]
+  /// A copy of that executable which becomes a worker sooner, as long as it is there.
+  let prepared: PreparedProcess?
   private let identity: FileIdentity?
 
-  init(program: FilePath, arguments: [String]) {
+  init(program: FilePath, arguments: [String], prepared: PreparedProcess? = nil) {
     self.program = program
     self.arguments = arguments
+    self.prepared = prepared
     identity = try? FileIdentity(of: program)
   }
 
@@ -55,9 +58,25 @@ struct WorkerProcess: Sendable {
     if !isStarted { report(.failed(Shortage.ofThreads)) }
   }
 
+  private typealias Started = (
+    ChildProcess, reading: FileDescriptor, instructions: LineWriter
+  )
+
+  /// From the prepared process if it can, else by executing the program.
+  private func spawn(_ order: WorkerOrder, _ log: LogFile) throws -> Started {
+    if let prepared, let started = try spawn(order, log, { try prepared.start($0) }) {
+      return started
+    }
+    guard let started = try spawn(order, log, { try ChildProcess($0) }) else {
+      throw FileError(.resourceTemporarilyUnavailable, path: program, operation: "start")
+    }
+    return started
+  }
+
+  /// With pipes of its own for each attempt: what an attempt that failed may have left cannot be mistaken.
   private func spawn(
-    _ order: WorkerOrder, _ log: LogFile
-  ) throws -> (ChildProcess, reading: FileDescriptor, instructions: LineWriter) {
+    _ order: WorkerOrder, _ log: LogFile, _ start: (ProcessOrder) throws -> ChildProcess?
+  ) throws -> Started? {
     let input = try Pipe()
     let output: Pipe
     do throws(FileError) {
@@ -94,8 +113,9 @@ struct WorkerProcess: Sendable {
     let line = try JSONText.canonical(order)
     let child = try log.withDescriptor { file in
       process.error = .descriptor(file)
-      return try ChildProcess(process)
+      return try start(process)
     }
+    guard let child else { return nil }
     isStarted = true
     let instructions = LineWriter(input.writing)
     instructions.write(line)

@@ -32,6 +32,15 @@ struct ControlGroupTests {
       ("0::/../..\n", ["memory.max": "450"], 450),
       // Version 1.
       ("5:memory:/a/b\n0::/\n", ["memory/a/memory.limit_in_bytes": "600"], 600),
+      // A job of Slurm: the limit is that of the job, two levels above the step's.
+      (
+        "9:memory:/slurm/uid_0/job_12/step_batch/task_0\n",
+        [
+          "memory/slurm/uid_0/job_12/memory.limit_in_bytes": "260000000",
+          "memory/slurm/uid_0/job_12/step_batch/task_0/memory.limit_in_bytes":
+            "9223372036854771712", "memory/memory.limit_in_bytes": "9223372036854771712",
+        ], 260_000_000
+      ),
       ("5:cpu,memory:/a\n", ["memory/a/memory.limit_in_bytes": "9223372036854771712"], nil),
       ("0::/a\n", ["a/memory.max": "max"], nil), ("", [:], nil), ("nonsense\n", [:], nil),
     ] as [(String, [String: String], Int64?)])

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Reads what elements have written since the last time.
+///
+/// Files are found by listing their folder and opened anew each time: a client of a network file system
+/// keeps for a while that a name is absent, and what an open file held. Only whole lines count.
+public final class ResultReader {
+  private let folder: FilePath
+  private var offsets: [String: Int64] = [:]
+
+  /// What one line says, and of which element.
+  public struct Entry: Sendable {
+    public var element: Int
+    public var line: ElementLine
+  }
+
+  /// More than this at a time is read the next time.
+  private static let mostBytes = 16 << 20
+
+  public init(_ files: RunFiles) { folder = files.results }
+
+  /// - Parameter isWanted: elements of which anything is still to be learned; files of others are not opened.
+  public func read(where isWanted: (Int) -> Bool) -> [Entry] {
+    guard let held = try? HeldFolder.following(folder), let names = try? held.names() else {
+      return []
+    }
+    var entries: [Entry] = []
+    for name in names {
+      guard let element = RunFiles.element(ofResults: name), isWanted(element) else { continue }
+      for line in lines(of: name, in: held) {
+        // What cannot be understood says nothing.
+        guard let line = try? JSONDecoder().decode(ElementLine.self, from: Data(line)) else {
+          continue
+        }
+        entries.append(Entry(element: element, line: line))
+      }
+    }
+    return entries
+  }
+
+  /// New whole lines; none for what is not there yet or not there any more.
+  private func lines(of name: String, in held: HeldFolder) -> [ArraySlice<UInt8>] {
+    guard let file = try? held.openFile(name) else { return [] }
+    defer { try? file.close() }
+    let offset = offsets[name] ?? 0
+    var status = stat()
+    guard fstat(file.rawValue, &status) == 0, Int64(status.st_size) > offset else { return [] }
+    let length = min(Self.mostBytes, Int(clamping: Int64(status.st_size) - offset))
+    var bytes = [UInt8](repeating: 0, count: length)
+    var count = 0
+    while count < length {
+      let got = bytes.withUnsafeMutableBytes {
+        pread(
+          file.rawValue, $0.baseAddress?.advanced(by: count), length - count,
+          off_t(offset) + off_t(count))
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got > 0 else { break }
+      count += got
+    }
+    guard let last = bytes[..<count].lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+    offsets[name] = offset + Int64(last + 1)
+    return bytes[..<last].split(separator: UInt8(ascii: "\n"))
+  }
+}

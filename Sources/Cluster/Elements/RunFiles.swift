@@ -1,0 +1,55 @@
+import Storage
+import SystemPackage
+
+/// Where the files of a run on a batch system lie: below `runs/RUN/slurm/`.
+public struct RunFiles: Hashable, Sendable {
+  /// `runs/RUN`.
+  public let run: FilePath
+  public var folder: FilePath { run.appending(Self.folderName) }
+
+  public static let folderName = "slurm"
+  public static let nonceName = "nonce"
+  public static let planName = "plan.json"
+  public static let submissionsName = "submissions.jsonl"
+  public static let lockName = "supervisor"
+  public static let probeName = "probe"
+  static let ordersName = "orders"
+  static let resultsName = "results"
+  static let logsName = "logs"
+
+  public init(run: FilePath) { self.run = run }
+
+  public var results: FilePath { folder.appending(Self.resultsName) }
+  public var logs: FilePath { folder.appending(Self.logsName) }
+  public var submissions: FilePath { folder.appending(Self.submissionsName) }
+  public var lock: FilePath { folder.appending(Self.lockName) }
+
+  /// `orders/003/003017.json`: a thousand in a folder.
+  static func orderName(_ number: Int) -> (folder: String, file: String) {
+    (padded(number / 1000, 3), padded(number, 6) + ".json")
+  }
+
+  /// `000017.123_4.jsonl`.
+  static func resultsName(_ number: Int, job: String) -> String {
+    "\(padded(number, 6)).\(job).jsonl"
+  }
+
+  /// The element of a file of results; `nil` for any other name.
+  static func element(ofResults name: String) -> Int? {
+    guard name.hasSuffix(".jsonl"), let dot = name.firstIndex(of: ".") else { return nil }
+    return Int(name[..<dot])
+  }
+
+  /// The log of an element.
+  public func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
+
+  private static func padded(_ number: Int, _ digits: Int) -> String {
+    let text = "\(number)"
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+}
+
+extension TaskID {
+  /// As `%A_%a.log` gives it, and `%j.log` for a job without an array.
+  var logName: String { text + ".log" }
+}

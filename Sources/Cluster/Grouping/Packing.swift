@@ -1,0 +1,80 @@
+/// Captures with equal requests, the most expensive first.
+struct Batch {
+  let request: JobRequest
+  let captures: [GroupedCapture]
+  /// How many of them fit into the longest time; at least 1.
+  let mostPerElement: Int
+
+  init(_ request: JobRequest, _ captures: [GroupedCapture], maxTimeSeconds: Int) {
+    self.request = request
+    self.captures = captures.sorted {
+      $0.costSeconds == $1.costSeconds
+        ? $0.index < $1.index : $0.costSeconds > $1.costSeconds
+    }
+    mostPerElement = max(1, maxTimeSeconds / max(1, request.timeSeconds))
+  }
+
+  /// The most expensive capture decides.
+  func isBefore(_ other: Batch) -> Bool {
+    guard let first = captures.first, let second = other.captures.first else { return false }
+    return first.costSeconds == second.costSeconds
+      ? first.index < second.index : first.costSeconds > second.costSeconds
+  }
+}
+
+/// The captures of a batch put into elements: each into the first that has room.
+struct Packing {
+  /// Places in `Batch.captures`, by element.
+  private(set) var members: [[Int]] = []
+
+  init(_ batch: Batch, _ room: Room) {
+    let most = min(batch.mostPerElement, room.captures)
+    var free = FirstFit(capacity: batch.captures.count)
+    for (place, capture) in batch.captures.enumerated() {
+      let cost = capture.costSeconds.isFinite ? max(0, capture.costSeconds) : 0
+      if !capture.isAlone, let element = free.first(atLeast: cost) {
+        members[element].append(place)
+        // One that has enough captures has no room, whatever is left of its time.
+        free[element] = members[element].count >= most ? -1 : free[element] - cost
+      } else {
+        free[members.count] = capture.isAlone || most == 1 ? -1 : room.seconds - cost
+        members.append([place])
+      }
+    }
+  }
+}
+
+/// Finds the first of many elements with enough room in log n steps: a tree of the largest room below each
+/// of its nodes.
+struct FirstFit {
+  private var tree: [Double]
+  private let leaves: Int
+
+  /// Elements that nothing has been set for have no room.
+  init(capacity: Int) {
+    var leaves = 1
+    while leaves < capacity { leaves *= 2 }
+    self.leaves = leaves
+    tree = [Double](repeating: -1, count: leaves * 2)
+  }
+
+  subscript(element: Int) -> Double {
+    get { tree[leaves + element] }
+    set {
+      var node = leaves + element
+      tree[node] = newValue
+      while node > 1 {
+        node /= 2
+        tree[node] = max(tree[node * 2], tree[node * 2 + 1])
+      }
+    }
+  }
+
+  /// `nil` when none has.
+  func first(atLeast room: Double) -> Int? {
+    guard tree[1] >= room else { return nil }
+    var node = 1
+    while node < leaves { node = tree[node * 2] >= room ? node * 2 : node * 2 + 1 }
+    return node - leaves
+  }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+/// What is known of the submissions of a run.
+public struct SubmissionHistory: Hashable, Sendable {
+  public enum State: Hashable, Sendable {
+    /// It was about to be submitted; whether it was, the batch system knows by its name.
+    case intended
+    case submitted(job: String)
+    /// Refused or given up, and why.
+    case gone(String)
+  }
+
+  public struct Entry: Hashable, Sendable {
+    public var submission: Submission
+    public var state: State
+
+    public var job: String? {
+      if case .submitted(let job) = state { job } else { nil }
+    }
+  }
+
+  /// By number.
+  public private(set) var entries: [Entry] = []
+  /// Jobs of submissions whose intent cannot be read: only a damaged file has any.
+  public private(set) var unclaimedJobs: [String] = []
+  /// Lines that are no lines of the log, the cut one at the end included.
+  public private(set) var unreadableLines = 0
+
+  /// The number of the next submission.
+  public var nextNumber: Int { next }
+  private var next = 1
+
+  /// Reads a log that may be cut anywhere. Cost: linear.
+  public init(_ bytes: [UInt8]) {
+    var places: [Int: Int] = [:]
+    for piece in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let line = Self.line(piece) else {
+        unreadableLines += 1
+        continue
+      }
+      next = max(next, line.submission &+ 1)
+      if let intent = line.intent {
+        let entry = Entry(submission: intent, state: .intended)
+        if let place = places[line.submission] {
+          entries[place] = entry
+        } else {
+          places[line.submission] = entries.count
+          entries.append(entry)
+        }
+      }
+      guard let state = Self.state(line) else { continue }
+      if let place = places[line.submission] {
+        entries[place].state = state
+      } else if case .submitted(let job) = state {
+        unclaimedJobs.append(job)
+      }
+    }
+    entries.sort { $0.submission.number < $1.submission.number }
+  }
+
+  /// A line that was cut off is no JSON: it lacks its brace.
+  private static func line(_ bytes: ArraySlice<UInt8>) -> SubmissionLine? {
+    let line = try? JSONDecoder().decode(SubmissionLine.self, from: Data(bytes))
+    guard let line, line.submission >= 0 else { return nil }
+    return line.intent == nil && state(line) == nil ? nil : line
+  }
+
+  private static func state(_ line: SubmissionLine) -> State? {
+    if let why = line.gone { return .gone(why) }
+    return line.job.map { .submitted(job: $0) }
+  }
+}

@@ -1,0 +1,228 @@
+import Pipeline
+import Storage
+import SystemPackage
+import Yams
+
+/// A profile file becomes a `ClusterProfile`; every error in it is found in one reading.
+public struct ProfileReader {
+  private var diagnostics: DiagnosticList
+  private var profile = ClusterProfile()
+  /// Where values stand that are compared with each other.
+  private var marks: [String: Mark] = [:]
+
+  static let topKeys = ["schema", "executor", "slurm"]
+  static let slurmKeys = [
+    "partition", "account", "qos", "cpus", "memory", "maxMemory", "time", "maxTime", "group",
+    "maxRunning", "maxQueued", "poll", "patience", "scratch", "program", "setup", "extra",
+  ]
+
+  /// Reads `text`. `file` is how messages name it.
+  public static func read(_ text: String, file: String) throws(PipelineError) -> ClusterProfile {
+    // Some editors put a byte order mark in front.
+    let text =
+      text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+    var reader = ProfileReader(diagnostics: DiagnosticList(file: file, text: text))
+    reader.read(text)
+    try reader.diagnostics.check()
+    return reader.profile
+  }
+
+  private init(diagnostics: DiagnosticList) {
+    self.diagnostics = diagnostics
+  }
+
+  private mutating func read(_ text: String) {
+    if let problem = YAMLNesting.problem(in: text) {
+      return diagnostics.add(nil, "no profile: it has \(problem)")
+    }
+    let root: Node?
+    do {
+      root = try Yams.compose(yaml: text)
+    } catch let error as YamlError {
+      return diagnostics.add(yaml: error)
+    } catch {
+      return diagnostics.add(nil, "\(error)")
+    }
+    guard let root, let top = root.mapping else {
+      return diagnostics.add(root?.mark, "a profile is a map with 'schema', 'executor' and 'slurm'")
+    }
+    var hasSchema = false
+    for (key, value) in top {
+      switch key.string ?? "" {
+      case "schema":
+        hasSchema = true
+        if value.string != "1" { diagnostics.add(value.mark, "schema is 1 in this version") }
+      case "executor": profile.executor = choice(value, "executor")
+      case "slurm":
+        // Every key may be left out, all of them too.
+        if let map = value.mapping {
+          for (key, value) in map { setSlurm(key, value) }
+        } else if value.scalar?.string.isEmpty != true {
+          diagnostics.add(value.mark, "slurm is a map")
+        }
+      default: diagnostics.unknown(key, among: Self.topKeys, what: "key")
+      }
+    }
+    if !hasSchema { diagnostics.add(root.mark, "'schema: 1' is missing") }
+    compare()
+  }
+
+  private mutating func setSlurm(_ key: Node, _ value: Node) {
+    let name = key.string ?? ""
+    marks[name] = value.mark
+    switch name {
+    case "partition": profile.partition = siteName(value, name)
+    case "account": profile.account = siteName(value, name)
+    case "qos": profile.qos = siteName(value, name)
+    case "cpus": profile.cpus = whole(value, name, 1...1024)
+    case "memory": profile.memoryBytes = memory(value, name)
+    case "maxMemory": profile.maxMemoryBytes = memory(value, name)
+    case "time": profile.timeSeconds = seconds(value, name, Self.times).map { Int($0.rounded(.up)) }
+    case "maxTime":
+      profile.maxTimeSeconds = seconds(value, name, Self.times).map { Int($0.rounded(.up)) }
+    case "group": profile.group = group(value)
+    case "maxRunning": profile.maxRunning = whole(value, name, 1...1_000_000)
+    case "maxQueued": profile.maxQueued = whole(value, name, 1...1_000_000)
+    case "poll": profile.pollSeconds = seconds(value, name, Self.polls)
+    case "patience": profile.patienceSeconds = seconds(value, name, Self.patiences)
+    case "scratch": profile.scratch = choice(value, name)
+    case "program": profile.program = program(value)
+    case "setup": profile.setup = texts(value, name, "a list of lines for the shell").map(\.text)
+    case "extra": profile.extra = extra(value)
+    default: diagnostics.unknown(key, among: Self.slurmKeys, what: "key")
+    }
+  }
+
+  /// What is right alone may not fit together.
+  private mutating func compare() {
+    if let asked = profile.memoryBytes, let most = profile.maxMemoryBytes, most < asked {
+      diagnostics.add(marks["maxMemory"], "maxMemory is at least memory")
+    }
+    if let asked = profile.timeSeconds, let most = profile.maxTimeSeconds, most < asked {
+      diagnostics.add(marks["maxTime"], "maxTime is at least time")
+    }
+  }
+
+  // MARK: Kinds of values
+
+  /// A range of durations with the words for it.
+  private struct Durations {
+    var seconds: ClosedRange<Double>
+    var words: String
+  }
+
+  private static let day = 86_400.0
+  private static let times = Durations(seconds: 60...(365 * day), words: "1min to 365 days")
+  private static let polls = Durations(seconds: 1...3600, words: "1s to 1h")
+  private static let patiences = Durations(seconds: 1...(7 * day), words: "1s to 168h")
+  /// A worker needs about half of this for itself.
+  private static let leastMemoryBytes: Int64 = 64_000_000
+  private static let mostMemoryBytes: Int64 = 1_000_000_000_000_000
+
+  private mutating func text(_ node: Node) -> String? {
+    guard let scalar = node.scalar else {
+      diagnostics.add(node.mark, "a single value is expected here")
+      return nil
+    }
+    return scalar.string
+  }
+
+  private mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    _ node: Node, _ name: String
+  ) -> Choice? where Choice.RawValue == String {
+    guard let text = text(node) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    let known = Choice.allCases.map(\.rawValue)
+    diagnostics.add(
+      node.mark,
+      "\(name) is \(known.joined(separator: " or "))" + NearestName.suggestion(text, among: known))
+    return nil
+  }
+
+  private mutating func whole(_ node: Node, _ name: String, _ range: ClosedRange<Int>) -> Int? {
+    guard let text = text(node) else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
+    diagnostics.add(
+      node.mark, "\(name) is a whole number, \(range.lowerBound) to \(range.upperBound)")
+    return nil
+  }
+
+  private mutating func memory(_ node: Node, _ name: String) -> Int64? {
+    guard let text = text(node) else { return nil }
+    if let bytes = SizeText.bytes(text),
+      (Self.leastMemoryBytes...Self.mostMemoryBytes).contains(bytes)
+    {
+      return bytes
+    }
+    diagnostics.add(
+      node.mark, "\(name) is a size with its unit, such as 4GB, 64MB to 1000TB")
+    return nil
+  }
+
+  private mutating func seconds(_ node: Node, _ name: String, _ range: Durations) -> Double? {
+    guard let text = text(node) else { return nil }
+    if let nanoseconds = DurationText.nanoseconds(text) {
+      let seconds = Double(nanoseconds) / 1e9
+      if range.seconds.contains(seconds) { return seconds }
+    }
+    diagnostics.add(
+      node.mark, "\(name) is a duration with its unit, such as 30min, \(range.words)")
+    return nil
+  }
+
+  private mutating func group(_ node: Node) -> GroupLimit? {
+    guard let text = text(node) else { return nil }
+    if let group = GroupLimit(text) { return group }
+    diagnostics.add(
+      node.mark,
+      "group is a number of captures, 1 to \(GroupLimit.mostCaptures), or a duration "
+        + "with its unit, such as 10min, at least 1s")
+    return nil
+  }
+
+  /// A name that the site has given: one word, which cannot be taken for an option.
+  private mutating func siteName(_ node: Node, _ name: String) -> String? {
+    guard let text = text(node) else { return nil }
+    let isWord = text.unicodeScalars.allSatisfy {
+      $0.value > 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace
+    }
+    if isWord, !text.isEmpty, !text.hasPrefix("-") { return text }
+    diagnostics.add(node.mark, "\(name) is one word that the site knows")
+    return nil
+  }
+
+  private mutating func program(_ node: Node) -> FilePath? {
+    guard let text = text(node) else { return nil }
+    if text.hasPrefix("/"), text.utf8.count > 1, !text.utf8.contains(0) { return FilePath(text) }
+    diagnostics.add(node.mark, "program is a whole path, from '/' on, that every node sees")
+    return nil
+  }
+
+  private mutating func texts(
+    _ node: Node, _ name: String, _ what: String
+  ) -> [(text: String, mark: Mark?)] {
+    guard let list = node.sequence else {
+      diagnostics.add(node.mark, "\(name) is \(what)")
+      return []
+    }
+    return list.compactMap { item in
+      guard let text = text(item) else { return nil }
+      if !text.isEmpty, !text.utf8.contains(0) { return (text, item.mark) }
+      diagnostics.add(item.mark, "\(name) is \(what), none of them empty")
+      return nil
+    }
+  }
+
+  private mutating func extra(_ node: Node) -> [String] {
+    let words = texts(node, "extra", "a list of options of sbatch")
+    for (index, word) in words.enumerated() {
+      if index == 0, !word.text.hasPrefix("-") {
+        diagnostics.add(word.mark, "an option of sbatch begins with '-'")
+      }
+      if let remedy = ReservedOption.remedy(for: word.text) {
+        diagnostics.add(word.mark, remedy)
+      }
+    }
+    return words.map(\.text)
+  }
+}

@@ -1,0 +1,42 @@
+/// Why an element that waits will never start.
+enum WaitingReason {
+  /// No other like it will: what was asked for is wrong.
+  case configuration(String)
+  /// Its node is at fault.
+  case lost(String)
+  case failure(String)
+
+  /// `nil` for a wait that may end.
+  static func neverStarts(_ view: TaskView) -> WaitingReason? {
+    guard let reason = view.reason else { return nil }
+    switch reason {
+    case "BadConstraints", "PartitionConfig", "AccountNotAllowed", "InvalidAccount", "InvalidQOS":
+      return .configuration(
+        "the batch system will never start what was asked for (\(reason)): look at partition, account, "
+          + "qos, cpus, memory, time and extra in the profile")
+    case "launch failed requeued held", "launch_failed_requeued_held":
+      return .lost("launch failed")
+    case "DependencyNeverSatisfied":
+      return .failure("what it was to follow never came (DependencyNeverSatisfied)")
+    case "JobHeldAdmin":
+      return .failure("an administrator holds its job (JobHeldAdmin): ask them")
+    default: return nil
+    }
+  }
+
+  /// In words, for a display.
+  static func words(_ reason: String) -> String {
+    switch reason {
+    case "Priority": "Priority: others come first"
+    case "Resources": "Resources: nodes are busy"
+    case "JobArrayTaskLimit": "JobArrayTaskLimit: as many as may run at a time"
+    case "JobHeldUser": "JobHeldUser: somebody holds the job; 'scontrol release' lets it go on"
+    case "BeginTime": "BeginTime: not before its time"
+    case "None", "": "just submitted"
+    case _ where reason.hasPrefix("ReqNodeNotAvail"): "ReqNodeNotAvail: nodes are down or reserved"
+    case _ where reason.hasPrefix("QOS") || reason.hasPrefix("Assoc"):
+      "\(reason): a limit of the site"
+    default: reason
+    }
+  }
+}

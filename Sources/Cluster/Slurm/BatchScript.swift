@@ -1,0 +1,50 @@
+import Storage
+import SystemPackage
+
+/// The script of a job, which `sbatch` reads from its standard input.
+enum BatchScript {
+  /// A shell that ends at the first line of `setup` that fails, and then becomes the program: signals of
+  /// Slurm reach only the shell.
+  static func text(_ submission: Submission, setup: [String]) -> String {
+    // Until the program listens, the signal that the time is nearly up must not end anything.
+    let trap = submission.count > 0 ? ["trap '' USR2"] : []
+    let lines = ["#!/bin/sh", "set -e"] + trap + setup + ["exec " + command(submission)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// An element is told the number of the first one; the others differ by their index.
+  private static func command(_ submission: Submission) -> String {
+    var words = [submission.program.text] + submission.arguments
+    if submission.count > 0 {
+      words += ["element", submission.runFolder.text, "\(submission.firstElement)"]
+    }
+    return words.map(quoted).joined(separator: " ")
+  }
+
+  /// One word for `sh`, whatever is in it.
+  static func quoted(_ word: String) -> String {
+    if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+    // By scalars: a quote may stand in front of an accent.
+    var quoted = String.UnicodeScalarView("'".unicodeScalars)
+    for scalar in word.unicodeScalars {
+      if scalar == "'" { quoted += "'\\''".unicodeScalars } else { quoted.append(scalar) }
+    }
+    quoted.append("'")
+    return String(quoted)
+  }
+
+  /// The same for people: only what must be quoted is.
+  static func shown(_ word: String) -> String {
+    let isSafe = word.utf8.allSatisfy { isPlain($0) || "=:,./%@+".utf8.contains($0) }
+    return isSafe && !word.isEmpty ? word : quoted(word)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

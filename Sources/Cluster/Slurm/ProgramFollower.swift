@@ -1,0 +1,113 @@
+import Processes
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Takes what a program says while it runs, and ends it when it takes too long.
+struct ProgramFollower {
+  enum Outcome {
+    case ended(ProcessEnd)
+    case timedOut
+    case tooMuch
+  }
+
+  /// How long a killed program is waited for: one that hangs in the kernel on a dead disk does not end.
+  private static let farewellSeconds = 5.0
+  /// How often it is looked whether it has ended although somebody still holds its pipes.
+  private static let waitMilliseconds = 50.0
+
+  private let child: ChildProcess
+  private var output: Taken
+  private var errors: Taken
+
+  /// - Parameter limits: bytes of standard output, beyond which the program is ended, and of standard
+  ///   error, beyond which it is not kept.
+  init(
+    _ child: ChildProcess, output: FileDescriptor, errors: FileDescriptor,
+    limits: (output: Int, errors: Int)
+  ) {
+    self.child = child
+    self.output = Taken(output, limit: limits.output)
+    self.errors = Taken(errors, limit: limits.errors)
+  }
+
+  var outputText: String { String(decoding: output.bytes, as: UTF8.self) }
+  var errorText: String { String(decoding: errors.bytes, as: UTF8.self) }
+
+  /// Waits for its end or the deadline, on the monotonic clock.
+  mutating func follow(until deadline: Double) -> Outcome {
+    var pause = 0.5
+    while true {
+      let left = (deadline - SlurmCommand.monotonicSeconds()) * 1000
+      guard left > 0 else { return end(.timedOut) }
+      if output.isAtEnd, errors.isAtEnd {
+        // It closes them when it ends: nearly always it is over.
+        if let end = child.look() { return .ended(end) }
+        usleep(UInt32(min(pause, left) * 1000))
+        pause = min(pause * 2, Self.waitMilliseconds)
+        continue
+      }
+      take(withinMilliseconds: min(left, Self.waitMilliseconds))
+      if output.hasMore { return end(.tooMuch) }
+      if !(output.isAtEnd && errors.isAtEnd), let end = child.look() {
+        // Somebody else may hold the pipes for ever: only what is there now.
+        while take(withinMilliseconds: 0), !output.hasMore {}
+        return output.hasMore ? .tooMuch : .ended(end)
+      }
+    }
+  }
+
+  private func end(_ outcome: Outcome) -> Outcome {
+    child.kill()
+    let deadline = SlurmCommand.monotonicSeconds() + Self.farewellSeconds
+    while child.look() == nil, SlurmCommand.monotonicSeconds() < deadline { usleep(2000) }
+    return outcome
+  }
+
+  /// Whether there was something.
+  @discardableResult
+  private mutating func take(withinMilliseconds wait: Double) -> Bool {
+    var both = [output.pollfd, errors.pollfd]
+    guard poll(&both, 2, Int32(wait.rounded(.up))) > 0 else { return false }
+    let before = output.count + errors.count
+    if both[0].revents != 0 { output.take() }
+    if both[1].revents != 0 { errors.take() }
+    return output.count + errors.count > before
+  }
+}
+
+/// What has come out of one pipe.
+private struct Taken {
+  private let source: FileDescriptor
+  private let limit: Int
+  private(set) var bytes: [UInt8] = []
+  /// Bytes that came, kept or not.
+  private(set) var count = 0
+  private(set) var isAtEnd = false
+
+  init(_ source: FileDescriptor, limit: Int) {
+    self.source = source
+    self.limit = limit
+  }
+
+  var hasMore: Bool { count > limit }
+
+  /// A negative number is not looked at.
+  var pollfd: pollfd {
+    Glibc.pollfd(fd: isAtEnd ? -1 : source.rawValue, events: Int16(POLLIN), revents: 0)
+  }
+
+  /// Reads once; only when there is something or nothing will come.
+  mutating func take() {
+    var piece = [UInt8](repeating: 0, count: 65536)
+    guard let read = try? piece.withUnsafeMutableBytes({ try source.read(into: $0) }), read > 0
+    else {
+      isAtEnd = true
+      return
+    }
+    count += read
+    bytes += piece[..<min(read, max(0, limit - bytes.count))]
+  }
+}

@@ -1,0 +1,114 @@
+import Processes
+import Storage
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Runs programs of Slurm, each as a child of the calling thread, with a time-out.
+///
+/// A program that does not end in time is killed with all that it has started. If this process dies, the
+/// program dies with it.
+final class SlurmCommand: Sendable {
+  /// Slurm's own patience with a controller that is away is 9 s.
+  static let timeoutSeconds = 60.0
+  static let pingTimeoutSeconds = 10.0
+  /// The rows of a hundred thousand elements are 10 MB.
+  static let mostOutputBytes = 64 << 20
+  private static let mostErrorBytes = 64 << 10
+
+  private let environment: [String: String]
+  private let runs = Mutex<[String: Int]>([:])
+
+  /// - Parameter environment: that of the supervisor; `PATH` in it says where programs are.
+  init(environment: [String: String]) {
+    self.environment = environment
+  }
+
+  /// How often each program has been run.
+  var counts: [String: Int] { runs.withLock { $0 } }
+
+  /// Runs `program` and waits for it. Not from a thread that handles signals.
+  func run(
+    _ program: String, _ arguments: [String], input: [UInt8] = [],
+    timeoutSeconds: Double = SlurmCommand.timeoutSeconds
+  ) -> SlurmAnswer {
+    guard let path = find(program) else { return SlurmAnswer(program: program, end: .absent) }
+    runs.withLock { $0[program, default: 0] += 1 }
+    var order = ProcessOrder(path.text, arguments)
+    order.environment =
+      program == "sbatch"
+      ? SlurmEnvironment.of(environment) : SlurmEnvironment.ofQuestions(environment)
+    order.isGuarded = true
+    order.diesWithStarter = true
+    do {
+      return try run(order, program, input, timeoutSeconds)
+    } catch {
+      let why = (error as? FileError)?.reason ?? "\(error)"
+      return SlurmAnswer(program: program, end: .notStarted(why))
+    }
+  }
+
+  private func find(_ program: String) -> FilePath? {
+    let search = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    for folder in search.split(separator: ":") where folder.hasPrefix("/") {
+      let candidate = FilePath(text: String(folder)).appending(program)
+      if candidate.withPlatformString({ access($0, X_OK) }) == 0, !FileSystem.isFolder(candidate) {
+        return candidate
+      }
+    }
+    return nil
+  }
+
+  private func run(
+    _ order: ProcessOrder, _ program: String, _ input: [UInt8], _ timeoutSeconds: Double
+  ) throws -> SlurmAnswer {
+    var order = order
+    let start = Self.monotonicSeconds()
+    let script = try input.isEmpty ? nil : MemoryFile.of(input)
+    defer { try? script?.close() }
+    let output = try Pipe()
+    defer { try? output.reading.close() }
+    let errors: Pipe
+    do throws(FileError) {
+      errors = try Pipe()
+    } catch {
+      try? output.writing.close()
+      throw error
+    }
+    defer { try? errors.reading.close() }
+    if let script { order.input = .descriptor(script) }
+    order.output = .descriptor(output.writing)
+    order.error = .descriptor(errors.writing)
+    let started = Result { try ChildProcess(order) }
+    try? output.writing.close()
+    try? errors.writing.close()
+    let child = try started.get()
+
+    var following = ProgramFollower(
+      child, output: output.reading, errors: errors.reading,
+      limits: (Self.mostOutputBytes, Self.mostErrorBytes))
+    var answer = SlurmAnswer(program: program, end: .timedOut(seconds: timeoutSeconds))
+    switch following.follow(until: start + timeoutSeconds) {
+    case .ended(let end):
+      switch end.way {
+      case .exited(let code): answer.end = .exited(code)
+      case .killed(let signal): answer.end = .killed(signal: signal)
+      }
+    case .tooMuch: answer.end = .tooMuch
+    case .timedOut: break
+    }
+    answer.output = following.outputText
+    answer.errors = following.errorText
+    answer.seconds = Self.monotonicSeconds() - start
+    return answer
+  }
+
+  static func monotonicSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,38 @@
+/// The states of Slurm in our words.
+enum StateText {
+  private static let known: [String: TaskView.State] = [
+    "PENDING": .pending,
+    "RUNNING": .running,
+    // On their way in, out or stopped on their node: it has not ended.
+    "COMPLETING": .running, "CONFIGURING": .running, "SUSPENDED": .running, "STOPPED": .running,
+    "RESIZING": .running, "SIGNALING": .running, "STAGE_OUT": .running,
+    "COMPLETED": .completed,
+    "FAILED": .failed,
+    "OUT_OF_MEMORY": .outOfMemory,
+    "TIMEOUT": .timeout,
+    "CANCELLED": .cancelled,
+    "DEADLINE": .deadline,
+  ]
+
+  /// Ended, or put back, for reasons that have nothing to do with what ran.
+  private static let losses: Set<String> = [
+    "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",
+    "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE",
+  ]
+
+  /// `RUNNING`, `CANCELLED by 0`. A word that we do not know stays; `nil` for what is no such word.
+  static func state(_ text: some StringProtocol) -> (state: TaskView.State, cancelledBy: String?)? {
+    let words = text.split(separator: " ")
+    guard var word: String = words.first.map({ String($0) }) else { return nil }
+    // As some versions cut it off.
+    if word.hasSuffix("+") { word.removeLast() }
+    guard !word.isEmpty, word.utf8.allSatisfy(isLetter) else { return nil }
+    let by = words.count >= 3 && words[1] == "by" ? String(words[2]) : nil
+    if let state = known[word] { return (state, state == .cancelled ? by : nil) }
+    return (losses.contains(word) ? .lost(word) : .unknown(word), nil)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "_")
+  }
+}

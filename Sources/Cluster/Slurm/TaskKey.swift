@@ -1,0 +1,109 @@
+/// The name of one element, or of many, as Slurm writes it: `34_5`, `34_[2-9%2]`, `7_[1,3,7-9]`, `12`.
+struct TaskKey: Hashable {
+  enum Indices: Hashable {
+    /// A job without an array.
+    case none
+    case one(Int)
+    case many(IndexSetText)
+  }
+
+  var job: String
+  var indices: Indices
+
+  /// `nil` for what is no such name: steps (`34_5.batch`), parts of composed jobs (`12+0`).
+  init?(_ text: some StringProtocol) {
+    guard let (job, rest) = Self.split(text) else { return nil }
+    self.job = job
+    guard let rest else {
+      indices = .none
+      return
+    }
+    if rest.hasPrefix("["), rest.hasSuffix("]") {
+      guard let many = Self.indices(rest.dropFirst().dropLast()) else { return nil }
+      indices = .many(many)
+    } else {
+      guard let index = Self.index(rest) else { return nil }
+      indices = .one(index)
+    }
+  }
+
+  /// The number of a job in front of `_`, and what is behind it.
+  private static func split(_ text: some StringProtocol) -> (String, Substring?)? {
+    let parts = String(text).split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let job = parts.first, isJob(job) else { return nil }
+    return (String(job), parts.count > 1 ? parts[1] : nil)
+  }
+
+  /// Whether this is the number of a job: 1 or more, of at most 18 digits.
+  static func isJob(_ text: some StringProtocol) -> Bool {
+    let digits = text.utf8
+    return (1...18).contains(digits.count) && digits.first != UInt8(ascii: "0")
+      && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  /// Above what Slurm lets a site allow (4,000,001): also "and so on" where a list was cut off.
+  static let mostIndices = 4_000_001
+
+  private static func index(_ text: some StringProtocol) -> Int? {
+    guard (1...7).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let index = Int(text), index < mostIndices
+    else { return nil }
+    return index
+  }
+
+  /// `2-9%2`, `0-3`, `1,3,7-9`, `0-20:4`; behind `...` Slurm has cut the list off, and every index from
+  /// there on may be meant.
+  private static func indices(_ text: Substring) -> IndexSetText? {
+    let list = text.prefix { $0 != "%" }
+    var ranges: [ClosedRange<Int>] = []
+    for piece in list.split(separator: ",", omittingEmptySubsequences: false) {
+      if piece.hasSuffix("...") {
+        let start = piece.dropLast(3).prefix { $0 != "-" }
+        ranges.append((index(start) ?? ranges.last.map { $0.upperBound + 1 } ?? 0)...mostIndices)
+        break
+      }
+      guard let more = range(piece) else { return nil }
+      ranges += more
+    }
+    return ranges.isEmpty ? nil : IndexSetText(merged(ranges))
+  }
+
+  /// `4`, `2-9`; `0-20:4` is the only one that is listed.
+  private static func range(_ text: Substring) -> [ClosedRange<Int>]? {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first else { return nil }
+    let ends = first.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let start = ends.first.flatMap({ index($0) }), let end = ends.last.flatMap({ index($0) }),
+      start <= end
+    else { return nil }
+    guard parts.count == 2 else { return [start...end] }
+    guard let step = index(parts[1]), step > 0 else { return nil }
+    if step == 1 { return [start...end] }
+    return stride(from: start, through: end, by: step).map { $0...$0 }
+  }
+
+  private static func merged(_ ranges: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
+    var merged: [ClosedRange<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
+}
+
+extension TaskTable {
+  /// Adds what is said of the elements of `key`; later rows replace earlier ones.
+  mutating func add(_ key: TaskKey, _ view: TaskView) {
+    switch key.indices {
+    case .none: tasks[TaskID(job: key.job, index: nil)] = view
+    case .one(let index): tasks[TaskID(job: key.job, index: index)] = view
+    case .many(let indices):
+      folded.append(FoldedTasks(job: key.job, indices: indices, view: view))
+    }
+  }
+}

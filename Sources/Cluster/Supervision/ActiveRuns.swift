@@ -1,0 +1,134 @@
+import Runner
+import Storage
+import SystemPackage
+
+/// A run on a batch system that is not over, for people.
+public struct ActiveRun: Sendable, Hashable {
+  public var run: String
+  public var isDetached = false
+  public var elements = 0
+  public var ended = 0
+  public var running = 0
+  public var waiting = 0
+  /// The longest time that an element has waited for its begin, as far as it is known.
+  public var longestWaitSeconds: Double?
+  /// Why elements wait, in words.
+  public var reason: String?
+  /// Nothing of it is at work any more, and nobody has concluded it.
+  public var isAbandoned = false
+
+  /// One line: `run ID on the cluster: 3/12 elements ended, 4 running, 5 waiting (Priority: …)`.
+  public var line: String {
+    if isAbandoned {
+      return "run \(run) on the cluster has ended and was not concluded: "
+        + (isDetached ? "the next 'run' on this output does it" : "run the same command again")
+    }
+    var text = "run \(run) on the cluster: \(ended)/\(elements) elements ended, \(running) running"
+    if waiting > 0 {
+      text += ", \(waiting) waiting"
+      let why = [
+        longestWaitSeconds.map { "for up to \(ClusterText.duration($0))" }, reason,
+      ].compactMap { $0 }
+      if !why.isEmpty { text += " (\(why.joined(separator: "; ")))" }
+    }
+    return text
+  }
+}
+
+extension ActiveRun {
+  private struct Found {
+    var run: ActiveRun
+    var files: RunFiles
+    var tasks: [Int: TaskID]
+    /// Jobs that go on with it.
+    var followers: [String]
+    var begun: Set<Int>
+    var over: Set<Int>
+  }
+
+  /// Those of an output. Asks the batch system once for all of them, and not at all when there are none; what
+  /// it does not say is told from results alone. Changes nothing.
+  ///
+  /// - Parameter makeSystem: given a run and the profile that it was started with.
+  public static func all(
+    in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> any BatchSystem
+  ) -> [ActiveRun] {
+    let runs = root.appending("runs")
+    var found: [Found] = []
+    var system: (any BatchSystem)?
+    for name in (try? FileSystem.names(in: runs)) ?? [] where RunID(name) != nil {
+      let files = RunFiles(run: runs.appending(name))
+      guard FileSystem.exists(files.submissions), !OtherRuns.isClosed(files),
+        let plan = ClusterPlan.read(files), let folder = try? HeldFolder.following(files.folder),
+        let history = try? SubmissionLog.read(in: folder)
+      else { continue }
+      system = system ?? makeSystem(files.run, plan.profile)
+      var active = ActiveRun(run: name)
+      active.isDetached = plan.isDetached
+      var tasks: [Int: TaskID] = [:]
+      for entry in history.entries {
+        guard let job = entry.job else { continue }
+        for index in 0..<max(0, entry.submission.count) {
+          tasks[entry.submission.firstElement + index] = TaskID(job: job, index: index)
+        }
+      }
+      var begun: Set<Int> = []
+      var over: Set<Int> = []
+      for entry in ResultReader(files).read(where: { tasks[$0] != nil }) {
+        if case .begin = entry.line { begun.insert(entry.element) }
+        if case .end = entry.line { over.insert(entry.element) }
+      }
+      active.elements = tasks.count
+      let followers = history.entries.filter { $0.submission.count == 0 }.compactMap(\.job)
+      found.append(
+        Found(
+          run: active, files: files, tasks: tasks, followers: followers, begun: begun, over: over))
+    }
+    guard let system, !found.isEmpty else { return [] }
+    let jobs = Set(found.flatMap { $0.tasks.values.map(\.job) + $0.followers }).sorted()
+    var told: TaskTable?
+    if case .table(let known) = system.tasks(of: jobs) { told = known }
+    var table = TaskTable(isQueue: false)
+    let isAnyWaiting = found.contains { run in
+      run.tasks.keys.contains { !run.begun.contains($0) && !run.over.contains($0) }
+    }
+    if isAnyWaiting, case .table(let known) = system.waitingReasons(of: jobs) { table = known }
+    return found.map { entry in
+      var active = entry.run
+      var oldest: Int64?
+      for (number, task) in entry.tasks {
+        let state = told?[task]?.state
+        if entry.over.contains(number) {
+          active.ended += 1
+        } else if let state, !state.isLive {
+          active.ended += 1
+        } else if entry.begun.contains(number) {
+          // Gone from a queue that knows all that is in it: it is over.
+          if told?.isQueue == true, state == nil { active.ended += 1 } else { active.running += 1 }
+        } else {
+          active.waiting += 1
+          active.reason = active.reason ?? table[task]?.reason.map(WaitingReason.words)
+          oldest = oldest ?? RunID(active.run)?.madeNanoseconds
+        }
+      }
+      active.longestWaitSeconds = oldest.map {
+        max(0, Double(FileStamp.nowNanoseconds() - $0) / 1e9)
+      }
+      let isFollowed = entry.followers.contains { job in
+        told?[TaskID(job: job, index: nil)]?.state.isLive ?? (told == nil)
+      }
+      active.isAbandoned =
+        active.ended == active.elements && !isFollowed && !FileLock.isHeld(at: entry.files.lock)
+      return active
+    }
+  }
+}
+
+extension TaskView.State {
+  var isLive: Bool {
+    switch self {
+    case .pending, .running, .unknown: true
+    default: false
+    }
+  }
+}

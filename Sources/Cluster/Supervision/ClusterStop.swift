@@ -1,0 +1,40 @@
+import Runner
+
+/// Why a run on a batch system ends before its captures have.
+public enum ClusterStop: Sendable, Hashable {
+  /// What was asked for will never be given: 78.
+  case configuration(String)
+  /// The batch system does not answer: 75. Elements are left at work.
+  case unreachable(String, elements: Int)
+  /// The terminal is gone: elements are left at work.
+  case left
+
+  /// Whether what was submitted goes on.
+  var leavesElements: Bool {
+    switch self {
+    case .configuration: false
+    case .unreachable, .left: true
+    }
+  }
+
+  public var exit: Int {
+    switch self {
+    case .configuration: ExitStatus.badPipeline
+    case .unreachable: ExitStatus.locked
+    case .left: ExitStatus.terminated
+    }
+  }
+
+  public var message: String {
+    switch self {
+    case .configuration(let why): why
+    case .unreachable(let words, let elements):
+      "the batch system does not answer"
+        + (words.isEmpty ? "" : " (\(words))")
+        + (elements > 0
+          ? "; \(elements) elements were left at work: run the same command again, it goes on with them"
+          : "; nothing was submitted: run the same command again when it does")
+    case .left: "left; what was submitted goes on. Run the same command again to go on with it"
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Captures
+import Parallel
+import Pipeline
+import Processes
+import Runner
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Runs a batch on a batch system: plans here, hands over captures with work, and reports on all.
+public struct ClusterSupervisor {
+  let batch: BatchRun
+  let source: PipelineSource
+  let profile: ClusterProfile
+  let limits: ClusterLimits
+  public let options: RunOptions
+  let graceSeconds: Double
+  let program: ProgramIdentity
+  let programPath: FilePath
+  let clock: RunClock
+  let makeSystem: @Sendable (FilePath) -> any BatchSystem
+
+  /// - Parameters:
+  ///   - options: those of `batch`, with cores and memory as the user gave them for an element, if so.
+  ///   - programPath: what elements execute; absolute.
+  ///   - makeSystem: given the run's folder.
+  public init(
+    _ batch: BatchRun, source: PipelineSource, profile: ClusterProfile, limits: ClusterLimits,
+    options: RunOptions, graceSeconds: Double, program: ProgramIdentity, programPath: FilePath,
+    clock: RunClock = .system, makeSystem: @escaping @Sendable (FilePath) -> any BatchSystem
+  ) {
+    self.batch = batch
+    self.source = source
+    self.profile = profile
+    self.limits = limits
+    self.options = options
+    self.graceSeconds = graceSeconds
+    self.program = program
+    self.programPath = programPath
+    self.clock = clock
+    self.makeSystem = makeSystem
+  }
+
+  /// What a run gives besides its captures.
+  public struct Request: Sendable {
+    public var declined: [CaptureFinder.Finding]
+    public var skipped: [CaptureReport]
+    public var unrecognized: [RunReport.Unrecognized]
+    public var isDetached: Bool
+    public var notify: String?
+    public var holdsSecrets = false
+
+    public init(
+      declined: [CaptureFinder.Finding], skipped: [CaptureReport],
+      unrecognized: [RunReport.Unrecognized], isDetached: Bool, notify: String?
+    ) {
+      self.declined = declined
+      self.skipped = skipped
+      self.unrecognized = unrecognized
+      self.isDetached = isDetached
+      self.notify = notify
+    }
+  }
+
+  /// How it went.
+  public enum Outcome: Sendable {
+    case ended(RunReport, ClusterStop?)
+    /// Everything is submitted; a job that follows concludes the run.
+    case detached(elements: Int, jobs: [String])
+  }
+
+  /// Runs everything. Throws when the run's own files cannot be written.
+  ///
+  /// - Parameter isLeft: whether the terminal is gone.
+  public func run(
+    _ targets: [CaptureTarget], _ request: Request, run: String,
+    events: any EventSink, interruption: Interruption, isLeft: () -> Bool
+  ) throws -> Outcome {
+    let root = options.output
+    let files = RunFiles(run: OutputLayout.run(run, in: root))
+    let folder = try HeldFolder.following(files.run).makeFolder(RunFiles.folderName)
+    if request.holdsSecrets {
+      _ = files.folder.withPlatformString { chmod($0, 0o700) }
+    }
+    _ = try folder.makeFolder(RunFiles.resultsName)
+    _ = try folder.makeFolder(RunFiles.logsName)
+    let nonce = "\(run) \(UInt64.random(in: 0 ... .max))"
+    try folder.replace(RunFiles.nonceName, with: Array(nonce.utf8))
+    let lock = try? FileLock(in: folder, name: RunFiles.lockName, holder: "run \(run)") { _ in false
+    }
+    let probe = LockProbe.hold(in: folder, run: run)
+    defer { withExtendedLifetime((lock, probe)) {} }
+
+    var options = options
+    options.output = root
+    var plan = ClusterPlan(
+      run: run, nonce: nonce, isDetached: request.isDetached, profile: profile, limits: limits,
+      pipeline: source, options: options, workingFolder: try FileSystem.absolute("."),
+      graceSeconds: graceSeconds, program: program, programPath: programPath,
+      programDigest: try Digest(ofFileAt: programPath), work: [], settled: request.skipped,
+      unrecognized: request.unrecognized, notify: request.notify)
+
+    let planned = OtherRuns.planned(in: root, except: run)
+    let survey = Survey(batch, targets, rereads: true)
+    var work: [Int] = []
+    var settled: [Int: CaptureReport] = [:]
+    for start in stride(from: 0, to: targets.count, by: survey.blockLength) {
+      if interruption.isRequested { break }
+      let block = Array(start..<min(targets.count, start + survey.blockLength))
+      for finding in survey.look(at: block, until: interruption) {
+        if let report = finding.settled {
+          settled[finding.index] = report
+        } else {
+          work.append(finding.index)
+        }
+      }
+    }
+    plan.holdsSecrets = request.holdsSecrets
+    plan.work = work.map { targets[$0].layout.name }
+    plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
+    try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
+
+    let system = makeSystem(files.run)
+    // Nothing to do needs nobody.
+    let site: Site
+    if work.isEmpty {
+      site = Site()
+    } else {
+      switch system.site() {
+      case .site(let known): site = known
+      case .silent(let words):
+        return try ended(
+          files, plan, targets, request, settled, system, Site(), events, interruption,
+          stop: .unreachable(words, elements: 0))
+      case .unusable(let words):
+        return try ended(
+          files, plan, targets, request, settled, system, Site(), events, interruption,
+          stop: .configuration(words))
+      }
+    }
+    let cluster = try ClusterRun(
+      batch, plan, targets, declined: request.declined, files: files, system: system, site: site,
+      events: events, interruption: interruption, clock: clock)
+    cluster.settle(settled)
+    if !work.isEmpty { cluster.begin(work, past: settled.keys.sorted(), planned: planned) }
+    if request.isDetached, !cluster.isOver, let jobs = cluster.detach() {
+      return .detached(elements: cluster.figures.submitted, jobs: jobs)
+    }
+    if !cluster.isOver { cluster.attend(isLeft: isLeft) }
+    let report = cluster.close()
+    if cluster.stop == nil || cluster.elements.isEmpty { OtherRuns.close(files) }
+    return .ended(report, cluster.stop)
+  }
+
+  private func ended(
+    _ files: RunFiles, _ plan: ClusterPlan, _ targets: [CaptureTarget], _ request: Request,
+    _ settled: [Int: CaptureReport], _ system: any BatchSystem, _ site: Site,
+    _ events: any EventSink, _ interruption: Interruption, stop: ClusterStop
+  ) throws -> Outcome {
+    let cluster = try ClusterRun(
+      batch, plan, targets, declined: request.declined, files: files, system: system, site: site,
+      events: events, interruption: interruption, clock: clock)
+    cluster.settle(settled)
+    cluster.stop = stop
+    OtherRuns.close(files)
+    return .ended(cluster.close(), stop)
+  }
+}
+
+extension ClusterRun {
+  /// Captures without work.
+  func settle(_ reports: [Int: CaptureReport]) {
+    for (index, report) in reports.sorted(by: { $0.key < $1.key }) {
+      ended[report.id] = true
+      ledger.start(index)
+      ledger.finish(index, CaptureOutcome(report))
+    }
+  }
+
+  /// Makes elements of all captures with work that no element of another run has.
+  ///
+  /// - Parameters:
+  ///   - past: captures that were processed before.
+  ///   - planned: captures that other runs had in their plans before `work` was found.
+  func begin(_ work: [Int], past: [Int], planned: Set<String>) {
+    others = OtherRuns(in: plan.options.output, except: plan.run, system)
+    let working = others.working
+    let names = Set(work.map { targets[$0].layout.name })
+    let held = names.intersection(working)
+    if plan.options.waitsForLocks {
+      others.held = held
+    } else {
+      for name in held.sorted() {
+        guard let index = indices[name] else { continue }
+        ended[name] = true
+        ledger.finish(
+          index,
+          CaptureOutcome(
+            targets[index].skipped("held by \(others.holder(of: name))"),
+            codes: [ExitStatus.locked]))
+      }
+    }
+    // What another run's element has ended between the two looks has no work any more.
+    let ours = work.filter { !held.contains(targets[$0].layout.name) }
+    let again = ours.filter { planned.contains(targets[$0].layout.name) }
+    let settledSince = settleAgain(again)
+    let free = ours.filter { !settledSince.contains($0) }.map { targets[$0] }
+    let maker = ElementMaker(batch: batch, limits: plan.limits, site: site)
+    let groups = maker.groups(free, past: past.map { targets[$0] }).groups
+    figures.elements = groups.count
+    add(groups)
+  }
+}

@@ -1,0 +1,41 @@
+/// How a run on a batch system stands, in one line.
+struct ClusterText {
+  var elements = 0
+  var ended = 0
+  var running = 0
+  var waiting = 0
+  /// Not handed over yet.
+  var unsubmitted = 0
+  /// Held by elements of another run.
+  var held = 0
+  var captures = 0
+  var done = 0
+  var failed = 0
+  var reason: String?
+  var secondsLeft: Double?
+
+  var line: String {
+    var parts = ["\(ended)/\(elements) elements"]
+    if running > 0 { parts.append("\(running) running") }
+    if waiting > 0 { parts.append("\(waiting) waiting" + (reason.map { " (\($0))" } ?? "")) }
+    if unsubmitted > 0 { parts.append("\(unsubmitted) not submitted yet") }
+    var text = parts.joined(separator: ", ")
+    text += " · \(done)/\(captures) captures done, \(failed) failed"
+    if held > 0 { text += ", \(held) held by another run" }
+    if let secondsLeft, secondsLeft > 0 { text += " · \(Self.duration(secondsLeft)) left" }
+    return text
+  }
+
+  static func duration(_ seconds: Double) -> String {
+    let whole = Int(seconds.rounded(.up).clamped(to: 0...1e9))
+    if whole < 60 { return "\(whole) s" }
+    if whole < 3600 { return "\(whole / 60) min" }
+    return "\(whole / 3600) h \(whole % 3600 / 60) min"
+  }
+}
+
+extension Double {
+  func clamped(to range: ClosedRange<Double>) -> Double {
+    Swift.min(range.upperBound, Swift.max(range.lowerBound, self))
+  }
+}

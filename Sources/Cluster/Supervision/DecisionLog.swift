@@ -1,0 +1,44 @@
+import FoundationEssentials
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// How captures of a run have ended, `decided.jsonl`: whoever goes on with the run decides nothing twice.
+final class DecisionLog {
+  struct Decision: Codable {
+    var name: String
+    var outcome: CaptureOutcome
+  }
+
+  static let name = "decided.jsonl"
+  private let file: FileDescriptor
+
+  init(_ files: RunFiles) throws(FileError) {
+    file = try HeldFolder.following(files.folder).append(to: Self.name)
+  }
+
+  deinit { try? file.close() }
+
+  /// What cannot be written is decided again by who comes next.
+  func append(_ name: String, _ outcome: CaptureOutcome) {
+    guard let bytes = try? JSONText.canonical(Decision(name: name, outcome: outcome)) else {
+      return
+    }
+    _ = try? (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes { try file.writeAll($0) }
+  }
+
+  static func read(_ files: RunFiles) -> [String: CaptureOutcome] {
+    guard
+      let bytes = try? HeldFolder.following(files.folder).contents(of: name, limit: 1 << 30)
+    else { return [:] }
+    var decided: [String: CaptureOutcome] = [:]
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let decision = try? JSONDecoder().decode(Decision.self, from: Data(line)) else {
+        continue
+      }
+      decided[decision.name] = decision.outcome
+    }
+    return decided
+  }
+}
