@@ -5,8 +5,14 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
   public var schema = 1
   /// Version of the program.
   public var version: String
+  /// What the program was built from and runs with; `nil` in reports of older programs.
+  public var build: BuildDescription?
+  /// Versions of the programs that were compared with, by their names in `--compare`.
+  public var peers: [String: String]?
   public var machine: MachineDescription
   public var settings: Settings
+  /// `problems` as they were when it was measured; `nil` in reports of older programs.
+  public var warnings: [String]?
   public var captures: [CaptureFigures] = []
 
   /// How it was measured.
@@ -25,10 +31,19 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     }
   }
 
-  public init(version: String, machine: MachineDescription, settings: Settings) {
+  public init(
+    version: String, build: BuildDescription? = nil, machine: MachineDescription, settings: Settings
+  ) {
     self.version = version
+    self.build = build
     self.machine = machine
     self.settings = settings
+  }
+
+  /// What is wrong with all of its figures: a sentence each.
+  public var problems: [String] {
+    (build?.configuration == "debug"
+      ? ["this is a debug build: its times say nothing about the program"] : []) + machine.warnings
   }
 
   public init(json: [UInt8]) throws {
@@ -47,6 +62,8 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   /// One entry per number of jobs.
   public var runs: [JobsFigures] = []
   public var comparison: PeerComparison?
+  /// Against the least that can be done with the same libraries, if that was measured.
+  public var floor: FloorFigures?
 
   public init(
     id: String, family: String, origin: String?, frames: Int, inputBytes: Int64

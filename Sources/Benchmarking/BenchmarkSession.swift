@@ -28,15 +28,16 @@ public struct BenchmarkSession: Sendable {
   /// - Parameters:
   ///   - program: the executable that is measured.
   ///   - scratch: a folder for output and words; on the file system that results would go to.
+  ///   - runner: starts the programs; by default one of its own.
   public init(
     program: FilePath, scratch: FilePath, settings: BenchmarkReport.Settings,
-    willRun: @escaping @Sendable (String) throws -> Void
+    runner: ProgramRunner? = nil, willRun: @escaping @Sendable (String) throws -> Void
   ) {
     self.program = program.string
     self.scratch = scratch
     self.settings = settings
     self.willRun = willRun
-    runner = ProgramRunner(wordsIn: scratch)
+    self.runner = runner ?? ProgramRunner(wordsIn: scratch)
   }
 
   /// The whole pipeline, once per number of jobs and repetition, the numbers of jobs in turn.
@@ -48,17 +49,25 @@ public struct BenchmarkSession: Sendable {
     return zip(jobs, samples).map { ($0, $1) }
   }
 
-  /// The color stage of the default pipeline against peers on `video`, all in turn on all cores.
+  /// The color stage of the default pipeline against peers on `video`, all in turn on all cores. What each peer
+  /// writes in the first round is looked at beside our own pictures.
   public func compare(
-    _ subject: Subject, video: FilePath, compressions: [String], peers: [PeerCommand],
-    peerProgram: String
+    _ subject: Subject, video: FilePath, compressions: [String], peers: [PeerCommand]
   ) throws -> PeerComparison {
     let ours = compressions.map { "scanmill, \($0)" }
+    var kept: KeptPictures?
+    var checks: [PictureCheck] = []
+    let place = scratch.appending("kept-pictures")
+    defer { try? FileSystem.remove(place) }
     let samples = try inTurn(ours.count + peers.count) { index in
       if index < ours.count {
         var sample = try run(
           subject, jobs: 0,
-          ["--only", "color", "--set", "color.compression=\(compressions[index])"])
+          ["--only", "color", "--set", "color.compression=\(compressions[index])"]
+        ) { output in
+          guard kept == nil, let color = Self.artifact("color", in: output) else { return }
+          kept = try KeptPictures(of: color, to: place)
+        }
         if let bytes = sample.stages.first(where: { $0.stage == "color" })?.outputBytes {
           sample.outputBytes = bytes
         }
@@ -66,15 +75,27 @@ public struct BenchmarkSession: Sendable {
       }
       let peer = peers[index - ours.count]
       try willRun(peer.name)
-      return try self.sample(peerProgram, subject) {
+      return try self.sample(peer.program, subject) {
         peer.arguments(video: video.string, folder: $0.string)
+      } inspect: { output in
+        guard let kept, !checks.contains(where: { $0.name == peer.name }) else { return }
+        checks.append(try kept.check(peer.name, in: output))
       }.sample
     }
-    return PeerComparison(
-      note: "color export and ffmpeg in turn on the same video, all cores",
+    var comparison = PeerComparison(
+      note: "color export and peers in turn on the same video, all cores",
       ours: Array(zip(ours, samples)),
       peers: Array(zip(peers.map(\.name), samples.dropFirst(ours.count))), frames: subject.frames,
       inputBytes: FileCost.bytes(of: [video]))
+    comparison.checks = checks
+    return comparison
+  }
+
+  /// The folder that a stage published; one capture was processed.
+  static func artifact(_ stage: String, in output: FilePath) -> FilePath? {
+    ((try? FileSystem.names(in: output)) ?? []).lazy.map {
+      output.appending(name: $0).appending(stage)
+    }.first { FileSystem.exists($0.appending("artifact.json")) }
   }
 
   /// Runs 0 ..< count in turn, first to warm up, then to measure; a slow minute of the machine hits all.
@@ -91,12 +112,17 @@ public struct BenchmarkSession: Sendable {
     return samples
   }
 
-  private func run(_ subject: Subject, jobs: Int, _ options: [String]) throws -> RunSample {
+  private func run(
+    _ subject: Subject, jobs: Int, _ options: [String],
+    inspect: (FilePath) throws -> Void = { _ in }
+  ) throws -> RunSample {
     try willRun(([subject.path, "-j", "\(jobs)"] + options).joined(separator: " "))
-    let (outcome, sample) = try sample(program, subject) {
-      ["run", subject.path, "--output", $0.string, "--json", "-q", "--progress", "none"]
-        + ["-j", "\(jobs)"] + options
-    }
+    let (outcome, sample) = try sample(
+      program, subject,
+      {
+        ["run", subject.path, "--output", $0.string, "--json", "-q", "--progress", "none"]
+          + ["-j", "\(jobs)"] + options
+      }, inspect: inspect)
     guard let report = try? RunOutcome(json: outcome.output) else {
       throw BenchmarkError("a run printed no report and \(outcome.end.phrase)")
     }
@@ -106,9 +132,10 @@ public struct BenchmarkSession: Sendable {
     return own
   }
 
-  /// `arguments` gets the folder for output.
+  /// `arguments` gets the folder for output, `inspect` the same before it is removed.
   private func sample(
-    _ program: String, _ subject: Subject, _ arguments: (FilePath) -> [String]
+    _ program: String, _ subject: Subject, _ arguments: (FilePath) -> [String],
+    inspect: (FilePath) throws -> Void
   ) throws -> (outcome: ProgramRunner.Outcome, sample: RunSample) {
     let folder = scratch.appending("output")
     try FileSystem.remove(folder)
@@ -122,7 +149,9 @@ public struct BenchmarkSession: Sendable {
     }
     let sample = RunSample(
       wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,
+      systemSeconds: outcome.end.systemSeconds,
       peakMemoryBytes: outcome.end.peakMemoryBytes, outputBytes: FileCost.bytes(inFolder: folder))
+    try inspect(folder)
     return (outcome, sample)
   }
 }

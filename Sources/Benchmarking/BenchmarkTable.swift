@@ -1,37 +1,32 @@
 /// A report as people read it.
 public enum BenchmarkTable {
   public static func text(_ report: BenchmarkReport) -> String {
-    var lines = [heading(report), settings(report.settings)]
+    var lines = [heading(report)] + circumstances(report) + [settings(report.settings)]
     for capture in report.captures { lines += [""] + Self.lines(capture) }
-    return lines.joined(separator: "\n")
-  }
-
-  /// Without a line when nothing is worse than the tolerance, but for the notes.
-  public static func text(_ comparison: BaselineComparison) -> String {
-    var lines = comparison.notes.map { "note: " + $0 }
-    let percent = NumberText.short(100 * comparison.tolerance)
-    let worse = comparison.regressions
-    lines.append(
-      "against the baseline: \(comparison.lines.count) figures compared, \(worse.count) worse by more "
-        + "than \(percent) %")
-    lines += ColumnText.lines(
-      worse.map { line in
-        [
-          "  \(line.capture), -j \(line.jobs), \(line.name), \(line.quantity)",
-          NumberText.short(line.before), "→", NumberText.short(line.now),
-          "+\(NumberText.short(100 * line.change)) %",
-        ]
-      })
     return lines.joined(separator: "\n")
   }
 
   private static func heading(_ report: BenchmarkReport) -> String {
     let machine = report.machine
-    var text =
+    return
       "scanmill \(report.version) · \(machine.processor), \(machine.cores) cores, "
       + "\(NumberText.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
-    if let load = machine.loadBefore { text += " · load \(NumberText.short(load)) before" }
-    return text
+  }
+
+  /// What figures depend on besides the machine, and what to know about all of them.
+  private static func circumstances(_ report: BenchmarkReport) -> [String] {
+    let machine = report.machine
+    var lines: [String] = []
+    if let build = report.build { lines.append(build.words) }
+    let peers = (report.peers ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    if !peers.isEmpty { lines.append("compared with " + peers.joined(separator: ", ")) }
+    var parts: [String] = []
+    if let governor = machine.governor { parts.append("governor \(governor)") }
+    if let load = machine.loadBefore { parts.append("load \(NumberText.short(load)) before") }
+    if let load = machine.loadAfter { parts.append("\(NumberText.short(load)) after") }
+    if let name = machine.fileSystem { parts.append("outputs on \(name)") }
+    if !parts.isEmpty { lines.append(parts.joined(separator: " · ")) }
+    return lines + report.problems.map { "warning: " + $0 }
   }
 
   private static func settings(_ settings: BenchmarkReport.Settings) -> String {
@@ -48,6 +43,7 @@ public enum BenchmarkTable {
     if let origin = capture.origin { lines.append(origin) }
     for run in capture.runs { lines += table(run) }
     if capture.runs.count > 1 { lines += scaling(capture.runs) }
+    if let floor = capture.floor { lines += FloorTable.lines(floor) }
     if let comparison = capture.comparison { lines += table(comparison) }
     return lines
   }
@@ -96,6 +92,7 @@ public enum BenchmarkTable {
 
   private static func table(_ comparison: PeerComparison) -> [String] {
     var lines = ["", comparison.note]
+    lines += (comparison.missing ?? []).map { "note: " + $0 }
     guard !comparison.ratios.isEmpty else { return lines }
     lines += ColumnText.lines(
       [["color", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
@@ -117,6 +114,6 @@ public enum BenchmarkTable {
             NumberText.decimal(100 * ratio.size, places: 0) + " %",
           ]
         })
-    return lines
+    return lines + (comparison.checks ?? []).map { "\($0.name): \($0.words)" }
   }
 }

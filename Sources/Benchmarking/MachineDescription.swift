@@ -15,15 +15,24 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   public var system: String
   /// Runnable processes, averaged over the last minute: above 0 something else was running.
   public var loadBefore: Double?
+  /// The same at the end, our own runs and those of peers included.
+  public var loadAfter: Double?
+  /// How the kernel sets the processor's clock, such as `performance`; `unknown` where it does not say, as in most
+  /// virtual machines; `nil` in reports of older programs.
+  public var governor: String?
+  /// Of the folder that outputs were written to, such as `ext4`.
+  public var fileSystem: String?
 
   public init(
-    processor: String, cores: Int, memoryBytes: Int64, system: String, loadBefore: Double? = nil
+    processor: String, cores: Int, memoryBytes: Int64, system: String, loadBefore: Double? = nil,
+    governor: String? = nil
   ) {
     self.processor = processor
     self.cores = cores
     self.memoryBytes = memoryBytes
     self.system = system
     self.loadBefore = loadBefore
+    self.governor = governor
   }
 
   /// This machine, from `/proc` and `uname`.
@@ -32,12 +41,30 @@ public struct MachineDescription: Hashable, Sendable, Codable {
       processor: processorName(inCPUInfo: text("/proc/cpuinfo")) ?? "unknown processor",
       cores: ProcessInfo.processInfo.activeProcessorCount,
       memoryBytes: Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE))),
-      system: systemName(), loadBefore: load(inLoadAverage: text("/proc/loadavg")))
+      system: systemName(), loadBefore: currentLoad(),
+      governor: governor(in: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")))
+  }
+
+  /// The load now.
+  public static func currentLoad() -> Double? { load(inLoadAverage: text("/proc/loadavg")) }
+
+  static func governor(in text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? "unknown"
   }
 
   /// Whether times of the two can be compared.
   public func isComparable(with other: MachineDescription) -> Bool {
     processor == other.processor && cores == other.cores
+  }
+
+  /// What is wrong with figures of a machine that is in this state: a sentence each.
+  public var warnings: [String] {
+    // Half of the cores busy with other things: our runs and peers' wait for them.
+    guard let load = loadBefore, load > 0.5 * Double(cores) else { return [] }
+    return [
+      "the machine was busy before the first run (load \(NumberText.short(load)) on \(cores) "
+        + "\(cores == 1 ? "core" : "cores")): times are too long, and ratios uncertain; measure again when it is quiet"
+    ]
   }
 
   static func processorName(inCPUInfo text: String) -> String? {
@@ -63,7 +90,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   }
 
   /// Files of `/proc` have no size: read piece by piece, at most 1 MiB.
-  private static func text(_ path: String) -> String {
+  static func text(_ path: String) -> String {
     guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return "" }
     defer { try? file.close() }
     var bytes: [UInt8] = []

@@ -1,5 +1,6 @@
 import Processes
 import Storage
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -19,6 +20,7 @@ public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
 public struct ProgramRunner: Sendable {
   /// For the programs' words; empty again after every run.
   private let folder: FilePath
+  private let atWork = ProgramAtWork()
 
   public struct Outcome: Sendable {
     public var wallSeconds: Double
@@ -45,11 +47,16 @@ public struct ProgramRunner: Sendable {
     order.diesWithStarter = true
 
     let start = Self.monotonicSeconds()
-    let end = try ChildProcess(order).wait()
+    let child = try ChildProcess(order)
+    atWork.enter(child)
+    let end = atWork.wait(for: child)
     let seconds = Self.monotonicSeconds() - start
     return Outcome(
       wallSeconds: seconds, end: end, output: try Self.bytes(output), error: try Self.bytes(error))
   }
+
+  /// Asks the program that runs, if one does, to end (SIGTERM). From any thread.
+  public func stop() { atWork.terminate() }
 
   private func create(_ path: FilePath) throws -> FileDescriptor {
     do {
@@ -70,4 +77,21 @@ public struct ProgramRunner: Sendable {
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
+}
+
+/// The program that runs now, so that another thread can end it.
+private final class ProgramAtWork: Sendable {
+  private let child = Mutex<ChildProcess?>(nil)
+
+  func enter(_ started: ChildProcess) { child.withLock { $0 = started } }
+
+  /// Its number stays its own until nobody can send it a signal any more.
+  func wait(for started: ChildProcess) -> ProcessEnd {
+    var status = siginfo_t()
+    while waitid(P_PID, id_t(started.id), &status, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    child.withLock { $0 = nil }
+    return started.wait()
+  }
+
+  func terminate() { child.withLock { $0?.terminate() } }
 }

@@ -103,7 +103,7 @@ import Testing
     ) { _ in }
     let comparison = try session.compare(
       subject, video: subject.inputs[0], compressions: ["fast"],
-      peers: [PeerCommand.all[0]], peerProgram: program.string)
+      peers: [.ffmpeg(program.string)])
     #expect(comparison.ours.map(\.outputBytes) == [7])
     #expect(comparison.peers.map(\.outputBytes) == [14])
     #expect(comparison.ratios.map(\.size) == [0.5])

@@ -1,12 +1,14 @@
 /// KernelBenchmark [--list] [--iterations N] [NAME…]
 /// KernelBenchmark --compare FILE --tolerance P --compiler TEXT      counts on standard input
 /// KernelBenchmark --write --compiler TEXT                           counts on standard input
+/// KernelBenchmark --baseline FILE [NAME…]                           a table, with the counts in FILE
 struct Arguments {
   var names: [String] = []
   var iterations = 20
   var isList = false
   var isWrite = false
   var compare: String?
+  var baseline: String?
   var tolerancePercent = 2.0
   var compiler = ""
 
@@ -27,6 +29,7 @@ struct Arguments {
           Int($0).flatMap { (0...1_000_000).contains($0) ? $0 : nil }
         }
       case "--compare": compare = try value(argument) { $0 }
+      case "--baseline": baseline = try value(argument) { $0 }
       case "--tolerance": tolerancePercent = try value(argument) { Double($0) }
       case "--compiler": compiler = try value(argument) { $0 }
       default: names.append(argument)

@@ -11,6 +11,10 @@ enum PNGKernels {
       let depth = Pictures.depth(width: Pictures.width, height: Pictures.height)
       return encoder(depth, .fast)
     },
+    Kernel(name: "png-enlarged-fast", about: "fast PNG of depth enlarged 5 times, 1280x960") {
+      let small = Pictures.depth(width: 256, height: 192)
+      return encoder(Pictures.enlarged(small, times: 5), .fast)
+    },
     Kernel(name: "jpeg", about: "JPEG of a video frame, quality 95, 1296x968") {
       let image = Pictures.video()
       let box = WriterBox(try JPEGWriter(quality: 95))

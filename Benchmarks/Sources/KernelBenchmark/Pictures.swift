@@ -81,4 +81,23 @@ enum Pictures {
     }
     return DepthImage(width: width, height: height, millimeters: millimeters)
   }
+
+  /// Each value as a square of pixels, in planes between the values: aligned depth of a coarse sensor.
+  static func enlarged(_ image: DepthImage, times: Int) -> DepthImage {
+    var target = DepthImage(width: image.width * times, height: image.height * times)
+    func value(_ x: Int, _ y: Int) -> Int {
+      Int(image.millimeters[min(y, image.height - 1) * image.width + min(x, image.width - 1)])
+    }
+    for y in 0..<target.height {
+      let (j, down) = (y / times, y % times)
+      for x in 0..<target.width {
+        let (i, right) = (x / times, x % times)
+        let upper = value(i, j) * (times - right) + value(i + 1, j) * right
+        let lower = value(i, j + 1) * (times - right) + value(i + 1, j + 1) * right
+        target.millimeters[y * target.width + x] = UInt16(
+          (upper * (times - down) + lower * down) / (times * times))
+      }
+    }
+    return target
+  }
 }

@@ -29,6 +29,14 @@ func run() throws -> Int32 {
     return isWorse ? 1 : 0
   }
   defer { Leftovers.remove() }
+  if let file = arguments.baseline {
+    let counts = try InstructionCounts(json: try Data(contentsOf: URL(filePath: file)))
+    let kernels = Kernels.all.filter {
+      arguments.names.isEmpty || arguments.names.contains($0.name)
+    }
+    print(try Baseline.table(kernels, counts: counts))
+    return 0
+  }
   for kernel in Kernels.all where arguments.names.isEmpty || arguments.names.contains(kernel.name) {
     print(try Stopwatch.line(kernel, iterations: arguments.iterations))
   }

@@ -6,6 +6,10 @@ public struct PeerComparison: Hashable, Sendable, Codable {
   public var peers: [Figures] = []
   /// Every one of ours against every peer.
   public var ratios: [Ratio] = []
+  /// What each peer wrote, beside our own pictures.
+  public var checks: [PictureCheck]?
+  /// Peers that were asked for and are not compared, and why: a sentence each.
+  public var missing: [String]?
 
   public struct Ratio: Hashable, Sendable, Codable {
     public var ours: String
@@ -43,24 +47,5 @@ public struct PeerComparison: Hashable, Sendable, Codable {
             size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1))))
       }
     }
-  }
-}
-
-/// A command line of the ffmpeg program that does what the color stage does.
-public struct PeerCommand: Hashable, Sendable {
-  public var name: String
-  private var encoding: [String]
-
-  /// What most people run, and the strongest settings of its PNG encoder.
-  public static let all = [
-    PeerCommand(name: "ffmpeg, default", encoding: []),
-    PeerCommand(
-      name: "ffmpeg, level 1, up", encoding: ["-compression_level", "1", "-pred", "up"]),
-  ]
-
-  /// Every picture of `video` as a file in `folder`, on all cores.
-  public func arguments(video: String, folder: String) -> [String] {
-    ["-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough"] + encoding
-      + ["-start_number", "0", folder + "/%06d.png"]
   }
 }

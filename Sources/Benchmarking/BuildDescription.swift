@@ -1,0 +1,27 @@
+/// What the program that was measured is made of.
+public struct BuildDescription: Hashable, Sendable, Codable {
+  /// `+changes` behind it: files had been changed since; `nil` where a build could not tell.
+  public var commit: String?
+  /// The Swift release that built it.
+  public var swift: String
+  /// `debug` or `release`: figures of a debug build say nothing about the program.
+  public var configuration: String
+  /// Versions at run time: FFmpeg's libraries and libpng.
+  public var libraries: [String: String]
+
+  public init(
+    commit: String?, swift: String, configuration: String, libraries: [String: String]
+  ) {
+    self.commit = commit
+    self.swift = swift
+    self.configuration = configuration
+    self.libraries = libraries
+  }
+
+  var words: String {
+    let versions = libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    return
+      (["commit \(commit ?? "unknown")", "Swift \(swift)", "\(configuration) build"]
+      + [versions.joined(separator: ", ")].filter { !$0.isEmpty }).joined(separator: " · ")
+  }
+}

@@ -1,0 +1,111 @@
+/// How far our own runs are from the least that can be done with the same libraries: decoding and conversion in
+/// one thread, and writing the bytes that we wrote.
+public struct FloorFigures: Hashable, Sendable, Codable {
+  /// Cores that our own runs kept busy at most.
+  public var jobs: Int
+  /// Measured rounds; in each every part and every run once, one after the other.
+  public var rounds: Int
+  public var stages: [FloorStage] = []
+  /// All stages together, run as one; `nil` when no stage has a floor.
+  public var whole: FloorStage?
+  /// What was left out and why, and what to know about these figures.
+  public var notes: [String] = []
+
+  public init(jobs: Int, rounds: Int) {
+    self.jobs = jobs
+    self.rounds = rounds
+  }
+}
+
+/// A stage, or all stages, against its floor. Ratios and differences are those of medians.
+public struct FloorStage: Hashable, Sendable, Codable {
+  /// The stage, or `whole`.
+  public var name: String
+  /// Pictures that our run wrote.
+  public var frames: Int
+  /// Of all those pictures together.
+  public var megapixels: Double
+  /// Files and bytes that our run wrote, and as many were copied.
+  public var files: Int
+  public var bytes: Int64
+  /// Reading alone: the video decoded, or depth records. Without it there is nothing to read.
+  public var decode: FloorCost?
+  /// Decoding and conversion to RGB; of videos only.
+  public var convert: FloorCost?
+  /// Writing the same bytes.
+  public var copy: FloorCost
+  /// Our whole program, start to end.
+  public var ours: FloorCost
+  /// Reading (`convert`, where there is one) and writing.
+  public var floorSeconds: Double
+  public var floorMillisecondsPerFrame: Double
+  /// Our CPU time as a multiple of the floor; `nil` for a floor of nothing.
+  public var ratio: Double?
+  /// Our CPU time above the floor; `nil` without pixels.
+  public var aboveFloorMillisecondsPerMegapixel: Double?
+  /// CPU time by wall time of our run.
+  public var busyCores: Double
+
+  public static let wholeName = Figures.wholeName
+
+  init(
+    name: String, frames: Int, pixels: Int64, files: Int, bytes: Int64, decode: FloorCost?,
+    convert: FloorCost?, copy: FloorCost, ours: FloorCost
+  ) {
+    self.name = name
+    self.frames = frames
+    megapixels = Double(pixels) / 1e6
+    self.files = files
+    self.bytes = bytes
+    self.decode = decode
+    self.convert = convert
+    self.copy = copy
+    self.ours = ours
+    floorSeconds = Self.floor(decode, convert, copy) { $0.median }
+    floorMillisecondsPerFrame = frames > 0 ? 1000 * floorSeconds / Double(frames) : 0
+    ratio = floorSeconds > 0 ? ours.cpuSeconds.median / floorSeconds : nil
+    aboveFloorMillisecondsPerMegapixel =
+      megapixels > 0 ? 1000 * (ours.cpuSeconds.median - floorSeconds) / megapixels : nil
+    busyCores = ours.cpuSeconds.median / max(ours.wallSeconds.median, 1e-9)
+  }
+
+  private static func floor(
+    _ decode: FloorCost?, _ convert: FloorCost?, _ copy: FloorCost,
+    _ value: (Distribution) -> Double
+  ) -> Double {
+    ((convert ?? decode).map { value($0.cpuSeconds) } ?? 0) + value(copy.cpuSeconds)
+  }
+
+  /// Of the fastest run of each, which other work on the machine disturbed least: for comparisons with
+  /// another report.
+  var leastAboveFloorMillisecondsPerMegapixel: Double? {
+    guard megapixels > 0 else { return nil }
+    let floor = Self.floor(decode, convert, copy) { $0.minimum }
+    return 1000 * (ours.cpuSeconds.minimum - floor) / megapixels
+  }
+}
+
+/// What one thing took in all measured rounds.
+public struct FloorCost: Hashable, Sendable, Codable {
+  /// User and system.
+  public var cpuSeconds: Distribution
+  public var userSeconds: Distribution
+  public var systemSeconds: Distribution
+  public var wallSeconds: Distribution
+  /// Median CPU time for each picture that our run wrote.
+  public var cpuMillisecondsPerFrame: Double
+
+  /// `nil` without samples.
+  init?(_ samples: [FloorSample], frames: Int) {
+    guard let cpu = Distribution(samples.map(\.cpuSeconds)),
+      let user = Distribution(samples.map(\.userSeconds)),
+      let system = Distribution(samples.map(\.systemSeconds)),
+      let wall = Distribution(samples.map(\.wallSeconds))
+    else { return nil }
+    cpuSeconds = cpu
+    userSeconds = user
+    systemSeconds = system
+    wallSeconds = wall
+    cpuMillisecondsPerFrame = frames > 0 ? 1000 * cpu.median / Double(frames) : 0
+  }
+}

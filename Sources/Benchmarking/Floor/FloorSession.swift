@@ -1,0 +1,236 @@
+import Processes
+import Storage
+import SystemPackage
+
+/// Measures our runs and the parts of the floor in turn, each in a process of its own.
+///
+/// Every run and every copy goes to a folder of its own, and nothing is removed here: files made within seconds
+/// after others were deleted cost several times the system time. Who calls removes everything at the end.
+public struct FloorSession: Sendable {
+  private let program: String
+  private let folder: FilePath
+  private let runner: ProgramRunner
+  private let settings: BenchmarkReport.Settings
+  private let jobs: Int
+  private let willRun: @Sendable (String) throws -> Void
+
+  /// - Parameters:
+  ///   - program: the executable that is measured; it also measures the parts, with its verb `floor`.
+  ///   - folder: for everything that is written, on the file system that results would go to.
+  ///   - jobs: as `run -j`.
+  ///   - willRun: called with what is about to run; throws to end the benchmark.
+  public init(
+    program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: Int,
+    runner: ProgramRunner, willRun: @escaping @Sendable (String) throws -> Void
+  ) {
+    self.program = program.string
+    self.folder = folder
+    self.settings = settings
+    self.jobs = jobs
+    self.runner = runner
+    self.willRun = willRun
+  }
+
+  /// What was measured: figures, and our runs of all stages, for other tables.
+  public struct Measured: Sendable {
+    public var figures: FloorFigures
+    /// Empty when a stage of the pipeline failed.
+    public var wholeRuns: [RunSample]
+  }
+
+  /// - Parameter usedJobs: cores that `jobs` stands for.
+  /// - Throws: `FileError` (`noSpace`) before anything is written when what is to be written has no room;
+  ///   `BenchmarkError` when a program cannot be measured. A stage that fails is left out and noted.
+  public func measure(_ subject: FloorSubject, usedJobs: Int) throws -> Measured {
+    var figures = FloorFigures(jobs: usedJobs, rounds: settings.repeats)
+    figures.notes = subject.notes
+    var stages = subject.stages
+    var rounds = FloorRounds()
+    var wholeRuns: [RunSample] = []
+    // Ours and the copy, of each stage and of all together.
+    let expected = stages.map { min($0.expectedBytes, 1 << 60 / 3) }.reduce(0, &+)
+    try FileSystem.checkSpace(for: 3 * expected, at: folder)
+    var isEverything = true
+    let total = settings.warmups + settings.repeats
+    for number in 0..<total {
+      var round = FloorRound(folder: folder.appending("round-\(number)"))
+      for stage in stages {
+        do {
+          try measure(stage, of: subject, into: &round)
+        } catch let error as StageFailed {
+          guard number == 0 else { throw BenchmarkError("\(stage.name): \(error.why)") }
+          figures.notes.append("\(stage.name): left out, \(error.why)")
+          stages.removeAll { $0 == stage }
+          isEverything = false
+        }
+      }
+      if stages.isEmpty { return Measured(figures: figures, wholeRuns: []) }
+      let whole: RunSample
+      do {
+        whole = try runAll(isEverything ? [] : stages, of: subject, in: round.folder)
+      } catch let error as StageFailed {
+        guard number == 0, isEverything else { throw BenchmarkError(error.why) }
+        figures.notes.append("whole: stages with a floor only, \(error.why)")
+        isEverything = false
+        whole = try lastResort(stages, of: subject, in: round.folder)
+      }
+      if number >= settings.warmups {
+        rounds.add(round, whole: FloorSample(whole))
+        if isEverything { wholeRuns.append(whole) }
+      }
+      if number == 0 { try prepare(for: round, whole: whole, rounds: total - 1, &figures) }
+    }
+    figures.stages = rounds.figures
+    figures.whole = rounds.wholeFigures(frames: subject.frames)
+    figures.notes += rounds.notes
+    return Measured(figures: figures, wholeRuns: wholeRuns)
+  }
+
+  /// After the first round it is known how much each writes: looks for room, and has the host give the memory
+  /// that the page cache will take.
+  private func prepare(
+    for round: FloorRound, whole: RunSample, rounds: Int, _ figures: inout FloorFigures
+  ) throws {
+    let once = round.bytes + whole.outputBytes
+    let (all, overflow) = once.multipliedReportingOverflow(by: Int64(rounds))
+    try FileSystem.checkSpace(for: overflow ? .max : all, at: folder)
+    guard rounds > 0, settings.warmups > 0 else { return }
+    try willRun("floor touch \(all)")
+    let outcome = try runner.run(program, ["floor", "touch", "\(all)"])
+    guard outcome.end.isSuccess else { throw Self.failure("floor touch", outcome) }
+    figures.notes.append(
+      "every run and copy wrote to a new folder, \(ByteCount.text(once)) a round, all removed at the end; "
+        + "the warm-up round and memory touched once came before")
+  }
+
+  private func measure(
+    _ stage: FloorSubject.Stage, of subject: FloorSubject, into round: inout FloorRound
+  ) throws {
+    var samples = FloorRounds.Stage(name: stage.name)
+    samples.reading = stage.reading
+    for part in stage.reading {
+      samples.parts[part] = [try measure(part, [subject.path])]
+    }
+    let output = round.folder.appending("ours-\(stage.name)")
+    let ours = try run(subject, to: output, ["--until", stage.name])
+    samples.ours = [FloorSample(ours)]
+    guard let artifact = BenchmarkSession.artifact(stage.name, in: output) else {
+      throw StageFailed(why: "it wrote nothing")
+    }
+    let copy = round.folder.appending("copy-\(stage.name)")
+    let copied = try measure(.copy, [artifact.string, copy.string])
+    samples.parts[.copy] = [copied]
+    // The kernel would write the copy back while the next run waits for its own bytes.
+    try FileSystem.syncFileSystem(of: copy)
+    round.bytes += ours.outputBytes + copied.bytes
+    round.stages.append(samples)
+  }
+
+  /// The pipeline up to these stages; all of it without any.
+  private func runAll(
+    _ stages: [FloorSubject.Stage], of subject: FloorSubject, in folder: FilePath
+  ) throws -> RunSample {
+    try run(
+      subject, to: folder.appending(stages.isEmpty ? "ours" : "ours-stages"),
+      stages.flatMap { ["--until", $0.name] })
+  }
+
+  private func lastResort(
+    _ stages: [FloorSubject.Stage], of subject: FloorSubject, in folder: FilePath
+  ) throws -> RunSample {
+    do {
+      return try runAll(stages, of: subject, in: folder)
+    } catch let error as StageFailed {
+      throw BenchmarkError(error.why)
+    }
+  }
+
+  private func measure(_ part: FloorPart, _ words: [String]) throws -> FloorSample {
+    let words = ["floor", part.rawValue] + words
+    try willRun(words.joined(separator: " "))
+    let outcome = try runner.run(program, words)
+    guard outcome.end.isSuccess, let sample = try? FloorSample(json: outcome.output) else {
+      throw Self.failure(words.joined(separator: " "), outcome)
+    }
+    return sample
+  }
+
+  private func run(
+    _ subject: FloorSubject, to output: FilePath, _ options: [String]
+  ) throws -> RunSample {
+    let words = ["-j", "\(jobs)", "--pipeline", settings.pipeline] + options
+    try willRun(([subject.path] + words).joined(separator: " "))
+    let outcome = try runner.run(
+      program,
+      ["run", subject.path, "--output", output.string, "--json", "-q", "--progress", "none"]
+        + ["--grace", "1s"] + words)
+    guard let report = try? RunOutcome(json: outcome.output) else {
+      throw Self.failure("run", outcome)
+    }
+    if let problem = report.problem { throw StageFailed(why: problem) }
+    return RunSample(
+      wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,
+      systemSeconds: outcome.end.systemSeconds, peakMemoryBytes: outcome.end.peakMemoryBytes,
+      outputBytes: FileCost.bytes(inFolder: output), stages: report.captures.first?.stages ?? [])
+  }
+
+  private static func failure(_ what: String, _ outcome: ProgramRunner.Outcome) -> BenchmarkError {
+    let words = String(decoding: outcome.error.suffix(2000), as: UTF8.self)
+    return BenchmarkError("\(what) \(outcome.end.phrase): \(words)")
+  }
+}
+
+/// A stage that this capture's run cannot do.
+private struct StageFailed: Error, CustomStringConvertible {
+  var why: String
+  var description: String { why }
+}
+
+/// What one round gave.
+struct FloorRound {
+  /// For everything that it writes.
+  let folder: FilePath
+  var stages: [FloorRounds.Stage] = []
+  /// Written by it, without the run of all stages.
+  var bytes: Int64 = 0
+
+  init(folder: FilePath) { self.folder = folder }
+}
+
+extension FloorRounds {
+  mutating func add(_ round: FloorRound, whole: FloorSample) {
+    for new in round.stages {
+      if let index = stages.firstIndex(where: { $0.name == new.name }) {
+        stages[index].ours += new.ours
+        for (part, samples) in new.parts { stages[index].parts[part, default: []] += samples }
+      } else {
+        stages.append(new)
+      }
+    }
+    self.whole.append(whole)
+  }
+
+  /// What to know about these samples.
+  var notes: [String] {
+    var notes: [String] = []
+    for stage in stages {
+      let problem = stage.parts.values.joined().lazy.compactMap(\.problem).first
+      if let problem { notes.append("\(stage.name): the floor is of what can be read: \(problem)") }
+    }
+    if systemTimeSpread > 1.5 {
+      notes.append(
+        "system time of the same run varied by \(NumberText.short(systemTimeSpread)) times: compare user time"
+      )
+    }
+    return notes
+  }
+}
+
+extension FloorSample {
+  /// One of our own runs.
+  init(_ run: RunSample) {
+    self.init(
+      userSeconds: max(0, run.cpuSeconds - run.systemSeconds), systemSeconds: run.systemSeconds,
+      wallSeconds: run.wallSeconds, bytes: run.outputBytes)
+  }
+}

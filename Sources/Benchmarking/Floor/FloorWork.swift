@@ -1,0 +1,99 @@
+import Captures
+import Codecs
+import Geometry
+import SystemPackage
+
+/// The parts of the floor that read a capture, each as the stage reads it, in one thread.
+///
+/// The capture is open already. What is damaged is skipped as the stages skip it; a stream that ends early
+/// is measured up to there.
+public enum FloorWork {
+  /// - Throws: `BenchmarkError` when the capture has not what the part is about.
+  public static func measure(_ part: FloorPart, of capture: Capture) throws -> FloorSample {
+    switch part {
+    case .decode, .convert:
+      guard let color = capture.color.value else { throw missing("color", capture) }
+      switch color.source {
+      case .video(let file, let track):
+        return video(color, file, track: track, converts: part == .convert)
+      case .stills(let files): return stills(files)
+      }
+    case .depth:
+      guard let stream = capture.depth.value else { throw missing("depth", capture) }
+      return records(stream)
+    case .confidence:
+      guard let stream = capture.confidence.value else { throw missing("confidence", capture) }
+      return records(stream)
+    case .copy: throw BenchmarkError("copying needs two folders, no capture")
+    }
+  }
+
+  private static func missing(_ part: String, _ capture: Capture) -> BenchmarkError {
+    BenchmarkError("\(capture.id): there is no \(part) that could be read")
+  }
+
+  /// The same decoder and converter as the stage's, with one thread. A picture is given back before the next
+  /// one is asked for.
+  private static func video(
+    _ color: ColorStream, _ file: FilePath, track: Int, converts: Bool
+  ) -> FloorSample {
+    ProcessClock.measure {
+      var count = FloorCount()
+      var converter = ColorConverter()
+      var rgb: [UInt8] = []
+      do {
+        let decoder = try VideoDecoder(
+          file, container: color.description.encoding == "h264-annexb" ? .annexB : .any,
+          track: track, order: color.order, threads: 1)
+        while let picture = try decoder.next() {
+          if converts { try picture.rgb(into: &rgb, converter: &converter) }
+          count.add(width: picture.width, height: picture.height)
+        }
+      } catch {
+        count.problem = "\(error)"
+      }
+      return count
+    }
+  }
+
+  /// Stills are decoded and turned upright; there is nothing to convert.
+  private static func stills(_ files: [FilePath]) -> FloorSample {
+    ProcessClock.measure {
+      var count = FloorCount()
+      for file in files {
+        do {
+          let picture = try StillImage.read(file).upright
+          count.add(width: picture.width, height: picture.height)
+        } catch {
+          count.problem = "\(error)"
+        }
+      }
+      return count
+    }
+  }
+
+  private static func records<Pixel>(_ stream: PictureStream<Pixel>) -> FloorSample {
+    ProcessClock.measure {
+      var count = FloorCount()
+      var pixels: [Pixel] = []
+      do {
+        switch stream.access {
+        case .indexed(let source):
+          for record in 0..<source.recordCount {
+            if try source.decode(record: record, into: &pixels).hasPicture {
+              count.add(width: stream.width, height: stream.height)
+            }
+          }
+        case .ordered(let source):
+          let reader = try source.makeReader()
+          while let outcome = try reader.next(into: &pixels) {
+            if outcome.hasPicture { count.add(width: stream.width, height: stream.height) }
+          }
+        }
+      } catch {
+        count.problem = "\(error)"
+      }
+      return count
+    }
+  }
+}

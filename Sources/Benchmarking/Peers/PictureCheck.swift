@@ -1,0 +1,90 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// What a peer wrote, looked at beside our own pictures: times and sizes are of the same work only if it is.
+public struct PictureCheck: Hashable, Sendable, Codable {
+  /// As in the tables.
+  public var name: String
+  public var pictures: Int
+  public var ourPictures: Int
+  /// Pictures of which every pixel was compared: the first, the middle and the last one.
+  public var comparedPictures: Int
+  /// Share of the values (three per pixel) that differ; `nil` when pictures could not be compared.
+  public var differingShare: Double?
+  /// Largest difference of a value, of 255.
+  public var largestDifference: Int?
+
+  /// Short of a sentence, for behind the name.
+  var words: String {
+    var text = pictures == ourPictures ? "as many pictures as ours" : count
+    switch (differingShare, largestDifference) {
+    case (0?, _): text += "; pixels are the same"
+    case (let share?, let most?):
+      text +=
+        "; pixels differ: \(NumberText.short(100 * share)) % of the values, by at most \(most) of 255"
+    default: text += "; pixels were not compared"
+    }
+    return text
+  }
+
+  private var count: String {
+    "\(pictures) pictures, ours are \(ourPictures): times and sizes are not of the same work"
+  }
+}
+
+/// Some pictures of our own run, kept while peers are looked at.
+struct KeptPictures {
+  private let folder: FilePath
+  private let names: [String]
+  private let count: Int
+
+  /// Copies the first, the middle and the last picture of an export before it is removed.
+  init(of color: FilePath, to folder: FilePath) throws {
+    self.folder = folder
+    let all = try Self.pictures(in: color)
+    count = all.count
+    names = Set([0, all.count / 2, all.count - 1].filter(all.indices.contains)).sorted().map {
+      all[$0]
+    }
+    try FileSystem.makeFolder(folder)
+    for name in names {
+      let bytes = try MappedFile(color.appending(name)).withBytes {
+        $0.withUnsafeBytes { Array($0) }
+      }
+      try OutputFile.write(bytes, to: folder.appending(name))
+    }
+  }
+
+  /// - Parameter output: where a peer wrote to, with the same names.
+  func check(_ name: String, in output: FilePath) throws -> PictureCheck {
+    var check = PictureCheck(
+      name: name, pictures: try Self.pictures(in: output).count, ourPictures: count,
+      comparedPictures: 0)
+    var values = 0
+    var differing = 0
+    var most = 0
+    for file in names {
+      guard let ours = try? PNGReader.color(at: folder.appending(file)),
+        let theirs = try? PNGReader.color(at: output.appending(file)),
+        ours.width == theirs.width, ours.height == theirs.height
+      else { continue }
+      check.comparedPictures += 1
+      values += ours.rgb.count
+      for (a, b) in zip(ours.rgb, theirs.rgb) where a != b {
+        differing += 1
+        most = max(most, abs(Int(a) - Int(b)))
+      }
+    }
+    if values > 0 {
+      check.differingShare = Double(differing) / Double(values)
+      check.largestDifference = most
+    }
+    return check
+  }
+
+  private static func pictures(in folder: FilePath) throws -> [String] {
+    try FileSystem.names(in: folder).filter { $0.hasSuffix(".png") }
+  }
+}

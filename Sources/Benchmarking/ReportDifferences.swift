@@ -1,0 +1,85 @@
+/// In what two reports differ besides their figures.
+enum ReportDifferences {
+  /// A sentence for each kind of difference; none when nothing differs. Nothing is refused because of them.
+  static func notes(now: BenchmarkReport, before: BenchmarkReport) -> [String] {
+    var notes: [String] = []
+    let machine = machine(now.machine, before.machine)
+    if !machine.isEmpty {
+      let isOther = !now.machine.isComparable(with: before.machine)
+      notes.append(
+        (isOther
+          ? "the baseline was measured on another machine: times say little ("
+          : "the machine was in another state: times may differ because of it (")
+          + machine.joined(separator: "; ") + ")")
+    }
+    let program = program(now, before)
+    if !program.isEmpty { notes.append("another program: " + program.joined(separator: "; ")) }
+    if let note = silence(now, before) { notes.append(note) }
+    let settings = settings(now.settings, before.settings)
+    if !settings.isEmpty {
+      notes.append("measured in another way: " + settings.joined(separator: "; "))
+    }
+    if now.settings.isCold != before.settings.isCold {
+      notes.append("one of the two was measured with a cold cache, the other with a warm one")
+    }
+    for (name, report) in [("the baseline", before), ("the later report", now)] {
+      notes += report.problems.map { "\(name): \($0)" }
+    }
+    return notes
+  }
+
+  private static func machine(
+    _ now: MachineDescription, _ before: MachineDescription
+  ) -> [String] {
+    [
+      change("processor", before.processor, now.processor),
+      change("cores", "\(before.cores)", "\(now.cores)"),
+      change("kernel", before.system, now.system),
+      change("governor", before.governor, now.governor),
+      change("file system", before.fileSystem, now.fileSystem),
+    ].compactMap(\.self)
+  }
+
+  private static func program(_ now: BenchmarkReport, _ before: BenchmarkReport) -> [String] {
+    var changes = [change("version", before.version, now.version)]
+    if let old = before.build, let new = now.build {
+      changes += [
+        change("commit", old.commit ?? "unknown", new.commit ?? "unknown"),
+        change("Swift", old.swift, new.swift),
+        change("build", old.configuration, new.configuration),
+      ]
+      for name in Set(old.libraries.keys).union(new.libraries.keys).sorted() {
+        changes.append(change(name, old.libraries[name] ?? "none", new.libraries[name] ?? "none"))
+      }
+    }
+    if let old = before.peers, let new = now.peers {
+      for name in Set(old.keys).intersection(new.keys).sorted() {
+        changes.append(change(name, old[name], new[name]))
+      }
+    }
+    return changes.compactMap(\.self)
+  }
+
+  /// What a report of an older program does not say cannot be compared.
+  private static func silence(_ now: BenchmarkReport, _ before: BenchmarkReport) -> String? {
+    guard (now.build == nil) != (before.build == nil) else { return nil }
+    let which = before.build == nil ? "the baseline" : "the later report"
+    return "\(which) was made by an older program: it does not name its commit, FFmpeg and governor"
+  }
+
+  private static func settings(
+    _ now: BenchmarkReport.Settings, _ before: BenchmarkReport.Settings
+  ) -> [String] {
+    [
+      change("pipeline", before.pipeline, now.pipeline),
+      change("runs", "\(before.repeats)", "\(now.repeats)"),
+      change("runs to warm up", "\(before.warmups)", "\(now.warmups)"),
+    ].compactMap(\.self)
+  }
+
+  /// Only of what both say.
+  private static func change(_ what: String, _ before: String?, _ now: String?) -> String? {
+    guard let before, let now, before != now else { return nil }
+    return "\(what) \(before) → \(now)"
+  }
+}
