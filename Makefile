@@ -4,17 +4,37 @@ SWIFT ?= swift
 CONFIGURATION := -c release
 BINARY := .build/release/scanmill
 
-# What the build needs beyond the Swift toolchain, and what the tests compare with.
-BUILD_PACKAGES := pkg-config zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libdeflate-dev libturbojpeg0-dev \
-	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
-TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client
+# What is installed is built apart, with the runtime of Swift in it: `make test` and `make demo` do not wait for it.
+PREFIX ?= /usr/local
+DESTDIR ?=
+DIST := .build/dist
+INSTALLED := $(DIST)/scanmill
+# The package manager keeps dependencies of its own there; texts of licenses are taken from them.
+STATIC := --static-swift-stdlib --disable-local-rpath --scratch-path $(DIST)/build
 
-.PHONY: help demo test build setup setup-test format lint clean
+# What the build needs beyond the Swift toolchain, and what the tests compare with.
+BUILD_PACKAGES := binutils pkg-config zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev \
+	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
+TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client \
+	python3-venv slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish
+
+# What `make deb` needs beyond that: it finds the packages that the program depends on.
+DEB_PACKAGES := dpkg-dev gcc libc6-dev
+
+# Loaders of other people that the tests open exports with; made again when their versions change.
+READERS := .build/readers
+PYTHON ?= python3
+
+.PHONY: help demo test build setup setup-test format lint clean program install uninstall deb dist
 
 help:
 	@echo "make demo    process sample-data/ into out/"
 	@echo "make test    build and test"
 	@echo "make build   build the release binary, $(BINARY)"
+	@echo "make program build the program that is installed, $(INSTALLED): needs no Swift where it runs"
+	@echo "make install install it below PREFIX=$(PREFIX); make uninstall removes it (both know DESTDIR=)"
+	@echo "make deb     make a Debian package, $(DIST)/scanmill_<version>_<arch>.deb"
+	@echo "make dist    make an archive of the sources and the notes of the release in $(DIST)/"
 	@echo "make format  format the sources; make lint checks them"
 	@echo "make clean   remove .build/ and out/"
 
@@ -36,17 +56,61 @@ setup:
 
 setup-test:
 	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+	@mkdir -p .build
+	@if ! cmp -s Tests/Readers/requirements.txt $(READERS)/requirements.txt; then \
+	  echo "installing the readers of Tests/Readers/requirements.txt into $(READERS)"; \
+	  rm -rf $(READERS); \
+	  if $(PYTHON) -m venv $(READERS) && \
+	    $(READERS)/bin/pip install -q --disable-pip-version-check -r Tests/Readers/requirements.txt; then \
+	    cp Tests/Readers/requirements.txt $(READERS)/; \
+	  else \
+	    echo "skipped: no readers (no network, or no wheels for this Python): exports are not opened by foreign loaders"; \
+	    rm -rf $(READERS); \
+	  fi; \
+	fi
 
 build: setup
 	@$(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
 
 demo: build
 	@$(BINARY) run sample-data --output out
-	@echo "Look into out/: one folder per capture with color/, depth/, aligned/, imu/ and tables/,"
-	@echo "and capture.json, which says what the capture is and what is wrong with it."
+	@$(BINARY) run sample-data --output out --export nerfstudio,euroc,geojson
+	@echo "Look into out/: one folder per capture with color/, depth/, aligned/, imu/ and tables/, preview/ to look at,"
+	@echo "and capture.json, which says what the capture is and what is wrong with it. Beside them"
+	@echo "export-nerfstudio/, export-euroc/ and export-geojson/ where they apply: for radiance fields,"
+	@echo "SLAM and maps."
 
+# What failed is said once more at the end: the lines above it are thousands.
 test: setup-test
-	@$(SWIFT) test $(CONFIGURATION)
+	@{ $(SWIFT) test $(CONFIGURATION) 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
+	@status=$$(cat .build/test.status); \
+	if [ "$$status" != 0 ]; then \
+	  grep -a -e '✘' -e 'error:' .build/test.log | cut -c1-700 | tail -n 16; \
+	  exit "$$status"; \
+	fi
+
+program: setup
+	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
+	@cp $(DIST)/build/release/scanmill $(INSTALLED).new && strip $(INSTALLED).new && mv $(INSTALLED).new $(INSTALLED)
+	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses
+
+# Builds what has changed; root, who may not have the toolchain, installs what others have built: make program, then
+# as root make install.
+install: $(if $(shell command -v $(SWIFT)),program)
+	@if ! [ -x $(INSTALLED) ]; then echo "error: no Swift toolchain, and no $(INSTALLED): make program first"; exit 1; fi
+	@.packaging/stage.sh $(INSTALLED) "$(PREFIX)" "$(DESTDIR)"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/scanmill with manual pages, completions, units and documentation:"
+	@$(INSTALLED) --version | head -2
+
+uninstall:
+	@.packaging/unstage.sh "$(PREFIX)" "$(DESTDIR)"
+
+deb: program
+	$(call install,$(DEB_PACKAGES))
+	@.packaging/deb.sh $(INSTALLED) $(DIST)
+
+dist:
+	@.packaging/sources.sh $(DIST)
 
 format:
 	@$(SWIFT) format -i -r -p Sources Tests Package.swift

@@ -1,14 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// The program that is installed (`make install`, `make deb`) is built apart, and no test looks into it.
+let isToBeInstalled = Context.environment["SCANMILL_INSTALLED"] != nil
+
 /// Rules of the project: Swift 6 mode, every warning is an error, every module that a file uses is imported by that file.
-let house: [SwiftSetting] = [
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("ExistentialAny"),
+let house: [SwiftSetting] =
+  [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+  ]
   // One configuration for the program and its tests: nothing is built twice.
-  .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
-]
+  + (isToBeInstalled
+    ? [] : [.unsafeFlags(["-enable-testing"], .when(configuration: .release))])
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -57,22 +62,27 @@ let package = Package(
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
+    system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
     system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
     system("CJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
-    system(
-      "CFFmpeg", pkgConfig: "libavformat libavcodec libavutil libswscale",
-      apt: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"),
+    system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
+    // Not linked: loaded when the first of its functions is called. Needs libavcodec-dev, libavformat-dev,
+    // libavutil-dev and libswscale-dev.
+    .target(
+      name: "CFFmpeg", exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
 
     module("Geometry", []),
     module("Parallel", []),
     module("Storage", ["CPlatform", systemPackage, crypto]),
     module("Processes", ["CPlatform", "Storage", systemPackage]),
-    module("Benchmarking", ["Processes", "Storage", systemPackage]),
+    module(
+      "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage]),
     module(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
+        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
         "Parallel",
         "Storage", systemPackage,
       ]),
@@ -86,9 +96,21 @@ let package = Package(
         "Storage", systemPackage,
       ]),
     module(
+      "Exports",
+      [
+        "CXML2", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Stages",
+        "Storage", systemPackage, yams,
+      ]),
+    module(
       "Runner",
       [
         "Captures", "CPlatform", "Parallel", "Pipeline", "Processes", "Storage", logging,
+        systemPackage,
+      ]),
+    module(
+      "Cluster",
+      [
+        "CPlatform", "Captures", "Parallel", "Pipeline", "Processes", "Runner", "Storage", yams,
         systemPackage,
       ]),
     module(
@@ -115,7 +137,9 @@ let package = Package(
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Benchmarking", "Captures", "Catalog", "Codecs", "Night", "Pages", "Parallel", "Pipeline",
+        "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Night", "Pages",
+        "Parallel",
+        "Pipeline",
         "Processes", "Reports", "Runner", "Stages", "Storage", "SyntheticCaptures", argumentParser,
         logging, systemPackage,
       ],
@@ -125,18 +149,27 @@ let package = Package(
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
         .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
-        .embedInCode("Pipelines/benchmark.yaml"),
+        .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
       ],
       swiftSettings: house, plugins: ["CommitStamp"]),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
       path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "StageSupport",
+      dependencies: [
+        "TestSupport", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Storage",
+        systemPackage,
+      ],
+      path: "Tests/StageSupport", swiftSettings: house),
     tests("Geometry", ["Geometry"]),
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),
     tests("Processes", ["Processes", "Storage", systemPackage]),
-    tests("Benchmarking", ["Benchmarking", "Storage", systemPackage]),
+    tests(
+      "Benchmarking",
+      ["Benchmarking", "Captures", "Parallel", "Processes", "Storage", systemPackage]),
     tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     tests(
       "Captures",
@@ -149,10 +182,21 @@ let package = Package(
     tests(
       "Stages",
       [
-        "Stages", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel", "Storage",
+        "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel",
+        "Storage",
         "SyntheticCaptures", systemPackage,
       ]),
+    tests(
+      "Exports",
+      [
+        "Exports", "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Parallel",
+        "Processing", "Storage", "SyntheticCaptures", systemPackage,
+      ]),
     tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests(
+      "Cluster",
+      ["Cluster", "Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
     tests(
       "Reports",
       ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),

@@ -21,7 +21,8 @@ public struct CalibrationSummary: Sendable {
     source = CalibrationSource(file: file, folder: folder, deviceID: capture.device.id)
     if let path = source.path {
       calibration = try CalibrationFile.read(
-        path, depthSize: Self.depthSize(capture), colorSize: Self.colorSize(capture))
+        path, depthSize: Self.depthSize(capture), colorSize: Self.colorSize(capture),
+        for: Self.hasDepth(capture) ? .depthAndColor : .color)
     } else {
       calibration = capture.alignment
     }
@@ -98,6 +99,12 @@ public struct CalibrationSummary: Sendable {
 
   private static func depthSize(_ capture: Capture) -> (width: Int, height: Int)? {
     capture.depth.value.map { ($0.width, $0.height) }
+  }
+
+  /// Also depth that cannot be read.
+  private static func hasDepth(_ capture: Capture) -> Bool {
+    if case .absent = capture.depth { return false }
+    return true
   }
 
   /// Before the turn that makes pictures upright.

@@ -44,7 +44,7 @@ public struct CodeBook: Sendable {
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
     + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
-    + states.map { Entry($0.state, .state, $0.words) }
+    + (states + stageStates).map { Entry($0.state, .state, $0.words) }
 
   private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
 

@@ -39,6 +39,9 @@ public struct ParameterHelp: Encodable, Sendable {
     }
   }
 
+  /// What `--set` takes before the `=`.
+  public var names: [String] { parameters.map(\.name) }
+
   /// Two lines per parameter: name, value where it differs from the default, default and range; what it
   /// does.
   public var text: String {

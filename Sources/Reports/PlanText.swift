@@ -34,11 +34,16 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 
   var id: String
+  /// For other programs, which cannot tell a capture from the name of its output.
+  var path: String?
+  var family: String?
   var stages: [Stage]
   var error: String?
 
   public init(_ plan: CapturePlan) {
     id = plan.id
+    path = plan.path
+    family = plan.family
     stages = plan.jobs.map { job in
       Stage(
         stage: job.stage, uses: job.uses, action: job.action, reason: job.reason,

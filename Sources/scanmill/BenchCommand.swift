@@ -20,10 +20,23 @@ struct BenchCommand: ParsableCommand {
       start and opening of the capture included. Exit code 1: worse than the baseline.
       """)
 
-  @Argument(help: "Captures, or folders of captures; none: a synthesized one.")
+  @Argument(
+    help: """
+      Captures, or folders of captures; also a path of which only the beginning of the capture's id is written; \
+      none: a synthesized one.
+      """,
+    completion: Completion.captures)
   var captures: [String] = []
 
-  @Option(help: "A pipeline by name, or a pipeline file.")
+  @OptionGroup var selection: SelectionArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of which a file changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
+      valueName: "date"))
+  var since: String?
+
+  @Option(help: "A pipeline by name, or a pipeline file.", completion: Completion.pipeline)
   var pipeline = PipelineFinder.benchmark
 
   @Option(
@@ -41,16 +54,37 @@ struct BenchCommand: ParsableCommand {
     help: "Drop the inputs from the page cache before every run (posix_fadvise, needs no root).")
   var cold = false
 
-  @Option(help: "Also run this peer on the same video: ffmpeg.")
-  var compare: Peer?
+  @Option(
+    help: ArgumentHelp(
+      "Also run these peers on the same video: ffmpeg (two command lines), ffmpeg-tuned (the faster one), opencv.",
+      valueName: "peer,…"), completion: Completion.peers)
+  var compare: [String] = []
 
-  @Option(help: ArgumentHelp("A report of --json to compare with.", valueName: "file"))
+  @Flag(
+    help: """
+      Also measure the least that can be done with the same libraries, in turn with our own runs: decoding \
+      alone, decoding and conversion, writing the same bytes.
+      """)
+  var floor = false
+
+  @Option(
+    help: ArgumentHelp("A report of --json to compare with.", valueName: "file"),
+    completion: Completion.jsonFile)
   var baseline: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Measure nothing: compare the second of two reports of --json with the first.",
+      valueName: "file"), completion: Completion.jsonFile)
+  var compareReports: [String] = []
 
   @Option(help: "How much worse than the baseline is still no regression, as in 10%.")
   var tolerance = "10%"
 
-  @Option(help: ArgumentHelp("The family to synthesize.", valueName: "family"))
+  @Option(
+    help: ArgumentHelp("The family to synthesize.", valueName: "family"),
+    completion: Completion.syntheticFamilies)
   var synthesize = "scannet"
 
   @Option(help: "Frames to synthesize.")
@@ -75,7 +109,7 @@ struct BenchCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Where outputs go for as long as a run takes; by default the system's folder for temporary files.",
-      valueName: "dir"))
+      valueName: "dir"), completion: Completion.folder)
   var scratch: String?
 
   @Flag(help: "Print the report as JSON on standard output.")
@@ -83,10 +117,6 @@ struct BenchCommand: ParsableCommand {
 
   @Flag(name: .short, help: "Do not tell on standard error what runs.")
   var quiet = false
-
-  enum Peer: String, ExpressibleByArgument, CaseIterable {
-    case ffmpeg
-  }
 
   func validate() throws {
     guard `repeat` >= 1, warmup >= 0, `repeat` <= 1000, warmup <= 1000 else {
@@ -98,6 +128,25 @@ struct BenchCommand: ParsableCommand {
     guard toleranceShare != nil else {
       throw ValidationError("--tolerance '\(tolerance)' is no percentage such as 10%")
     }
+    guard !floor || !cold else {
+      throw ValidationError(
+        "--floor compares CPU time with inputs in the page cache; --cold is about the disk")
+    }
+    guard compareReports.isEmpty || compareReports.count == 2 else {
+      throw ValidationError("--compare-reports takes two reports: the earlier, the later")
+    }
+    guard
+      compareReports.isEmpty
+        || (captures.isEmpty && baseline == nil && !floor && compare.isEmpty && !isSelecting)
+    else {
+      throw ValidationError("--compare-reports measures nothing: no captures, no --baseline")
+    }
+    _ = try peers
+    if let since { _ = try DateArgument.nanoseconds(since) }
+    guard !captures.isEmpty || !isSelecting else {
+      throw ValidationError(
+        "--family, --exclude, --since and --id choose among captures that are named; none is")
+    }
     guard SyntheticFamilies.names.contains(synthesize) else {
       throw ValidationError(
         "no family '\(synthesize)'; known: \(SyntheticFamilies.names.joined(separator: ", "))")
@@ -105,6 +154,10 @@ struct BenchCommand: ParsableCommand {
   }
 
   func run() throws {
+    if compareReports.count == 2 {
+      return try tellChange(
+        from: Self.report(compareReports[0]), to: Self.report(compareReports[1]))
+    }
     let definition = try PipelineFinder.load(pipeline)
     let earlier = try baseline.map(Self.report)
     let folder = FilePath(scratch ?? FileManager.default.temporaryDirectory.path)
@@ -112,112 +165,95 @@ struct BenchCommand: ParsableCommand {
     try FileSystem.makeFolder(folder)
     defer { try? FileSystem.remove(folder) }
     let interruption = Interruption()
-    let signals = Signals(interruption, graceSeconds: 60, .system)
+    let runner = ProgramRunner(wordsIn: folder)
+    let signals = Signals(
+      interruption, graceSeconds: 60, .system,
+      beforeForcedEnd: { _ in try? FileSystem.remove(folder) }, onRequest: { runner.stop() })
     do {
-      let report = try measure(definition, in: folder, interruption)
+      let report = try measure(definition, in: folder, runner, interruption)
       try conclude(report, earlier)
-    } catch let error as BenchmarkError {
+    } catch {
       // Of an interrupted run the program that was measured complains, too.
       if let code = signals.exitCode { throw Exit(code: code) }
+      guard let error = error as? BenchmarkError else { throw error }
       throw Failure(code: ExitStatus.jobFailed, text: error.description)
     }
   }
 
   private func measure(
-    _ definition: PipelineDefinition, in folder: FilePath, _ interruption: Interruption
+    _ definition: PipelineDefinition, in folder: FilePath, _ runner: ProgramRunner,
+    _ interruption: Interruption
   ) throws -> BenchmarkReport {
     guard let program = ProgramPath.ofThisProgram else {
       throw BenchmarkError("the executable of this program cannot be found")
     }
     var report = BenchmarkReport(
-      version: Version.text, machine: .current(),
+      version: Version.text, build: Version.build, machine: .current(),
       settings: BenchmarkReport.Settings(
         pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold))
+    report.machine.fileSystem = FileSystemName.of(folder)
+    report.warnings = report.problems
     let isQuiet = quiet
-    let session = BenchmarkSession(program: program, scratch: folder, settings: report.settings) {
+    if !isQuiet { for warning in report.problems { Console.error("warning: \(warning)") } }
+    let willRun: @Sendable (String) throws -> Void = {
       if interruption.isRequested { throw BenchmarkError("interrupted") }
       if !isQuiet { Console.error("run: " + $0) }
     }
-    for subject in try subjects(program, in: folder) {
-      report.captures.append(try measure(subject, definition, session, in: folder))
+    let session = BenchmarkSession(
+      program: program, scratch: folder, settings: report.settings, runner: runner,
+      willRun: willRun)
+    let subjects = try subjects(program, definition, in: folder, runner)
+    let plan = FloorPlan(
+      program: program, folder: folder, settings: report.settings, runner: runner,
+      willRun: willRun)
+    let found = try findPeers(runner)
+    if !compare.isEmpty { report.peers = found.versions }
+    let floors = try floors(subjects, definition, plan)
+    for (subject, floor) in zip(subjects, floors) {
+      var figures = try measure(subject, definition, session, floor)
+      if !compare.isEmpty { figures.comparison = try comparison(subject, session, found) }
+      report.captures.append(figures)
     }
+    report.machine.loadAfter = MachineDescription.currentLoad()
     return report
   }
 
   private func measure(
     _ subject: BenchSubject, _ definition: PipelineDefinition, _ session: BenchmarkSession,
-    in folder: FilePath
+    _ floor: FloorSession.Measured?
   ) throws -> CaptureFigures {
     var figures = CaptureFigures(
       id: subject.summary.id, family: subject.summary.family.rawValue, origin: subject.origin,
       frames: subject.frames, inputBytes: FileCost.bytes(of: subject.files))
-    for (jobs, samples) in try session.measure(subject.measured, jobs: jobNumbers ?? [0]) {
-      let used = jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
+    figures.floor = floor?.figures
+    // What was run against the floor is not run once more.
+    let known = floor.map { [(jobs: floorJobs, samples: $0.wholeRuns)] } ?? []
+    let others = (jobNumbers ?? [0]).filter { floor == nil || $0 != floorJobs }
+    let all = known + (others.isEmpty ? [] : try session.measure(subject.measured, jobs: others))
+    for (jobs, samples) in all.sorted(by: { $0.jobs < $1.jobs }) {
       figures.runs += [
         JobsFigures(
-          jobs: used, samples: samples, frames: subject.frames, inputBytes: figures.inputBytes,
+          jobs: used(jobs), samples: samples, frames: subject.frames,
+          inputBytes: figures.inputBytes,
           stageInputBytes: subject.stageInputBytes(definition, samples.last?.stages ?? []))
       ].compactMap(\.self)
     }
-    if compare == .ffmpeg { figures.comparison = try comparison(subject, session) }
     return figures
   }
 
-  private func comparison(
-    _ subject: BenchSubject, _ session: BenchmarkSession
-  ) throws -> PeerComparison {
-    guard let ffmpeg = try? ProgramPath.find("ffmpeg") else {
-      return PeerComparison(note: "not compared: there is no ffmpeg in PATH")
-    }
-    guard let video = subject.video else {
-      return PeerComparison(note: "not compared: the capture's color is no video that can be read")
-    }
-    return try session.compare(
-      subject.measured, video: video, compressions: ["fast", "compact"], peers: PeerCommand.all,
-      peerProgram: ffmpeg.string)
-  }
-
-  private func conclude(_ report: BenchmarkReport, _ earlier: BenchmarkReport?) throws {
-    let comparison = toleranceShare.flatMap { tolerance in
-      earlier.map { BaselineComparison(now: report, before: $0, tolerance: tolerance) }
-    }
-    if json {
-      Console.print(json: try JSONText.pretty(report))
-      if let comparison { Console.error(BenchmarkTable.text(comparison)) }
-    } else {
-      Console.print(BenchmarkTable.text(report))
-      if let comparison { Console.print(BenchmarkTable.text(comparison)) }
-    }
-    if compare != nil, report.captures.allSatisfy({ $0.comparison?.ratios.isEmpty ?? true }) {
-      let why = report.captures.first?.comparison?.note ?? "no capture was measured"
-      throw Failure(code: ExitStatus.jobFailed, text: "nothing was compared with a peer: \(why)")
-    }
-    guard let comparison else { return }
-    if comparison.lines.isEmpty {
-      throw Failure(
-        code: ExitStatus.jobFailed,
-        text: "the baseline has nothing that could be compared; measure the same captures and jobs")
-    }
-    if !comparison.regressions.isEmpty { throw Exit(code: ExitStatus.jobFailed) }
-  }
-
-  private static func report(_ file: String) throws -> BenchmarkReport {
-    do {
-      let bytes = try MappedFile(FilePath(file)).withBytes { $0.withUnsafeBytes { Array($0) } }
-      return try BenchmarkReport(json: bytes)
-    } catch {
-      throw ValidationError("\(file) is no report of scanmill bench --json: \(error)")
-    }
+  /// Cores that a number of jobs stands for.
+  func used(_ jobs: Int) -> Int {
+    jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
   }
 
   /// Ascending, without repetitions; `nil` for what is no list of numbers.
-  private var jobNumbers: [Int]? {
+  var jobNumbers: [Int]? {
     let numbers = jobs.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
     let valid = numbers.compactMap(\.self).filter { (0...4096).contains($0) }
     return valid.count == numbers.count ? Set(valid).sorted() : nil
   }
 
-  private var toleranceShare: Double? {
+  var toleranceShare: Double? {
     let number = tolerance.hasSuffix("%") ? String(tolerance.dropLast()) : tolerance
     return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 / 100 : nil }
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cluster
 import Night
 import Pipeline
 import Reports
@@ -15,10 +16,11 @@ struct CleanCommand: ParsableCommand {
       is kept. What a run works on at the moment is left alone.
       """)
 
-  @Argument(help: "An output folder, or the folder of one capture in it.")
+  @Argument(
+    help: "An output folder, or the folder of one capture in it.", completion: Completion.folder)
   var folder: String
 
-  @Option(help: "The artifact of this stage.")
+  @Option(help: "The artifact of this stage.", completion: Completion.stage)
   var stage: String?
 
   @Flag(help: "Artifacts of stages that are not kept; they count as up to date without them.")
@@ -37,7 +39,7 @@ struct CleanCommand: ParsableCommand {
   func validate() throws {
     if [stage != nil, intermediate, failed, keepRuns != nil].count(where: { $0 }) > 1 {
       throw ValidationError(
-        "--stage, --intermediate, --failed and --keep-runs exclude each other")
+        "--stage, --intermediate, --failed and --keep-runs exclude each other: give one of them")
     }
     if let keepRuns, MomentText.durationNanoseconds(keepRuns) == nil {
       throw ValidationError("--keep-runs: '\(keepRuns)' is no duration, e.g. 90d")
@@ -47,6 +49,12 @@ struct CleanCommand: ParsableCommand {
   func run() throws {
     if let age = keepRuns.flatMap(MomentText.durationNanoseconds) { return try cleanRuns(age) }
     let catalog = try OutputFinder.catalog(folder)
+    // What is queued would make again, or look for, what is removed.
+    if yes, let active = ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned }) {
+      throw Failure(
+        code: ExitStatus.locked,
+        text: "\(active.line); wait for it, or cancel its jobs (scancel --name)")
+    }
     let examiner = OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
       standard: try PipelineFinder.load("default"))
@@ -55,10 +63,12 @@ struct CleanCommand: ParsableCommand {
         ?? (intermediate ? .intermediate : failed ? .failed : .leftovers))
     var items: [Removable] = []
     var locked: [String: String] = [:]
-    var known: Set<String> = []
+    var known: [(name: String, kind: String)] = []
     for layout in catalog.layouts {
       let pipeline = try examiner.pipeline(CaptureMemo(of: layout)).0
-      known.formUnion(pipeline.stages.map(\.name))
+      for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
+        known.append((stage.name, stage.kind.name))
+      }
       let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)
       if yes, let done = try cleaning.perform(layout, intermediates: intermediates) {
         items += done
@@ -68,10 +78,9 @@ struct CleanCommand: ParsableCommand {
         items += cleaning.find(layout, intermediates: intermediates)
       }
     }
-    if let stage, items.isEmpty, !known.contains(stage), locked.isEmpty {
+    if let stage, items.isEmpty, !known.contains(where: { $0.name == stage }), locked.isEmpty {
       throw Failure(
-        code: ExitStatus.usage,
-        text: "no stage '\(stage)' here" + NearestName.suggestion(stage, among: known.sorted()))
+        code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
     }
     Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
     if yes, !locked.isEmpty { throw Exit(code: ExitStatus.locked) }
@@ -80,11 +89,14 @@ struct CleanCommand: ParsableCommand {
   private func cleanRuns(_ age: Int64) throws {
     let root = FilePath(text: folder)
     guard FileSystem.isFolder(root) else {
-      throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
+      throw Failure(
+        code: ExitStatus.noCapture,
+        text: "\(folder): no such folder; name the folder that --output named")
     }
     guard FileSystem.isFolder(root.appending("runs")) else {
       throw Failure(
-        code: ExitStatus.noCapture, text: "\(folder): no runs here (is it what --output named?)")
+        code: ExitStatus.noCapture,
+        text: "\(folder): no runs here (name the folder that --output named)")
     }
     let items =
       yes

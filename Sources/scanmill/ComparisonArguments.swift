@@ -4,10 +4,14 @@ import Runner
 
 /// What results are compared with: as they were asked for in their last run, or otherwise.
 struct ComparisonArguments: ParsableArguments {
-  @Option(help: "A pipeline by name, or a pipeline file; else that of each capture's last run.")
+  @Option(
+    help: "A pipeline by name, or a pipeline file; else that of each capture's last run.",
+    completion: Completion.pipeline)
   var pipeline: String?
 
-  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
+  @Option(
+    help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"),
+    completion: Completion.setting)
   var set: [String] = []
 
   func validate() throws {

@@ -1,4 +1,5 @@
 import Processes
+import Reports
 import Storage
 import Synchronization
 import SystemPackage
@@ -16,6 +17,8 @@ import SystemPackage
 /// kept and makes the exit code 73. A closed pipe is none: who read it has read enough.
 enum Console {
   private static let failure = Mutex<Errno?>(nil)
+  /// What lines on standard error go through while it draws there.
+  private static let display = Mutex<ProgressDisplay?>(nil)
 
   /// What kept a result from standard output, if anything has.
   static var outputFailure: Errno? { failure.withLock { $0 } }
@@ -46,12 +49,16 @@ enum Console {
     failure.withLock { $0 = $0 ?? Errno(rawValue: number) }
   }
 
-  /// Whether standard error is a terminal, and how wide.
-  static var terminalColumns: Int? {
-    guard isatty(STDERR_FILENO) == 1 else { return nil }
+  static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+  /// Of the terminal on standard error, now; one that does not say it has 80 columns and 24 rows.
+  static var terminalSize: TerminalSize {
     var size = winsize()
-    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
+    let isKnown =
+      ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+    return isKnown
+      ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+      : TerminalSize(columns: 80, rows: 24)
   }
 
   static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -70,7 +77,16 @@ enum Console {
   }
 
   static func error(_ text: String) {
-    write(text.shown + "\n", to: STDERR_FILENO)
+    if let display = display.withLock({ $0 }) {
+      display.say(text)
+    } else {
+      write(text.shown + "\n", to: STDERR_FILENO)
+    }
+  }
+
+  /// From now on lines on standard error take the place of those that are drawn there.
+  static func shareErrors(with display: ProgressDisplay) {
+    self.display.withLock { $0 = display }
   }
 
   /// As it is, for lines that are drawn again: whoever draws has escaped what is not its own.

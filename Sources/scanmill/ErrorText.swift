@@ -25,7 +25,7 @@ enum ErrorText {
       // Help, version and wrong command lines are the argument parser's own; anything else is a bug.
       let code = Scanmill.exitCode(for: error).rawValue
       if code == 0 {
-        Console.print(Scanmill.fullMessage(for: error))
+        Console.print(HelpText.completed(Scanmill.fullMessage(for: error)))
         exit(ExitStatus.success)
       }
       if code == ExitStatus.usage {

@@ -14,14 +14,16 @@ struct ExplainCommand: ParsableCommand {
 
   @Argument(
     help:
-      "A capture, the id of one that has results in the output folder, or the beginning of an id; or a code."
+      "A capture, the id of one that has results in the output folder, or the beginning of an id; or a code.",
+    completion: Completion.captureOrCode
   )
   var capture: String
 
-  @Argument(help: "A stage of the pipeline.")
+  @Argument(help: "A stage of the pipeline.", completion: Completion.stage)
   var stage: String?
 
-  @Option(name: [.customShort("o"), .long], help: "Where results go.")
+  @Option(
+    name: [.customShort("o"), .long], help: "Where results go.", completion: Completion.folder)
   var output: String?
 
   @OptionGroup var comparison: ComparisonArguments
@@ -31,7 +33,8 @@ struct ExplainCommand: ParsableCommand {
 
   func validate() throws {
     if stage != nil, output == nil {
-      throw ValidationError("--output says where the results of the capture are")
+      throw ValidationError(
+        "to explain a stage, name with --output the folder that holds the results of the capture")
     }
     if stage == nil, output != nil {
       throw ValidationError("name the stage that is to be explained")
@@ -57,6 +60,13 @@ struct ExplainCommand: ParsableCommand {
 
   private func explainCode() throws {
     guard let entry = CodeBook[capture] else {
+      if let hint = BuiltInStages.hint(capture) {
+        throw Failure(
+          code: ExitStatus.usage,
+          text:
+            "no code '\(capture)': \(hint) (to explain a stage: explain CAPTURE STAGE --output DIR)"
+        )
+      }
       let known = CodeBook.entries.map(\.code)
       let nearest = NearestName.suggestion(capture, among: known)
       throw Failure(

@@ -6,7 +6,7 @@ struct GraphCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "graph", abstract: "A pipeline as a drawing.")
 
-  @Argument(help: "A pipeline by name, or a pipeline file.")
+  @Argument(help: "A pipeline by name, or a pipeline file.", completion: Completion.pipeline)
   var pipeline = "default"
 
   @Option(help: "dot, mermaid or text.")

@@ -15,7 +15,7 @@ struct IndexCommand: ParsableCommand {
       questions of your own in SQL. It may be deleted at any time; status and report keep it up to date.
       """)
 
-  @Argument(help: "An output folder.")
+  @Argument(help: "An output folder.", completion: Completion.folder)
   var folder = "."
 
   func run() throws {

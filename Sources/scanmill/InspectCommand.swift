@@ -9,9 +9,10 @@ import SystemPackage
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "What is in a capture, counted not believed, and what is wrong with it.")
+    abstract:
+      "What is in a capture, checked against the bytes of its files, and what is wrong with it.")
 
-  @Argument(help: "Captures, or folders of captures.")
+  @Argument(help: "Captures, or folders of captures.", completion: Completion.captures)
   var captures: [String]
 
   @Flag(help: "Print JSON: one object for one capture, a list under 'captures' for several.")
@@ -22,18 +23,21 @@ struct InspectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Say what this calibration file would do in place of the capture's own.", valueName: "file"))
+      "Say what this calibration file would do in place of the capture's own.", valueName: "file"),
+    completion: CompletionKind.file())
   var calibration: String?
 
   @Option(
     help: ArgumentHelp(
-      "Say which calibration a folder of DEVICE-ID files would put in place.", valueName: "dir"))
+      "Say which calibration a folder of DEVICE-ID files would put in place.", valueName: "dir"),
+    completion: Completion.folder)
   var calibrationFolder: String?
 
   @Flag(help: "End with 1 when a capture has errors, warnings or missing files.")
   var exitCode = false
 
   func run() throws {
+    try Toolbox.checkLibraries()
     let finder = CaptureFinder(Toolbox.captures)
     let findings = captures.map { finder.find(FilePath(text: $0)) }
     let declined = findings.flatMap(\.failures)

@@ -14,7 +14,7 @@ struct LookCommand: ParsableCommand {
     commandName: name, abstract: "Open captures for another verb.", shouldDisplay: false)
 
   func run() throws {
-    try LookServer.run(Toolbox.captures, inspect: Inspection.page)
+    try LookServer.run(Toolbox.captures, inspect: Inspection.page, draw: ViewCommand.draw)
   }
 
   /// Processes of this very program.

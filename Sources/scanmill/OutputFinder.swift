@@ -11,12 +11,14 @@ enum OutputFinder {
   static func catalog(_ folder: String) throws -> OutputCatalog {
     let path = FilePath(text: folder)
     guard let catalog = try OutputCatalog(path) ?? shortened(path) else {
-      throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
+      throw Failure(
+        code: ExitStatus.noCapture,
+        text: "\(folder): no such folder; name the folder that --output named")
     }
     guard !catalog.layouts.isEmpty else {
       throw Failure(
         code: ExitStatus.noCapture,
-        text: "\(folder): no results of any capture here (is it what --output named?)")
+        text: "\(folder): no results of any capture here (name the folder that --output named)")
     }
     return catalog
   }

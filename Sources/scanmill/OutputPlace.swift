@@ -20,7 +20,9 @@ struct LookedOutput {
   init(_ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
-      throw Failure(code: ExitStatus.noCapture, text: "\(folder): no such folder")
+      throw Failure(
+        code: ExitStatus.noCapture,
+        text: "\(folder): no such folder; name the folder that --output named")
     }
     capture = name
     view = try reader.view(of: root, name.map { .capture($0) } ?? .everything)
@@ -28,7 +30,7 @@ struct LookedOutput {
     guard view.rows.isEmpty, view.runs.isEmpty, view.watch == nil, !mayBeEmpty else { return }
     throw Failure(
       code: ExitStatus.noCapture,
-      text: "\(folder): no results of any capture here (is it what --output named?)")
+      text: "\(folder): no results of any capture here (name the folder that --output named)")
   }
 
   /// The output folder, without links, and the name of the capture's folder in it.

@@ -7,7 +7,8 @@ import SystemPackage
 enum PipelineFinder {
   /// Names that come with the program.
   static let builtIn = [
-    "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "benchmark",
+    "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "exports",
+    "benchmark",
   ]
 
   /// What `bench` measures unless told otherwise.
@@ -28,7 +29,7 @@ enum PipelineFinder {
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
       throw Failure(
         code: ExitStatus.badPipeline,
-        text: "no pipeline '\(nameOrFile)': neither a file nor one of "
+        text: "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
           + builtIn.joined(separator: ", ")
           + NearestName.suggestion(nameOrFile, among: builtIn))
     }
@@ -49,6 +50,7 @@ enum PipelineFinder {
     case "vi-slam": bytes = PackageResources.vi_slam_yaml
     case "point-cloud": bytes = PackageResources.point_cloud_yaml
     case "preview": bytes = PackageResources.preview_yaml
+    case "exports": bytes = PackageResources.exports_yaml
     case "benchmark": bytes = PackageResources.benchmark_yaml
     default: bytes = PackageResources.default_yaml
     }

@@ -10,14 +10,14 @@ import SystemPackage
 
 /// How captures are processed: what `run` and `watch` have in common.
 struct ProcessingArguments: ParsableArguments {
-  @Option(name: .shortAndLong, help: "Where results go.")
+  @Option(name: .shortAndLong, help: "Where results go.", completion: Completion.folder)
   var output: String
 
-  @Option(help: "A pipeline by name, or a pipeline file.")
+  @Option(help: "A pipeline by name, or a pipeline file.", completion: Completion.pipeline)
   var pipeline = "default"
 
   @Option(
-    name: [.customShort("j", allowingJoined: true), .customLong("jobs")],
+    name: [.customShort("j", allowingJoined: true), .customLong("jobs")], parsing: .unconditional,
     help: "Cores to keep busy; 0 = all.")
   var jobs = 0
 
@@ -27,10 +27,13 @@ struct ProcessingArguments: ParsableArguments {
       valueName: "size"))
   var memory: String?
 
-  @Option(help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"))
+  @Option(
+    help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"),
+    completion: Completion.setting)
   var set: [String] = []
 
-  @Option(help: "Attempts beyond the first after input or output errors.")
+  @Option(
+    parsing: .unconditional, help: "Attempts beyond the first after input or output errors.")
   var retries = 0
 
   @Flag(help: "A capture with any warning counts as failed.")
@@ -64,16 +67,27 @@ struct ProcessingArguments: ParsableArguments {
     guard !output.isEmpty else {
       throw ValidationError("--output is the folder where results go, not an empty text")
     }
-    guard jobs >= 0, jobs <= 1024 else { throw ValidationError("--jobs is 0 to 1024") }
-    guard (0...100).contains(retries) else { throw ValidationError("--retries is 0 to 100") }
-    if let memory, SizeText.bytes(memory) == nil {
-      throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
+    guard jobs >= 0, jobs <= 1024 else {
+      throw ValidationError("--jobs is 0 (all cores) to 1024, not \(jobs)")
+    }
+    guard (0...100).contains(retries) else {
+      throw ValidationError("--retries is 0 to 100, not \(retries)")
+    }
+    if let memory {
+      guard let bytes = SizeText.bytes(memory) else {
+        throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
+      }
+      // Less than any process of this program uses before it has opened a capture.
+      guard bytes >= 1_000_000 else {
+        throw ValidationError(
+          "--memory is a size with its unit, such as 8GB or 512MiB; '\(memory)' is \(bytes) bytes")
+      }
     }
     guard DurationText.nanoseconds(grace) != nil else {
-      throw ValidationError("--grace is a duration with its unit, such as 30s")
+      throw ValidationError("--grace is a duration with its unit, such as 30s, not '\(grace)'")
     }
     guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
-      throw ValidationError("--stall is a duration with its unit, such as 10min")
+      throw ValidationError("--stall is a duration with its unit, such as 10min, not '\(stall)'")
     }
     for text in set where ParameterSetting(text) == nil {
       throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")

@@ -18,7 +18,7 @@ struct ReportCommand: ParsableCommand {
       and CSV are printed.
       """)
 
-  @Argument(help: "An output folder.")
+  @Argument(help: "An output folder.", completion: Completion.folder)
   var folder: String
 
   @Option(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Captures
 import FoundationEssentials
 import Logging
 import Parallel
@@ -13,20 +12,31 @@ import SystemPackage
 struct RunArguments: ParsableArguments {
   @OptionGroup var processing: ProcessingArguments
 
-  @Option(help: ArgumentHelp("Exactly this stage.", valueName: "stage"))
+  @Option(
+    help: ArgumentHelp("Exactly this stage.", valueName: "stage"), completion: Completion.stage)
   var only: String?
 
-  @Option(help: ArgumentHelp("This stage and everything that needs it.", valueName: "stage"))
+  @Option(
+    help: ArgumentHelp("This stage and everything that needs it.", valueName: "stage"),
+    completion: Completion.stage)
   var from: String?
 
   @Option(
-    help: ArgumentHelp("This stage and everything it needs (repeatable).", valueName: "stage"))
+    help: ArgumentHelp("This stage and everything it needs (repeatable).", valueName: "stage"),
+    completion: Completion.stage)
   var until: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "These formats of the pipeline 'exports' and what they need: short for --until export-NAME.",
+      valueName: "name,…"), completion: Completion.exports)
+  var export: [String] = []
 
   @Option(
     name: [.customShort("R"), .customLong("forcerun")],
     help: ArgumentHelp(
-      "Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"))
+      "Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"),
+    completion: Completion.stage)
   var forcerun: [String] = []
 
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
@@ -46,15 +56,7 @@ struct RunArguments: ParsableArguments {
   @Flag(help: "Do not wait for a capture that another run works on.")
   var noWait = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Only captures of this family (repeatable, or names with commas).", valueName: "family"))
-  var family: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Leave out captures whose id, folder or path matches (repeatable).", valueName: "glob"))
-  var exclude: [String] = []
+  @OptionGroup var selection: SelectionArguments
 
   @Option(
     help: ArgumentHelp(
@@ -62,26 +64,21 @@ struct RunArguments: ParsableArguments {
       valueName: "date"))
   var since: String?
 
-  @Option(
-    help: ArgumentHelp("Only captures whose id begins with this (repeatable).", valueName: "prefix")
-  )
-  var id: [String] = []
-
   func validate() throws {
-    let known = CaptureFamily.allCases.map(\.rawValue)
-    for name in families where !known.contains(name) {
-      throw ValidationError(
-        "no family '\(name)'" + NearestName.suggestion(name, among: known)
-          + "; known: \(known.joined(separator: ", "))")
-    }
-    if let since, MomentText.nanoseconds(since, nowNanoseconds: FileStamp.nowNanoseconds()) == nil {
-      throw ValidationError(
-        "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back such as 24h, not '\(since)'"
-      )
-    }
+    if let since { _ = try DateArgument.nanoseconds(since) }
+  }
+
+  /// The pipeline that is named; with `--export`, `exports` unless another one is.
+  var pipelineName: String {
+    export.isEmpty || processing.pipeline != "default" ? processing.pipeline : "exports"
+  }
+
+  func pipelineSource() throws -> PipelineSource {
+    try PipelineFinder.source(pipelineName, settings: processing.set)
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
+    let until = try until + ExportNames.stages(export, in: pipeline)
     for stage in [only, from].compactMap({ $0 }) + until + forcerun {
       try pipeline.checkStage(stage)
     }
@@ -98,38 +95,24 @@ struct RunArguments: ParsableArguments {
     return options
   }
 
-  private var families: [String] {
-    family.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-  }
-
-  /// Which of the captures that are found are asked for.
-  var captureChoice: CaptureChoice {
-    var choice = CaptureChoice()
-    choice.families = Set(families.compactMap(CaptureFamily.init(rawValue:)))
-    choice.excluded = exclude
-    choice.idPrefixes = id
-    choice.sinceNanoseconds = since.flatMap {
-      MomentText.nanoseconds($0, nowNanoseconds: FileStamp.nowNanoseconds())
-    }
-    return choice
-  }
-
   /// The progress display that these options ask for; none when quiet.
   ///
-  /// - Parameter ids: of the captures of the run.
+  /// - Parameter targets: the captures of the run.
   func display(
-    of ids: [String], isQuiet: Bool, isVerbose: Bool, _ clock: RunClock
+    of targets: [CaptureTarget], isQuiet: Bool, isVerbose: Bool, _ clock: RunClock
   ) -> [any EventSink] {
     if let format = processing.logFormat {
       return [EventLog(processing.logger(format, isQuiet, isVerbose, clock))]
     }
     guard !isQuiet, processing.progress != .none else { return [] }
-    let columns = processing.progress == .auto ? Console.terminalColumns : nil
-    return [
-      ProgressDisplay(
-        style: columns.map { .terminal(columns: $0) } ?? .plain, ids: ids, isVerbose: isVerbose,
-        nowSeconds: clock.monotonicSeconds, write: Console.progress)
-    ]
+    let isLive = processing.progress == .auto && Console.isErrorTerminal
+    let sizes = WorkSizes(of: targets)
+    let display = ProgressDisplay(
+      style: isLive ? .terminal { Console.terminalSize } : .plain,
+      ids: targets.map(\.layout.name), work: { sizes[$0] }, isVerbose: isVerbose,
+      nowSeconds: clock.monotonicSeconds, write: Console.progress)
+    if isLive { Console.shareErrors(with: display) }
+    return [display]
   }
 
 }

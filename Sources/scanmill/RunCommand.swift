@@ -1,5 +1,6 @@
 import ArgumentParser
 import Captures
+import Cluster
 import Night
 import Pipeline
 import Processes
@@ -13,10 +14,12 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Process captures: exactly what is not up to date.")
 
-  @Argument(help: "Captures, or folders of captures.")
+  @Argument(help: "Captures, or folders of captures.", completion: Completion.captures)
   var captures: [String]
 
   @OptionGroup var options: RunArguments
+
+  @OptionGroup var cluster: ClusterArguments
 
   @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be done and why.")
   var dryRun = false
@@ -41,20 +44,25 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let source = try options.processing.pipelineSource()
+    try Toolbox.checkLibraries()
+    let profile = try cluster.clusterProfile()
+    let isOnCluster = profile.executor == .slurm
+    let source = try options.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
     try source.checkFiles(pipeline)
     var runOptions = try options.runOptions(pipeline)
     // What is noted beside results holds no secret.
     runOptions.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     runOptions.program = Version.program
+    // Elements have another working folder.
+    if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
     let looker = try LookCommand.looker(atOnce: runOptions.cores)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
     let finder = batch.finder()
     let findings = captures.map { finder.find(FilePath(text: $0)) }
     let found = batch.targets(findings)
-    let choice = options.captureChoice
+    let choice = try options.selection.choice(since: options.since)
     let targets = found.filter { choice.refusal($0, searched: findings.map(\.path)) == nil }
     let declined = findings.flatMap(\.failures)
     let unrecognized = findings.flatMap(\.unrecognized).map {
@@ -66,20 +74,26 @@ struct RunCommand: ParsableCommand {
       if let text = RunSummary.text(of: unrecognized) { Console.error(text) }
     }
     if found.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    try options.selection.checkIDs(
+      among: found.flatMap { [$0.recognition.id, $0.layout.name] })
     if let overlap = OutputOverlap(
       of: runOptions.output, with: found, registry: Toolbox.captures)
     {
       throw Failure(code: ExitStatus.usage, text: overlap.description)
     }
-    if dryRun {
-      try plan(batch, targets, declined)
-    } else {
+    let supervisor =
+      isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
+    if dryRun { try plan(batch, targets, declined) }
+    if cluster.printJobs, let supervisor {
+      Console.print(supervisor.preview(targets))
+    }
+    if !dryRun, !cluster.printJobs {
       let left = options.forceall ? [] : quarantined(targets, findings, runOptions)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       let skipped = choice.skipped(found, searched: findings.map(\.path)) + left
       try process(
         batch, source, Ownership(root: runOptions.output).claim(wanted), declined, skipped,
-        unrecognized)
+        unrecognized, supervisor)
     }
   }
 
@@ -103,7 +117,7 @@ struct RunCommand: ParsableCommand {
   private func quarantined(
     _ targets: [CaptureTarget], _ findings: [CaptureFinder.Finding], _ runOptions: RunOptions
   ) -> [CaptureReport] {
-    if !options.id.isEmpty { return [] }
+    if !options.selection.id.isEmpty { return [] }
     let named = Set(findings.map(\.path))
     let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
@@ -120,16 +134,26 @@ struct RunCommand: ParsableCommand {
   private func process(
     _ batch: BatchRun, _ source: PipelineSource, _ targets: [CaptureTarget],
     _ declined: [CaptureFinder.Finding], _ skipped: [CaptureReport],
-    _ unrecognized: [RunReport.Unrecognized]
+    _ unrecognized: [RunReport.Unrecognized], _ onCluster: ClusterSupervisor?
   ) throws {
     let clock = RunClock.system
-    let supervisor = inline ? nil : try supervisor(batch, source)
+    // Before any thread is started.
+    let isElsewhere = onCluster != nil
+    let prepared = inline || isElsewhere || targets.isEmpty ? nil : WorkerCommand.prepare()
+    defer { prepared?.end() }
+    let supervisor = inline || isElsewhere ? nil : try supervisor(batch, source, prepared)
     let abandoned = Mutex<RunJournal?>(nil)
     let interruption = Interruption()
+    let terminal = TerminalGone()
+    let onHangUp: (@Sendable () -> Void)? = isElsewhere ? { @Sendable in terminal.set() } : nil
     // Before any other thread is started.
     let signals = Signals(
       interruption, graceSeconds: try options.processing.graceSeconds(), clock,
-      beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) })
+      beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) },
+      onHangUp: onHangUp)
+    if let onCluster {
+      try ClusterRuns.concludeAbandoned(in: onCluster.options.output, interruption)
+    }
     let journal: RunJournal
     do throws(FileError) {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
@@ -146,17 +170,36 @@ struct RunCommand: ParsableCommand {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     let display = options.display(
-      of: targets.map(\.layout.name), isQuiet: quiet, isVerbose: verbose, clock)
+      of: targets, isQuiet: quiet, isVerbose: verbose, clock)
     let events = EventFan([journal] + display)
-    var final =
-      if let supervisor {
-        supervisor.run(
-          targets, declined: declined, run: journal.id, events: events, interruption: interruption)
-      } else {
-        batch.run(
-          targets, declined: declined, run: journal.id, events: events,
-          cancellation: interruption.abort, interruption: interruption)
+    var stop: ClusterStop?
+    var final: RunReport
+    if let onCluster {
+      var request = ClusterSupervisor.Request(
+        declined: declined, skipped: skipped, unrecognized: unrecognized,
+        isDetached: cluster.detach, notify: cluster.notify)
+      request.holdsSecrets = source.withDigestedSecrets(Toolbox.stages) != source
+      switch try onCluster.run(
+        targets, request, run: journal.id,
+        events: events, interruption: interruption, isLeft: { terminal.isTrue })
+      {
+      case .ended(let report, let why): (final, stop) = (report, why)
+      case .detached(let elements, let jobs):
+        announce(detached: journal.id, elements: elements, jobs: jobs)
+        return
       }
+    } else {
+      final =
+        if let supervisor {
+          supervisor.run(
+            targets, declined: declined, run: journal.id, events: events, interruption: interruption
+          )
+        } else {
+          batch.run(
+            targets, declined: declined, run: journal.id, events: events,
+            cancellation: interruption.abort, interruption: interruption)
+        }
+    }
     final.captures += skipped
     final.exit = signals.exitCode ?? final.exit
     final.unrecognized = unrecognized
@@ -170,6 +213,7 @@ struct RunCommand: ParsableCommand {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     announce(final)
+    if let stop { Console.error("error: \(stop.message)") }
     if final.exit != 0 { throw Exit(code: final.exit) }
   }
 
@@ -177,7 +221,7 @@ struct RunCommand: ParsableCommand {
   private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {
     do {
       try journal.begin(
-        RunRecording.context(options.processing.pipeline, source),
+        RunRecording.context(options.pipelineName, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
       throw Failure(code: ExitStatus.cannotWrite, text: "\(error)")
@@ -185,14 +229,16 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Workers are this very program.
-  private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
+  private func supervisor(
+    _ batch: BatchRun, _ source: PipelineSource, _ prepared: PreparedProcess?
+  ) throws -> Supervisor {
     guard let program = ProgramPath.ofThisProgram else {
       throw Failure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file to start workers (is /proc mounted?)")
     }
     return Supervisor(
-      batch, source: source, program: program, arguments: [WorkerCommand.name])
+      batch, source: source, program: program, arguments: [WorkerCommand.name], prepared: prepared)
   }
 
   private func announce(_ report: RunReport) {

@@ -19,12 +19,23 @@ struct Scanmill: ParsableCommand {
       """,
     version: Version.page,
     subcommands: [
-      RunCommand.self, WatchCommand.self, InspectCommand.self, StatusCommand.self,
+      RunCommand.self, WatchCommand.self, InspectCommand.self, ViewCommand.self, StatusCommand.self,
       ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
       CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
-      LookCommand.self,
+      LookCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
+      GenerateManualCommand.self,
     ])
+
+  /// One spelling for the argument parser's errors and ours.
+  static var _errorPrefix: String { "error: " }
+
+  /// The verbs, hidden ones included.
+  static var verbs: [(name: String, isShown: Bool)] {
+    configuration.subcommands.map {
+      ($0.configuration.commandName ?? "", $0.configuration.shouldDisplay)
+    }
+  }
 }
 
 /// What the user wrote, with all its bytes: as `PathText` carries them.
@@ -40,14 +51,24 @@ enum Arguments {
 
 @main
 enum Main {
-  static func main() {
+  static func main() { run(Arguments.all) }
+
+  static func run(_ arguments: [String]) -> Never {
     Console.prepare()
     do {
       if let shortage = LeastResources.shortage {
         throw Failure(code: ExitStatus.jobFailed, text: shortage)
       }
-      var command = try Scanmill.parseAsRoot(Arguments.all)
-      try command.run()
+      try VerbCheck.check(arguments)
+      var command = try Scanmill.parseAsRoot(arguments)
+      do {
+        try command.run()
+      } catch let error as ValidationError {
+        // Found at work: the argument parser no longer knows which verb it was.
+        throw Failure(
+          code: ExitStatus.usage,
+          text: error.message + VerbCheck.seeHelp(of: command))
+      }
       ErrorText.exit(ExitStatus.success)
     } catch {
       ErrorText.exit(with: error)

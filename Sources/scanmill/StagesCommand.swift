@@ -1,12 +1,19 @@
 import ArgumentParser
 import Pipeline
 import Reports
+import Runner
 
 struct StagesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stages", abstract: "The stages, their parameters, units and defaults.")
+    commandName: "stages",
+    abstract: "The kinds of stages: what they do, their inputs, parameters, units and defaults.",
+    discussion: """
+      A kind, such as align-depth, is what pipeline files name under `uses`. A stage, such as aligned, is a \
+      step of one pipeline; its name is the name of its folder in the output, and what --only, --set and \
+      the other options take.
+      """)
 
-  @Argument(help: "One stage, in full.")
+  @Argument(help: "One kind, in full.", completion: Completion.kinds)
   var name: String?
 
   @Flag(help: "Print JSON.")
@@ -15,9 +22,11 @@ struct StagesCommand: ParsableCommand {
   func run() throws {
     let kinds = Toolbox.stages.stages.filter { name == nil || $0.name == name }
     if let name, kinds.isEmpty {
-      throw ValidationError(
-        "no stage '\(name)'"
-          + NearestName.suggestion(name, among: Toolbox.stages.stages.map { $0.name }))
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "no kind of stage '\(name)'"
+          + (BuiltInStages.kindHint(name)
+            ?? NearestName.suggestion(name, among: Toolbox.stages.stages.map { $0.name })))
     }
     let help = StageHelp(kinds)
     if json { Console.print(json: try JSONText.pretty(help)) } else { Console.print(help.text) }

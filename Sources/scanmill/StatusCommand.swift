@@ -1,6 +1,7 @@
 import ArgumentParser
 import Captures
 import Catalog
+import Cluster
 import FoundationEssentials
 import Night
 import Pipeline
@@ -19,7 +20,8 @@ struct StatusCommand: ParsableCommand {
       several filters all must hold.
       """)
 
-  @Argument(help: "An output folder, or the folder of one capture in it.")
+  @Argument(
+    help: "An output folder, or the folder of one capture in it.", completion: Completion.folder)
   var folder = "."
 
   @OptionGroup var comparison: ComparisonArguments
@@ -29,7 +31,7 @@ struct StatusCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Look at this folder of uploads as well, for captures that have not been processed yet.",
-      valueName: "dir"))
+      valueName: "dir"), completion: Completion.folder)
   var staging: String?
 
   @Flag(help: "Print one JSON object on standard output.")
@@ -64,8 +66,15 @@ struct StatusCommand: ParsableCommand {
       let known = Set(unrecognized.map(\.path))
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
-    let answer = StatusAnswer(
+    try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
+    var answer = StatusAnswer(
       rows: rows.filter(filter.holds), watch: looked.view.watch, unrecognized: unrecognized)
+    answer.runs = ClusterRuns.active(in: looked.view.root).map { active in
+      RunInProgress(
+        run: active.run, elements: active.elements, ended: active.ended, running: active.running,
+        waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
+        reason: active.reason, abandoned: active.isAbandoned, line: active.line)
+    }
     if json {
       Console.print(json: try answer.json())
     } else if csv {
@@ -81,13 +90,11 @@ struct StatusCommand: ParsableCommand {
 struct StatusFilterArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only captures in this state (repeatable, or states with commas).", valueName: "state"))
+      "Only captures in this state (repeatable, or states with commas).", valueName: "state"),
+    completion: Completion.states)
   var state: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Only captures of this family (repeatable, or names with commas).", valueName: "family"))
-  var family: [String] = []
+  @OptionGroup var selection: SelectionArguments
 
   @Option(
     help: ArgumentHelp(
@@ -100,7 +107,9 @@ struct StatusFilterArguments: ParsableArguments {
       valueName: "date"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Only captures with this warning.", valueName: "code"))
+  @Option(
+    help: ArgumentHelp("Only captures with this warning.", valueName: "code"),
+    completion: Completion.warnings)
   var warning: String?
 
   @Option(
@@ -114,48 +123,19 @@ struct StatusFilterArguments: ParsableArguments {
   func filter() throws -> StatusFilter {
     var filter = StatusFilter()
     filter.states = Set(
-      try Self.split(state).map { name in
-        try Self.known(
+      try SelectionArguments.split(state).map { name in
+        try SelectionArguments.known(
           name, CaptureState(rawValue: name), "state", CaptureState.allCases.map(\.rawValue))
       })
-    filter.families = Set(
-      try Self.split(family).map { name in
-        try Self.known(
-          name, CaptureFamily(rawValue: name), "family", CaptureFamily.allCases.map(\.rawValue)
-        ).rawValue
-      })
+    filter.families = Set(selection.families.map(\.rawValue))
+    filter.names = selection.names
     filter.warning = try warning.map { name in
-      try Self.known(
+      try SelectionArguments.known(
         name, WarningCode(rawValue: name), "warning", WarningCode.allCases.map(\.rawValue))
     }
     filter.device = device
     filter.search = search
     filter.sinceNanoseconds = try since.map(DateArgument.nanoseconds)
     return filter
-  }
-
-  private static func split(_ texts: [String]) -> [String] {
-    texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-  }
-
-  private static func known<Value>(
-    _ name: String, _ value: Value?, _ what: String, _ names: [String]
-  ) throws -> Value {
-    if let value { return value }
-    throw ValidationError(
-      "no \(what) '\(name)'" + NearestName.suggestion(name, among: names)
-        + "; known: \(names.joined(separator: ", "))")
-  }
-}
-
-/// A moment as users write it.
-enum DateArgument {
-  static func nanoseconds(_ text: String) throws -> Int64 {
-    guard let time = MomentText.nanoseconds(text, nowNanoseconds: FileStamp.nowNanoseconds()) else {
-      throw ValidationError(
-        "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back such as 24h, not '\(text)'"
-      )
-    }
-    return time
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Pipeline
 import Storage
 import SyntheticCaptures
 import SystemPackage
@@ -13,10 +14,14 @@ struct SynthesizeCommand: ParsableCommand {
       seed give the same bytes.
       """)
 
-  @Argument(help: "The app family: \(SyntheticFamilies.names.joined(separator: ", ")).")
+  @Argument(
+    help: "The app family: \(SyntheticFamilies.names.joined(separator: ", ")).",
+    completion: Completion.syntheticFamilies)
   var family: String
 
-  @Option(name: .shortAndLong, help: "The folder that the capture's own folder is made in.")
+  @Option(
+    name: .shortAndLong, help: "The folder that the capture's own folder is made in.",
+    completion: Completion.folder)
   var output: String?
 
   @Option(help: "How many frames.")
@@ -27,10 +32,11 @@ struct SynthesizeCommand: ParsableCommand {
 
   @Option(
     parsing: .upToNextOption,
-    help: "What goes wrong; several names may follow. See --list-faults.")
+    help: "What goes wrong; several names may follow. See --list-faults.",
+    completion: Completion.faults)
   var fault: [String] = []
 
-  @Option(help: "A dated layout of the family.")
+  @Option(help: "A dated layout of the family.", completion: Completion.generations)
   var generation: String?
 
   @Option(help: "Columns of the stored pictures.")
@@ -57,6 +63,9 @@ struct SynthesizeCommand: ParsableCommand {
   @Option(help: "Constant rate factor of the video, 0 (best) … 51 (smallest).")
   var quality: Int?
 
+  @Flag(help: "Only walls, nothing standing in the room.")
+  var emptyRoom = false
+
   @Flag(help: "Write the frame's number into the top eighth of each picture.")
   var frameCode = false
 
@@ -75,12 +84,14 @@ struct SynthesizeCommand: ParsableCommand {
   func validate() throws {
     guard let faults = SyntheticFamilies.faults(of: family) else {
       throw ValidationError(
-        "no family '\(family)'; known: \(SyntheticFamilies.names.joined(separator: ", "))")
+        "no family '\(family)'" + NearestName.suggestion(family, among: SyntheticFamilies.names)
+          + "; known: \(SyntheticFamilies.names.joined(separator: ", "))")
     }
     let known = faults.map(\.name)
     for name in fault where !known.contains(name) {
       throw ValidationError(
-        "no fault '\(name)' in \(family); known: \(known.sorted().joined(separator: ", "))")
+        "no fault '\(name)' in \(family)" + NearestName.suggestion(name, among: known)
+          + "; known: \(known.sorted().joined(separator: ", "))")
     }
     if let generation, let generations = SyntheticFamilies.generations(of: family),
       !generations.contains(generation)
@@ -98,6 +109,7 @@ struct SynthesizeCommand: ParsableCommand {
       Console.print(faultList)
       return
     }
+    try Toolbox.checkLibraries()
     do {
       let capture = try SyntheticFamilies.write(family, options)
       Console.print("\(capture.folder)")
@@ -113,6 +125,7 @@ struct SynthesizeCommand: ParsableCommand {
     options.generation = generation
     options.faults = fault
     options.frames = frames
+    options.roomIsEmpty = emptyRoom
     options.rate = rate
     options.width = width
     options.height = height

@@ -1,3 +1,4 @@
+import Benchmarking
 import Codecs
 import Pipeline
 
@@ -8,8 +9,21 @@ enum Version {
   static let program = ProgramIdentity(
     version: text, commit: BuildStamp.commit, libraries: LibraryVersions.all)
 
-  /// What `--version` prints.
-  static let page = program.text(compiler: compiler)
+  /// What `--version` prints. Says "not installed" where libraries of FFmpeg are missing.
+  static let page = ProgramIdentity(
+    version: text, commit: BuildStamp.commit, libraries: LibraryVersions.shown
+  ).text(compiler: compiler, processor: ProcessorFeatures.text)
+
+  /// What reports of `bench` name.
+  static let build = BuildDescription(
+    commit: BuildStamp.commit, swift: compiler, configuration: configuration,
+    libraries: LibraryVersions.all)
+
+  #if DEBUG
+    private static let configuration = "debug"
+  #else
+    private static let configuration = "release"
+  #endif
 
   #if compiler(>=6.5)
     private static let compiler = "6.5 or later"

@@ -19,13 +19,11 @@ struct WatchCommand: ParsableCommand {
       needs is missing. Failures are tried again or left to a person, by their cause; `scanmill status` \
       and the page OUTPUT/index.html say how everything stands.
 
-      Example: scanmill watch /srv/staging --output /srv/results --between 20:00-06:00
-
       Ends with 143 or 130 when it is told to end, 75 when another watcher has the output; with --once \
       as `run` does. SIGHUP reads the pipeline again.
       """)
 
-  @Argument(help: "The folder that captures arrive in.")
+  @Argument(help: "The folder that captures arrive in.", completion: Completion.folder)
   var staging: String
 
   @OptionGroup var processing: ProcessingArguments
@@ -66,7 +64,9 @@ struct WatchCommand: ParsableCommand {
       valueName: "command"))
   var notify: String?
 
-  @Option(help: ArgumentHelp("Write metrics for Prometheus here at every look.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write metrics for Prometheus here at every look.", valueName: "file"),
+    completion: CompletionKind.file())
   var metrics: String?
 
   func validate() throws {
@@ -96,10 +96,13 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
+    try Toolbox.checkLibraries()
     let clock = RunClock.system
     let interruption = Interruption()
     let asked = Asked()
-    // Before any other thread is started.
+    // Both before any other thread is started.
+    let prepared = WorkerCommand.prepare()
+    defer { prepared?.end() }
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
       onRequest: { asked.watcher { $0.ring() } }, onHangUp: { asked.watcher { $0.reload() } })
@@ -107,7 +110,7 @@ struct WatchCommand: ParsableCommand {
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
       throw Failure(code: ExitStatus.usage, text: overlap)
     }
-    let watcher = try watcher(setup, clock, interruption)
+    let watcher = try watcher(setup, clock, interruption, prepared)
     asked.set(watcher.bellpull)
     if once { watcher.heard = announce }
     let code = watcher.watch()
@@ -123,7 +126,9 @@ struct WatchCommand: ParsableCommand {
     }
     let path = FilePath(text: staging)
     guard FileSystem.isFolder(path), let real = PathSafety.resolved(path) else {
-      throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+      throw Failure(
+        code: ExitStatus.noCapture,
+        text: "\(staging): no such folder; name the folder where uploads arrive")
     }
     let output = try FileSystem.absolute(FilePath(text: processing.output))
     var setup = WatchSetup(
@@ -143,12 +148,13 @@ struct WatchCommand: ParsableCommand {
   }
 
   private func watcher(
-    _ setup: WatchSetup, _ clock: RunClock, _ interruption: Interruption
+    _ setup: WatchSetup, _ clock: RunClock, _ interruption: Interruption,
+    _ prepared: PreparedProcess?
   ) throws -> Watcher {
     do {
       return try Watcher(
         setup, clock: clock, log: logger(clock), interruption: interruption,
-        makeWork: { try work(setup) })
+        makeWork: { try work(setup, prepared) })
     } catch WatchRefusal.locked(let text) {
       throw Failure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
@@ -157,7 +163,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   /// Also when SIGHUP asks for it.
-  private func work(_ setup: WatchSetup) throws -> WatchWork {
+  private func work(_ setup: WatchSetup, _ prepared: PreparedProcess?) throws -> WatchWork {
     let source = try processing.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
     try source.checkFiles(pipeline)
@@ -170,7 +176,7 @@ struct WatchCommand: ParsableCommand {
       registry: Toolbox.captures, pipeline: pipeline, options: options, look: looker.summary)
     let supervisor = Supervisor(
       batch, source: source, program: setup.program,
-      arguments: [WorkerCommand.name] + (nice ? ["--nice"] : []))
+      arguments: [WorkerCommand.name] + (nice ? ["--nice"] : []), prepared: prepared)
     return WatchWork(
       batch: batch, supervisor: supervisor,
       context: RunRecording.context(processing.pipeline, source),

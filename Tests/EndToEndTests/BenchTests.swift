@@ -66,12 +66,91 @@ struct BenchTests {
     #expect(result.output.contains("multiscan"), "what was measured is printed all the same")
   }
 
+  #if DEBUG
+    private let isDebug = true
+  #else
+    private let isDebug = false
+  #endif
+
+  /// A python3 that has OpenCV is that of the readers.
+  private static let hasOpenCV = ReaderScript.absence(
+    of: "cv2", for: "bench --compare opencv is not tried"
+  ).isEmpty
+
+  private func bench(path: String, _ words: [String]) throws -> Program.Result {
+    var environment = ProcessInfo.processInfo.environment
+    environment["PATH"] = path
+    return try Program.run(
+      Self.small + ["--repeat", "1", "--pipeline", "color-only"] + words, environment: environment)
+  }
+
+  @Test(
+    "Peers are compared with by name, their pictures are counted, and the report says what was measured on what",
+    .enabled(if: hasOpenCV, "needs OpenCV in .build/readers"))
+  func peers() throws {
+    let folder = try TemporaryFolder()
+    let python = FilePath(ReaderScript.python).removingLastComponent().string
+    let path = "\(python):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+    let result = try bench(
+      path: path,
+      ["--scratch", folder.path.string, "--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.json()
+    let captures = try #require(report["captures"] as? [[String: Any]])
+    let comparison = try #require(captures.first?["comparison"] as? [String: Any])
+    let peers = try #require(comparison["peers"] as? [[String: Any]])
+    let names = ["ffmpeg, default", "ffmpeg, level 1, up", "opencv"]
+    #expect(peers.map { $0["name"] as? String } == names)
+    let checks = try #require(comparison["checks"] as? [[String: Any]])
+    #expect(checks.map { $0["name"] as? String } == names)
+    for check in checks {
+      #expect(check["pictures"] as? Int == 3 && check["ourPictures"] as? Int == 3, "\(check)")
+      #expect(check["comparedPictures"] as? Int == 3, "\(check)")
+    }
+    // Ours are ffmpeg's to the pixel.
+    #expect(checks[0]["differingShare"] as? Double == 0)
+    #expect(checks[1]["differingShare"] as? Double == 0)
+    let versions = try #require(report["peers"] as? [String: String])
+    #expect(versions.keys.sorted() == ["ffmpeg", "ffmpeg-tuned", "opencv"])
+    #expect(!versions.values.contains("unknown"))
+    let warnings = try #require(report["warnings"] as? [String])
+    #expect(warnings.contains { $0.contains("debug build") } == isDebug)
+    let build = try #require(report["build"] as? [String: Any])
+    #expect(build["swift"] is String && build["configuration"] is String)
+    let libraries = try #require(build["libraries"] as? [String: String])
+    #expect(["libavcodec", "libavformat", "libswscale"].allSatisfy { libraries[$0] != nil })
+    let machine = try #require(report["machine"] as? [String: Any])
+    for key in ["processor", "system", "governor", "fileSystem"] {
+      #expect((machine[key] as? String)?.isEmpty == false, "\(key)")
+    }
+    for key in ["cores", "loadBefore", "loadAfter"] { #expect(machine[key] is NSNumber, "\(key)") }
+    #expect(try FileSystem.names(in: folder.path).isEmpty)
+  }
+
+  @Test(
+    "A peer that is not there is a sentence with its remedy and exit 1; the others are compared")
+  func peerWithoutOpenCV() throws {
+    let folder = try TemporaryFolder()
+    let bin = folder.path.appending("bin")
+    try FileSystem.makeFolder(bin)
+    let python = bin.appending("python3")
+    try OutputFile.write(Array("#!/bin/sh\nexit 1\n".utf8), to: python)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: python.string)
+    let result = try bench(
+      path: bin.string, ["--scratch", folder.path.string, "--compare", "opencv"])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("pip install opencv-python-headless"), "\(result.errors)")
+    #expect(result.output.contains("note: opencv is not compared"), "\(result.output)")
+    #expect(try FileSystem.names(in: folder.path) == ["bin"])
+  }
+
   @Test(
     "Wrong words and missing captures have their exit codes",
     arguments: [
       (["--jobs", "two"], 64), (["--tolerance", "much"], 64), (["--repeat", "0"], 64),
       (["--synthesize", "nothing"], 64), (["--baseline", "/dev/null"], 64),
-      (["--pipeline", "nowhere.yaml"], 78), (["/nowhere"], 65),
+      (["--pipeline", "nowhere.yaml"], 78), (["/nowhere"], 65), (["--compare", "ffmpg"], 64),
+      (["--compare", "ffmpeg,"], 64),
     ] as [([String], Int32)])
   func exitCodes(words: [String], status: Int32) throws {
     let result = try Program.run(["bench", "-q"] + words)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Places that cannot take the results, and places that are not what they seem")
 struct DiskTests {
   /// Runs a shell script in name spaces of its own, where it may mount.
-  private static func isolated(_ script: String) throws -> Program.Result {
+  static func isolated(_ script: String) throws -> Program.Result {
     try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", script], in: nil).finish()
   }
 

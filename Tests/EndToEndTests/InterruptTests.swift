@@ -30,7 +30,7 @@ struct InterruptTests {
     #expect(result.status == code)
     #expect(result.output == "a interrupted 1/2\nb interrupted 1/2\n")
     #expect(result.errors.contains("slow: cancelled: stopped: interrupted"))
-    #expect(Processes.marked(marker) == [])
+    Processes.expectNone(marker)
     #expect(scene.leftovers() == [])
     #expect(try Set(scene.digests().keys) == ["a/color", "b/color"])
   }
@@ -115,7 +115,7 @@ struct InterruptTests {
     #expect(workers.count == 1)
     kill(running.process.processIdentifier, SIGKILL)
     _ = try running.finish()
-    try scene.wait("their end", seconds: 10) {
+    try scene.wait("their end") {
       Processes.marked(marker).isEmpty && workers.allSatisfy { kill($0, 0) != 0 }
     }
   }

@@ -27,13 +27,17 @@ enum Program {
   }
 
   /// Runs to the end.
-  static func run(_ arguments: [String], in folder: FilePath? = nil) throws -> Result {
-    try start(arguments, in: folder).finish()
+  static func run(
+    _ arguments: [String], in folder: FilePath? = nil, environment: [String: String]? = nil
+  ) throws -> Result {
+    try start(arguments, in: folder, environment: environment).finish()
   }
 
-  /// Starts without waiting.
-  static func start(_ arguments: [String], in folder: FilePath? = nil) throws -> Running {
-    try Running(path, arguments, in: folder)
+  /// Starts without waiting. `environment`: `nil` for that of the tests.
+  static func start(
+    _ arguments: [String], in folder: FilePath? = nil, environment: [String: String]? = nil
+  ) throws -> Running {
+    try Running(path, arguments, in: folder, environment: environment)
   }
 }
 
@@ -44,7 +48,10 @@ final class Running {
   private let errors: FilePath
   private let folder: TemporaryFolder
 
-  init(_ program: FilePath, _ arguments: [String], in workFolder: FilePath?) throws {
+  init(
+    _ program: FilePath, _ arguments: [String], in workFolder: FilePath?,
+    environment: [String: String]? = nil
+  ) throws {
     // Files, not pipes: nothing blocks however much is written.
     folder = try TemporaryFolder()
     output = folder.path.appending("stdout")
@@ -54,6 +61,7 @@ final class Running {
     }
     process.executableURL = URL(filePath: program.string)
     process.arguments = arguments
+    if let environment { process.environment = environment }
     if let workFolder { process.currentDirectoryURL = URL(filePath: workFolder.string) }
     process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output.string))
     process.standardError = try FileHandle(forWritingTo: URL(filePath: errors.string))

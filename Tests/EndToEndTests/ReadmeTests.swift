@@ -4,15 +4,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The README")
+/// Pages whose commands work one after the other in a folder that holds `sample-data/`.
+@Suite("The README, and pages with commands like it")
 struct ReadmeTests {
-  /// The commands of its `sh` blocks, in order.
-  static let commands: [String] = {
-    let file = Fixtures.projectRoot.appending("README.md")
-    let text = (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
+  /// The commands of the `sh` blocks of a page, in order.
+  static func commands(of page: String) throws -> [String] {
+    let file = Fixtures.projectRoot.pushing(FilePath(page))
     var commands: [String] = []
     var isShell = false
-    for line in text.split(separator: "\n") {
+    for line in try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n") {
       if line.hasPrefix("```") {
         isShell = line == "```sh"
       } else if isShell {
@@ -20,20 +20,41 @@ struct ReadmeTests {
       }
     }
     return commands
-  }()
+  }
 
-  @Test("Every command in it works, one after the other")
-  func everyCommand() throws {
-    #expect(Self.commands.count >= 12)
+  @Test(
+    "Every command works, one after the other",
+    arguments: [("README.md", 12), ("docs/tasks.md", 25), ("docs/looking.md", 1)])
+  func everyCommand(page: String, atLeast: Int) throws {
+    let commands = try Self.commands(of: page)
+    #expect(commands.count >= atLeast)
     let folder = try TemporaryFolder()
     try FileManager.default.createSymbolicLink(
       atPath: folder.path.appending("sample-data").string,
       withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
-    for command in Self.commands {
+    for command in commands {
       var words = command.split(separator: " ").map(String.init)
       #expect(words.removeFirst() == "scanmill", "\(command)")
       let result = try Program.run(words, in: folder.path)
       #expect(result.status == 0, "\(command): \(result.errors)")
+    }
+  }
+
+  @Test("A stranger reads less than 150 lines, and every page that they name is there")
+  func links() throws {
+    var pages = ["README.md"]
+    let readme = try String(
+      contentsOfFile: Fixtures.projectRoot.appending("README.md").string, encoding: .utf8)
+    #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count < 150)
+    pages += try FileSystem.names(in: Fixtures.projectRoot.appending("docs"))
+      .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+    for page in pages {
+      let file = Fixtures.projectRoot.pushing(FilePath(page))
+      let text = try String(contentsOfFile: file.string, encoding: .utf8)
+      for match in text.matches(of: /\]\(([^)#: ]+)(?:#[^)]*)?\)/) {
+        let target = file.removingLastComponent().pushing(FilePath(String(match.1)))
+        #expect(FileSystem.exists(target), "\(page): \(match.1)")
+      }
     }
   }
 }

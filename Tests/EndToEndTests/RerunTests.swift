@@ -53,7 +53,7 @@ struct RerunTests {
     #expect(try run("one", ["-j", "1"]).status == 0)
     #expect(try run("four", ["-j", "4"]).status == 0)
     let one = try digests("one")
-    #expect(Set(one.keys) == ["color", "depth", "aligned", "imu", "tables"])
+    #expect(Set(one.keys) == ["color", "depth", "aligned", "imu", "preview", "tables"])
     #expect(try digests("four") == one)
   }
 

@@ -172,7 +172,7 @@ struct RunRecordTests {
     try FileSystem.remove(scene.file(video))
     let result = try scene.run()
     #expect(result.status == 0)
-    #expect(result.output.hasPrefix("a done 5/5 warnings="))
+    #expect(result.output.hasPrefix("a done 6/6 warnings="))
     #expect(result.output.contains(" missing=.h264\n"))
     #expect(result.errors.contains("a done, incomplete: no video"))
     let again = try scene.run("--json").json()

@@ -12,6 +12,10 @@ struct Scene {
 
   /// One capture per name, each with its own seed.
   init(_ names: String..., frames: Int = 12) throws {
+    try self.init(names: names, frames: frames)
+  }
+
+  init(names: [String], frames: Int) throws {
     folder = try TemporaryFolder()
     for (seed, name) in names.enumerated() {
       let made = try Program.run([
@@ -50,6 +54,7 @@ struct Scene {
     let root = folder.path.appending(output)
     var digests: [String: String] = [:]
     for capture in (try? FileSystem.names(in: root)) ?? [] where capture != "runs" {
+      guard FileSystem.isFolder(root.appending(name: capture)) else { continue }
       for stage in try FileSystem.names(in: root.appending(capture)) where !stage.hasPrefix(".") {
         let file = root.appending(capture).appending(stage).appending("artifact.json")
         guard let data = FileManager.default.contents(atPath: file.string) else { continue }
@@ -71,7 +76,7 @@ struct Scene {
 
   /// Waits until `condition` holds; fails after `seconds`.
   func wait(
-    _ what: String, seconds: Double = 60, until condition: () throws -> Bool
+    _ what: String, seconds: Double = 600, until condition: () throws -> Bool
   ) throws {
     for _ in 0..<Int(seconds * 100) {
       if try condition() { return }
@@ -92,9 +97,20 @@ struct Scene {
 
 /// Processes of the machine, as `/proc` lists them.
 enum Processes {
-  /// Children of a process.
+  /// Children of a process, without the one that workers are forked from.
   static func children(of parent: Int32) -> [Int32] {
-    all.filter { status($0)?.parent == parent }
+    all.filter { id in
+      guard let status = status(id) else { return false }
+      return status.parent == parent && status.name != "scanmill-spare"
+    }
+  }
+
+  /// The process that workers are forked from.
+  static func spare(of parent: Int32) -> Int32? {
+    all.first { id in
+      guard let status = status(id) else { return false }
+      return status.parent == parent && status.name == "scanmill-spare" && status.state != "Z"
+    }
   }
 
   /// Processes whose environment holds `marker`, without those that are waited for only.
@@ -107,16 +123,23 @@ enum Processes {
     }
   }
 
+  /// Expects that there are none any more, soon: what was killed takes a moment to go.
+  static func expectNone(_ marker: String, at location: SourceLocation = #_sourceLocation) {
+    for _ in 0..<6000 where !marked(marker).isEmpty { usleep(100_000) }
+    #expect(marked(marker).isEmpty, sourceLocation: location)
+  }
+
   private static var all: [Int32] {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }
   }
 
-  private static func status(_ id: Int32) -> (state: String, parent: Int32)? {
+  private static func status(_ id: Int32) -> (name: String, state: String, parent: Int32)? {
     guard let data = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
     // The name, in parentheses, may hold anything.
-    let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
-      .split(separator: " ")
+    let text = String(decoding: data, as: UTF8.self)
+    let name = text.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
+    let fields = text.split(separator: ")").last?.split(separator: " ")
     guard let fields, fields.count > 1, let parent = Int32(fields[1]) else { return nil }
-    return (String(fields[0]), parent)
+    return (String(name), String(fields[0]), parent)
   }
 }

@@ -8,7 +8,7 @@ struct ShippedPipelineTests {
   @Test(
     "Each makes what it says",
     arguments: [
-      ("default", ["aligned", "color", "depth", "imu", "tables"]),
+      ("default", ["aligned", "color", "depth", "imu", "preview", "tables"]),
       ("depth-only", ["aligned", "depth", "tables"]),
       ("color-only", ["color", "tables"]),
       ("vi-slam", ["color", "imu", "tables"]),

@@ -40,7 +40,7 @@ struct TogetherTests {
       ["run"] + reversed + ["--output", scene.folder.path.appending("shuffled").string, "-j", "3"])
     #expect(shuffled.status == 0)
     let one = try scene.digests("one")
-    #expect(one.count == 15)
+    #expect(one.count == 18)
     for other in ["four", "inline", "inline-one", "shuffled"] {
       #expect(try scene.digests(other) == one, "\(other)")
     }
@@ -88,7 +88,8 @@ struct TogetherTests {
     let logs = runs.appending(name).appending("logs/a")
     #expect(
       try FileSystem.names(in: logs) == [
-        "aligned.log", "color.log", "depth-frames.log", "depth.log", "imu.log", "tables.log",
+        "aligned.log", "color.log", "depth-frames.log", "depth.log", "imu.log", "preview.log",
+        "tables.log",
       ])
     let log = try String(contentsOfFile: logs.appending("color.log").string, encoding: .utf8)
     #expect(log.contains(" started uses=decode-color reason=never-built\n"))

@@ -57,7 +57,11 @@ struct UnreadableFileTests {
       #expect(chmod(file.string, 0o755) == 0)
       let said = result.output + result.errors
       let now = (try? outcomes(result)) ?? [:]
-      let lost = now.filter { $0.value == "not-applicable" && whole[$0.key] != "not-applicable" }
+      // Without color the pictures to look at have nothing to show; color itself fails.
+      let lost = now.filter {
+        $0.value == "not-applicable" && whole[$0.key] != "not-applicable"
+          && !($0.key == "preview" && now["color"] == "failed")
+      }
       #expect(lost.isEmpty, "\(family) without \(name)")
       // What no stage reads may be shut without harm.
       if result.status != 0 || now != whole {

@@ -111,7 +111,7 @@ final class WatchScene {
 
   /// Waits until `condition` holds; fails after `seconds`.
   func wait(
-    _ what: String, seconds: Double = 90, location: SourceLocation = #_sourceLocation,
+    _ what: String, seconds: Double = 600, location: SourceLocation = #_sourceLocation,
     until condition: () throws -> Bool
   ) throws {
     for _ in 0..<Int(seconds * 50) {

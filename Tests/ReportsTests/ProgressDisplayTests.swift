@@ -1,8 +1,9 @@
 import Captures
 import Pipeline
-import Reports
 import Synchronization
 import Testing
+
+@testable import Reports
 
 @Suite("The progress display")
 struct ProgressDisplayTests {
@@ -38,7 +39,7 @@ struct ProgressDisplayTests {
     }
   }
 
-  /// A night in a few events.
+  /// A capture in a few events.
   static let steps = [
     event(0, .runStarted), event(0, .captureStarted),
     event(0, .waiting) { $0.message = "locked by scanmill run 7" },
@@ -51,50 +52,70 @@ struct ProgressDisplayTests {
       $0.seconds = 10
       $0.reason = .neverBuilt
     },
-    progress(14, "color", 700, of: 1912),
-    event(15, .retried, "color") { $0.message = "x.h264: read: I/O error" },
-    event(15, .started, "color"), progress(16, "color", 60, of: 1912),
-    progress(20, "color", 300, of: 1912),
-    end(21, "color", .failed) { $0.message = "x.h264: read: I/O error" },
-    end(21, "aligned", .blocked) { $0.message = "its input 'color' failed" },
-    event(21, .captureFinished) {
+    progress(14, "color", 700, of: 1912), progress(61, "color", 800, of: 1912),
+    event(65, .retried, "color") { $0.message = "x.h264: read: I/O error" },
+    event(65, .started, "color"), progress(66, "color", 60, of: 1912),
+    progress(70, "color", 300, of: 1912),
+    end(71, "color", .failed) { $0.message = "x.h264: read: I/O error" },
+    end(71, "aligned", .blocked) { $0.message = "its input 'color' failed" },
+    event(71, .captureFinished) {
       $0.warnings = [
         CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms"),
         CaptureWarning(.unknownKey, "txt", "an unknown key"),
       ]
     },
-    event(21, .runFinished),
+    event(71, .runFinished),
   ]
 
-  /// All that is written; escapes made visible.
-  static func output(
-    _ style: ProgressDisplay.Style, ids: [String] = [], isVerbose: Bool = false,
-    _ steps: [Step] = steps
+  /// All that is written without a terminal.
+  static func plain(
+    ids: [String] = [], isVerbose: Bool = false, _ steps: [Step] = steps
   ) -> String {
     let now = Mutex(0.0)
     let text = Mutex("")
     let display = ProgressDisplay(
-      style: style, ids: ids, isVerbose: isVerbose, nowSeconds: { now.withLock { $0 } },
-      write: { piece in text.withLock { $0 += piece } })
+      style: .plain, ids: ids, work: { _ in 10 }, isVerbose: isVerbose,
+      nowSeconds: { now.withLock { $0 } }, write: { piece in text.withLock { $0 += piece } })
     for step in steps {
       now.withLock { $0 = step.second }
       display.send(step.event)
     }
     return text.withLock { $0 }
-      .split(separator: "\u{1B}[K", omittingEmptySubsequences: false).joined(separator: "<clear>")
-      .split(separator: "\r", omittingEmptySubsequences: false).joined(separator: "<back>")
-      .split(separator: "\u{1B}[A", omittingEmptySubsequences: false).joined(separator: "<up>")
   }
 
-  @Test("Plain: a line every ten seconds, and one per end")
+  /// What is on a terminal after the step at each of the seconds; the last one where there are several.
+  ///
+  /// - Parameter widths: from which second on it is how wide.
+  static func screens(
+    _ widths: [Double: Int], ids: [String] = [], at seconds: [Double], _ steps: [Step] = steps
+  ) -> [String] {
+    let now = Mutex(0.0)
+    let columns = Mutex(widths[0] ?? 80)
+    let terminal = Mutex(FakeTerminal(columns: widths[0] ?? 80))
+    let display = ProgressDisplay(
+      style: .terminal { TerminalSize(columns: columns.withLock { $0 }, rows: 24) }, ids: ids,
+      work: { _ in 10 }, isVerbose: false, nowSeconds: { now.withLock { $0 } },
+      write: { piece in terminal.withLock { $0.write(piece) } })
+    var screens: [Double: String] = [:]
+    for step in steps {
+      if let width = widths[step.second] {
+        columns.withLock { $0 = width }
+        terminal.withLock { $0.columns = width }
+      }
+      now.withLock { $0 = step.second }
+      display.send(step.event)
+      screens[step.second] = terminal.withLock { $0.text }
+    }
+    return seconds.map { screens[$0] ?? "no step" }
+  }
+
+  @Test("Without a terminal: a line a minute, and what there is to know of a capture")
   func plain() {
     #expect(
-      Self.output(.plain) == """
+      Self.plain() == """
         scan
           waiting: locked by scanmill run 7
-          color 150/1912 frames, 50.0 frames/s, 36 s left
-          depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
-          color 700/1912 frames, 50.0 frames/s, 25 s left
+          70 % color 800/1912, 13.1 frames/s, 1 min 25 s left
           color: again, after: x.h264: read: I/O error
           color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
@@ -104,20 +125,18 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("On a terminal: one line that is drawn again, and lines that stay")
-  func terminal() {
+  @Test("Verbose tells of every stage, with its reason")
+  func verbose() {
     #expect(
-      Self.output(.terminal(columns: 60)) == """
+      Self.plain(isVerbose: true) == """
         scan
           waiting: locked by scanmill run 7
-          color 150/1912 frames, 50.0 frames/s, 36 s left\
-        <back><clear>  color 150/1912 frames, 50.0 frames/s, 36 s left · depth 1\
-        <back><clear>  color 450/1912 frames, 50.0 frames/s, 30 s left · depth 1\
-        <back><clear>  depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
-          color 700/1912 frames, 50.0 frames/s, 25 s left\
-        <back><clear>  color: again, after: x.h264: read: I/O error
-          color 300/1912 frames, 60.0 frames/s, 27 s left\
-        <back><clear>  color: failed: x.h264: read: I/O error
+          frames: up to date
+          geo: not applicable: no positions
+          depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
+          70 % color 800/1912, 13.1 frames/s, 1 min 25 s left
+          color: again, after: x.h264: read: I/O error
+          color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
           note: unknown-key ×1 (txt): an unknown key
@@ -125,46 +144,179 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test(
-    "Of several captures: a line each, one for all, and every line that stays names its capture")
-  func several() {
-    func of(_ capture: String, _ step: Step) -> Step {
+  @Test("On a terminal: one line that is drawn again, gone at the end; nothing before two seconds")
+  func terminal() {
+    let screens = Self.screens([0: 70], at: [1, 3.25, 14, 71])
+    #expect(
+      screens[0] == """
+        scan
+          waiting: locked by scanmill run 7
+
+        """)
+    #expect(
+      screens[1] == """
+        scan
+          waiting: locked by scanmill run 7
+          [                ]   3 % color 150/1912, 50.0 frames/s, 36 s lef…
+        """)
+    #expect(
+      screens[2] == """
+        scan
+          waiting: locked by scanmill run 7
+          [=========>      ]  68 % color 700/1912, 50.0 frames/s, 25 s left
+        """)
+    #expect(
+      screens[3] == """
+        scan
+          waiting: locked by scanmill run 7
+          color: again, after: x.h264: read: I/O error
+          color: failed: x.h264: read: I/O error
+          aligned: blocked: its input 'color' failed
+          warning: frame-gap ×3 (depth): 3 gaps above 100 ms
+          note: unknown-key ×1 (txt): an unknown key
+
+        """)
+  }
+
+  static let ids = [
+    "2026-11-23_09-55-14__A8ECBA23-EFA8-4B99-A459", "session_2026-11-10T01-38-53Z", "lab",
+    "zweite 部屋 スキャン 長い名前",
+  ]
+
+  /// Four captures, at most two at a time.
+  static var several: [Step] {
+    func of(_ capture: Int, _ step: Step) -> Step {
       var step = step
-      step.event.capture = capture
+      step.event.capture = ids[capture]
       return step
     }
-    let steps = [
-      Self.event(0, .runStarted) { $0.total = 3 },
-      of("a", Self.event(0, .captureStarted)), of("a", Self.event(0, .started, "color")),
-      of("b", Self.event(0, .captureStarted)), of("b", Self.event(0, .started, "depth")),
-      of("a", Self.progress(3, "color", 30, of: 60)),
-      of("b", Self.progress(4, "depth", 10, of: 40)),
+    var steps = [event(0, .runStarted) { $0.total = 4 }]
+    for capture in [0, 1] {
+      steps.append(of(capture, event(0, .captureStarted)))
+      for stage in ["aligned", "color", "depth", "tables"] {
+        steps.append(of(capture, event(0, .planned, stage)))
+      }
+    }
+    return steps + [
+      of(0, event(0, .started, "aligned")), of(0, event(0, .started, "color")),
+      of(1, event(0, .started, "color")), of(0, progress(3, "aligned", 21, of: 1912)),
+      of(0, progress(3.5, "color", 180, of: 1912)), of(1, progress(4, "color", 52, of: 60)),
       of(
-        "a",
-        Self.end(6, "color", .ran) {
+        1,
+        end(5, "color", .ran) {
           $0.frames = 60
-          $0.seconds = 6
+          $0.seconds = 5
+          $0.reason = .neverBuilt
         }),
       of(
-        "a",
-        Self.event(6, .captureFinished) {
+        1,
+        event(5, .captureFinished) {
           $0.message = "done"
           $0.done = 1
+          $0.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms")]
         }),
-      of("b", Self.progress(8, "depth", 20, of: 40)), Self.event(9, .runFinished),
+      of(3, event(5, .captureStarted)), of(3, event(5, .planned, "color")),
+      of(3, event(5, .started, "color")), of(3, progress(8, "color", 12, of: 40)),
+      of(2, event(9, .captureStarted)),
+      of(
+        2,
+        event(9, .captureFinished) {
+          $0.message = "failed"
+          $0.done = 2
+        }),
+      of(0, progress(70, "aligned", 700, of: 1912)),
     ]
+  }
+
+  @Test(
+    "Of several captures: a line each, one for all, a short one of each that has ended; at any width",
+    arguments: [
+      (
+        60,
+        """
+        [1/4] session_2026-11-10T01-38-53Z done with warnings (1) in 5 s
+        [2/4] lab failed
+        2026-11-23_0…      11 % aligned 700/1912, 10.0 frames/s · …
+        zweite 部屋 スキ…  30 % color 12/40, 4.0 frames/s
+        2/4 captures, 1 failed · 1 min 10 s · 1 min 19 s left
+        """
+      ),
+      (
+        80,
+        """
+        [1/4] session_2026-11-10T01-38-53Z done with warnings (1) in 5 s
+        [2/4] lab failed
+        2026-11-23_0…     [        ]  11 % aligned 700/1912, 10.0 frames/s · color 180…
+        zweite 部屋 スキ… [=>      ]  30 % color 12/40, 4.0 frames/s
+        2/4 captures, 1 failed · 1 min 10 s, 13.6 frames/s · 1 min 19 s left
+        """
+      ),
+      (
+        140,
+        """
+        [1/4] session_2026-11-10T01-38-53Z done with warnings (1) in 5 s
+        [2/4] lab failed
+        2026-11-23_0…     [>               ]  11 % aligned 700/1912, 10.0 frames/s · color 180/1912
+        zweite 部屋 スキ… [===>            ]  30 % color 12/40, 4.0 frames/s
+        2/4 captures, 1 failed · 1 min 10 s, 13.6 frames/s · 1 min 19 s left
+        """
+      ),
+    ])
+  func several(columns: Int, screen: String) {
+    #expect(Self.screens([0: columns], ids: Self.ids, at: [70], Self.several) == [screen])
+  }
+
+  @Test(
+    "A window that is made smaller and larger repeats nothing",
+    arguments: [[0.0: 100, 4: 40, 8: 80], [0: 140, 3.5: 30, 5: 20, 8: 140, 70: 80]])
+  func resized(widths: [Double: Int]) {
     #expect(
-      Self.output(.terminal(columns: 80), steps) == """
-        a color 30/60 frames, 10.0 frames/s, 3 s left
-        [0/3] captures, 10.0 frames/s\
-        <back><clear><up><clear>a color 30/60 frames, 10.0 frames/s, 3 s left
-        b depth 10/40 frames, 2.5 frames/s, 12 s left
-        [0/3] captures, 10.0 frames/s\
-        <back><clear><up><clear><up><clear>a color: 60 frames in 6.0 s, 10.0 frames/s
-        [1/3] a done
-        b depth 20/40 frames, 2.5 frames/s, 8 s left
-        [1/3] captures, 10.0 frames/s, 16 s left\
-        <back><clear><up><clear>
+      Self.screens(widths, ids: Self.ids, at: [70], Self.several)
+        == Self.screens([0: 80], ids: Self.ids, at: [70], Self.several))
+  }
+
+  @Test("A line from elsewhere takes the place of what is drawn, also behind a terminal's `^C`")
+  func said() {
+    let now = Mutex(0.0)
+    let terminal = Mutex(FakeTerminal(columns: 60))
+    let display = ProgressDisplay(
+      style: .terminal { TerminalSize(columns: 60, rows: 24) }, ids: Self.ids, work: { _ in 10 },
+      isVerbose: false, nowSeconds: { now.withLock { $0 } },
+      write: { piece in terminal.withLock { $0.write(piece) } })
+    for step in Self.several.dropLast(3) {
+      now.withLock { $0 = step.second }
+      display.send(step.event)
+    }
+    terminal.withLock { $0.write("^C") }
+    display.say("stopping: nothing more starts")
+    #expect(
+      terminal.withLock { $0.text } == """
+        [1/4] session_2026-11-10T01-38-53Z done with warnings (1) in 5 s
+        stopping: nothing more starts
+
+        """)
+  }
+
+  @Test("On a terminal what failed of several captures is told without its reason, but for -v")
+  func reasons() {
+    var steps = Self.several
+    var failure = Self.end(9, "color", .failed) { $0.message = "x.h264: read: I/O error" }
+    failure.event.capture = Self.ids[2]
+    steps.insert(failure, at: steps.count - 2)
+    #expect(
+      Self.screens([0: 80], ids: Self.ids, at: [70], steps)
+        == Self.screens([0: 80], ids: Self.ids, at: [70], Self.several))
+    #expect(Self.plain(ids: Self.ids, steps).contains("color: failed: x.h264: read: I/O error"))
+  }
+
+  @Test("Without a terminal, of several: a line per capture and a line a minute")
+  func plainSeveral() {
+    #expect(
+      Self.plain(ids: Self.ids, Self.several) == """
+        [1/4] session_2026-11-10T01-38-53Z done with warnings (1) in 5 s
+        [2/4] lab failed
+        2/4 captures, 1 failed · 1 min 10 s, 13.6 frames/s · 1 min 19 s left · at work: 2026-11-23_0… 11 %, zweite 部屋 スキ… 30 %
+
         """)
   }
 
@@ -187,43 +339,37 @@ struct ProgressDisplayTests {
     ]
     for index in steps.indices { steps[index].event.capture = name }
     #expect(
-      Self.output(.plain, ids: names, steps) == """
+      Self.plain(ids: names, isVerbose: true, steps) == """
         \(name) color: 5 frames
         2026-11-23_0… depth: 6 frames
         2026-11-23_0… warning: missing-file ×1 (x.imu): x.imu is missing
-        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1)
+        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1) in 1 s
+
+        """)
+    #expect(
+      Self.plain(ids: names, steps) == """
+        [1/2] \(name) done, incomplete: no video, no IMU, with warnings (1) in 1 s
 
         """)
   }
 
-  @Test("Verbose also tells of stages that do nothing")
-  func verbose() {
-    let lines = Self.output(.plain, isVerbose: true).split(separator: "\n")
-    #expect(lines.contains("  frames: up to date"))
-    #expect(lines.contains("  geo: not applicable: no positions"))
-    #expect(lines.count == Self.output(.plain).split(separator: "\n").count + 2)
-  }
-
-  @Test("Work of under two seconds shows only how it ended")
-  func quick() {
-    let steps = [
-      Self.event(0, .captureStarted), Self.event(0, .started, "color"),
-      Self.progress(0.5, "color", 10, of: 20), Self.progress(1.9, "color", 19, of: 20),
-      Self.end(2, "color", .ran) {
-        $0.frames = 20; $0.seconds = 2
-      },
-    ]
-    #expect(
-      Self.output(.terminal(columns: 80), steps)
-        == "scan\n  color: 20 frames in 2.0 s, 10.0 frames/s\n")
-  }
-
-  @Test("A line that was being drawn is gone at the end")
-  func openLine() {
-    let steps = [
-      Self.event(0, .started, "color"), Self.progress(3, "color", 10, of: 20),
-      Self.end(4, "color", .upToDate), Self.event(4, .runFinished),
-    ]
-    #expect(Self.output(.terminal(columns: 80), steps).hasSuffix("left<back><clear>"))
+  @Test("What is left is told by work, not by count")
+  func byWork() {
+    // A large one is half done, three small ones are not begun.
+    func left(_ work: @escaping @Sendable (String) -> Double?) -> Double? {
+      var board = ProgressBoard(startSeconds: 0, names: ["a", "b", "c", "d"], work: work)
+      for step in [
+        Self.event(0, .runStarted) { $0.total = 4 }, Self.event(0, .captureStarted),
+        Self.event(0, .started, "color"), Self.progress(100, "color", 50, of: 100),
+      ] {
+        var event = step.event
+        event.capture = "a"
+        board.hear(event, atSeconds: step.second)
+      }
+      return board.secondsLeft(at: 100)
+    }
+    #expect(left { $0 == "a" ? 97 : 1 } == 100 * 51.5 / 48.5)
+    #expect(left { _ in 1 } == 700)
+    #expect(left { $0 == "d" ? nil : 1 } == nil)
   }
 }

@@ -1,0 +1,56 @@
+extension CodeBook {
+  /// The states of one stage, and what became of it in a run, as far as captures have no state of this name.
+  static let stageStates: [(state: String, words: CodeWords)] = [
+    (
+      "missing",
+      CodeWords(
+        "The stage has not been run for this capture yet.",
+        data: "Its results are not there.", remedy: "Run the same `scanmill run` command again.")
+    ),
+    (
+      "stale",
+      CodeWords(
+        "The results of the stage were made from other input files, other parameters or by another version.",
+        data: "They are still there and belong together, but they are not what would be made now.",
+        remedy:
+          "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
+    ),
+    (
+      "not-applicable",
+      CodeWords(
+        "The capture has nothing for this stage: no depth, no motion sensors, no poses.",
+        data: "There is no folder of this stage. Nothing is lost, and this is no failure.",
+        remedy:
+          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
+      )
+    ),
+    (
+      "up-to-date",
+      CodeWords(
+        "The results of the stage are what would be made now.",
+        data: "They were left as they are.",
+        remedy: "There is nothing to do. `-R STAGE` runs it all the same.")
+    ),
+    (
+      "ran",
+      CodeWords(
+        "The stage was run and its results were published.", data: "The data can be used.",
+        remedy: "There is nothing to do.")
+    ),
+    (
+      "cancelled",
+      CodeWords(
+        "The stage was stopped, or not started, because the run ended before it.",
+        data: "What was published before stays as it was.",
+        remedy: "Run the same command again: it goes on where it stopped.")
+    ),
+    (
+      "locks-not-shared",
+      CodeWords(
+        "The file system of the output keeps locks to one machine: two runs worked on one capture at a time.",
+        data: "What is published is whole; some of it was made twice.",
+        remedy:
+          "Do not let several machines process the same captures into this folder at a time.")
+    ),
+  ]
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Benchmarking
+import Captures
+import Night
+import Pipeline
+import Reports
+import Storage
+import SyntheticCaptures
+import SystemPackage
+
+/// What shells offer for the values of options and arguments.
+///
+/// The program is asked at each press of the key (but for lists, files and folders, which are in the script),
+/// so that names of a pipeline file are offered as well. It answers in milliseconds, opens no capture, and says
+/// nothing where something is wrong.
+enum Completion {
+  static let captures = CompletionKind.file()
+  static let folder = CompletionKind.directory
+  static let settingsFile = CompletionKind.file(extensions: ["yaml", "yml"])
+  static let jsonFile = CompletionKind.file(extensions: ["json"])
+  static let families = list(CaptureFamily.allCases.map(\.rawValue))
+  static let peers = list(Peer.allCases.map(\.rawValue))
+  static let states = list(CaptureState.allCases.map(\.rawValue))
+  static let warnings = CompletionKind.list(WarningCode.allCases.map(\.rawValue).sorted())
+  static let syntheticFamilies = CompletionKind.list(SyntheticFamilies.names)
+  static let kinds = CompletionKind.list(Toolbox.stages.stages.map { $0.name })
+
+  /// A pipeline by name, or a file.
+  static let pipeline = CompletionKind.custom { _, _, prefix in
+    names(PipelineFinder.builtIn, prefix) + files(prefix, endings: [".yaml", ".yml"])
+  }
+
+  /// A stage of the pipeline that the command line names.
+  static let stage = CompletionKind.custom { words, _, prefix in
+    names(CommandWords(words).stages, prefix)
+  }
+
+  /// `stage.parameter=` of the pipeline that the command line names.
+  static let setting = CompletionKind.custom { words, _, prefix in
+    names(CommandWords(words).parameters.map { $0 + "=" }, prefix)
+  }
+
+  /// Formats of the pipeline `exports`, with commas between them.
+  static let exports = CompletionKind.custom { _, _, prefix in
+    let known = CommandWords(["--pipeline", "exports"]).stages.filter { $0.hasPrefix("export-") }
+    return listed(known.map { String($0.dropFirst("export-".count)) }, prefix)
+  }
+
+  /// Codes, and files, since a capture may stand there too.
+  static let captureOrCode = CompletionKind.custom { _, _, prefix in
+    names(CodeBook.entries.map(\.code), prefix) + files(prefix, endings: [""])
+  }
+
+  /// Faults of the family that is named.
+  static let faults = CompletionKind.custom { words, _, prefix in
+    let family = words.first { SyntheticFamilies.names.contains($0) }
+    return names(family.flatMap { SyntheticFamilies.faults(of: $0) }?.map(\.name) ?? [], prefix)
+  }
+
+  static let generations = CompletionKind.custom { words, _, prefix in
+    let family = words.first { SyntheticFamilies.names.contains($0) }
+    return names(family.flatMap { SyntheticFamilies.generations(of: $0) } ?? [], prefix)
+  }
+
+  /// Several of these with commas between them: the last one is completed.
+  private static func list(_ known: [String]) -> CompletionKind {
+    .custom { _, _, prefix in listed(known, prefix) }
+  }
+
+  private static func listed(_ known: [String], _ prefix: String) -> [String] {
+    let words = prefix.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let given = words.dropLast()
+    let before = given.map { $0 + "," }.joined()
+    return names(known.filter { !given.contains($0) }.map { before + $0 }, prefix)
+  }
+
+  private static func names(_ known: [String], _ prefix: String) -> [String] {
+    known.filter { $0.hasPrefix(prefix) }
+  }
+
+  /// Folders, and files with one of the endings, that begin with what was typed.
+  private static func files(_ prefix: String, endings: [String]) -> [String] {
+    let parts = prefix.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let folder = parts.dropLast().map { $0 + "/" }.joined()
+    let start = parts.last ?? ""
+    let path = FilePath(text: folder.isEmpty ? "." : folder)
+    guard let entries = try? FileSystem.names(in: path) else { return [] }
+    return entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }
+      .compactMap { name in
+        if FileSystem.isFolder(path.appending(name: name)) { return folder + name + "/" }
+        return endings.contains { name.hasSuffix($0) } ? folder + name : nil
+      }
+  }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Captures
+import Cluster
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// What a job that follows the elements of a detached run starts. Nobody else needs it: `run` and `status`
+/// conclude what was left.
+struct ConcludeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "conclude", abstract: "Go on with a detached run on a cluster.",
+    shouldDisplay: false)
+
+  @Argument(help: "The run's folder.")
+  var folder: String
+
+  func run() throws {
+    guard let conclusion = ClusterConclusion(run: FilePath(text: folder)) else {
+      throw Failure(code: ExitStatus.usage, text: "\(folder): no run on a cluster")
+    }
+    if let code = try DetachedRun(conclusion).perform(), code != 0 { throw Exit(code: code) }
+  }
+}
+
+/// A detached run that is gone on with.
+struct DetachedRun {
+  private let conclusion: ClusterConclusion
+
+  init(_ conclusion: ClusterConclusion) { self.conclusion = conclusion }
+
+  /// The exit code of the run if it is over now.
+  ///
+  /// - Parameter given: asks for the end; `nil`: signals do.
+  func perform(_ given: Interruption? = nil) throws -> Int? {
+    let plan = conclusion.plan
+    let pipeline = try plan.pipeline.definition(Toolbox.stages)
+    let looker = try LookCommand.looker(atOnce: 1)
+    let batch = BatchRun(
+      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: looker.summary)
+    let interruption = given ?? Interruption()
+    let signals =
+      given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil
+    let journal = try RunJournal(resuming: conclusion.files.run, clock: .system)
+    var exit: Int?
+    _ = try conclusion.perform(
+      batch, SlurmSystem(profile: plan.profile, runFolder: conclusion.files.run),
+      events: journal, interruption: interruption
+    ) { report, stop in
+      var report = report
+      report.exit = signals?.exitCode ?? report.exit
+      try journal.finish(report)
+      if let stop { Console.error("error: \(stop.message)") }
+      try DetachedReport(output: plan.options.output, run: plan.run, notify: plan.notify).make()
+      exit = report.exit
+    }
+    return exit
+  }
+}
+
+/// Runs on a cluster that are not over, of an output.
+enum ClusterRuns {
+  static func active(in root: FilePath) -> [ActiveRun] {
+    ActiveRun.all(in: root) { SlurmSystem(profile: $1, runFolder: $0, timeoutSeconds: 20) }
+  }
+
+  /// Concludes detached runs whose elements have all ended and whose own round was lost.
+  static func concludeAbandoned(in root: FilePath, _ interruption: Interruption) throws {
+    for active in active(in: root) where active.isAbandoned && active.isDetached {
+      let folder = OutputLayout.run(active.run, in: root)
+      guard let conclusion = ClusterConclusion(run: folder) else { continue }
+      Console.error("concluding run \(active.run), which has ended on the cluster")
+      _ = try DetachedRun(conclusion).perform(interruption)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Catalog
+import Night
+import Pages
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// What a detached run leaves for people at its end: the report's pages, and the command that is told.
+struct DetachedReport {
+  let output: FilePath
+  let run: String
+  /// A command for `/bin/sh`; `nil`: nobody is told.
+  let notify: String?
+
+  func make() throws {
+    let reader = try OutputReader(ComparisonArguments.parse([]))
+    let looked = try LookedOutput(output.text, reader)
+    let (report, _) = try NightReporting.report(looked.view, .run(run))
+    let pages = try NightReporting.writePages(report, looked.view, isRedacted: false)
+    if let error = pages.error { Console.error("error: \(error)") }
+    guard let notify else { return }
+    let said = LogFile(
+      OutputLayout.run(run, in: output).appending("notify.log"), below: output)
+    if let problem = Notification(notify).send(
+      try report.json(), page: pages.page, log: said)
+    {
+      Console.error(problem)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/// The example of each verb's manual page. All of them work one after the other in a folder that holds
+/// `sample-data/`, and a test runs them.
+struct VerbExample {
+  /// What it does: one sentence.
+  var purpose: String
+  /// Without `scanmill`.
+  var words: String
+
+  var command: String { "scanmill " + words }
+
+  static let all: [String: VerbExample] = [
+    "run": VerbExample(
+      purpose:
+        "Process every capture below sample-data. The same command again does only what is not up to date.",
+      words: "run sample-data --output out"),
+    "watch": VerbExample(
+      purpose: "Process what lies in a folder of uploads and changes no more, then end.",
+      words: "watch sample-data --output out --once --settle 1s"),
+    "inspect": VerbExample(
+      purpose: "What is in a capture?",
+      words: "inspect sample-data/session_2026-11-10T01-38-53Z"),
+    "view": VerbExample(
+      purpose: "What does a capture look like, and do color and depth belong together?",
+      words: "view sample-data/session_2026-11-10T01-38-53Z -o look.png"),
+    "status": VerbExample(
+      purpose: "Which captures need a person?",
+      words: "status out --state failed,quarantined,incomplete"),
+    "explain": VerbExample(
+      purpose: "What does a warning mean, and what is to be done?", words: "explain frame-gap"),
+    "report": VerbExample(
+      purpose: "What became of the captures of the last 24 hours, for a script.",
+      words: "report out --since 24h --format json"),
+    "index": VerbExample(purpose: "Build the catalog of out/ again.", words: "index out"),
+    "params": VerbExample(
+      purpose: "What can be set in the pipeline that is used by default?", words: "params default"),
+    "families": VerbExample(purpose: "Which formats are read?", words: "families"),
+    "stages": VerbExample(
+      purpose: "Everything about one stage.", words: "stages align-depth"),
+    "graph": VerbExample(
+      purpose: "The pipeline for point clouds, as text.", words: "graph point-cloud --format text"),
+    "clean": VerbExample(
+      purpose: "List what failed attempts left; --yes removes it.", words: "clean out --failed"),
+    "bench": VerbExample(
+      purpose: "Measure one capture once, without a run to warm up.",
+      words: "bench sample-data/session_2026-11-10T01-38-53Z --repeat 1 --warmup 0"),
+    "synthesize": VerbExample(
+      purpose: "Make a capture of ten frames with known truth.",
+      words: "synthesize scannet --output made --frames 10 --seed 7"),
+  ]
+
+  /// The two commands of the program's own page.
+  static let first = ["run", "status"].compactMap { all[$0] }
+}

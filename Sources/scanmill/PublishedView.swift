@@ -1,0 +1,112 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Runner
+import Stages
+import Storage
+import SystemPackage
+
+/// A quick look at an output folder, or at one capture in it.
+struct PublishedView {
+  private let catalog: OutputCatalog
+  private let path: FilePath
+  private let frames: Int?
+
+  init(_ catalog: OutputCatalog, _ path: FilePath, frames: Int?) {
+    (self.catalog, self.path, self.frames) = (catalog, path, frames)
+  }
+
+  /// Captures on one sheet.
+  private static let mostCaptures = 40
+
+  func view(isJPEG: Bool) throws -> ViewCommand.View {
+    let shown = catalog.layouts.prefix(Self.mostCaptures)
+    let captures = shown.map(Self.capture)
+    // The catalog's root is the folder above a capture that was named.
+    let isOne = catalog.resolvedRoot != (PathSafety.resolved(path) ?? path)
+    let sheet: DrawnSheet
+    let name: String
+    if isOne, let capture = captures.first, let layout = shown.first {
+      sheet = try PublishedLooking.sheet(of: capture, frames: frames)
+      name = layout.name
+    } else {
+      let root = catalog.resolvedRoot
+      let count = catalog.layouts.count
+      let words = count == 1 ? "1 capture" : "\(count) captures"
+      let part = count > shown.count ? ", the first \(shown.count) by name" : ""
+      sheet = try PublishedLooking.overview(
+        of: Array(captures), title: "\(root.shownName): \(words)\(part)")
+      name = OutputLayout.folderName(forID: root.name ?? "output")
+    }
+    return ViewCommand.View(
+      name: name, file: try sheet.encoded(asJPEG: isJPEG), captures: shown.map(\.name),
+      frames: sheet.frames, parts: sheet.parts, notes: sheet.notes,
+      apartFrom: catalog.resolvedRoot)
+  }
+
+  private static func capture(_ layout: OutputLayout) -> PublishedCapture {
+    let document = Document(layout)
+    let memo = CaptureMemo(of: layout)
+    let id = PathText.shown(memo?.id ?? layout.name)
+    var words = [
+      [document?.family, document?.generation].compactMap(\.self).joined(separator: " ")
+    ]
+    for (name, stream) in [
+      ("color", document?.streams?.color), ("depth", document?.streams?.depth),
+    ] {
+      guard let stream else { continue }
+      let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
+      words.append(
+        "\(name) \(stream.frames ?? 0)" + (size.count == 2 ? " of \(size[0])x\(size[1])" : ""))
+    }
+    return PublishedCapture(
+      title: [id, words.filter { !$0.isEmpty }.joined(separator: ", ")],
+      inputs: inputs(layout), depthWidth: document?.streams?.depth?.width)
+  }
+
+  /// Artifacts by what they are to a look: those of the usual names, else the first of that kind.
+  private static func inputs(_ layout: OutputLayout) -> [String: InputArtifact] {
+    let kinds = [
+      "color": DecodeColor.name, "aligned": AlignDepth.name, "depth": ExportImages.name,
+      "imu": MatchIMU.name, "tables": ExportTables.name,
+    ]
+    let shelf = ArtifactShelf(layout)
+    let names = (OpenFolder(layout.folder.text)?.entries() ?? [])
+      .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
+    let published = names.compactMap { shelf.input($0) }
+    var found: [String: InputArtifact] = [:]
+    for (part, kind) in kinds {
+      let fitting = published.filter { artifact in
+        artifact.record.uses == kind
+          && (part != "depth" || artifact.record.parameters["stream"] == .string("depth"))
+      }
+      found[part] = fitting.first { $0.stage == part } ?? fitting.first
+    }
+    return found
+  }
+
+  /// What a look needs of `capture.json`.
+  private struct Document: Decodable {
+    struct Streams: Decodable {
+      var color: Stream?
+      var depth: Stream?
+    }
+    struct Stream: Decodable {
+      var width: Int?
+      var height: Int?
+      var frames: Int?
+    }
+    var family: String?
+    var generation: String?
+    var streams: Streams?
+
+    init?(_ layout: OutputLayout) {
+      guard
+        let bytes = HeldFolder.contents(
+          of: layout.captureDocument, below: layout.root, limit: 1 << 24),
+        let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+      else { return nil }
+      self = document
+    }
+  }
+}

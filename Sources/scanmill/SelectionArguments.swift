@@ -1,0 +1,85 @@
+import ArgumentParser
+import Captures
+import Pipeline
+import Runner
+
+/// Which captures a verb is about: one syntax for `run`, `status` and `bench`.
+struct SelectionArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only captures of this family (repeatable, or names with commas).", valueName: "family"),
+    completion: Completion.families)
+  var family: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Leave out captures whose id, folder or path matches (repeatable).", valueName: "glob"))
+  var exclude: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only captures whose id begins with this (repeatable, or beginnings with commas).",
+      valueName: "prefix"))
+  var id: [String] = []
+
+  func validate() throws {
+    for name in Self.split(family) {
+      _ = try Self.known(
+        name, CaptureFamily(rawValue: name), "family", CaptureFamily.allCases.map(\.rawValue))
+    }
+    if Self.split(id).contains("") {
+      throw ValidationError("--id is the beginning of an id, not an empty text")
+    }
+    for pattern in exclude where !pattern.isEmpty {
+      guard let problem = GlobCheck.problem(of: pattern) else { continue }
+      throw ValidationError("--exclude '\(pattern)': \(problem)")
+    }
+    if exclude.contains("") {
+      throw ValidationError("--exclude is a pattern such as 'test-*', not an empty text")
+    }
+  }
+
+  var families: Set<CaptureFamily> {
+    Set(Self.split(family).compactMap(CaptureFamily.init(rawValue:)))
+  }
+
+  var names: NameChoice { NameChoice(idPrefixes: Self.split(id), excluded: exclude) }
+
+  /// Of captures on disk; `since` has been checked.
+  func choice(since: String?) throws -> CaptureChoice {
+    var choice = CaptureChoice()
+    choice.families = families
+    choice.excluded = names.excluded
+    choice.idPrefixes = names.idPrefixes
+    choice.sinceNanoseconds = try since.map(DateArgument.nanoseconds)
+    return choice
+  }
+
+  /// A beginning that nothing here has is a mistake that would otherwise look like nothing to do: 65 when it is
+  /// so of all that were given, else a note for each.
+  func checkIDs(among ids: [String]) throws {
+    let unknown = names.unknownPrefixes(among: ids)
+    guard !unknown.isEmpty else { return }
+    let texts = unknown.map { "--id \($0): no capture here has an id that begins so" }
+    guard unknown.count == names.idPrefixes.count else {
+      for text in texts { Console.error("note: \(text)") }
+      return
+    }
+    throw Failure(
+      code: ExitStatus.noCapture,
+      text: texts.joined(separator: "; ") + NearestName.suggestion(unknown[0], among: ids))
+  }
+
+  static func split(_ texts: [String]) -> [String] {
+    texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  static func known<Value>(
+    _ name: String, _ value: Value?, _ what: String, _ names: [String]
+  ) throws -> Value {
+    if let value { return value }
+    throw ValidationError(
+      "no \(what) '\(name)'" + NearestName.suggestion(name, among: names)
+        + "; known: \(names.joined(separator: ", "))")
+  }
+}

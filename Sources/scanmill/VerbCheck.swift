@@ -1,0 +1,45 @@
+import ArgumentParser
+import Pipeline
+import Runner
+
+/// What is looked at before the argument parser reads a command line: mistakes that it does not name, or
+/// does not see.
+enum VerbCheck {
+  /// Throws without a verb, for a verb that there is not, and for an output that is named twice.
+  static func check(_ arguments: [String]) throws {
+    guard let verb = arguments.first else {
+      Console.error(HelpText.completed(Scanmill.helpMessage()))
+      throw Exit(code: ExitStatus.usage)
+    }
+    if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
+      let known = Scanmill.verbs.filter(\.isShown).map(\.name)
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "no verb '\(verb)'" + NearestName.suggestion(verb, among: known) + "; verbs: "
+          + known.joined(separator: ", ") + "\n  See 'scanmill --help'.")
+    }
+    let outputs = values(of: ["-o", "--output"], in: arguments)
+    if outputs.count > 1 {
+      throw Failure(
+        code: ExitStatus.usage,
+        text: "--output is given \(outputs.count) times (\(outputs.joined(separator: ", "))): "
+          + "name one folder")
+    }
+  }
+
+  /// A line that says where to read on, for an error of a verb.
+  static func seeHelp(of command: any ParsableCommand) -> String {
+    "\n  See 'scanmill \(type(of: command).configuration.commandName ?? "") --help'."
+  }
+
+  /// What follows the option each time; options behind `--` are none.
+  private static func values(of names: [String], in arguments: [String]) -> [String] {
+    var found: [String] = []
+    for (index, word) in arguments.enumerated() {
+      if word == "--" { break }
+      if names.contains(word), index + 1 < arguments.count { found.append(arguments[index + 1]) }
+      if word.hasPrefix("--output=") { found.append(String(word.dropFirst("--output=".count))) }
+    }
+    return found
+  }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("scanmill bench --floor")
+struct BenchFloorTests {
+  private let folder: TemporaryFolder
+  private var scratch: FilePath { folder.path.appending("scratch") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try FileSystem.makeFolder(folder.path.appending("scratch"))
+  }
+
+  private func capture(_ family: String, _ more: String...) throws -> String {
+    let made = try Program.run(
+      ["synthesize", family, "--output", folder.path.appending("in").string, "--frames", "4"]
+        + ["--width", "320", "--height", "240", "--truth-pictures", "0"] + more)
+    try #require(made.status == 0, "\(made.errors)")
+    return String(try #require(made.output.split(separator: "\n").first))
+  }
+
+  private func bench(_ words: String...) throws -> Program.Result {
+    try Program.run(
+      ["bench", "--floor", "--repeat", "2", "--warmup", "1", "--scratch", scratch.string] + words)
+  }
+
+  private func floor(_ result: Program.Result) throws -> [String: Any] {
+    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
+    return try #require(captures.first?["floor"] as? [String: Any])
+  }
+
+  private func median(_ stage: [String: Any], _ cost: String, _ time: String = "cpuSeconds")
+    throws -> Double
+  {
+    let cost = try #require(stage[cost] as? [String: Any], "\(cost)")
+    let distribution = try #require(cost[time] as? [String: Any], "\(time)")
+    return try #require(distribution["median"] as? Double)
+  }
+
+  @Test("Color, depth and aligned depth each have a floor, and their sum is one of the capture")
+  func figures() throws {
+    let result = try bench(try capture("scannet"), "--json", "-j", "2")
+    try #require(result.status == 0, "\(result.errors)")
+    let floor = try floor(result)
+    #expect(floor["jobs"] as? Int == 2)
+    #expect(floor["rounds"] as? Int == 2)
+    let stages = try #require(floor["stages"] as? [[String: Any]])
+    #expect(stages.map { $0["name"] as? String } == ["color", "depth", "aligned"])
+    let whole = try #require(floor["whole"] as? [String: Any])
+    for stage in stages + [whole] {
+      let name = "\(stage["name"] ?? "")"
+      let least = try #require(stage["floorSeconds"] as? Double)
+      #expect(least > 0, "\(name)")
+      let converted = stage["convert"] == nil ? "decode" : "convert"
+      #expect((stage["convert"] != nil) == ["color", "whole"].contains(name))
+      let sum = try median(stage, converted) + median(stage, "copy")
+      #expect(abs(sum - least) < 1e-9, "\(name)")
+      let ours = try median(stage, "ours")
+      #expect(abs(try #require(stage["ratio"] as? Double) - ours / least) < 1e-9 * ours / least)
+      let megapixels = try #require(stage["megapixels"] as? Double)
+      #expect(megapixels > 0.1)
+      let above = try #require(stage["aboveFloorMillisecondsPerMegapixel"] as? Double)
+      #expect(abs(above - 1000 * (ours - least) / megapixels) < 1e-6 * abs(above))
+      #expect(try #require(stage["busyCores"] as? Double) > 0)
+      #expect(stage["frames"] as? Int == 4)
+      for time in ["userSeconds", "systemSeconds", "wallSeconds"] {
+        #expect(try median(stage, "ours", time) >= 0)
+      }
+    }
+    #expect(try FileSystem.names(in: scratch).isEmpty)
+
+    // What was run against the floor is what the other tables show.
+    let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
+    let runs = try #require(capture["runs"] as? [[String: Any]])
+    #expect(runs.map { $0["jobs"] as? Int } == [2])
+    let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]
+    #expect(cpu?["median"] as? Double == (try median(whole, "ours")))
+
+    // The same report twice: compared, and nothing is worse.
+    let file = folder.path.appending("report.json")
+    try OutputFile.write(Array(result.output.utf8), to: file)
+    let same = try Program.run([
+      "bench", "--compare-reports", file.string, file.string, "--tolerance", "0%",
+    ])
+    #expect(same.status == 0, "\(same.errors)")
+    #expect(same.output.contains("0 worse"))
+  }
+
+  @Test("A report whose floor was nearer is a baseline that this one is worse than")
+  func regression() throws {
+    let result = try bench(try capture("multiscan"), "--json", "--warmup", "0")
+    try #require(result.status == 0, "\(result.errors)")
+    let now = folder.path.appending("now.json")
+    try OutputFile.write(Array(result.output.utf8), to: now)
+    // As if reading had taken longer before: the same runs were nearer to it.
+    var report = try result.json()
+    var captures = try #require(report["captures"] as? [[String: Any]])
+    var floor = try floor(result)
+    var stages = try #require(floor["stages"] as? [[String: Any]])
+    var copy = try #require(stages[0]["copy"] as? [String: Any])
+    var cpu = try #require(copy["cpuSeconds"] as? [String: Any])
+    cpu["minimum"] = try median(stages[0], "ours") * 0.5
+    copy["cpuSeconds"] = cpu
+    stages[0]["copy"] = copy
+    floor["stages"] = stages
+    captures[0]["floor"] = floor
+    report["captures"] = captures
+    let before = folder.path.appending("before.json")
+    try OutputFile.write(
+      Array(try JSONSerialization.data(withJSONObject: report)), to: before)
+    let worse = try Program.run(["bench", "--compare-reports", before.string, now.string])
+    #expect(worse.status == 1)
+    #expect(worse.output.contains("color, aboveFloorMillisecondsPerMegapixel"), "\(worse.output)")
+    let json = try Program.run([
+      "bench", "--json", "--compare-reports", before.string, now.string,
+    ])
+    #expect(json.status == 1)
+    #expect(try #require(json.json()["lines"] as? [[String: Any]]).count > 5)
+  }
+
+  @Test("The copy has as many files and bytes as our run wrote")
+  func copied() throws {
+    let capture = try capture("scannet")
+    let output = folder.path.appending("out")
+    let run = try Program.run(["run", capture, "--output", output.string, "-q"])
+    try #require(run.status == 0, "\(run.errors)")
+    let id = try #require(
+      try FileSystem.names(in: output).first { $0 != "runs" && $0.first != "." })
+    for stage in ["color", "depth", "aligned"] {
+      let ours = output.appending(id).appending(stage)
+      let copy = folder.path.appending("copy-\(stage)")
+      let result = try Program.run(["floor", "copy", ours.string, copy.string])
+      #expect(result.status == 0, "\(result.errors)")
+      let sample = try result.json()
+      let names = try FileSystem.names(in: ours)
+      #expect(try FileSystem.names(in: copy) == names)
+      #expect(sample["files"] as? Int == names.count)
+      #expect(sample["pictures"] as? Int == 4)
+      var bytes = 0
+      for name in names {
+        let data = try Data(contentsOf: URL(filePath: ours.appending(name).string))
+        #expect(try Data(contentsOf: URL(filePath: copy.appending(name).string)) == data)
+        bytes += data.count
+      }
+      #expect(sample["bytes"] as? Int == bytes)
+    }
+  }
+
+  @Test("Without video there is the floor of depth; of the missing stages it is said why")
+  func noVideo() throws {
+    let capture = FilePath(try capture("multiscan"))
+    for name in try FileSystem.names(in: capture) where name.hasSuffix(".mp4") {
+      try FileSystem.remove(capture.appending(name))
+    }
+    let result = try bench(capture.string, "--json", "--warmup", "0")
+    try #require(result.status == 0, "\(result.errors)")
+    let floor = try floor(result)
+    let stages = try #require(floor["stages"] as? [[String: Any]])
+    #expect(stages.contains { $0["name"] as? String == "depth" })
+    #expect(!stages.contains { $0["name"] as? String == "color" })
+    let notes = try #require(floor["notes"] as? [String])
+    #expect(notes.contains { $0.hasPrefix("color: ") }, "\(notes)")
+  }
+
+  @Test("What cannot be read is left out with its reason; what can has its floor")
+  func damaged() throws {
+    let capture = FilePath(try capture("multiscan"))
+    let video = try #require(
+      try FileSystem.names(in: capture).first { $0.hasSuffix(".mp4") })
+    try OutputFile.write([1, 2, 3], to: capture.appending(video))
+    let result = try bench(capture.string, "--json")
+    try #require(result.status == 0, "\(result.errors)")
+    let floor = try floor(result)
+    let stages = try #require(floor["stages"] as? [[String: Any]])
+    #expect(stages.contains { $0["name"] as? String == "depth" })
+    #expect(!stages.contains { $0["name"] as? String == "color" })
+    let notes = try #require(floor["notes"] as? [String])
+    #expect(notes.contains { $0.hasPrefix("color: left out") }, "\(notes)")
+    #expect(try FileSystem.names(in: scratch).isEmpty)
+  }
+
+  @Test("A capture of which no stage has a floor is a failure that says why; nothing is left")
+  func nothing() throws {
+    let pipeline = folder.path.appending("imu.yaml")
+    try OutputFile.write(
+      Array("schema: 1\nstages:\n  imu: {uses: match-imu}\n".utf8), to: pipeline)
+    let result = try bench(try capture("scannet"), "--pipeline", pipeline.string)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("no stage has a floor here"), "\(result.errors)")
+    #expect(try FileSystem.names(in: scratch).isEmpty)
+  }
+
+  @Test("An interrupt ends it with its code, and nothing is left", arguments: [SIGINT, SIGTERM])
+  func interrupt(signal: Int32) throws {
+    let capture = try capture("scannet")
+    let running = try Program.start([
+      "bench", "--floor", capture, "--repeat", "1000", "--scratch", scratch.string,
+    ])
+    // In the middle of a round.
+    let deadline = Date(timeIntervalSinceNow: 600)
+    while Date() < deadline, running.process.isRunning {
+      let bench = try FileSystem.names(in: scratch).first.map { scratch.appending($0) }
+      let round = bench?.appending("floor-0").appending("round-0").appending("copy-color")
+      if let round, FileSystem.exists(round) { break }
+      usleep(5000)
+    }
+    #expect(running.process.isRunning)
+    kill(running.process.processIdentifier, signal)
+    let result = try running.finish()
+    #expect(result.status == (signal == SIGINT ? 130 : 143), "\(result.errors)")
+    #expect(result.output.isEmpty)
+    #expect(try FileSystem.names(in: scratch).isEmpty)
+  }
+
+  @Test(
+    "A disk without room for all rounds is exit 73 with what they need; nothing is left",
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
+  func full() throws {
+    let capture = try capture("scannet")
+    let listing = folder.path.appending("listing")
+    let result = try DiskTests.isolated(
+      """
+      mount -t tmpfs -o size=12m tmpfs \(scratch)
+      \(Program.path) bench --floor \(capture) --repeat 900 --scratch \(scratch); code=$?
+      ls \(scratch) > \(listing)
+      exit $code
+      """)
+    #expect(result.status == 73, "\(result.errors)")
+    #expect(result.errors.contains("are needed"))
+    #expect(result.output.isEmpty)
+    #expect(try String(contentsOfFile: listing.string, encoding: .utf8).isEmpty)
+  }
+
+  @Test(
+    "Wrong words are usage",
+    arguments: [
+      ["--floor", "--cold"], ["--compare-reports", "one"],
+      ["--compare-reports", "a", "b", "--floor"], ["--compare-reports", "/dev/null", "/dev/null"],
+    ])
+  func usage(words: [String]) throws {
+    let result = try Program.run(["bench", "-q"] + words)
+    #expect(result.status == 64, "\(result.errors)")
+  }
+
+  @Test(
+    "The verb behind it says what it cannot measure",
+    arguments: [
+      (["decode"], 64), (["decode", "a", "b"], 64), (["copy", "a"], 64), (["touch", "much"], 64),
+      (["fly", "a"], 64), (["decode", "/nowhere"], 65), (["copy", "/etc", "/etc/b"], 1),
+      (["copy", "/nowhere", "/proc/b"], 1),
+    ] as [([String], Int32)])
+  func parts(words: [String], status: Int32) throws {
+    let result = try Program.run(["floor"] + words)
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The scripts of Benchmarks/ that make the tables of docs/performance.md")
+struct BenchScriptTests {
+  private static let scripts = Fixtures.projectRoot.appending("Benchmarks")
+
+  static let hasPython: Bool = {
+    let isThere = (try? run(["--version"]).status) == 0
+    if !isThere {
+      print("skipped: there is no python3 in PATH: the scripts of Benchmarks/ are not run")
+    }
+    return isThere
+  }()
+
+  private static func run(_ words: [String]) throws -> Program.Result {
+    try Running("/usr/bin/env", ["PYTHONDONTWRITEBYTECODE=1", "python3"] + words, in: scripts)
+      .finish()
+  }
+
+  private static func script(_ name: String, _ words: [String]) throws -> Program.Result {
+    try run([scripts.appending(name).string] + words)
+  }
+
+  @Test("What they compute is right", .enabled(if: hasPython, "needs python3"))
+  func arithmetic() throws {
+    let result = try Self.run(["-m", "unittest", "-q", "test_scripts"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("Ran "))
+  }
+
+  @Test(
+    "They tell what they take, and refuse what is not there",
+    .enabled(if: hasPython, "needs python3"), arguments: ["real.py", "night.py", "performance.py"])
+  func help(name: String) throws {
+    let help = try Self.script(name, ["--help"])
+    #expect(help.status == 0, "\(help.errors)")
+    #expect(help.output.contains(name == "performance.py" ? "--reports" : "--json"))
+    #expect(try Self.script(name, ["/nowhere", "--captures", "0"]).status != 0)
+    let absent = try Self.script(name, ["/nowhere"])
+    #expect(absent.status == 1)
+    #expect(absent.errors.hasPrefix("error: "), "\(absent.errors)")
+  }
+
+  @Test(
+    "One command makes the tables, the samples and the plot of a video, and leaves nothing else",
+    .enabled(if: hasPython, "needs python3"))
+  func real() throws {
+    let folder = try TemporaryFolder()
+    let work = folder.path.appending("work")
+    try FileSystem.makeFolder(work)
+    let made = try Program.run([
+      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
+      "--width", "160", "--height", "120", "--truth-pictures", "0",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let capture = try #require(made.output.split(separator: "\n").first)
+    func path(_ name: String) -> String { folder.path.appending(name).string }
+    let result = try Self.script(
+      "real.py",
+      [
+        "c=\(capture)", "m=\(capture)/video.mp4", "--after", Program.path.string, "--before",
+        Program.path.string, "--times", "1", "--no-peers", "--no-compact", "--folder", work.string,
+        "--json", path("r.json"), "--markdown", path("r.md"), "--plot", path("r.svg"),
+      ])
+    try #require(result.status == 0, "\(result.errors)")
+    let data = try Data(contentsOf: URL(filePath: path("r.json")))
+    let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let videos = try #require(report["videos"] as? [[String: Any]])
+    #expect(videos.map { $0["name"] as? String } == ["c", "m"])
+    for video in videos {
+      #expect(video["frames"] as? Int == 3)
+      #expect(video["pixels"] as? Int == 3 * 160 * 120)
+      let samples = try #require(video["samples"] as? [String: Any])
+      for kind in ["decode", "convert", "copy", "before-fast", "after-fast", "after-one"] {
+        #expect((samples[kind] as? [Any])?.count == 1, "\(kind)")
+      }
+    }
+    let tables = try String(contentsOfFile: path("r.md"), encoding: .utf8)
+    #expect(tables.contains("above the floor, ms/Mpx"))
+    #expect(try String(contentsOfFile: path("r.svg"), encoding: .utf8).contains("<svg"))
+    #expect(try FileSystem.names(in: work).isEmpty)
+    // The samples alone make the same tables.
+    let again = try Self.script("real.py", ["--from-json", path("r.json")])
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(again.output == tables)
+  }
+
+  @Test(
+    "A stored report gives the page's beginning and its plot; what stands around it stays",
+    .enabled(if: hasPython, "needs python3"))
+  func stored() throws {
+    let folder = try TemporaryFolder()
+    let reports = folder.path.appending("reports")
+    try FileSystem.makeFolder(reports)
+    try FileManager.default.copyItem(
+      atPath: Self.scripts.appending("test_report.json").string,
+      toPath: reports.appending("kitchen.json").string)
+    let page = folder.path.appending("page.md")
+    func write(_ text: String) throws {
+      try Data(text.utf8).write(to: URL(filePath: page.string))
+    }
+    let marks = ("<!-- made by Benchmarks/performance.py -->", "<!-- end of what is made -->")
+    try write("# Title\n\n\(marks.0)\nold\n\(marks.1)\n\nrest\n")
+    let words = ["--reports", reports.string, "--write", page.string]
+    for _ in 0..<2 {
+      let result = try Self.script("performance.py", words)
+      #expect(result.status == 0 && result.output.isEmpty, "\(result.errors)")
+      let text = try String(contentsOfFile: page.string, encoding: .utf8)
+      #expect(text.hasPrefix("# Title\n\n\(marks.0)\nColor export"))
+      #expect(text.hasSuffix("(performance.svg)\n\(marks.1)\n\nrest\n"), "\(text)")
+      #expect(text.contains("| kitchen | recorded | 100 × 2.00 | 8.0× | 3.0× | 6.0× | 75 % | 90 %"))
+      #expect(!text.contains("old"))
+    }
+    let plot = try String(
+      contentsOfFile: folder.path.appending("performance.svg").string, encoding: .utf8)
+    #expect(plot.split(separator: "<rect ").count - 1 == 5)
+    #expect(plot.contains("scanmill, fast 15.0"))
+    // A page without the marks is left as it is.
+    try write("# Another page\n")
+    let refused = try Self.script("performance.py", words)
+    #expect(refused.status == 1 && refused.errors.contains("are not there"), "\(refused.errors)")
+    #expect(try String(contentsOfFile: page.string, encoding: .utf8) == "# Another page\n")
+  }
+
+  @Test(
+    "One command measures captures and movies and makes the page's beginning",
+    .enabled(if: hasPython, "needs python3"))
+  func performance() throws {
+    let folder = try TemporaryFolder()
+    let work = folder.path.appending("work")
+    try FileSystem.makeFolder(work)
+    let made = try Program.run([
+      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
+      "--width", "160", "--height", "120", "--truth-pictures", "0",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let capture = try #require(made.output.split(separator: "\n").first)
+    let reports = folder.path.appending("reports")
+    let words = [
+      "room=\(capture)", "movie=\(capture)/video.mp4", "--program", Program.path.string,
+      "--repeat", "1", "--warmup", "0", "--quiet", "0", "--folder", work.string, "--reports",
+      reports.string, "--plot", folder.path.appending("p.svg").string,
+    ]
+    let result = try Self.script("performance.py", words)
+    #expect(result.status == 0, "\(result.errors)")
+    for name in ["room", "movie"] {
+      #expect(result.output.contains("| \(name) | recorded | 3 × 0.02 |"), "\(result.output)")
+    }
+    #expect(try FileSystem.names(in: reports) == ["movie.json", "room.json"])
+    #expect(try FileSystem.names(in: work).isEmpty)
+    #expect(FileSystem.exists(folder.path.appending("p.svg")))
+    // The reports are kept: nothing is measured again.
+    let again = try Self.script("performance.py", words)
+    #expect(again.output == result.output && again.errors.contains("kept: "), "\(again.errors)")
+  }
+
+  @Test("The page begins with what the script makes, and shows its plot")
+  func page() throws {
+    let docs = Fixtures.projectRoot.appending("docs")
+    let text = try String(
+      contentsOfFile: docs.appending("performance.md").string, encoding: .utf8)
+    #expect(text.hasPrefix("# Performance\n\n<!-- made by Benchmarks/performance.py -->\n"))
+    let top = try #require(text.range(of: "<!-- end of what is made -->"))
+    #expect(text[..<top.lowerBound].contains("](performance.svg)"))
+    let plot = try String(
+      contentsOfFile: docs.appending("performance.svg").string, encoding: .utf8)
+    #expect(plot.split(separator: "<rect ").count > 5)
+  }
+
+  @Test(
+    "A night of two small captures has its table and its shares",
+    .enabled(if: hasPython, "needs python3"))
+  func night() throws {
+    let folder = try TemporaryFolder()
+    let work = folder.path.appending("work")
+    try FileSystem.makeFolder(work)
+    let made = try Program.run([
+      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
+      "--width", "160", "--height", "120", "--truth-pictures", "0",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let capture = try #require(made.output.split(separator: "\n").first)
+    let json = folder.path.appending("n.json").string
+    let result = try Self.script(
+      "night.py",
+      [
+        String(capture), "\(capture)/video.mp4", "--captures", "2", "--program",
+        Program.path.string, "--folder", work.string, "--json", json,
+      ])
+    try #require(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("supervisor and planning"))
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json)))
+        as? [String: Any])
+    let figures = try #require(report["figures"] as? [String: Any])
+    #expect(figures["captures"] as? Int == 2)
+    #expect(try #require(figures["floorSeconds"] as? Double) > 0)
+    for way in ["one", "two"] {
+      let way = try #require(figures[way] as? [String: Any])
+      #expect(try #require(way["byFloor"] as? Double) > 0)
+      #expect(try #require(way["peakMemoryBytes"] as? Int) > 1 << 20)
+    }
+    #expect(try FileSystem.names(in: work).isEmpty)
+  }
+
+  @Test(
+    "A tree of captures on the fake cluster has its figures, and a second run submits nothing",
+    .enabled(if: hasPython, "needs python3"))
+  func cluster() throws {
+    let folder = try TemporaryFolder()
+    let json = folder.path.appending("c.json").string
+    let result = try Self.script(
+      "cluster.py",
+      [
+        "--captures", "30", "--group", "5", "--program", Program.path.string, "--folder",
+        folder.path.string, "--json", json,
+      ])
+    try #require(result.status == 0, "\(result.errors)")
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json)))
+        as? [String: Any])
+    let figures = try #require(report["figures"] as? [String: Any])
+    #expect(figures["elements"] as? Int == 6)
+    #expect(figures["sbatch"] as? Int == 1)
+    #expect(try #require(figures["peakMemoryBytes"] as? Int) > 1 << 20)
+    #expect(try FileSystem.names(in: folder.path) == ["c.json"])
+    #expect(try Self.script("cluster.py", ["--program", "/nowhere"]).errors.hasPrefix("error: "))
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import SystemPackage
+import TestSupport
+
+/// `docs/outputs.md` as a table of contents of an output: patterns of files, columns of tables, keys.
+struct OutputsPage {
+  /// A pattern as it is written, and as a regular expression.
+  struct Pattern {
+    let text: String
+    let regex: Regex<AnyRegexOutput>
+  }
+
+  struct Column: Equatable {
+    var name: String
+    var unit: String
+  }
+
+  /// Of files in a capture's folder, and of those in the output folder itself.
+  let ofCapture: [Pattern]
+  let ofOutput: [Pattern]
+  /// By file: `tables/frames.csv`; `frames.csv` stands for those of exports.
+  let columns: [String: [Column]]
+  /// Examples of tables by file: header and rows.
+  let examples: [String: [String]]
+  /// Sensor types by family.
+  let sensors: [String: Set<String>]
+  let text: String
+
+  init() throws {
+    let file = Fixtures.projectRoot.appending("docs/outputs.md").string
+    text = try String(contentsOfFile: file, encoding: .utf8)
+    let files = Self.section("## Files", of: text)
+    let whole = "### Of the whole output"
+    ofCapture = try Self.patterns(files.components(separatedBy: whole).first ?? "")
+    ofOutput = try Self.patterns(files.components(separatedBy: whole).last ?? "")
+    var columns: [String: [Column]] = [:]
+    var examples: [String: [String]] = [:]
+    var current = ""
+    var isExample = false
+    for line in Self.section("## Tables", of: text).components(separatedBy: "\n") {
+      let spans = Self.spans(line)
+      if line.hasPrefix("```") {
+        isExample = line == "```csv"
+      } else if isExample {
+        examples[current, default: []].append(line)
+      } else if line.hasPrefix("### ") || line == "`\(spans.first ?? "")`", let name = spans.last,
+        name.hasSuffix("csv")
+      {
+        current = name
+      } else if line.hasPrefix("| `"), let name = spans.first {
+        let cells = Self.cells(line)
+        columns[current, default: []]
+          .append(Column(name: name, unit: cells.count > 1 ? cells[1] : ""))
+      }
+    }
+    self.columns = columns
+    self.examples = examples
+    var sensors: [String: Set<String>] = [:]
+    for line in Self.section("## Sensors by family", of: text).split(separator: "\n")
+    where line.hasPrefix("| `") {
+      let cells = Self.cells(String(line))
+      guard let family = Self.spans(cells[0]).first, cells.count > 2 else { continue }
+      sensors[family, default: []].formUnion(Self.spans(cells[1]))
+    }
+    self.sensors = sensors
+  }
+
+  /// First cells of the table below a heading.
+  func names(below heading: String) -> Set<String> {
+    let lines = Self.section(heading, of: text).split(separator: "\n")
+    return Set(lines.filter { $0.hasPrefix("| `") }.compactMap { Self.spans(String($0)).first })
+  }
+
+  /// From a heading to the next one of its level.
+  private static func section(_ heading: String, of text: String) -> String {
+    let level = heading.prefix { $0 == "#" }
+    let parts = text.components(separatedBy: "\n\(heading)")
+    guard parts.count > 1 else { return "" }
+    return parts[1].components(separatedBy: "\n\(level) ").first ?? ""
+  }
+
+  private static func cells(_ line: String) -> [String] {
+    line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// What stands between backticks.
+  private static func spans(_ line: String) -> [String] {
+    line.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+  }
+
+  private static func patterns(_ text: String) throws -> [Pattern] {
+    try text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+      .flatMap { spans(cells(String($0))[0]) }
+      .map { Pattern(text: $0, regex: try Regex(expression($0))) }
+  }
+
+  /// `<name>` and `*` are any name, `…` whatever follows, NNNNNN, N and NS digits, TIME digits and a point.
+  private static func expression(_ pattern: String) throws -> String {
+    var text = NSRegularExpression.escapedPattern(for: pattern)
+    for (word, expression) in [
+      ("<[^>]+>", "[^/]+"), ("\\\\\\*", "[^/]+"), ("…", ".+"), ("NNNNNN", "[0-9]{6,}"),
+      ("\\bNS\\b", "[0-9]+"), ("\\bTIME\\b", "[0-9.]+"), ("\\bN\\b", "[0-9]+"),
+      ("chunk-0000", "chunk-[0-9]{4,}"),
+    ] {
+      text = text.replacing(try Regex(word), with: expression)
+    }
+    return "^\(text)$"
+  }
+}

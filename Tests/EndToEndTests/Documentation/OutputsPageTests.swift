@@ -1,0 +1,175 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The page about outputs, and what the program writes")
+struct OutputsPageTests {
+  /// Files of an output, relative to it.
+  private static func files(_ output: FilePath) -> [String] {
+    let all = FileManager.default.enumerator(atPath: output.string)?.compactMap { $0 as? String }
+    return (all ?? []).filter { !FileSystem.isFolder(output.appending($0)) }.sorted()
+  }
+
+  /// Entries that only options of somebody bring about.
+  private static let optional: Set<String> = [
+    "color/NNNNNN.jpg", "depth-frames/store.json", "depth-frames/chunk-0000.raw",
+    "jpeg-pictures/NNNNNN.jpg", "gray-pictures/NNNNNN.png", "export-kalibr/imu.yaml",
+    "export-tum/rgb/TIME.jpg", "export-nerfstudio/images/frame_NNNNNN.jpg",
+    "export-colmap/images/NNNNNN.jpg", "export-open3d/color/NNNNNN.jpg",
+    "export-scannet/color/N.png", "export-spectacular/data.mkv",
+    "preview/sheet.png", "preview/imu.png", "runs/<run-id>/notify.log", "runs/<run-id>/slurm/…",
+    "runs/<run-id>/logs/<capture-id>/worker.log",
+    "catalog.sqlite-wal", "catalog.sqlite-shm", ".staging/…", ".failed/…",
+  ]
+
+  /// Whether each file is described; returns the patterns that were met.
+  private func check(_ output: FilePath, _ page: OutputsPage) throws -> Set<String> {
+    var met: Set<String> = []
+    let captures = try FileSystem.names(in: output)
+      .filter { FileSystem.exists(output.appending($0).appending("capture.json")) }
+    for file in Self.files(output) {
+      let parts = file.split(separator: "/", maxSplits: 1).map(String.init)
+      let isOfCapture = parts.count == 2 && captures.contains(parts[0])
+      let name = isOfCapture ? parts[1] : file
+      let fitting = (isOfCapture ? page.ofCapture : page.ofOutput)
+        .filter { name.wholeMatch(of: $0.regex) != nil }
+      #expect(!fitting.isEmpty, "docs/outputs.md does not tell of \(file)")
+      met.formUnion(fitting.map(\.text))
+      if isOfCapture, name.hasSuffix(".csv"), !name.hasPrefix(".") {
+        try check(output.appending(file), name, page)
+      }
+      if isOfCapture, name.hasSuffix("/export.json") {
+        let json = try JSONSerialization.jsonObject(
+          with: Data(contentsOf: URL(filePath: output.appending(file).string)))
+        let known = page.names(below: "### `export.json`")
+        let keys = Set((json as? [String: Any] ?? [:]).keys)
+        #expect(keys.isSubset(of: known), "\(file): \(keys.subtracting(known).sorted())")
+      }
+    }
+    return met
+  }
+
+  /// Columns in their order, each with a unit.
+  private func check(_ file: FilePath, _ name: String, _ page: OutputsPage) throws {
+    let isList = name.hasSuffix("/frames.csv") && name != "tables/frames.csv"
+    let text = try String(contentsOfFile: file.string, encoding: .utf8)
+    let header = text.split(separator: "\n", maxSplits: 1).first ?? ""
+    let written = header.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let told = page.columns[isList ? "frames.csv" : name] ?? []
+    #expect(written == told.map(\.name), "\(name)")
+    #expect(told.allSatisfy { !$0.unit.isEmpty }, "\(name): a column without unit")
+    if name == "imu/imu.csv" { try checkSensors(file, page) }
+  }
+
+  private func checkSensors(_ file: FilePath, _ page: OutputsPage) throws {
+    let capture = file.removingLastComponent().removingLastComponent()
+    let json = try JSONSerialization.jsonObject(
+      with: Data(contentsOf: URL(filePath: capture.appending("capture.json").string)))
+    let family = try #require((json as? [String: Any])?["family"] as? String)
+    let found = Set(try Table(file)["sensor_type"])
+    let told = page.sensors[family] ?? []
+    #expect(found.isSubset(of: told), "\(family): \(found.subtracting(told).sorted())")
+  }
+
+  @Test(
+    "It tells of every file, column and sensor of five synthetic families, and of no other file")
+  func families() throws {
+    let page = try OutputsPage()
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in").string
+    let output = folder.path.appending("out")
+    for (family, generation) in [
+      ("scannet", "v1"), ("arkit-scanner", "g6"), ("arkit-scanner", "scannetpp"),
+      ("multiscan", "ios-lidar"), ("multiscan", "ios-single"), ("multiscan", "android-plain"),
+      ("vi-slam", "v1"), ("vi-slam", "android"), ("strabo", "v1"),
+    ] {
+      let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
+      let made = try Program.run([
+        "synthesize", family, "--generation", generation, "--output", input, "--frames", "6",
+        "--seed", "3", "--width", size[0], "--height", size[1], "--id", "\(family)-\(generation)",
+        "--truth-pictures", "0",
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    for pipeline in ["default", "exports", "preview", "point-cloud"] {
+      let result = try Program.run([
+        "run", input, "--output", output.string, "--pipeline", pipeline,
+      ])
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    for more in [[], ["--redact"]] {
+      #expect(try Program.run(["report", output.string] + more).status == 0)
+    }
+    let told = page.columns["report --format csv", default: []].map(\.name)
+    let report = try Program.run(["report", output.string, "--format", "csv"]).output
+    #expect(report.hasPrefix(told.joined(separator: ",") + "\n"))
+    let status = try Program.run(["status", output.string, "--csv"]).output
+    #expect(status.hasPrefix(told.dropLast(3).joined(separator: ",") + "\n"))
+    let met = try check(output, page)
+    let patterns = Set((page.ofCapture + page.ofOutput).map(\.text))
+    #expect(patterns.count > 60)
+    let idle = patterns.subtracting(met).subtracting(Self.optional)
+    #expect(idle.isEmpty, "docs/outputs.md tells of what nothing writes: \(idle.sorted())")
+    #expect(Self.optional.isSubset(of: patterns))
+  }
+
+  @Test("It tells of every file of the sample captures, and its examples are rows of theirs")
+  func samples() throws {
+    let page = try OutputsPage()
+    let folder = try TemporaryFolder()
+    let output = folder.path.appending("out")
+    let result = try Program.run([
+      "run", Fixtures.projectRoot.appending("sample-data").string, "--output", output.string,
+      // Smaller pictures: the tables are the same.
+      "--set", "aligned.grid=color/4",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    _ = try check(output, page)
+    for (name, example) in page.examples where name != "frames.csv" {
+      #expect(example.count == 3, "\(name): a header and two rows")
+      let files = Self.files(output).filter { $0.hasSuffix("/\(name)") }
+      let isThere = try files.contains { file in
+        let text = try String(contentsOfFile: output.appending(file).string, encoding: .utf8)
+        return text.hasPrefix(example.joined(separator: "\n") + "\n")
+      }
+      #expect(isThere, "\(name): the rows of the page are in no sample")
+    }
+    #expect(page.examples.count == 9)
+  }
+
+  @Test(
+    "Its tables of keys are those of the schemas",
+    .enabled(if: PythonScript.isPresent, "needs python3"))
+  func keys() throws {
+    let script = Fixtures.projectRoot.appending("docs/schemas/keys.py").string
+    let result = try PythonScript.run([script, "--check"])
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test("Its links lead somewhere, and those of the recipes", arguments: ["outputs", "recipes"])
+  func links(page: String) throws {
+    let folder = Fixtures.projectRoot.appending("docs")
+    let text = try String(
+      contentsOfFile: folder.appending("\(page).md").string, encoding: .utf8)
+    let headings = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+      // As a web site makes them of headings.
+      line.drop { $0 == "#" }.dropFirst().lowercased()
+        .filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+        .replacing(" ", with: "-")
+    }
+    let links = text.matches(of: try Regex(#"\]\(([^)]*)\)"#)).compactMap {
+      $0.output[1].substring.map(String.init)
+    }
+    #expect(links.count >= 3)
+    for link in links {
+      if link.hasPrefix("#") {
+        #expect(headings.contains(String(link.dropFirst())), "\(page): \(link)")
+      } else if !link.contains("://") {
+        let file = folder.appending(String(link.prefix { $0 != "#" })).string
+        #expect(FileManager.default.fileExists(atPath: file), "\(page): \(link)")
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Scripts of `Tests/Readers` and blocks of documentation, by the Python of the readers.
+enum ReaderScript {
+  static let python = Fixtures.projectRoot.appending(".build/readers/bin/python").string
+
+  /// Why the modules cannot be used; empty: they can. Printed each time it is asked.
+  static func absence(of modules: String, for what: String) -> String {
+    guard Readers.arePresent else { return "needs .build/readers" }
+    let tried = try? PythonScript.run(python, ["-c", "import \(modules)"], nil, nil)
+    if tried?.status == 0 { return "" }
+    let text = "\(modules) is not in .build/readers (make setup-test): \(what)"
+    print("skipped: \(text)")
+    return text
+  }
+
+  static func run(_ name: String, _ words: [String]) throws -> PythonScript.Result {
+    let file = Fixtures.projectRoot.appending("Tests/Readers").appending(name).string
+    let environment = ProcessInfo.processInfo.environment
+      .merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
+    return try PythonScript.run(python, [file] + words, environment, nil)
+  }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The JSON that the program writes, and the schemas that tell people of it")
+struct SchemaTests {
+  static let absence = ReaderScript.absence(of: "jsonschema", for: "no document is validated")
+
+  static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+
+  @Test(
+    "Every family: inspection, plan, run, artifacts, exports, status and report",
+    .enabled(if: absence.isEmpty, "needs jsonschema"))
+  func everyFamily() throws {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in").string
+    for family in Self.families {
+      let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
+      let made = try Program.run([
+        "synthesize", family, "--output", input, "--frames", "6", "--seed", "3", "--width", size[0],
+        "--height", size[1], "--id", family, "--truth-pictures", "0",
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    var documents = try WrittenDocuments()
+    let output = folder.path.appending("out")
+    let run = ["run", input, "--output", output.string]
+    try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
+    for pipeline in ["default", "exports", "preview", "point-cloud"] {
+      try documents.add(
+        "run-summary", printed: Program.run(run + ["--pipeline", pipeline, "--json"]))
+    }
+    try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
+    for family in Self.families {
+      let capture = FilePath(input).appending(family).string
+      try documents.add("capture", printed: Program.run(["inspect", capture, "--json"]))
+    }
+    let view = output.string
+    try documents.add("status", printed: Program.run(["status", view, "--json"]))
+    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add(
+      "report", printed: Program.run(["report", view, "--format", "json", "--redact"]))
+    try documents.add(output: output)
+    #expect(documents.counts["artifact", default: 0] > 50 && documents.counts["run"] == 4)
+    try documents.check()
+  }
+
+  @Test(
+    "Every fixture, the damaged ones included",
+    .enabled(if: absence.isEmpty && Fixtures.arePresent, "needs jsonschema and the fixtures"))
+  func everyFixture() throws {
+    let root = try #require(Fixtures.root)
+    let output = try TemporaryFolder()
+    let run = ["run"] + Self.families.map { root.appending($0).string }
+    let words = run + ["--output", output.path.string, "--json"]
+    var documents = try WrittenDocuments()
+    try documents.add("run-summary", printed: Program.run(words))
+    try documents.add("dry-run", printed: Program.run(words + ["-n"]))
+    let view = output.path.string
+    try documents.add("status", printed: Program.run(["status", view, "--json"]))
+    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add(
+      "report", printed: Program.run(["report", view, "--format", "json", "--redact"]))
+    try documents.add(output: output.path)
+    #expect(documents.counts["capture", default: 0] > 30)
+    try documents.check()
+  }
+
+  @Test(
+    "While a run goes on, and what failed, was tried again, blocked and skipped",
+    .enabled(if: absence.isEmpty, "needs jsonschema"))
+  func failures() throws {
+    let scene = try Scene("a", "b", "c", frames: 2)
+    let pipeline = try scene.pipeline(
+      """
+        looks:
+          uses: command
+          with:
+            command: [sh, -c, "cp \(scene.output)/runs/*/run.json {output} && \(Program.path) status \(scene.output) --json > {output}/status.json"]
+        again:
+          uses: command
+          needs: [looks]
+          retries: 1
+          with: {command: [sh, -c, "exit 75"]}
+        after:
+          uses: command
+          needs: [again]
+          with: {command: [sh, -c, "true > {output}/x"]}
+      """)
+    let more = ["--pipeline", pipeline, "--fail-fast", "-j", "1", "--json"]
+    var documents = try WrittenDocuments()
+    let result = try scene.run(more[0], more[1], more[2], more[3], more[4], more[5])
+    #expect(result.status == 1, "\(result.errors)")
+    for word in ["failed", "blocked", "skipped"] {
+      #expect(result.output.contains(#""outcome" : "\#(word)""#), "\(word)")
+    }
+    try documents.add("run-summary", printed: result)
+    let looks = scene.output.appending("a/looks")
+    documents.add("run", looks.appending("run.json"))
+    documents.add("status", looks.appending("status.json"))
+    let going = try #require(
+      try JSONSerialization.jsonObject(
+        with: Data(contentsOf: URL(filePath: looks.appending("run.json").string)))
+        as? [String: Any])
+    #expect(going["finished"] is NSNull && going["exit"] is NSNull)
+    // A folder of somebody else in the way of the third capture.
+    try FileSystem.makeFolder(scene.output.appending("d"))
+    try Data("x".utf8).write(to: URL(filePath: scene.output.appending("d/mine.txt").string))
+    try FileSystem.rename(scene.input.appending("c"), to: scene.input.appending("d"))
+    let ids = ["txt", "depth", "h264", "imu", "camera"]
+    for ending in ids {
+      try FileSystem.rename(
+        scene.file("c.\(ending)", of: "d"), to: scene.file("d.\(ending)", of: "d"))
+    }
+    let plan = try Program.run(scene.arguments(["-n", "--json"]))
+    #expect(plan.output.contains(#""error""#), "\(plan.output)")
+    try documents.add("dry-run", printed: plan)
+    let view = scene.output.string
+    try documents.add("status", printed: Program.run(["status", view, "--json"]))
+    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add(output: scene.output)
+    try documents.check()
+  }
+
+  @Test(
+    "A table that cannot be made, a doubtful calibration, and one with a lens",
+    .enabled(if: absence.isEmpty, "needs jsonschema"))
+  func calibration() throws {
+    let scene = try Scene("a", frames: 2)
+    let strabo = scene.input.appending("s")
+    let made = try Program.run([
+      "synthesize", "strabo", "--output", scene.input.string, "--frames", "3", "--id", "s",
+    ])
+    try #require(made.status == 0)
+    for name in try FileSystem.names(in: strabo)
+    where name.hasSuffix(".json") && name != "capture-info.json" {
+      try Data("no JSON".utf8).write(to: URL(filePath: strabo.appending(name).string))
+    }
+    // The `alignment` of a capture is a calibration file.
+    let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
+    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    var matrix = try #require(alignment["colorFromDepth"] as? [Double])
+    matrix[3] = 3
+    alignment["colorFromDepth"] = matrix
+    alignment["distortion"] = ["color": ["k1": 0.01], "depth": [:]]
+    let file = scene.folder.path.appending("lab.json")
+    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+    var documents = try WrittenDocuments()
+    try documents.add(
+      "capture",
+      printed: Program.run([
+        "inspect", scene.input.appending("a").string, "--json", "--calibration", file.string,
+      ]))
+    let result = try scene.run("--json", "--set", "aligned.calibration=\(file.string)")
+    #expect(result.status == 1 && result.output.contains("calibration-suspect"), "\(result.errors)")
+    try documents.add("run-summary", printed: result)
+    try documents.add(output: scene.output)
+    try documents.check()
+    let tables = try String(
+      contentsOfFile: scene.output.appending("s/tables/artifact.json").string, encoding: .utf8)
+    #expect(tables.contains(#""problems""#))
+  }
+
+  @Test(
+    "The watcher and what it does not recognize", .enabled(if: absence.isEmpty, "needs jsonschema"))
+  func watcher() throws {
+    let scene = try Scene("a", frames: 2)
+    try FileSystem.makeFolder(scene.input.appending("holiday"))
+    try Data("x".utf8).write(to: URL(filePath: scene.input.appending("holiday/beach.bin").string))
+    let view = scene.output.string
+    let watched = try Program.run([
+      "watch", scene.input.string, "--output", view, "--once", "--settle", "1s",
+    ])
+    #expect(watched.status == 0, "\(watched.errors)")
+    var documents = try WrittenDocuments()
+    try documents.add(
+      "status", printed: Program.run(["status", view, "--json", "--staging", scene.input.string]))
+    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add(output: scene.output)
+    try documents.check()
+  }
+
+  @Test(
+    "A run on a cluster has keys of its own, also in the report",
+    .enabled(if: absence.isEmpty && PythonScript.isPresent, "needs jsonschema"))
+  func cluster() throws {
+    let slurm = try FakeSlurm()
+    let cluster = try ClusterScene(["a", "b"], slurm.environment)
+    let result = try cluster.run("--json")
+    #expect(result.status == 0, "\(result.errors)")
+    var documents = try WrittenDocuments()
+    try documents.add("run-summary", printed: result)
+    let view = cluster.path("out")
+    try documents.add("status", printed: Program.run(["status", view, "--json"]))
+    let report = try Program.run(["report", view, "--format", "json"])
+    let captures = try #require(try report.json()["captures"] as? [[String: Any]])
+    #expect(captures.allSatisfy { ($0["cluster"] as? [String: Any])?["job"] is String })
+    try documents.add("report", printed: report)
+    let redacted = try Program.run(["report", view, "--format", "json", "--redact"])
+    #expect(!redacted.output.contains(#""cluster""#))
+    try documents.add("report", printed: redacted)
+    try documents.add(output: cluster.scene.output)
+    try documents.check()
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("run --export")
+struct ExportCommandTests {
+  @Test("makes the named formats and only what they need, the same as --until")
+  func selection() throws {
+    let scene = try ExportScene("arkit-scanner")
+    let short = try scene.run(["--export", "open3d"])
+    #expect(short.status == 0, "\(short.errors)")
+    let made = try FileSystem.names(in: scene.capture)
+      .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
+    #expect(made == ["aligned", "color", "depth-frames", "export-open3d"])
+    let long = try scene.run(["--pipeline", "exports", "--until", "export-open3d"])
+    #expect(long.errors.contains("nothing to do"))
+  }
+
+  @Test(
+    "names the nearest format for one that it does not know",
+    arguments: [("opn3d", "open3d"), ("export-open3", "open3d"), ("open3d,opend3", "open3d")])
+  func unknown(given: String, nearest: String) throws {
+    let scene = try ExportScene("strabo", frames: 2)
+    let result = try scene.run(["--export", given])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("did you mean '\(nearest)'?"), "\(result.errors)")
+  }
+
+  @Test("A format that does not apply says why, in the run, in status and in the report")
+  func reasons() throws {
+    let scene = try ExportScene("vi-slam", frames: 4)
+    let run = try scene.run(["--export", "open3d", "--json"])
+    #expect(run.status == 0)
+    let stage = try #require(try ExportScene.stages(run)["export-open3d"])
+    #expect(stage["outcome"] as? String == "not-applicable")
+    let reason = try #require(stage["message"] as? String)
+    #expect(reason.hasPrefix("no depth"))
+    let made = try FileSystem.names(in: scene.capture)
+      .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
+    #expect(made == [], "what only this format would need is not made")
+    let status = try Program.run(["status", scene.output.string, "--json"])
+    #expect(status.output.contains(reason))
+    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    #expect(report.output.contains(reason))
+  }
+
+  @Test("A selection that leaves nothing is not applicable with its counts, and is remembered")
+  func nothingLeft() throws {
+    let scene = try ExportScene("arkit-scanner")
+    let arguments = ["--export", "open3d", "--set", "export-open3d.first=100"]
+    #expect(try scene.run(["--export", "open3d"]).status == 0)
+    let first = try scene.run(arguments + ["--json"])
+    let stage = try #require(try ExportScene.stages(first)["export-open3d"])
+    #expect(stage["outcome"] as? String == "not-applicable")
+    #expect(stage["message"] as? String == "no frame is left: 12 not-selected")
+    #expect(!FileSystem.exists(scene.capture.appending("export-open3d")), "what was there is gone")
+    #expect(try scene.run(arguments).errors.contains("nothing to do"))
+    // Another selection is another matter.
+    #expect(try scene.run(["--export", "open3d"]).status == 0)
+    #expect(FileSystem.exists(scene.capture.appending("export-open3d")))
+  }
+
+  @Test("Only what changed runs again")
+  func rerun() throws {
+    let scene = try ExportScene("arkit-scanner")
+    #expect(try scene.run(["--pipeline", "exports"]).status == 0)
+    let changed = try scene.run(
+      ["--pipeline", "exports", "--set", "export-open3d.every=2", "--json"])
+    let ran = try ExportScene.stages(changed).filter { $0.value["outcome"] as? String == "ran" }
+    #expect(ran.keys.sorted() == ["export-open3d"])
+  }
+
+  @Test("Bytes are the same for any number of cores, in any folder")
+  func sameBytes() throws {
+    let scene = try ExportScene("arkit-scanner")
+    #expect(try scene.run(["--pipeline", "exports", "-j", "1"], to: "one").status == 0)
+    #expect(try scene.run(["--pipeline", "exports", "-j", "8"], to: "two/deep").status == 0)
+    let stages = try ExportInvariants(capture: scene.folder.path.appending("one/a")).stages
+    #expect(stages.count > 8)
+    for stage in stages {
+      let one = try scene.files(of: stage, in: "one")
+      #expect(try one == scene.files(of: stage, in: "two/deep"), "\(stage)")
+    }
+  }
+
+  @Test("Digests are the same however files are shared; only export.json tells the way")
+  func sharing() throws {
+    let scene = try ExportScene("arkit-scanner")
+    var all: [[String: String]] = []
+    for way in ["link", "copy", "auto"] {
+      let run = try scene.run(
+        ["--export", "open3d", "--set", "export-open3d.share=\(way)"], to: way)
+      #expect(run.status == 0, "\(run.errors)")
+      var files = try scene.files(of: "export-open3d", in: way)
+      files["export.json"] = nil
+      all.append(files)
+      let record = scene.folder.path.appending(way).appending("a/export-open3d/export.json")
+      let text = try String(contentsOfFile: record.string, encoding: .utf8)
+      if way != "auto" { #expect(text.contains("\"shared\" : \"\(way)\"")) }
+    }
+    #expect(all[0].count > 24)
+    #expect(Set(all).count == 1)
+    // A linked picture is the same file, a copied one is not.
+    func inode(_ path: String) throws -> UInt64 {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: scene.folder.path.appending(path).string)
+      return attributes[.systemFileNumber] as? UInt64 ?? 0
+    }
+    let name = "color/000003.png"
+    #expect(try inode("link/a/\(name)") == inode("link/a/export-open3d/\(name)"))
+    #expect(try inode("copy/a/\(name)") != inode("copy/a/export-open3d/\(name)"))
+  }
+
+  @Test("Each stage is explained in one sentence with what it needs")
+  func explained() throws {
+    let result = try Program.run(["stages"])
+    for format in ["open3d"] {
+      let line = result.output.split(separator: "\n").first { $0.hasPrefix("export-\(format) ") }
+      #expect(line?.contains("needs") == true, "export-\(format): \(line ?? "absent")")
+    }
+  }
+}

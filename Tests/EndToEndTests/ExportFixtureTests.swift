@@ -1,0 +1,62 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Exports of fixtures of all families", .enabled(if: Fixtures.arePresent))
+struct ExportFixtureTests {
+  @Test(
+    "Every case gives a right export of what is left, with counts, or a reason",
+    arguments: FixtureTests.all)
+  func everyCase(_ fixture: FixtureCase) throws {
+    let output = try TemporaryFolder()
+    let arguments = [
+      "run", fixture.input.string, "--output", output.path.string, "--pipeline", "exports",
+    ]
+    let result = try Program.run(arguments + ["--json"])
+    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
+    let capture = try #require(captures.first)
+    let stages = try #require(capture["stages"] as? [[String: Any]])
+    let folder = output.path.appending(try #require(capture["id"] as? String))
+    var failed: Set<String> = []
+    for stage in stages {
+      let name = stage["stage"] as? String ?? ""
+      let message = stage["message"] as? String ?? ""
+      let isThere = FileSystem.exists(folder.appending(name).appending("artifact.json"))
+      switch stage["outcome"] as? String {
+      case "ran": break
+      case "not-applicable":
+        #expect(!message.isEmpty, "\(name) says why")
+        #expect(!FileSystem.exists(folder.appending(name)), "\(name) has no folder")
+      case "failed", "blocked":
+        failed.insert(name)
+        #expect(!message.isEmpty, "\(name) says why")
+        if name.hasPrefix("export-") { #expect(!isThere, "\(name): \(message)") }
+      default: Issue.record("\(name): \(stage["outcome"] ?? "")")
+      }
+    }
+    // Exports fail only where a stream is there that cannot be read.
+    let exports = failed.filter { $0.hasPrefix("export-") }
+    let streams = try Self.errors(folder)
+    #expect(exports.isEmpty || !streams.isEmpty || failed.contains("color"), "\(exports)")
+    try Invariants(folder).check()
+    try ExportInvariants(capture: folder).check()
+    #expect(
+      !FileSystem.exists(folder.appending("jpeg-pictures")) || !exports.isEmpty,
+      "shared pictures are removed")
+    if result.status == 0 {
+      let again = try Program.run(arguments)
+      #expect(again.status == 0)
+      #expect(again.errors.contains("nothing to do"), "\(again.errors)")
+    }
+  }
+
+  private static func errors(_ folder: FilePath) throws -> [Any] {
+    let document =
+      try JSONSerialization.jsonObject(
+        with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
+      as? [String: Any]
+    return document?["errors"] as? [Any] ?? []
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The page about exports")
+struct ExportPageTests {
+  private static let page: String = {
+    let file = Fixtures.projectRoot.appending("docs/exports.md")
+    return (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
+  }()
+
+  /// The content of blocks of code in a language, in order.
+  private static func blocks(_ language: String) -> [String] {
+    page.components(separatedBy: "\n```").enumerated().compactMap { index, block in
+      guard index % 2 == 1, block.hasPrefix(language + "\n") else { return nil }
+      return String(block.dropFirst(language.count + 1)) + "\n"
+    }
+  }
+
+  @Test("Every command in it works, one after the other")
+  func commands() throws {
+    let commands = Self.blocks("sh").joined().split(separator: "\n").map(String.init)
+    #expect(commands.count >= 5)
+    let folder = try TemporaryFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path.appending("sample-data").string,
+      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    for command in commands {
+      var words = command.split(separator: " ").map(String.init)
+      #expect(words.removeFirst() == "scanmill", "\(command)")
+      let result = try Program.run(words, in: folder.path)
+      #expect(result.status == 0, "\(command): \(result.errors)")
+    }
+  }
+
+  @Test("Its tables name every format, and no other")
+  func formats() throws {
+    let names: [String] = try Program.run(["stages"]).output.split(separator: "\n")
+      .compactMap { line in line.split(separator: " ").first.map(String.init) }
+    let stages: [String] = names.filter { name in
+      name.hasPrefix("export-") && !["export-images", "export-tables"].contains(name)
+    }.map { String($0.dropFirst(7)) }
+    #expect(stages.count == 15)
+    let rows = Self.page.split(separator: "\n").filter { $0.hasPrefix("| ") }
+    let tools = Self.section("Which format for which tool")
+    let families = Self.section("What each family can give")
+    for format in stages {
+      #expect(tools.contains("`\(format)`"), "\(format)")
+      #expect(families.contains("`\(format)`"), "\(format)")
+    }
+    #expect(rows.count > 25)
+  }
+
+  private static func section(_ title: String) -> String {
+    let parts = page.components(separatedBy: "\n## ")
+    return parts.first { $0.hasPrefix(title) } ?? ""
+  }
+
+  @Test(
+    "Its own container works as it stands",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func container() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    let pipeline = try #require(Self.blocks("yaml").first)
+    let script = try #require(Self.blocks("python").first)
+    let python = Fixtures.projectRoot.appending(".build/readers/bin/python").string
+    let folder = scene.folder.path
+    try Data(script.utf8).write(to: URL(filePath: folder.appending("to_hdf5.py").string))
+    let text = pipeline.replacing("[python3, to_hdf5.py", with: "[\(python), to_hdf5.py")
+      .replacing("to_hdf5.py", with: folder.appending("to_hdf5.py").string)
+    let file = folder.appending("pipeline.yaml")
+    try Data(text.utf8).write(to: URL(filePath: file.string))
+    let result = try scene.run(["--pipeline", file.string])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(FileSystem.exists(scene.capture.appending("hdf5/frames.h5")))
+  }
+}

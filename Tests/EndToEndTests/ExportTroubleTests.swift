@@ -1,0 +1,71 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Exports in trouble")
+struct ExportTroubleTests {
+  @Test("Killed at any moment, an export is whole or absent, and the next run finishes the work")
+  func killed() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 30)
+    #expect(try scene.run(["--until", "tables", "-q"]).status == 0)
+    let words = [
+      "run", scene.input.string, "--output", scene.output.string, "--pipeline", "exports",
+    ]
+    for number in 0..<6 {
+      let running = try Program.start(words)
+      usleep(useconds_t(40_000 + 70_000 * number))
+      kill(running.process.processIdentifier, SIGKILL)
+      _ = try running.finish()
+      // Workers end with their parent, not before it.
+      try waitForLock(scene)
+      try ExportInvariants(capture: scene.capture).check()
+      for stage in try ExportInvariants(capture: scene.capture).stages {
+        #expect(
+          FileSystem.exists(scene.capture.appending(stage).appending("artifact.json")), "\(stage)")
+      }
+    }
+    let last = try scene.run(["--pipeline", "exports"])
+    #expect(last.status == 0, "\(last.errors)")
+    #expect(try scene.run(["--pipeline", "exports", "-q"], to: "whole").status == 0)
+    let whole = scene.folder.path.appending("whole").appending(scene.id)
+    for stage in try ExportInvariants(capture: whole).stages {
+      let (one, other) = (try scene.files(of: stage), try scene.files(of: stage, in: "whole"))
+      let differing = Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }
+      #expect(differing.isEmpty, "\(stage): \(differing.sorted())")
+    }
+  }
+
+  private func waitForLock(_ scene: ExportScene) throws {
+    let lock = scene.capture.appending(".scanmill/lock")
+    for _ in 0..<1000 where FileLock.isHeld(at: lock) { usleep(10_000) }
+  }
+
+  @Test(
+    "A disk that fills up in the middle of a bag fails the export alone, and leaves nothing half",
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"),
+    arguments: ["mcap", "sens"])
+  func full(format: String) throws {
+    let scene = try ExportScene("arkit-scanner", frames: 40, size: (640, 480))
+    try FileSystem.makeFolder(scene.output)
+    let listing = scene.folder.path.appending("listing")
+    let first = "\(Program.path) run \(scene.input) --output \(scene.output)"
+    let result = try DiskTests.isolated(
+      """
+      mount -t tmpfs -o size=200m tmpfs \(scene.output)
+      \(first) -q || exit 9
+      used=$(du -sm \(scene.output) | cut -f1)
+      mount -o remount,size=$((used + 4))m \(scene.output) || exit 8
+      \(first) --export \(format); code=$?
+      find \(scene.output)/a > \(listing)
+      exit $code
+      """)
+    #expect(result.status == 73, "\(result.errors)")
+    #expect(result.errors.contains("no space left"), "\(result.errors)")
+    let names = try String(contentsOfFile: listing.string, encoding: .utf8)
+    #expect(names.contains("/a/color/artifact.json\n"))
+    #expect(!names.contains("/a/export-\(format)/"))
+    #expect(!names.contains(".staging/"))
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Licenses")
+struct LicenseTests {
+  /// The names in the first column of the tables of docs/licenses.md, by section.
+  private static func named(_ section: String) throws -> Set<String> {
+    let file = Fixtures.projectRoot.appending("docs/licenses.md")
+    var names: Set<String> = []
+    var isHere = false
+    for line in try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n") {
+      if line.hasPrefix("## ") { isHere = line == "## \(section)" }
+      if isHere, line.hasPrefix("| `") {
+        names.insert(String(line.dropFirst("| `".count).prefix { $0 != "`" }))
+      }
+    }
+    return names
+  }
+
+  @Test("The page names exactly the Swift packages that the build resolves")
+  func packages() throws {
+    let file = Fixtures.projectRoot.appending("Package.resolved")
+    let resolved = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        as? [String: Any])
+    let pins = (resolved["pins"] as? [[String: Any]] ?? []).compactMap {
+      $0["identity"] as? String
+    }
+    #expect(!pins.isEmpty)
+    #expect(try Self.named("In the file of the installed program") == Set(pins))
+  }
+
+  @Test("The page names exactly the libraries that the program needs or loads")
+  func libraries() throws {
+    let output = try Running("/usr/bin/env", ["readelf", "-d", Program.path.string], in: nil)
+      .finish().output
+    let linked = output.matches(of: /\(NEEDED\).*\[(.+?)\.so/).map { String($0.output.1) }
+    #expect(linked.count > 8)
+    // Of the toolchain: in the installed program they are in its file.
+    let runtime = [
+      "libswift", "libFoundation", "libdispatch", "libBlocksRuntime", "lib_Foundation",
+    ]
+    var needed = Set(
+      linked.filter { name in !runtime.contains { name.hasPrefix($0) } }
+        .map { $0.hasPrefix("ld-linux") ? "ld-linux" : $0 })
+    let functions = Fixtures.projectRoot.appending("Sources/CFFmpeg/functions.h")
+    let list = try String(contentsOfFile: functions.string, encoding: .utf8)
+    let macros = list.split(separator: "\n").filter { $0.hasPrefix("F(") }
+    needed.formUnion(macros.map { "lib" + $0.dropFirst("F(".count).prefix { $0 != "," } })
+    let named = try Self.named("Libraries of the system")
+    #expect(named == needed, "\(named.symmetricDifference(needed).sorted())")
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Manual pages")
+struct ManualTests {
+  /// Made by the program; the verbs that people call, in the order of the help.
+  private static let pages: (folder: TemporaryFolder, verbs: [String])? = {
+    do {
+      let folder = try TemporaryFolder()
+      let environment = ProcessInfo.processInfo.environment.merging(
+        ["SOURCE_DATE_EPOCH": "1795000000"]
+      ) { $1 }
+      let made = try Program.run(
+        ["generate-manual", folder.path.string], environment: environment)
+      guard made.status == 0 else { return nil }
+      let dump = try Program.run(["--experimental-dump-help"]).json()
+      let root = dump["command"] as? [String: Any]
+      let verbs = (root?["subcommands"] as? [[String: Any]] ?? [])
+        .filter { $0["shouldDisplay"] as? Bool != false }
+        .compactMap { $0["commandName"] as? String }
+      return (folder, verbs.filter { $0 != "help" })
+    } catch { return nil }
+  }()
+
+  private static func text(_ page: String) throws -> String {
+    let pages = try #require(pages)
+    return try String(contentsOfFile: pages.folder.path.appending(page).string, encoding: .utf8)
+  }
+
+  /// The commands of EXAMPLES.
+  private static func examples(_ page: String) throws -> [String] {
+    try text(page).split(separator: "\n").filter { $0.hasPrefix(".Dl $ ") }
+      .map { String($0).dropFirst(".Dl $ ".count).replacing("\\-", with: "-") }
+      .map { String($0) }
+  }
+
+  @Test("Every verb has a page, hidden ones have none, and the program's page names them all")
+  func onePageEach() throws {
+    let pages = try #require(Self.pages)
+    #expect(pages.verbs.count >= 14)
+    #expect(
+      Set(try FileSystem.names(in: pages.folder.path))
+        == Set(pages.verbs.map { "scanmill-\($0).1" } + ["scanmill.1"]))
+    for verb in pages.verbs {
+      #expect(try Self.text("scanmill.1").contains(".It Xr scanmill-\(verb) 1\n"), "\(verb)")
+    }
+  }
+
+  @Test("A page tells every option of its verb, every exit code, and the date of the sources")
+  func whole() throws {
+    let pages = try #require(Self.pages)
+    for verb in pages.verbs {
+      let page = try Self.text("scanmill-\(verb).1")
+      let help = try Program.run([verb, "--help"]).output
+      for option in help.matches(of: /--[a-z][a-z-]+/) where option.output != "--version" {
+        let name = option.output.dropFirst(2).replacing("-", with: "\\-")
+        #expect(page.contains(name), "\(verb) \(option.output)")
+      }
+      for code in [0, 1, 64, 65, 70, 73, 75, 78, 130, 143] {
+        #expect(page.contains("\n.It \(code)\n"), "\(verb) \(code)")
+      }
+      #expect(page.contains("\n.Dd November 18, 2026\n"))
+    }
+  }
+
+  @Test("Each page has an example that works, one after the other")
+  func everyExample() throws {
+    let pages = try #require(Self.pages)
+    let folder = try TemporaryFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path.appending("sample-data").string,
+      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    for verb in pages.verbs {
+      let examples = try Self.examples("scanmill-\(verb).1")
+      #expect(
+        examples.count == 1,
+        "\(verb): add an example to Sources/scanmill/Manual/VerbExample.swift")
+      for example in examples {
+        #expect(example.hasPrefix("scanmill \(verb)"), "\(verb)")
+        let words = example.split(separator: " ").dropFirst().map(String.init)
+        let result = try Program.run(words, in: folder.path)
+        #expect(result.status == 0, "\(example): \(result.errors)")
+      }
+    }
+    #expect(try Self.examples("scanmill.1").count == 2)
+  }
+
+  private static let hasMandoc = has("mandoc")
+  private static let hasMan = has("man")
+
+  private static func has(_ program: String) -> Bool {
+    let found = try? Running("/usr/bin/env", ["which", program], in: nil).finish()
+    if found?.status == 0 { return true }
+    print("skipped: there is no \(program): manual pages are not looked at by it")
+    return false
+  }
+
+  @Test("mandoc has nothing to say against them", .enabled(if: hasMandoc))
+  func mandoc() throws {
+    let pages = try #require(Self.pages)
+    let files = try FileSystem.names(in: pages.folder.path)
+    let result = try Running(
+      "/usr/bin/env", ["mandoc", "-T", "lint"] + files, in: pages.folder.path
+    ).finish()
+    // It looks for the other pages where manuals are installed.
+    let said = (result.output + result.errors).split(separator: "\n").filter { line in
+      !files.contains { file in
+        line.hasSuffix("referenced manual not found: Xr \(file.dropLast(2)) 1")
+      }
+    }
+    #expect(said.isEmpty, "\(said.joined(separator: "\n"))")
+  }
+
+  @Test("man shows them without a warning", .enabled(if: hasMan))
+  func man() throws {
+    let pages = try #require(Self.pages)
+    for file in try FileSystem.names(in: pages.folder.path) {
+      let result = try Running(
+        "/usr/bin/env",
+        ["MANWIDTH=80", "LC_ALL=C.UTF-8", "man", "--warnings", "-l", file], in: pages.folder.path
+      ).finish()
+      #expect(result.status == 0 && result.errors.isEmpty, "\(file): \(result.errors)")
+      #expect(result.output.contains("EXIT STATUS"), "\(file)")
+    }
+  }
+}

@@ -1,0 +1,145 @@
+extension MessageCase {
+  /// Wrong command lines: 64.
+  static let commandLine: [MessageCase] = [
+    MessageCase("", shows: "USAGE: scanmill <subcommand>", 64, "EXAMPLES:"),
+    MessageCase(
+      "rnu in/a -o out", shows: "error: no verb 'rnu', did you mean 'run'?…", 64,
+      "verbs: run, watch, inspect"),
+    MessageCase(
+      "run in/a -o out --jbos 3", shows: "error: Unknown option '--jbos'. Did you mean '--jobs'?",
+      64, "See 'scanmill run --help'"),
+    MessageCase(
+      "run", shows: "error: Missing expected argument '<captures> ...'", 64,
+      "Captures, or folders of captures."),
+    MessageCase(
+      "run in/a", shows: "error: Missing expected argument '--output <output>'", 64,
+      "Where results go."),
+    MessageCase(
+      "run in/a --output", shows: "error: Missing value for '--output <output>'", 64,
+      "Where results go."),
+    MessageCase(
+      "run in/a -o out --output other", shows: "error: --output is given 2 times (out, other)…",
+      64, "name one folder"),
+    MessageCase(
+      "families scannet", shows: "error: Unexpected argument 'scannet'", 64,
+      "See 'scanmill families --help'"),
+    MessageCase(
+      "run in/a -o out --strict=yes",
+      shows: "error: The option '--strict' does not take any value…", 64,
+      "See 'scanmill run --help'"),
+    MessageCase(
+      "run in/a -o out -j -1", shows: "error: --jobs is 0 (all cores) to 1024, not -1", 64,
+      "--jobs is 0"),
+    MessageCase(
+      "run in/a -o out -j many", shows: "error: The value 'many' is invalid for '-j <jobs>'", 64,
+      "Cores to keep busy"),
+    MessageCase(
+      "run in/a -o out --memory 8", shows: "error: --memory is a size with its unit…", 64,
+      "such as 8GB"),
+    MessageCase(
+      "run in/a -o out --retries 999", shows: "error: --retries is 0 to 100, not 999", 64,
+      "0 to 100"),
+    MessageCase(
+      "run in/a -o out --grace 5",
+      shows: "error: --grace is a duration with its unit, such as 30s, not '5'", 64, "such as 30s"),
+    MessageCase(
+      "run in/a -o out --since yesterday", shows: "error: --since is a date such as…", 64,
+      "a duration back such as 24h"),
+    MessageCase(
+      "run in/a -o out --exclude [0-9", shows: "error: --exclude '[0-9': '[' without ']'…", 64,
+      "write one such as '[0-9]*'"),
+    MessageCase(
+      "run in/a -o out --exit-code", shows: "error: --exit-code goes with -n…", 64, "with -n"),
+    MessageCase(
+      "run in/a -o out --only imu --from color",
+      shows: "error: no stage is left by --only imu and --from color together", 64,
+      "See 'scanmill run --help'"),
+    MessageCase(
+      "run in/a -o out -R color --only imu",
+      shows: "error: -R color is outside of what --only imu selects", 64,
+      "See 'scanmill run --help'"),
+    MessageCase(
+      "clean done --stage imu --failed",
+      shows: "error: --stage, --intermediate, --failed and --keep-runs exclude each other…", 64,
+      "give one of them"),
+    MessageCase(
+      "explain in/a aligned", shows: "error: to explain a stage, name with --output the folder…",
+      64, "--output"),
+    MessageCase(
+      "watch in -o out --between 25:00-3", shows: "error: --between is two times of the day…", 64,
+      "such as 20:00-06:00"),
+    MessageCase(
+      "report done --format pdf", shows: "error: The value 'pdf' is invalid for '--format…", 64,
+      "one of 'html', 'json' or 'csv'"),
+    MessageCase(
+      "view in/a -o look.gif", shows: "error: --output names a file that ends in .png or .jpg…", 64,
+      ".png or .jpg"),
+  ]
+
+  /// Names that do not exist, each with the nearest that does.
+  static let names: [MessageCase] = [
+    MessageCase(
+      "run in/a -o out --family scanet",
+      shows: "error: no family 'scanet', did you mean 'scannet'?…", 64, "known: scannet"),
+    MessageCase(
+      "run in/a -o out --export colmp",
+      shows: "error: no export 'colmp', did you mean 'colmap'?…", 64, "known: "),
+    MessageCase(
+      "run in/a -o out --only algned",
+      shows: "error: the pipeline has no stage 'algned', did you mean 'aligned'?", 64, "aligned"),
+    MessageCase(
+      "run in/a -o out -R align-depth",
+      shows:
+        "error: the pipeline has no stage 'align-depth': align-depth is a kind; the stage is called aligned",
+      64, "the stage is called aligned"),
+    MessageCase(
+      "stages aligned",
+      shows:
+        "error: no kind of stage 'aligned': aligned is a stage; its kind is called align-depth", 64,
+      "its kind is called align-depth"),
+    MessageCase(
+      "run in/a -o out --set aligned.grid",
+      shows: "error: --set takes STAGE.PARAM=VALUE, not 'aligned.grid'", 64, "STAGE.PARAM=VALUE"),
+    MessageCase(
+      "run in/a -o out --set aligned.grd=color",
+      shows: "error: stage 'aligned' has no parameter 'grd', did you mean 'grid'?", 64, "grid"),
+    MessageCase(
+      "run in/a -o out --set aligned.grid=colr",
+      shows: "error: aligned.grid: 'colr' is not one of color…did you mean 'color'?", 64,
+      "color/2, color/4, depth"),
+    MessageCase(
+      "run in/a -o out --set color.quality=200",
+      shows: "error: color.quality: '200' is not a whole number, 1 to 100", 64, "1 to 100"),
+    MessageCase(
+      "run in/a -o out --set imu.window=50",
+      shows: "error: imu.window: '50' is not a duration with its unit…", 64, "such as 50ms"),
+    MessageCase(
+      "run in/a -o out --set depth.range=4m..0.3m",
+      shows: "error: depth.range: '4m..0.3m' is not two lengths…", 64, "such as 0.3m..4m"),
+    MessageCase(
+      "run in/a -o out --set color.first=3 --set color.last=1",
+      shows: "error: color.last=1: stage 'color' would write nothing: first 3 is after last 1", 64,
+      "first 3 is after last 1"),
+    MessageCase(
+      "run in/a -o out --executor slrm",
+      shows: "error: The value 'slrm' is invalid for '--executor…", 64,
+      "one of 'local' and 'slurm'"),
+    MessageCase(
+      "status done --state dne", shows: "error: no state 'dne', did you mean 'done'?…", 64,
+      "known: arriving"),
+    MessageCase(
+      "explain frme-gap", shows: "error: no code 'frme-gap', did you mean 'frame-gap'?…", 64,
+      "explain CAPTURE STAGE --output DIR"),
+    MessageCase(
+      "synthesize scanet -o made",
+      shows: "error: no family 'scanet', did you mean 'scannet'?; known…",
+      64, "known: scannet"),
+    MessageCase(
+      "params aligned", shows: "error: no pipeline 'aligned': aligned is a stage…", 78,
+      "`scanmill params` lists the parameters"),
+    MessageCase(
+      "run in/a -o out --pipeline defualt",
+      shows: "error: no pipeline 'defualt': neither a pipeline file nor one of…", 78,
+      "did you mean 'default'?"),
+  ]
+}

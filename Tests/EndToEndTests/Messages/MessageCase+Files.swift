@@ -1,0 +1,173 @@
+import TestSupport
+
+extension MessageCase {
+  /// What was named is not what it should be.
+  static let places: [MessageCase] = [
+    MessageCase(
+      "run nowhere -o out", shows: "error: nowhere: no such file or folder…", 65, "check the path"),
+    MessageCase(
+      "run empty -o out", shows: "error: …empty: the folder is empty…", 65,
+      "name the folder that holds captures"),
+    MessageCase(
+      "run photos -o out", shows: "error: …photos: no capture of a known family here…", 65,
+      "`scanmill families`"),
+    MessageCase(
+      "run file.txt -o out", shows: "error: …file.txt: belongs to no capture of a known family…",
+      65, "name the folder of a capture"),
+    MessageCase(
+      "run capture.zip -o out", shows: "error: …capture.zip: an archive…", 65, "unpack it"),
+    MessageCase(
+      "run in/a nowhere -o out --until imu", shows: "failed: nowhere: no such file or folder…", 1,
+      "check the path"),
+    MessageCase(
+      "run in/a -o in/a", shows: "error: --output …in/a is the folder of a capture…", 64,
+      "choose another folder"),
+    MessageCase(
+      "run in/a -o in", shows: "error: the capture …in/a lies where results would go…", 64,
+      "choose another --output"),
+    MessageCase(
+      "watch in -o in/out --once", shows: "error: --output …in/out lies in the staging folder…", 64,
+      "choose another folder"),
+    MessageCase(
+      "run in/a -o file.txt", shows: "error: file.txt: the folder cannot be created…", 73,
+      "choose another name"),
+    MessageCase(
+      "run in/a -o /proc/out",
+      shows:
+        "error: /proc/out: the folder cannot be created: nothing can be created at this place…",
+      73, "choose another folder"),
+    MessageCase("…foreign/a: holds notes.txt and no record of this program…", 73, "move it away") {
+      try $0.write("mine\n", "foreign/a/notes.txt")
+      return try $0.program("run in/a -o foreign --until imu")
+    },
+    MessageCase(
+      "status nowhere", shows: "error: nowhere: no such folder…", 65,
+      "name the folder that --output named"),
+    MessageCase(
+      "report in", shows: "error: in: no results of any capture here…", 65,
+      "name the folder that --output named"),
+    MessageCase(
+      "watch nowhere -o out --once",
+      shows: "error: nowhere: no such folder; name the folder where…",
+      65, "where uploads arrive"),
+    MessageCase(
+      "explain nobody imu -o done",
+      shows: "error: 'nobody' is no capture, and done holds no results…",
+      65, "with this id"),
+    MessageCase(
+      "bench in/a --baseline nowhere.json",
+      shows: "error: nowhere.json: cannot be opened: no such file; give what…", 64,
+      "`scanmill bench --json` printed"),
+    MessageCase(
+      "run in/a -o out --executor slurm --profile nowhere.yaml",
+      shows: "error: nowhere.yaml: cannot be opened: no such file", 78, "nowhere.yaml"),
+    MessageCase(
+      "error: profile.yaml:2:9: unknown key 'partion', did you mean 'partition'?", 78, "partition"
+    ) {
+      try $0.write("schema: 1\nslurm: {partion: gpu}\n", "profile.yaml")
+      return try $0.run("--profile profile.yaml")
+    },
+  ]
+
+  /// Wrong pipeline files: 78.
+  static let pipelines: [MessageCase] = [
+    MessageCase(
+      pipeline: "hello\n",
+      shows: "error: p.yaml:1:1: a pipeline is a map with 'schema' and 'stages'",
+      "'schema' and 'stages'"),
+    MessageCase(
+      pipeline: "stages: {color: {uses: decode-color}}\n",
+      shows: "error: p.yaml:1:1: 'schema: 1' is missing", "schema: 1"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n\tcolor: {uses: decode-color}\n",
+      shows: "error: p.yaml:3:1: a tab: YAML is indented with spaces…", "with spaces"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color:\n  uses: decode-color\n",
+      shows: "error: p.yaml:3:9: stage 'color' must be a map with 'uses', indented below its name",
+      "indented below its name"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color: {uses: \"decode-color}\n",
+      shows: "error: p.yaml:…: a quote is opened and not closed…", "not closed"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color: {use: decode-color}\n",
+      shows: "p.yaml:3:11: unknown key 'use', did you mean 'uses'?", "'uses'"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color: {uses: decode-colour}\n",
+      shows:
+        "error: p.yaml:3:17: unknown kind of stage 'decode-colour', did you mean 'decode-color'?",
+      "decode-color"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  aligned: {uses: aligned}\n",
+      shows: "error: p.yaml:3:19: unknown kind of stage 'aligned': it is a stage…",
+      "`scanmill stages` lists the kinds"),
+    MessageCase(
+      pipeline:
+        "schema: 1\nstages:\n  frames: {uses: decompress-depth}\n  aligned: {uses: align-depth, needs: [decompress-depth]}\n",
+      shows: "error: p.yaml:4:40: unknown stage 'decompress-depth': decompress-depth is a kind…",
+      "the stage is called frames"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  aligned: {uses: align-depth}\n",
+      shows: "error: p.yaml:3:3: 'aligned' needs a stage that makes depth-frames…", "input 'frames'"
+    ),
+    MessageCase(
+      pipeline: """
+        schema: 1
+        stages:
+          a: {uses: command, needs: [b], with: {command: [ls]}}
+          b: {uses: command, needs: [a], with: {command: [ls]}}
+        """, shows: "error: p.yaml:3:3: stages need each other in a circle: a -> b -> a…",
+      "take one of them out of 'needs'"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  imu: {uses: match-imu, with: {window: 50}}\n",
+      shows: "error: p.yaml:3:41: window: '50' is not a duration with its unit…", "such as 50ms"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color: {uses: decode-color, with: {quality: 101}}\n",
+      shows: "error: p.yaml:3:47: quality: '101' is not a whole number, 1 to 100", "1 to 100"),
+    MessageCase(
+      pipeline: "schema: 1\nstages:\n  color: {uses: decode-color, resources: {memory: much}}\n",
+      shows: "error: p.yaml:3:51: memory is a size with its unit, such as 2GB", "such as 2GB"),
+  ]
+
+  private static let color =
+    #""colorIntrinsics":{"width":1296,"height":968,"fx":1170,"fy":1170,"cx":647.75,"cy":483.75}"#
+  private static let depth =
+    #""depthIntrinsics":{"width":640,"height":480,"fx":571,"fy":571,"cx":319.5,"cy":239.5}"#
+
+  /// Calibration files: 64 on the command line.
+  static let calibrations: [MessageCase] = [
+    MessageCase(
+      "run in/a -o out --set aligned.calibration=nowhere.json",
+      shows: "error: aligned.calibration: nowhere.json: cannot be opened: no such file", 64,
+      "nowhere.json"),
+    MessageCase(
+      "run in/a -o out --set aligned.calibrationFolder=file.txt",
+      shows: "error: aligned.calibrationFolder: file.txt: is a file; name a folder", 64,
+      "name a folder"),
+    MessageCase(
+      calibration: "hello\n",
+      shows:
+        "error: aligned.calibration: lab.json: is neither JSON, `key = value` text nor a Kalibr…",
+      "docs/calibration.md"),
+    MessageCase(
+      calibration: "{\"registered\":",
+      shows: "error: aligned.calibration: lab.json: is not valid JSON…",
+      "check its brackets, quotes and commas"),
+    MessageCase(
+      calibration: "{\(color),\(depth)}",
+      shows: "error: aligned.calibration: lab.json: colorFromDepth: is missing…",
+      "add the 4×4 matrix, row by row"),
+    MessageCase(
+      calibration: "{\(color),\(depth),\"colorFromDepth\":[2,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1]}",
+      shows: "error: aligned.calibration: lab.json: colorFromDepth = …: must be a rotation…",
+      "RᵀR = I within 0.001"),
+    MessageCase(
+      calibration: "{\(color),\(depth),\"colorFromDepth\":[1,0,0,0,0,1,0,0,0,0,1,0,0.03,0,0,1]}",
+      shows:
+        "error: aligned.calibration: lab.json: colorFromDepth = …: must have the last row 0 0 0 1…",
+      "write the matrix row by row"),
+    MessageCase("error: lab.json: colorIntrinsics: is missing…", 1, "of the color camera") {
+      try $0.write("{}", "lab.json")
+      return try $0.program("inspect in/a --calibration lab.json")
+    },
+  ]
+}

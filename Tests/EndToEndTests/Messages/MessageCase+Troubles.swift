@@ -1,0 +1,113 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+
+extension MessageCase {
+  /// Captures that are damaged or not whole.
+  static let captures: [MessageCase] = [
+    MessageCase("warning: missing-file ×1 (a.h264): a.h264 is missing…", 0, "missing=.h264") {
+      try $0.remove("in/a/a.h264")
+      return try $0.run("--until color --until imu")
+    },
+    MessageCase("upload      incomplete: a.h264 is missing", 0, "a.h264 is missing") {
+      try $0.remove("in/a/a.h264")
+      return try $0.program("inspect in/a")
+    },
+    MessageCase("input: …a.depth, record 0, byte …", 1, "copy the file again") {
+      $0.cut("in/a/a.depth", to: 60_000)
+      return try $0.run("--until depth")
+    },
+    MessageCase(
+      "input: …a.depth, record 0, byte 0: no whole depth frame…starts here…", 1,
+      "copy the file again"
+    ) {
+      try $0.write(String(repeating: "no depth ", count: 600), "in/a/a.depth")
+      return try $0.run("--until depth")
+    },
+    MessageCase(
+      "input: …a.h264, byte 0: no start code of an H.264 stream…", 1,
+      "check that it is a bare stream"
+    ) {
+      try $0.write(String(repeating: "no video ", count: 600), "in/a/a.h264")
+      return try $0.run("--until color")
+    },
+    MessageCase("input: --strict: there …", 1, "run without it") {
+      try $0.remove("in/a/a.h264")
+      return try $0.run("--strict --until imu")
+    },
+  ]
+
+  private static let slow = """
+      slow: {uses: command, with: {command: [sh, -c, "sleep 300; ls > {output}/x"]}}
+    """
+
+  /// Runs that are stopped, held up, or left without what they need.
+  static let runs: [MessageCase] = [
+    MessageCase("…locked by scanmill run …", 75, "a skipped 0/0") { place in
+      try place.pipeline(slow)
+      let first = try place.start("run in/a -o out --pipeline p.yaml --grace 1s")
+      try place.wait("the slow stage") { place.hasStarted("slow") }
+      let second = try place.run("--pipeline p.yaml --no-wait")
+      kill(first.process.processIdentifier, SIGINT)
+      _ = try first.finish()
+      return second
+    },
+    MessageCase("1 capture: 1 interrupted …", 130, "interrupted") { place in
+      try place.pipeline(slow)
+      let run = try place.start("run in/a -o out --pipeline p.yaml --grace 1s")
+      try place.wait("the slow stage") { place.hasStarted("slow") }
+      kill(run.process.processIdentifier, SIGINT)
+      return try run.finish()
+    },
+    MessageCase(
+      "program: …its worker process was ended by SIGSEGV while it ran slow…", 70, "please report it"
+    ) { place in
+      try place.pipeline(slow)
+      let run = try place.start("run in/a -o out --pipeline p.yaml")
+      try place.wait("the slow stage") { place.hasStarted("slow") }
+      for worker in Processes.children(of: run.process.processIdentifier) { kill(worker, SIGSEGV) }
+      return try run.finish()
+    },
+    MessageCase("program: the worker came to use … of memory, its limit is …", 1, "raise --memory")
+    {
+      try $0.run("--memory 1MB")
+    },
+    MessageCase("program: …took longer than its timeout of 1s…", 1, "timeout") { place in
+      try place.pipeline(
+        "  slow: {uses: command, timeout: 1s, with: {command: [sh, -c, \"sleep 300\"]}}")
+      return try place.run("--pipeline p.yaml")
+    },
+    MessageCase("program: sh exited with code 3…", 1, "log ") { place in
+      try place.pipeline("  mine: {uses: command, with: {command: [sh, -c, \"exit 3\"]}}")
+      return try place.run("--pipeline p.yaml")
+    },
+    MessageCase(
+      "program: no-such-program: cannot be started: no such program in PATH…", 1, "install it"
+    ) { place in
+      try place.pipeline("  mine: {uses: command, with: {command: [no-such-program]}}")
+      return try place.run("--pipeline p.yaml")
+    },
+    MessageCase("machine: …no space left…", 73, "free some space") { place in
+      guard DiskTests.canMount else { return nil }
+      let output = place.path.appending("out")
+      try FileSystem.makeFolder(output)
+      return try DiskTests.isolated(
+        "mount -t tmpfs -o size=200k tmpfs \(output); "
+          + "\(Program.path) run \(place.path.appending("in")) --output \(output)")
+    },
+    MessageCase("error: standard output: …: the result is not complete there", 73, "not complete") {
+      place in
+      try Running(
+        "/bin/sh", ["-c", "\(Program.path) families > /dev/full"], in: place.path
+      ).finish()
+    },
+    MessageCase("error: scontrol is not in PATH…", 78, "where the commands of Slurm are") { place in
+      var environment = ProcessInfo.processInfo.environment
+      environment["PATH"] = "/nowhere"
+      return try Program.run(
+        ["run", "in/a", "-o", "out", "--executor", "slurm"], in: place.path,
+        environment: environment)
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+import Testing
+
+/// A mistake, or something that goes wrong, and what the program says of it.
+struct MessageCase: Sendable, CustomTestStringConvertible {
+  /// The first cell of its row in `docs/messages.md`; `…` stands for any text of the line.
+  var shows: String
+  /// Of the process.
+  var status: Int32
+  /// What names the remedy, word for word.
+  var remedy: String
+  /// Does it, in a place of its own; `nil`: this machine cannot (a reason has been printed).
+  var make: @Sendable (MessagePlace) throws -> Program.Result?
+
+  init(
+    _ shows: String, _ status: Int32, _ remedy: String,
+    make: @escaping @Sendable (MessagePlace) throws -> Program.Result?
+  ) {
+    (self.shows, self.status, self.remedy, self.make) = (shows, status, remedy, make)
+  }
+
+  /// A command line, words between blanks.
+  init(_ words: String, shows: String, _ status: Int32, _ remedy: String) {
+    self.init(shows, status, remedy) { try $0.program(words) }
+  }
+
+  /// A pipeline file `p.yaml`, run.
+  init(pipeline text: String, shows: String, _ remedy: String) {
+    self.init(shows, 78, remedy) { place in
+      try place.write(text, "p.yaml")
+      return try place.run("--pipeline p.yaml")
+    }
+  }
+
+  /// A calibration file `lab.json`, used.
+  init(calibration text: String, shows: String, _ remedy: String) {
+    self.init(shows, 64, remedy) { place in
+      try place.write(text, "lab.json")
+      return try place.run("--set aligned.calibration=lab.json")
+    }
+  }
+
+  var testDescription: String { shows }
+
+  /// In the order of the page.
+  static let all = mistakes + troubles
+
+  /// What somebody has typed or written wrong.
+  static let mistakes = commandLine + names + places + pipelines + calibrations
+
+  /// What happens to somebody who has made none.
+  static let troubles = captures + runs
+}

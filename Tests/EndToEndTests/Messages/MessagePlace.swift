@@ -1,0 +1,89 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A folder in which a command line goes wrong: `in/a`, a small capture; `done`, the output of a run of it;
+/// `empty`; `file.txt`; `photos`, a folder without a capture. Commands run in it, so that messages name
+/// short paths.
+struct MessagePlace {
+  let folder: TemporaryFolder
+  var path: FilePath { folder.path }
+
+  /// Made once, copied for each case.
+  private static let model: TemporaryFolder? = {
+    do {
+      let folder = try TemporaryFolder()
+      let made = try Program.run(
+        [
+          "synthesize", "scannet", "--output", "in", "--frames", "3", "--seed", "3", "--width",
+          "324", "--height", "242", "--id", "a",
+        ], in: folder.path)
+      let run = try Program.run(["run", "in/a", "-o", "done", "--until", "imu"], in: folder.path)
+      guard made.status == 0, run.status == 0 else { return nil }
+      return folder
+    } catch { return nil }
+  }()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let model = try #require(Self.model).path
+    for name in ["in", "done"] {
+      try FileManager.default.copyItem(
+        atPath: model.appending(name).string, toPath: path.appending(name).string)
+    }
+    try FileSystem.makeFolder(path.appending("empty"))
+    try write("hello\n", "file.txt")
+    try write("PK\u{3}\u{4}", "capture.zip")
+    try write("x\n", "photos/IMG_1.txt")
+  }
+
+  func write(_ text: String, _ name: String) throws {
+    let file = path.pushing(FilePath(name))
+    try FileSystem.makeFolder(file.removingLastComponent())
+    try Data(text.utf8).write(to: URL(filePath: file.string))
+  }
+
+  func remove(_ name: String) throws { try FileSystem.remove(path.pushing(FilePath(name))) }
+
+  /// The first bytes of a file, the rest lost.
+  func cut(_ name: String, to bytes: Int) {
+    truncate(path.pushing(FilePath(name)).string, bytes)
+  }
+
+  /// A pipeline file of this name with these stages.
+  func pipeline(_ stages: String, _ name: String = "p.yaml") throws {
+    try write("schema: 1\nstages:\n\(stages)\n", name)
+  }
+
+  /// `run in/a -o out` with more words, blanks between them.
+  func run(_ more: String = "") throws -> Program.Result { try program("run in/a -o out " + more) }
+
+  func program(_ words: String) throws -> Program.Result {
+    try Program.run(words.split(separator: " ").map(String.init), in: path)
+  }
+
+  func start(_ words: String) throws -> Running {
+    try Program.start(words.split(separator: " ").map(String.init), in: path)
+  }
+}
+
+extension MessagePlace {
+  /// Whether a run of `in/a` into `out` has begun a stage.
+  func hasStarted(_ stage: String) -> Bool {
+    let runs = path.appending("out/runs")
+    return ((try? FileSystem.names(in: runs)) ?? []).contains {
+      FileSystem.exists(runs.appending($0).appending("logs/a/\(stage).log"))
+    }
+  }
+
+  /// Waits as long as it takes, ten minutes at most.
+  func wait(_ what: String, until condition: () throws -> Bool) throws {
+    for _ in 0..<60_000 {
+      if try condition() { return }
+      usleep(10_000)
+    }
+    Issue.record("waited in vain for \(what)")
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// `--family`, `--exclude`, `--since`, `--id` and `-o` through the built binary: the same words for every verb.
+@Suite struct SelectionTests {
+  private let folder: TemporaryFolder
+  private var place: String { folder.path.appending("in").string }
+  private var output: String { folder.path.appending("out").string }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
+      let made = try Program.run([
+        "synthesize", family, "-o", place, "--frames", "2", "--id", id, "--truth-pictures", "0",
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+  }
+
+  /// What is asked for, and which captures are left.
+  private static let table: [(words: [String], left: [String])] = [
+    (["--family", "strabo"], ["kitchen-1"]),
+    (["--family", "strabo,scannet"], ["kitchen-1", "kitchen-2", "office"]),
+    (["--family", "strabo", "--family", "scannet"], ["kitchen-1", "kitchen-2", "office"]),
+    (["--exclude", "kitchen*"], ["office"]),
+    (["--exclude", "*/kitchen-1", "--exclude", "office"], ["kitchen-2"]),
+    (["--id", "kitchen"], ["kitchen-1", "kitchen-2"]),
+    (["--id", "kitchen-2,off"], ["kitchen-2", "office"]),
+    (["--id", "off…", "--id", "kitchen-1"], ["kitchen-1", "office"]),
+    (["--id", "kitchen", "--family", "scannet"], ["kitchen-2"]),
+    (["--id", "kitchen", "--exclude", "*-2"], ["kitchen-1"]),
+    (["--since", "1h"], ["kitchen-1", "kitchen-2", "office"]),
+    (["--since", "7d", "--id", "office"], ["office"]),
+    (["--since", "2020-01-31T08:30", "--id", "office"], ["office"]),
+  ]
+
+  /// What no verb takes.
+  private static let wrong: [(words: [String], status: Int32, tells: String)] = [
+    (["--family", "scanet"], 64, "did you mean 'scannet'?"),
+    (["--family", "scannet,"], 64, "no family ''"),
+    (["--since", "soon"], 64, "--since is a date such as"),
+    (["--since", "2026-02-30"], 64, "--since is a date such as"),
+    (["--id", ""], 64, "--id is the beginning of an id"),
+    (["--id", "kitchen-1,"], 64, "--id is the beginning of an id"),
+    (["--exclude", ""], 64, "--exclude is a pattern"),
+    (["--id", "kitchn-1"], 65, "no capture here has an id that begins so"),
+  ]
+
+  private func run(_ words: [String]) throws -> Program.Result {
+    try Program.run(
+      ["run", place, "-o", output, "--only", "tables", "--pipeline", pipeline] + words)
+  }
+
+  private var pipeline: String { folder.path.appending("p.yaml").string }
+
+  private func makePipeline() throws {
+    try OutputFile.write(
+      Array("schema: 1\nstages:\n  tables: {uses: export-tables}\n".utf8),
+      to: FilePath(pipeline))
+  }
+
+  private func status(_ words: [String]) throws -> [String] {
+    let captures = try #require(
+      try Program.run(["status", output, "--json"] + words).json()["captures"] as? [[String: Any]])
+    return captures.compactMap { $0["id"] as? String }
+  }
+
+  @Test func `run, status and bench leave the same captures for the same words`() throws {
+    try makePipeline()
+    try #require(try run([]).status == 0)
+    for (words, left) in Self.table {
+      let done = try run(words)
+      #expect(done.status == 0, "\(words): \(done.errors)")
+      let ids = done.output.split(separator: "\n").compactMap { line -> String? in
+        let parts = line.split(separator: " ")
+        return parts.count > 1 && parts[1] == "done" ? String(parts[0]) : nil
+      }
+      #expect(ids.sorted() == left, "run \(words)")
+      #expect(try status(words) == left, "status \(words)")
+    }
+    #expect(try status(["--since", "2099-01-01"]).isEmpty)
+    let bench = ["bench", place, "--pipeline", pipeline, "--repeat", "1", "--warmup", "0", "-q"]
+    for (words, left) in [Self.table[7], Self.table[9]] {
+      let report = try Program.run(bench + ["--json"] + words).json()
+      let captures = try #require(report["captures"] as? [[String: Any]])
+      #expect(captures.compactMap { $0["id"] as? String }.sorted() == left, "bench \(words)")
+    }
+    #expect(try Program.run(bench + ["--since", "2099-01-01"]).status == 65)
+  }
+
+  @Test func `run, status and bench refuse the same words alike`() throws {
+    try makePipeline()
+    try #require(try run([]).status == 0)
+    for verb in [
+      ["run", place, "-o", output, "-n"], ["status", output],
+      ["bench", place, "--repeat", "1", "-q"],
+    ] {
+      for (words, status, tells) in Self.wrong {
+        let result = try Program.run(verb + words)
+        #expect(result.status == status, "\(verb[0]) \(words): \(result.errors)")
+        #expect(result.errors.contains(tells), "\(verb[0]) \(words): \(result.errors)")
+        #expect(result.output.isEmpty, "\(verb[0]) \(words)")
+      }
+    }
+    // Dates of other verbs are the same.
+    for (text, code) in [("soon", 64), ("2026-02-30", 64), ("24h", 0), ("2020-01-31", 0)] {
+      let report = try Program.run(["report", output, "--format", "json", "--since", text])
+      #expect(report.status == Int32(code), "\(text): \(report.errors)")
+    }
+    // One of two beginnings is mistyped: the other one counts, and it is told.
+    let half = try run(["--id", "office,kitchn"])
+    #expect(half.status == 0 && half.output.contains("office done"))
+    #expect(half.errors.contains("note: --id kitchn: no capture here"), "\(half.errors)")
+  }
+
+  @Test
+  func `bench takes the beginning of an id in place of a path, and names captures by their ids`()
+    throws
+  {
+    try makePipeline()
+    func bench(_ path: String) throws -> Program.Result {
+      try Program.run([
+        "bench", path, "--pipeline", pipeline, "--repeat", "1", "--warmup", "0", "-q", "--json",
+      ])
+    }
+    for text in ["\(place)/off", "\(place)/office", "\(place)/off…"] {
+      let result = try bench(text)
+      let captures = try #require(try result.json()["captures"] as? [[String: Any]], "\(text)")
+      #expect(captures.map { $0["id"] as? String } == ["office"], "\(text)")
+      #expect(!result.output.contains(place), "\(text)")
+    }
+    let several = try bench("\(place)/kitchen")
+    #expect(several.status == 64 && several.errors.contains("begins 2 ids"), "\(several.errors)")
+    #expect(try bench("\(place)/nothing").status == 65)
+    let none = try Program.run(["bench", "--id", "office"])
+    #expect(none.status == 64 && none.errors.contains("among captures that are named"))
+  }
+
+  @Test func `-o is --output for every verb that has it`() throws {
+    try makePipeline()
+    let sheet = folder.path.appending("sheet.png").string
+    for option in ["-o", "--output"] {
+      let made = folder.path.appending("made" + option).string
+      let out = folder.path.appending("to" + option).string
+      for (words, written) in [
+        (["synthesize", "vi-slam", "--frames", "2", "--truth-pictures", "0", option, made], made),
+        (["run", "\(place)/office", "--pipeline", pipeline, option, out], out),
+        (["watch", place, "--once", "--settle", "0s", "--pipeline", pipeline, option, out], out),
+        (["explain", "office", "tables", "--pipeline", pipeline, option, out], out),
+        (["view", "\(place)/office", "--frames", "1", option, sheet], sheet),
+      ] {
+        let result = try Program.run(words)
+        #expect(result.status == 0, "\(words): \(result.errors)")
+        #expect(FileSystem.exists(FilePath(written)), "\(words)")
+      }
+    }
+  }
+
+  @Test func `every verb whose help has --output has -o`() throws {
+    let help = try Program.run(["--help"]).output
+    let verbs = help.split(separator: "\n").compactMap { line -> String? in
+      let words = line.split(separator: " ")
+      return line.hasPrefix("  ") && !line.hasPrefix("   ") && words.count > 1
+        && words[0].allSatisfy { $0.isLowercase } ? String(words[0]) : nil
+    }
+    #expect(verbs.contains("run") && verbs.contains("bench") && verbs.count > 10, "\(verbs)")
+    // The example of the help begins with the program's name.
+    for verb in verbs where verb != "help" && verb != "scanmill" {
+      let text = try Program.run([verb, "--help"]).output
+      #expect(text.contains("USAGE"), "\(verb)")
+      #expect(!text.contains(" --output ") || text.contains("-o, --output"), "\(verb)")
+    }
+  }
+}

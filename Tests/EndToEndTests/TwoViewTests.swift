@@ -1,0 +1,161 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// One folder as two machines see it: another device number, names and attributes from a cache.
+enum TwoViews {
+  /// Runs a shell script in name spaces of its own, which end with all that runs in them. In it
+  /// `view FOLDER PLACE LOG` shows FOLDER at PLACE, with a device number that PLACE has not had before;
+  /// what is asked of the file system stands in LOG.
+  static func isolated(_ script: String) throws -> Program.Result { try start(script).finish() }
+
+  /// The same without waiting: another machine, with processes and locks of its own.
+  static func start(_ script: String) throws -> Running {
+    let view = """
+      mounted() { grep -q " $1 " /proc/self/mounts; }
+      view() {
+        if mounted "$2"; then
+          umount "$2" && mkdir "$2.spare" || exit 91
+          # It takes the number that has just become free.
+          bindfs -f "$1" "$2.spare" &
+          while ! mounted "$2.spare"; do kill -0 $! || exit 90; sleep 0.05; done
+        fi
+        bindfs -f -d -o attr_timeout=30,entry_timeout=30,negative_timeout=30 "$1" "$2" 2> "$3" &
+        while ! mounted "$2"; do kill -0 $! || exit 90; sleep 0.05; done
+      }
+
+      """
+    return try Running(
+      "/usr/bin/unshare",
+      ["-Urmpf", "--kill-child", "--mount-proc", "sh", "-c", view + script], in: nil)
+  }
+
+  static let arePossible: Bool = {
+    guard let folder = try? TemporaryFolder(),
+      (try? FileSystem.makeFolder(folder.path.appending("a"))) != nil,
+      (try? FileSystem.makeFolder(folder.path.appending("v"))) != nil
+    else { return false }
+    let (from, to) = (folder.path.appending("a"), folder.path.appending("v"))
+    let tried = try? isolated("view \(from) \(to) \(folder.path.appending("log"))")
+    if tried?.status != 0 {
+      print(
+        "skipped: two views of one folder need bindfs, /dev/fuse and unshare -Urm "
+          + "(\(tried?.errors.split(separator: "\n").last.map(String.init) ?? "no unshare"))")
+    }
+    return tried?.status == 0
+  }()
+}
+
+@Suite("A folder that several machines share")
+struct TwoViewTests {
+  @Test(
+    "What was made through one view is up to date through another, and nothing is opened for it",
+    .enabled(if: TwoViews.arePossible, "needs bindfs"))
+  func rerun() throws {
+    let folder = try TemporaryFolder()
+    let (real, view) = (folder.path, folder.path.appending("view"))
+    try FileSystem.makeFolder(view)
+    for seed in ["5", "6"] {
+      // A family whose captures have folders of their own: what is known of one tells what it is.
+      let made = try Program.run([
+        "synthesize", "strabo", "--output", real.appending("shared/in").string, "--frames", "4",
+        "--seed", seed,
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    // Files that have only just changed are looked into again: not what this is about.
+    let result = try TwoViews.isolated(
+      """
+      cd \(real)
+      run() { \(Program.path) run \(view)/in --output \(view)/out "$@"; }
+      sleep 3
+      view \(real)/shared \(view) first.log
+      stat -c %d \(view) > devices
+      run > first.txt || exit 1
+      view \(real)/shared \(view) second.log
+      stat -c %d \(view) >> devices
+      run -n --json > plan.json || exit 2
+      run --json > run.json || exit 3
+      run -n --verify --json > verified.json || exit 4
+      """)
+    #expect(result.status == 0, "\(result.errors)")
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: real.appending(name).string, encoding: .utf8)
+    }
+    #expect(Set(try text("devices").split(separator: "\n")).count == 2)
+    func opened(_ log: String) throws -> [Substring] {
+      try text(log).split(separator: "\n").filter {
+        $0.contains("open flags: ") && $0.contains(" /in/") && !$0.contains(".truth/")
+      }
+    }
+    #expect(try !opened("first.log").isEmpty)
+    #expect(try opened("second.log") == [])
+    for name in ["plan.json", "verified.json"] {
+      let plan = try #require(
+        try JSONSerialization.jsonObject(with: Data(try text(name).utf8)) as? [String: Any])
+      let captures = try #require(plan["captures"] as? [[String: Any]])
+      #expect(captures.count == 2)
+      for stage in captures.flatMap({ $0["stages"] as? [[String: Any]] ?? [] }) {
+        #expect(stage["reason"] == nil)
+        #expect(["up-to-date", "not-applicable"].contains(stage["action"] as? String))
+      }
+    }
+    let run = try #require(
+      try JSONSerialization.jsonObject(with: Data(try text("run.json").utf8)) as? [String: Any])
+    let reports = try #require(run["captures"] as? [[String: Any]])
+    #expect(reports.compactMap { $0["outcome"] as? String } == ["done", "done"])
+    let outcomes = reports.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
+      .compactMap { $0["outcome"] as? String }
+    #expect(Set(outcomes).isSubset(of: ["up-to-date", "not-applicable"]))
+    #expect(outcomes.contains("up-to-date"))
+  }
+
+  @Test(
+    "Two machines at once at one capture, each with locks of its own, spoil nothing for each other",
+    .enabled(if: TwoViews.arePossible, "needs bindfs"))
+  func atOnce() throws {
+    let scene = try Scene("a", frames: 8)
+    let (real, view) = (scene.folder.path, scene.folder.path.appending("view"))
+    try FileSystem.makeFolder(view)
+    try FileSystem.makeFolder(real.appending("shared"))
+    try FileSystem.rename(scene.input, to: real.appending("shared/in"))
+    let machines = try (1...2).map { number in
+      try TwoViews.start(
+        """
+        cd \(real)
+        view \(real)/shared \(view) \(number).log
+        \(Program.path) run \(view)/in --output \(view)/out --forceall
+        """)
+    }
+    // An intermediate that one has removed after its use may be missed by the other: that one says so, and fails.
+    var wereBothDone = true
+    for machine in machines {
+      let result = try machine.finish()
+      if result.status == 0 {
+        #expect(result.output == "a done 7/7\n")
+      } else {
+        wereBothDone = false
+        #expect(result.output.contains("cause=machine"), "\(result.output) \(result.errors)")
+        #expect(result.errors.contains("locks-not-shared"), "\(result.errors)")
+      }
+    }
+    let input = real.appending("shared/in").string
+    if !wereBothDone {
+      let healed = try Program.run([
+        "run", input, "--output", real.appending("shared/out").string,
+      ])
+      #expect(healed.status == 0, "\(healed.errors)")
+    }
+    let verified = try Program.run([
+      "run", "-n", "--exit-code", "--verify", input, "--output",
+      real.appending("shared/out").string,
+    ])
+    #expect(verified.status == 0, "\(verified.output)")
+    if wereBothDone { #expect(scene.leftovers("shared/out") == []) }
+    let own = try Program.run(["run", input, "--output", scene.output.string])
+    #expect(own.status == 0)
+    #expect(try scene.digests("shared/out") == scene.digests())
+  }
+}

@@ -1,0 +1,432 @@
+"""`export-colmap` through pycolmap, on the text and on the binary form apart, and through a plain reading of what
+COLMAP's `read_write_model.py` and the loader of 3D Gaussian splatting do with the same files."""
+
+import shutil
+import struct
+import tempfile
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pycolmap
+
+from room import Frame, Problem, Reading, rotation
+
+PARAMETERS = {"PINHOLE": 4, "OPENCV": 8, "FULL_OPENCV": 12}
+MODELS = {1: "PINHOLE", 4: "OPENCV", 6: "FULL_OPENCV"}
+TABLES = ("cameras", "images", "points3D")
+
+
+def read(folder):
+    found = {}
+    for ending in ("txt", "bin"):
+        if not (folder / f"sparse/0/images.{ending}").exists():
+            continue
+        # Alone in a folder: with both there, binary is taken.
+        with tempfile.TemporaryDirectory() as place:
+            for table in TABLES:
+                shutil.copy(folder / f"sparse/0/{table}.{ending}", place)
+            found[ending] = _through_pycolmap(place)
+        _compare(found[ending], _plain(folder, ending), ending)
+    if len(found) == 2:
+        _compare(found["txt"], found["bin"], "text and binary")
+    cameras, images, points = found.get("bin") or found["txt"]
+
+    names = sorted(p.relative_to(folder / "images").as_posix() for p in (folder / "images").rglob("*"))
+    if names != [images[i]["name"] for i in sorted(images)]:
+        raise ValueError("images/ and the model name other pictures, or in another order")
+    reading = Reading(has_one_camera=len(cameras) == 1)
+    for number in sorted(images):
+        image = images[number]
+        world_to_camera = np.eye(4)
+        w, x, y, z = image["q"]
+        world_to_camera[:3, :3] = rotation(x, y, z, w)
+        world_to_camera[:3, 3] = image["t"]
+        # Center of the corner pixel at 0.5.
+        fx, fy, cx, cy = cameras[image["camera"]]["parameters"][:4]
+        path = folder / "images" / image["name"]
+        reading.frames.append(
+            Frame(
+                frame=int(Path(image["name"]).stem), pose=np.linalg.inv(world_to_camera),
+                camera=(fx, fy, cx - 0.5, cy - 0.5),
+                color=lambda path=path: cv2.imread(str(path))[..., ::-1],
+            )
+        )
+        reading.color_is_exact &= path.suffix == ".png"
+    if len(points):
+        reading.points = np.array([p["xyz"] for p in points])
+        reading.colors = np.array([p["rgb"] for p in points])
+    return reading
+
+
+def check_more(reading, folder, tables, room, checker):
+    document = tables.export
+    height, width = reading.frames[0].color().shape[:2]
+    cameras = _text_cameras(folder) or _binary_cameras(folder)
+    sizes = {(camera["width"], camera["height"]) for camera in cameras.values()}
+    checker.that(sizes == {(width, height)}, f"cameras have {sizes}, pictures {width} x {height}")
+    count = 0 if reading.points is None else len(reading.points)
+    checker.that(count == document["points"], f"{count} points, export.json says {document['points']}")
+    if count:
+        check_colors(reading, checker)
+
+
+def check_colors(reading, checker):
+    """Points have the colors of the pictures that see them."""
+    frame = reading.frames[0]
+    inverse = np.linalg.inv(frame.pose)
+    seen = reading.points @ inverse[:3, :3].T + inverse[:3, 3]
+    fx, fy, cx, cy = frame.camera
+    picture = cv2.blur(np.ascontiguousarray(frame.color()), (5, 5)).astype(float)
+    height, width = picture.shape[:2]
+    front = seen[:, 2] > 0.1
+    x = np.full(len(seen), -1)
+    y = np.full(len(seen), -1)
+    x[front] = np.rint(seen[front, 0] / seen[front, 2] * fx + cx).astype(int)
+    y[front] = np.rint(seen[front, 1] / seen[front, 2] * fy + cy).astype(int)
+    inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    checker.that(inside.sum() > 20, f"only {inside.sum()} points are in the first picture")
+    off = abs(picture[y[inside], x[inside]] - reading.colors[inside]).mean(axis=1)
+    checker.that(np.median(off) < 12, f"points differ from the picture by {np.median(off):.0f}")
+
+
+def _through_pycolmap(place):
+    model = pycolmap.Reconstruction(str(place))
+    cameras = {
+        i: {"model": c.model.name, "width": c.width, "height": c.height, "parameters": list(c.params)}
+        for i, c in model.cameras.items()
+    }
+    images = {}
+    for i, image in model.images.items():
+        pose = image.cam_from_world()
+        x, y, z, w = pose.rotation.quat
+        images[i] = {
+            "q": [w, x, y, z], "t": list(pose.translation), "camera": image.camera_id,
+            "name": image.name,
+        }
+    points = [
+        {"id": i, "xyz": list(p.xyz), "rgb": [int(c) for c in p.color], "error": p.error}
+        for i, p in sorted(model.points3D.items())
+    ]
+    return cameras, images, points
+
+
+def _compare(a, b, where):
+    """Bit by bit; quaternions may have been normalized by a reader."""
+    if a[0] != b[0]:
+        raise Problem(f"{where}: other cameras")
+    if sorted(a[1]) != sorted(b[1]):
+        raise Problem(f"{where}: {len(a[1])} and {len(b[1])} images")
+    for i, image in a[1].items():
+        other = b[1][i]
+        if {k: v for k, v in image.items() if k != "q"} != {k: v for k, v in other.items() if k != "q"}:
+            raise Problem(f"{where}: image {i} differs")
+        if abs(np.array(image["q"]) - other["q"]).max() > 1e-15:
+            raise Problem(f"{where}: the rotation of image {i} differs")
+        if abs(np.linalg.norm(other["q"]) - 1) > 1e-12 or other["q"][0] < 0:
+            raise Problem(f"{where}: the quaternion of image {i} is not one of unit length with w >= 0")
+    if a[2] != b[2]:
+        raise Problem(f"{where}: other points")
+
+
+def _plain(folder, ending):
+    if ending == "txt":
+        return _text_cameras(folder), _text_images(folder), _text_points(folder)
+    return _binary_cameras(folder), _binary_images(folder), _binary_points(folder)
+
+
+def _text_lines(path):
+    with open(path) as file:
+        for line in file:
+            line = line.strip()
+            if line and line[0] != "#":
+                yield line.split()
+
+
+def _text_cameras(folder):
+    path = folder / "sparse/0/cameras.txt"
+    if not path.exists():
+        return None
+    return {
+        int(e[0]): {
+            "model": e[1], "width": int(e[2]), "height": int(e[3]),
+            "parameters": [float(x) for x in e[4:]],
+        }
+        for e in _text_lines(path)
+    }
+
+
+def _text_images(folder):
+    images = {}
+    with open(folder / "sparse/0/images.txt") as file:
+        while True:
+            line = file.readline()
+            if not line:
+                return images
+            line = line.strip()
+            if line and line[0] != "#":
+                e = line.split()
+                images[int(e[0])] = {
+                    "q": [float(x) for x in e[1:5]], "t": [float(x) for x in e[5:8]],
+                    "camera": int(e[8]), "name": e[9],
+                }
+                # Whatever it is, the next line is that of the 2D points.
+                if not file.readline().endswith("\n"):
+                    raise Problem("images.txt ends in the middle of an image")
+
+
+def _text_points(folder):
+    return [
+        {
+            "id": int(e[0]), "xyz": [float(x) for x in e[1:4]], "rgb": [int(x) for x in e[4:7]],
+            "error": float(e[7]),
+        }
+        for e in _text_lines(folder / "sparse/0/points3D.txt")
+    ]
+
+
+class _Bytes:
+    def __init__(self, path):
+        self.data, self.at = Path(path).read_bytes(), 0
+
+    def take(self, form):
+        values = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return values if len(values) > 1 else values[0]
+
+    def name(self):
+        end = self.data.index(b"\0", self.at)
+        name, self.at = self.data[self.at : end].decode(), end + 1
+        return name
+
+    def end(self, what):
+        if self.at != len(self.data):
+            raise Problem(f"{what} is {len(self.data) - self.at} bytes too long")
+        return what
+
+
+def _binary_cameras(folder):
+    data, cameras = _Bytes(folder / "sparse/0/cameras.bin"), {}
+    for _ in range(data.take("Q")):
+        number, model, width, height = data.take("iiQQ")
+        name = MODELS[model]
+        cameras[number] = {
+            "model": name, "width": width, "height": height,
+            "parameters": list(data.take(f"{PARAMETERS[name]}d")),
+        }
+    data.end("cameras.bin")
+    return cameras
+
+
+def _binary_images(folder):
+    data, images = _Bytes(folder / "sparse/0/images.bin"), {}
+    for _ in range(data.take("Q")):
+        number = data.take("i")
+        q, t = list(data.take("4d")), list(data.take("3d"))
+        camera, name = data.take("i"), data.name()
+        if data.take("Q") != 0:
+            raise Problem("images.bin has 2D points")
+        images[number] = {"q": q, "t": t, "camera": camera, "name": name}
+    data.end("images.bin")
+    return images
+
+
+def _binary_points(folder):
+    data, points = _Bytes(folder / "sparse/0/points3D.bin"), []
+    for _ in range(data.take("Q")):
+        number = data.take("Q")
+        xyz, rgb, error, track = list(data.take("3d")), list(data.take("3B")), data.take("d"), data.take("Q")
+        if track != 0:
+            raise Problem("points3D.bin has tracks")
+        points.append({"id": number, "xyz": xyz, "rgb": rgb, "error": error})
+    data.end("points3D.bin")
+    return points
+
+
+# Deliberate mistakes: made in what both forms say, so that their agreement does not give them away.
+
+
+def _write(folder, cameras, images, points):
+    place = folder / "sparse/0"
+    if (place / "cameras.txt").exists():
+        lines = [
+            " ".join([str(i), c["model"], str(c["width"]), str(c["height"])] + [repr(p) for p in c["parameters"]])
+            for i, c in cameras.items()
+        ]
+        (place / "cameras.txt").write_text("".join(line + "\n" for line in lines))
+        lines = [
+            " ".join([str(i)] + [repr(float(v)) for v in [*m["q"], *m["t"]]] + [str(m["camera"]), m["name"]])
+            for i, m in images.items()
+        ]
+        (place / "images.txt").write_text("".join(line + "\n\n" for line in lines))
+        lines = [
+            " ".join([str(p["id"])] + [repr(float(v)) for v in p["xyz"]] + [str(c) for c in p["rgb"]] + ["0"])
+            for p in points
+        ]
+        (place / "points3D.txt").write_text("".join(line + "\n" for line in lines))
+    if (place / "cameras.bin").exists():
+        models = {v: k for k, v in MODELS.items()}
+        data = struct.pack("<Q", len(cameras))
+        for i, c in cameras.items():
+            data += struct.pack("<iiQQ", i, models[c["model"]], c["width"], c["height"])
+            data += struct.pack(f"<{len(c['parameters'])}d", *c["parameters"])
+        (place / "cameras.bin").write_bytes(data)
+        data = struct.pack("<Q", len(images))
+        for i, m in images.items():
+            data += struct.pack("<i7di", i, *m["q"], *m["t"], m["camera"])
+            data += m["name"].encode() + b"\0" + struct.pack("<Q", 0)
+        (place / "images.bin").write_bytes(data)
+        data = struct.pack("<Q", len(points))
+        for p in points:
+            data += struct.pack("<Q3d3BdQ", p["id"], *p["xyz"], *p["rgb"], 0.0, 0)
+        (place / "points3D.bin").write_bytes(data)
+
+
+def _change(folder, cameras=None, image=None, images=None, point=None, turn=None):
+    ending = "bin" if (folder / "sparse/0/images.bin").exists() else "txt"
+    model = list(_plain(folder, ending))
+    if cameras is not None:
+        for camera in model[0].values():
+            camera["parameters"] = cameras(camera["parameters"])
+    if turn is not None:
+        for m in model[1].values():
+            pose = np.eye(4)
+            w, x, y, z = m["q"]
+            pose[:3, :3], pose[:3, 3] = rotation(x, y, z, w), m["t"]
+            pose = turn(pose)
+            m["q"], m["t"] = _quaternion(pose[:3, :3]), list(pose[:3, 3])
+    if image is not None:
+        for m in model[1].values():
+            image(m)
+    if images is not None and images(model[1]) is False:
+        return False
+    if point is not None:
+        if not model[2]:
+            return False
+        for p in model[2]:
+            point(p)
+    _write(folder, *model)
+
+
+def _quaternion(m):
+    k = np.array(
+        [
+            [m[0, 0] - m[1, 1] - m[2, 2], 0, 0, 0],
+            [m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], 0, 0],
+            [m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1], 0],
+            [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], m[0, 0] + m[1, 1] + m[2, 2]],
+        ]
+    )
+    _, vectors = np.linalg.eigh(k)
+    q = vectors[[3, 0, 1, 2], 3]
+    return list(q if q[0] >= 0 else -q)
+
+
+def _shift(images):
+    order = sorted(images)
+    names = [images[i]["name"] for i in order]
+    poses = [(images[i]["q"], images[i]["t"]) for i in order]
+    for i, name, pose in zip(order, names, poses[1:] + poses[:1]):
+        images[i]["q"], images[i]["t"] = pose
+
+
+def _no_second_line(folder):
+    path = folder / "sparse/0/images.txt"
+    if not path.exists():
+        return False
+    path.write_text(path.read_text().replace("\n\n", "\n"))
+
+
+def _last_digit(folder):
+    path = folder / "sparse/0/images.txt"
+    if not path.exists() or not (folder / "sparse/0/images.bin").exists():
+        return False
+    lines = path.read_text().split("\n")
+    fields = lines[0].split(" ")
+    fields[5] = repr(float(np.float32(fields[5])))
+    lines[0] = " ".join(fields)
+    path.write_text("\n".join(lines))
+
+
+def _bgr(folder):
+    for path in sorted((folder / "images").iterdir()):
+        # Written through a new file: the exported one may share its blocks with color/.
+        picture = cv2.imread(str(path))
+        path.unlink()
+        cv2.imwrite(str(path), picture[..., ::-1])
+
+
+def _stranger(folder):
+    shutil.copy(next((folder / "images").iterdir()), folder / "images/000000a.png")
+
+
+def _swap_red_and_blue(p):
+    p["rgb"] = p["rgb"][::-1]
+
+
+def _scale(p):
+    p["xyz"] = [1000 * v for v in p["xyz"]]
+
+
+def _turn_up(p):
+    x, y, z = p["xyz"]
+    p["xyz"] = [z, x, y]
+
+
+def _w_last(m):
+    m["q"] = m["q"][1:] + m["q"][:1]
+
+
+def _place(m):
+    turn = np.eye(3)
+    w, x, y, z = m["q"]
+    m["t"] = list(-rotation(x, y, z, w).T @ m["t"])
+
+
+def _two_digits(m):
+    m["q"] = [round(v, 4) for v in m["q"]]
+
+
+def _one_camera(images):
+    if len({m["camera"] for m in images.values()}) < 2:
+        return False
+    for m in images.values():
+        m["camera"] = 1
+
+
+def _camera_axes(folder):
+    """Points in the axes of the first camera."""
+
+    ending = "bin" if (folder / "sparse/0/images.bin").exists() else "txt"
+    cameras, images, points = _plain(folder, ending)
+    if not points:
+        return False
+    w, x, y, z = images[1]["q"]
+    for p in points:
+        p["xyz"] = list(rotation(x, y, z, w) @ p["xyz"] + images[1]["t"])
+    _write(folder, cameras, images, points)
+
+
+MISTAKES = {
+    "inverted pose": lambda f: _change(f, turn=np.linalg.inv),
+    "OpenGL axes": lambda f: _change(f, turn=lambda m: np.diag([1.0, -1, -1, 1]) @ m),
+    "transposed rotation": lambda f: _change(
+        f, turn=lambda m: np.block([[m[:3, :3].T, m[:3, 3:]], [m[3:, :]]])
+    ),
+    "w last": lambda f: _change(f, image=_w_last),
+    "t as the camera's place": lambda f: _change(f, image=_place),
+    "rounded quaternion": lambda f: _change(f, image=_two_digits),
+    "missing half pixel": lambda f: _change(f, cameras=lambda p: [*p[:2], p[2] - 0.5, p[3] - 0.5, *p[4:]]),
+    "half pixel the other way": lambda f: _change(f, cameras=lambda p: [*p[:2], p[2] - 1, p[3] - 1, *p[4:]]),
+    "cx and cy exchanged": lambda f: _change(f, cameras=lambda p: [*p[:2], p[3], p[2], *p[4:]]),
+    "images shifted by one": lambda f: _change(f, images=_shift),
+    "first camera for all": lambda f: _change(f, images=_one_camera),
+    "missing empty line in images.txt": _no_second_line,
+    "text rounded to float": _last_digit,
+    "BGR": _bgr,
+    "points in BGR": lambda f: _change(f, point=_swap_red_and_blue),
+    "points in millimeters": lambda f: _change(f, point=_scale),
+    "points turned z-up": lambda f: _change(f, point=_turn_up),
+    "points in camera axes": _camera_axes,
+    "a picture that the model does not name": _stranger,
+}

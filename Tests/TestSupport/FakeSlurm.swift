@@ -1,0 +1,95 @@
+import Foundation
+import SystemPackage
+
+/// Slurm's commands as one small program that really runs elements (`Tests/Slurm/fake`), in a folder of its
+/// own. Everything that it started ends with this value, or with the process of the tests.
+public final class FakeSlurm: Sendable {
+  /// The commands; first in `PATH` of `environment`.
+  public let commands: FilePath
+  /// Behavior, calls, scripts.
+  public let state: FilePath
+  /// Of a program that is to find these commands, and no other Slurm.
+  public let environment: [String: String]
+  private let folder: TemporaryFolder
+
+  /// How it behaves at first, as `behavior.py` says.
+  public init(_ behavior: String = "{}") throws {
+    folder = try TemporaryFolder()
+    commands = folder.path.appending("bin")
+    state = folder.path.appending("state")
+    let files = FileManager.default
+    for place in [commands, state] {
+      try files.createDirectory(atPath: place.string, withIntermediateDirectories: false)
+    }
+    let program = Fixtures.projectRoot.appending("Tests/Slurm/fake/slurm.py").string
+    for name in ["sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo"] {
+      try files.createSymbolicLink(
+        atPath: commands.appending(name).string, withDestinationPath: program)
+    }
+    environment = Self.cleanEnvironment.merging([
+      "FAKE_SLURM": state.string,
+      "FAKE_SLURM_OWNER": "\(ProcessInfo.processInfo.processIdentifier)",
+      "PATH": commands.string + ":" + (Self.cleanEnvironment["PATH"] ?? "/usr/bin:/bin"),
+    ]) { $1 }
+    try behave(behavior)
+  }
+
+  /// The environment of the tests without what a Slurm around them says.
+  public static let cleanEnvironment = ProcessInfo.processInfo.environment.filter { name, _ in
+    !["SLURM", "SBATCH", "SQUEUE", "SACCT", "SCANCEL", "SINFO"].contains { name.hasPrefix($0) }
+  }
+
+  /// From the next call on; JSON, as `behavior.py` says.
+  public func behave(_ behavior: String) throws {
+    _ = try JSONSerialization.jsonObject(with: Data(behavior.utf8))
+    try Data(behavior.utf8).write(
+      to: URL(filePath: state.appending("behavior.json").string), options: .atomic)
+  }
+
+  /// One call of a command, as it was noted.
+  public struct Call: Sendable, Decodable {
+    public var time: Double
+    public var command: String
+    public var arguments: [String]
+    public var code: Int
+    public var output: String
+  }
+
+  /// All calls so far, or those of one command.
+  public func calls(_ command: String? = nil) throws -> [Call] {
+    let file = state.appending("calls.jsonl").string
+    guard let data = FileManager.default.contents(atPath: file) else { return [] }
+    return try data.split(separator: UInt8(ascii: "\n"))
+      .map { try JSONDecoder().decode(Call.self, from: $0) }
+      .filter { command == nil || $0.command == command }
+  }
+
+  /// Calls a command to its end.
+  @discardableResult
+  public func call(_ command: String, _ words: String...) throws -> PythonScript.Result {
+    try PythonScript.run(commands.appending(command).string, words, environment, nil)
+  }
+
+  /// What waits or runs, a line per element: `1_2|RUNNING|None`.
+  public func queue() throws -> [String] {
+    try call("squeue", "-h", "-r", "-o", "%i|%T|%r").output.split(separator: "\n").map(String.init)
+  }
+
+  deinit {
+    let number = state.appending("server.pid").string
+    guard let text = try? String(contentsOfFile: number, encoding: .utf8),
+      let server = Int32(text.split(separator: "\n").first ?? "")
+    else { return }
+    // It takes its elements along, whatever session they are in.
+    kill(server, SIGTERM)
+    while Self.isAlive(server) { usleep(10_000) }
+  }
+
+  private static func isAlive(_ process: Int32) -> Bool {
+    guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else {
+      return false
+    }
+    let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last
+    return fields?.split(separator: " ").first != "Z"
+  }
+}
