@@ -80,12 +80,18 @@ demo: build
 	@echo "export-nerfstudio/, export-euroc/ and export-geojson/ where they apply: for radiance fields,"
 	@echo "SLAM and maps."
 
+# What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
+TEST_SECONDS ?= 2400
+
 # What failed is said once more at the end: the lines above it are thousands.
 test: setup-test
-	@{ $(SWIFT) test $(CONFIGURATION) 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
+	@$(SWIFT) build $(CONFIGURATION) --build-tests
+	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
+	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); \
 	if [ "$$status" != 0 ]; then \
 	  grep -a -e '✘' -e 'error:' .build/test.log | cut -c1-700 | tail -n 16; \
+	  cat .build/stuck.log 2>/dev/null; \
 	  exit "$$status"; \
 	fi
 

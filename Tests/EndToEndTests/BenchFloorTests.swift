@@ -200,12 +200,10 @@ struct BenchFloorTests {
       "bench", "--floor", capture, "--repeat", "1000", "--scratch", scratch.string,
     ])
     // In the middle of a round.
-    let deadline = Date(timeIntervalSinceNow: 600)
-    while Date() < deadline, running.process.isRunning {
+    try Waiting.until("a copy") {
       let bench = try FileSystem.names(in: scratch).first.map { scratch.appending($0) }
       let round = bench?.appending("floor-0").appending("round-0").appending("copy-color")
-      if let round, FileSystem.exists(round) { break }
-      usleep(5000)
+      return round.map(FileSystem.exists) ?? false || !running.process.isRunning
     }
     #expect(running.process.isRunning)
     kill(running.process.processIdentifier, signal)

@@ -28,8 +28,10 @@ struct ClusterHelpersTests {
         "printf '#!/bin/sh\\nexec sleep 1000' | sbatch --parsable --array=0-1 --output=/dev/null"
       let submitted = try PythonScript.run("/bin/sh", ["-c", script], environment, nil)
       #expect(submitted.output == "1\n", "\(submitted.errors)")
-      while try slurm.queue().filter({ $0.contains("RUNNING") }).count < 2 { usleep(20_000) }
-      while Processes.marked(marker).count < 2 { usleep(20_000) }
+      try Waiting.until("two that run") {
+        try slurm.queue().count { $0.contains("RUNNING") } == 2
+      }
+      Waiting.until("two processes") { Processes.marked(marker).count >= 2 }
     }
     Processes.expectNone(marker)
   }
@@ -60,7 +62,9 @@ struct ClusterHelpersTests {
         "printf '#!/bin/sh\\necho $SLURM_ARRAY_TASK_ID' | sbatch --parsable --array=0-1 --output=\(slurm.root)/%a.log"
       let submitted = try PythonScript.run("/bin/sh", ["-c", script], slurm.environment, nil)
       #expect(submitted.output == "1\n", "\(submitted.errors)")
-      while try !slurm.call("squeue", "-h").output.isEmpty { usleep(50_000) }
+      try Waiting.until("the end of the array") {
+        try slurm.call("squeue", "-h").output.isEmpty
+      }
       let log = FileManager.default.contents(atPath: slurm.root.appending("1.log").string)
       #expect(log == Data("1\n".utf8))
       let records = try slurm.call("sacct", "-X", "-n", "-P", "-j", "1", "--format=JobID")

@@ -33,11 +33,7 @@ struct ClusterRealTests {
     #expect(
       Set(entries.filter { $0.key != "b" }.values.map { $0["outcome"] as? String }) == ["done"])
     // Slurm cleans up after an element has said its last word.
-    for _ in 0..<6000 {
-      if try slurm.call("squeue", "-h").output.isEmpty { break }
-      usleep(100_000)
-    }
-    #expect(try slurm.call("squeue", "-h").output == "")
+    try Waiting.until("an empty queue") { try slurm.call("squeue", "-h").output.isEmpty }
   }
 
   @Test(

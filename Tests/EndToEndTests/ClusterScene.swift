@@ -74,9 +74,11 @@ struct ClusterScene {
     try Program.run(scene.arguments(["--pipeline", pipeline], to: "local"))
   }
 
-  /// Without a limit of time: a machine that is busy is no failure.
-  func wait(until condition: () throws -> Bool) rethrows {
-    while try !condition() { usleep(20_000) }
+  /// With a limit of time that a busy machine does not reach.
+  func wait(
+    at location: SourceLocation = #_sourceLocation, until condition: () throws -> Bool
+  ) rethrows {
+    try Waiting.until("the cluster", at: location, condition)
   }
 
   /// Files of results of all runs on an output.
@@ -146,11 +148,6 @@ extension FakeSlurm {
   /// Expects that nothing waits or runs any more, soon: a run ends with the last word of its elements, and
   /// their processes, and what watches over those, a moment later.
   func expectEmptyQueue(at location: SourceLocation = #_sourceLocation) throws {
-    var queue = try self.queue()
-    for _ in 0..<6000 where !queue.isEmpty {
-      usleep(100_000)
-      queue = try self.queue()
-    }
-    #expect(queue == [], sourceLocation: location)
+    try Waiting.until("an empty queue", at: location) { try queue().isEmpty }
   }
 }

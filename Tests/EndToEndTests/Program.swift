@@ -69,7 +69,7 @@ final class Running {
   }
 
   func finish() throws -> Program.Result {
-    process.waitUntilExit()
+    process.waitForEnd()
     let status =
       process.terminationReason == .exit
       ? process.terminationStatus : -process.terminationStatus

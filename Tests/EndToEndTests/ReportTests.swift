@@ -35,18 +35,9 @@ struct ReportTests {
     #expect(failed["page"] as? String == "\(id)/report.html")
     // The command that is shown can be pasted, and tries that capture again.
     let command = try #require(failed["command"] as? String)
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/bash")
     let pasted = command.replacingOccurrences(
       of: "scanmill run", with: "\(Program.path.string) run -n")
-    process.arguments = ["-c", pasted]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = Pipe()
-    try process.run()
-    let output = String(
-      decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
+    let output = try PythonScript.run("/bin/bash", ["-c", pasted], nil, nil).output
     #expect(output.contains(id), "\(command)\n\(output)")
     let totals = try #require(report["totals"] as? [String: Any])
     #expect(totals["captures"] as? Int == 2 && totals["failed"] as? Int == 1)

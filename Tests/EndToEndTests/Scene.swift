@@ -74,15 +74,12 @@ struct Scene {
     }
   }
 
-  /// Waits until `condition` holds; fails after `seconds`.
+  /// Waits until `condition` holds; fails when it does not.
   func wait(
-    _ what: String, seconds: Double = 600, until condition: () throws -> Bool
+    _ what: String, at location: SourceLocation = #_sourceLocation,
+    until condition: () throws -> Bool
   ) throws {
-    for _ in 0..<Int(seconds * 100) {
-      if try condition() { return }
-      usleep(10_000)
-    }
-    Issue.record("waited \(seconds) s for \(what)")
+    try Waiting.until(what, at: location, condition)
   }
 
   /// Whether a run has said that `stage` of `capture` started.
@@ -125,8 +122,7 @@ enum Processes {
 
   /// Expects that there are none any more, soon: what was killed takes a moment to go.
   static func expectNone(_ marker: String, at location: SourceLocation = #_sourceLocation) {
-    for _ in 0..<6000 where !marked(marker).isEmpty { usleep(100_000) }
-    #expect(marked(marker).isEmpty, sourceLocation: location)
+    Waiting.until("the end of what has \(marker)", at: location) { marked(marker).isEmpty }
   }
 
   private static var all: [Int32] {

@@ -109,17 +109,12 @@ final class WatchScene {
     return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
   }
 
-  /// Waits until `condition` holds; fails after `seconds`.
+  /// Waits until `condition` holds; fails when it does not.
   func wait(
-    _ what: String, seconds: Double = 600, location: SourceLocation = #_sourceLocation,
+    _ what: String, location: SourceLocation = #_sourceLocation,
     until condition: () throws -> Bool
   ) throws {
-    for _ in 0..<Int(seconds * 50) {
-      if try condition() { return }
-      usleep(20_000)
-    }
-    Issue.record(
-      "waited \(seconds) s for \(what); the watcher says \(record)", sourceLocation: location)
+    try Waiting.until(what, at: location, condition) { "the watcher says \(record)" }
   }
 }
 

@@ -90,7 +90,7 @@ struct ChildProcessTests {
     order.isGuarded = true
     let child = try ChildProcess(order)
     if way != "by itself" {
-      while !FileSystem.exists(note) { usleep(1000) }
+      Waiting.until("the note") { FileSystem.exists(note) }
       if way == "kill" { child.kill() } else { child.terminate() }
     }
     _ = child.wait()

@@ -3,6 +3,7 @@ import Pipeline
 import Reports
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("What is to be done, in words")
@@ -66,14 +67,8 @@ struct RemedyTests {
       "\u{1B}[31m", "", "*", "7\u{7}7", PathText.text(of: [0x61, 0xFF, 0x62]), "!x", "~", "#",
     ]
     for name in names {
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/bash")
-      process.arguments = ["-c", "printf '%s' " + ShellText.quoted(name)]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
+      let words = ["-c", "printf '%s' " + ShellText.quoted(name)]
+      let output = try PythonScript.run("/bin/bash", words, nil, nil).outputBytes
       #expect(Array(output) == PathText.bytes(of: name), "\(name.onOneLine)")
       #expect(ShellText.quoted(name).onOneLine == ShellText.quoted(name))
     }

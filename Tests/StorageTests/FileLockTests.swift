@@ -1,6 +1,7 @@
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Locks")
@@ -66,7 +67,7 @@ struct FileLockTests {
     let other = folder.path.appending("other")
     let child = try ChildProcess(
       "flock", ["-o", other.string, "sh", "-c", "echo > '\(folder.path)/started'; exec sleep 600"])
-    while !FileSystem.exists(folder.path.appending("started")) { ChildProcess.pause() }
+    Waiting.until("the other's lock") { FileSystem.exists(folder.path.appending("started")) }
     #expect(try FileLock(at: other, holder: "me") { _ in false } == nil)
     child.kill()
     let now = try FileLock(at: other, holder: "me") { _ in

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import Testing
 
 /// Pages in headless Chromium, by `Tests/Browser/check_pages.py`: phone and desktop, light and dark, printed,
 /// sorted, filtered, validated.
@@ -48,7 +49,7 @@ public enum Browser {
     process.standardOutput = handle
     process.standardError = handle
     try process.run()
-    process.waitUntilExit()
+    process.waitForEnd()
     return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import Testing
 
 /// Slurm's commands as one small program that really runs elements (`Tests/Slurm/fake`), in a folder of its
 /// own. Everything that it started ends with this value, or with the process of the tests.
@@ -82,7 +83,7 @@ public final class FakeSlurm: Sendable {
     else { return }
     // It takes its elements along, whatever session they are in.
     kill(server, SIGTERM)
-    while Self.isAlive(server) { usleep(10_000) }
+    Waiting.until("the end of a fake Slurm") { !Self.isAlive(server) }
   }
 
   private static func isAlive(_ process: Int32) -> Bool {

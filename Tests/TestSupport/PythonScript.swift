@@ -1,12 +1,15 @@
 import Foundation
 import SystemPackage
+import Testing
 
 /// Scripts of the project's own, by the system's Python and its standard library only.
 public enum PythonScript {
   public struct Result: Sendable {
     public var status: Int32
-    public var output: String
+    public var outputBytes: [UInt8]
     public var errors: String
+
+    public var output: String { String(decoding: outputBytes, as: UTF8.self) }
   }
 
   /// Runs to the end. Files, not pipes: what the script leaves running does not keep us waiting.
@@ -35,12 +38,12 @@ public enum PythonScript {
     process.standardOutput = files[0]
     process.standardError = files[1]
     try process.run()
-    process.waitUntilExit()
-    let texts = try names.map { try String(contentsOfFile: $0, encoding: .utf8) }
+    process.waitForEnd()
     let status = process.terminationStatus
     return Result(
-      status: process.terminationReason == .exit ? status : -status, output: texts[0],
-      errors: texts[1])
+      status: process.terminationReason == .exit ? status : -status,
+      outputBytes: Array(try Data(contentsOf: URL(filePath: names[0]))),
+      errors: try String(contentsOfFile: names[1], encoding: .utf8))
   }
 
   /// Why there is none; empty: there is one. Printed once.

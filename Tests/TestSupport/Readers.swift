@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import Testing
 
 /// Loaders of other people, in a Python environment of the project's own, by `Tests/Readers/check.py`.
 public enum Readers {
@@ -54,7 +55,7 @@ public enum Readers {
     process.standardOutput = handle
     process.standardError = handle
     try process.run()
-    process.waitUntilExit()
+    process.waitForEnd()
     return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
   }
 }

@@ -91,7 +91,7 @@ struct SlurmCommandTests {
       seconds *= 2
     }
     let inner = try #require(Int32(fakes.text("pid").filter(\.isNumber)))
-    while Self.isAlive(inner) { usleep(10_000) }
+    Waiting.until("the end of what was started") { !Self.isAlive(inner) }
   }
 
   @Test("Who holds the pipes after the program's end is not waited for")

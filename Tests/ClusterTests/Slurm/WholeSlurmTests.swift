@@ -85,17 +85,19 @@ private struct Scenario {
 
   /// Asks until `isRight` of what is known of an element.
   func wait(_ job: String, _ index: Int?, _ isRight: (TaskView?) -> Bool) throws {
-    while true {
-      if case .table(let table) = system.tasks(of: [job]) {
-        let view = table[TaskID(job: job, index: index)]
-        if isRight(view) { return }
-        switch view?.state {
-        case nil, .pending, .running: break
-        default: throw Unexpected(what: "\(job) \(index ?? -1): \(String(describing: view))")
-        }
+    try Waiting.until("\(job) \(index ?? -1)") {
+      guard case .table(let table) = system.tasks(of: [job]) else { return false }
+      let view = table[TaskID(job: job, index: index)]
+      if isRight(view) { return true }
+      switch view?.state {
+      case nil, .pending, .running: return false
+      default: throw Unexpected(what: "\(job) \(index ?? -1): \(String(describing: view))")
       }
-      usleep(100_000)
     }
+  }
+
+  private func wait(for file: String) {
+    Waiting.until(file) { FileSystem.exists(run.appending(file)) }
   }
 
   func check() throws {
@@ -118,7 +120,7 @@ private struct Scenario {
         while :; do sleep 0.1; done
         """, count: 4))
     try wait(job, 0) { $0?.state == .running && $0?.node != nil }
-    while !FileSystem.exists(run.appending("begun-0")) { usleep(10_000) }
+    wait(for: "begun-0")
     guard case .table(let waiting) = system.waitingReasons(of: [job]) else {
       throw Unexpected(what: "no reasons")
     }
@@ -130,7 +132,7 @@ private struct Scenario {
 
     system.throttle(job, to: 2)
     try wait(job, 1) { $0?.state == .running }
-    while !FileSystem.exists(run.appending("begun-1")) { usleep(10_000) }
+    wait(for: "begun-1")
     system.cancel([job], .orderly)
     for index in 0..<4 { try wait(job, index) { $0?.state == .cancelled } }
     #expect(try text(of: "term") == "hello world\n")
@@ -142,7 +144,7 @@ private struct Scenario {
   private func kill() throws {
     let job = try submit(
       submission(2, "trap '' TERM; : > \"$1/deaf\"; while :; do sleep 0.1; done", count: 3))
-    while !FileSystem.exists(run.appending("deaf")) { usleep(10_000) }
+    wait(for: "deaf")
     try wait(job, 0) { $0?.state == .running }
     system.cancel([job], .kill)
     try wait(job, 0) { $0.map { $0.state == .cancelled || $0.state == .failed } ?? false }

@@ -78,12 +78,7 @@ extension MessagePlace {
     }
   }
 
-  /// Waits as long as it takes, ten minutes at most.
   func wait(_ what: String, until condition: () throws -> Bool) throws {
-    for _ in 0..<60_000 {
-      if try condition() { return }
-      usleep(10_000)
-    }
-    Issue.record("waited in vain for \(what)")
+    try Waiting.until(what, condition)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Programs of others that check what we write for them, where they are installed.
 enum OtherPrograms {
@@ -24,18 +25,10 @@ enum OtherPrograms {
   /// What it prints, errors included; throws when it does not end with 0.
   @discardableResult
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = String(
-      decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failed(description: "\(program) \(arguments): \(process.terminationStatus)\n\(output)")
+    let result = try PythonScript.run("/usr/bin/env", [program] + arguments, nil, nil)
+    let output = result.output + result.errors
+    guard result.status == 0 else {
+      throw Failed(description: "\(program) \(arguments): \(result.status)\n\(output)")
     }
     return output
   }

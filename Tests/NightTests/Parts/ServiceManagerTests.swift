@@ -146,7 +146,7 @@ struct ServiceManagerTests {
         "-c", "test -z \"$NOTIFY_SOCKET$WATCHDOG_USEC\" && test -n \"$SCANMILL_KEPT\"",
       ]
       try process.run()
-      process.waitUntilExit()
+      process.waitForEnd()
       exit(process.terminationStatus)
     }
     let kept = ServiceManager.withoutVariables([

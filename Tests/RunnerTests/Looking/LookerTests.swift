@@ -44,7 +44,7 @@ import Testing
 
   @Test func `who takes too long is ended`() throws {
     let process = try LookProcess(
-      program: "/bin/sh", arguments: ["-c", "sleep 1000"], memoryBytes: 1 << 30)
+      program: "/bin/sh", arguments: ["-c", "exec sleep 1000"], memoryBytes: 1 << 30)
     let failure = try #require(throws: LookFailure.self) {
       try process.ask(
         LookQuestion(Self.recognition), patience: Patience(Self.recognition, usualSeconds: 0.1))
