@@ -20,6 +20,7 @@ struct CodeWords: Sendable {
 public struct CodeBook: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
     case warning, cause, reason, state
+    case leftOut = "left-out"
   }
 
   public struct Entry: Sendable, Encodable, Hashable {
@@ -39,12 +40,13 @@ public struct CodeBook: Sendable {
     }
   }
 
-  /// Warnings in the order of their list, then causes, reasons and states.
+  /// Warnings in the order of their list, then causes, reasons, states, and why exports leave out frames.
   public static let entries: [Entry] =
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
     + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
     + (states + stageStates).map { Entry($0.state, .state, $0.words) }
+    + leftOut.map { Entry($0.code, .leftOut, $0.words) }
 
   private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
 

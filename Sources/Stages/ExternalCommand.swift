@@ -103,8 +103,7 @@ public enum ExternalCommand: Stage {
     order.dataLimitBytes = context.memoryBytes
     let end = try context.budget.withCore { try ExternalProgram.run(order, context) }
     guard end.isSuccess else {
-      let lines = LogFile.tail(of: context.log.path, lines: 10)
-        .filter { !$0.hasPrefix(ExternalProgram.prompt) }
+      let lines = ExternalProgram.lastLines(of: order, in: context.log.path)
       throw StageFailure(
         "\(program) \(end.phrase)"
           + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),

@@ -15,14 +15,26 @@ enum ExternalProgram {
   private static let looksBetweenActivity = 40
 
   /// What the line of the log that shows the command begins with.
-  static let prompt = "$ "
+  private static let prompt = "$ "
+
+  private static func commandLine(_ order: ProcessOrder) -> String {
+    prompt + ([order.program] + order.arguments).joined(separator: " ")
+  }
+
+  /// The last ten lines that it printed. In the log its command line stands before them.
+  static func lastLines(of order: ProcessOrder, in log: FilePath) -> [String] {
+    let lines = LogFile.tail(of: log, lines: 11)
+    let command = commandLine(order).split(separator: "\n").last.map { String($0).shown }
+    let start = lines.lastIndex { $0 == command }.map { $0 + 1 } ?? max(0, lines.count - 10)
+    return Array(lines[start...])
+  }
 
   static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
     try context.cancellation.check()
     var order = order
     order.isGuarded = true
     order.diesWithStarter = true
-    context.log.write(prompt + ([order.program] + order.arguments).joined(separator: " "))
+    context.log.write(commandLine(order))
     let pipe = try Pipe()
     defer { try? pipe.reading.close() }
     order.output = .descriptor(pipe.writing)

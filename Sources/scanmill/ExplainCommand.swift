@@ -9,7 +9,8 @@ struct ExplainCommand: ParsableCommand {
     abstract: "Why a stage would or would not run, or what a code means.",
     discussion: """
       With a capture and a stage: everything that is compared. With the code of a warning, a cause, a \
-      reason or a state alone: what it means in words, what it means for the data, and what to do.
+      reason, a state, or of a frame that an export left out: what it means in words, what it means for the \
+      data, and what to do.
       """)
 
   @Argument(

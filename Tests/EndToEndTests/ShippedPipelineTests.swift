@@ -85,7 +85,8 @@ struct ShippedPipelineTests {
       ("true", "wrote nothing into {output}"),
       ("ln -s /etc/passwd {output}/x", "is a symbolic link"),
       ("echo 1 > {output}/artifact.json", "is written by the engine"),
-      ("exit 9", "sh exited with code 9"),
+      ("exit 9", "program: sh exited with code 9\n"),
+      ("echo one; echo two >&2; exit 9", "sh exited with code 9; its last lines:\none\ntwo\n"),
     ] {
       let pipeline = try scene.pipeline(
         "  odd: {uses: command, with: {command: [sh, -c, \"\(script)\"]}}")

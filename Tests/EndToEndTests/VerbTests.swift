@@ -155,8 +155,20 @@ struct VerbTests {
     #expect(try Program.run(["explain", "frame-gap"]).output.hasPrefix("frame-gap (warning)\n"))
     #expect(
       try Program.run(["explain", "frame-gaps"]).errors.contains("did you mean 'frame-gap'?"))
+    for code in [
+      "no-picture", "other-size", "no-depth", "no-pose", "no-intrinsics", "no-time",
+      "time-not-increasing", "outside-imu", "not-selected",
+    ] {
+      #expect(try Program.run(["explain", code]).output.hasPrefix("\(code) (left-out)\n"))
+    }
     let families = try Program.run(["families", "--json"]).json()
-    #expect((families["families"] as? [[String: Any]])?.count == 5)
+    let entries = try #require(families["families"] as? [[String: Any]])
+    #expect(entries.count == 5)
+    for family in entries {
+      let names = try #require(family["generations"] as? [String])
+      let marks = try #require(family["marks"] as? [String: String])
+      #expect(Set(marks.keys) == Set(names) && !marks.values.contains(""))
+    }
     let parameters = try Program.run(["params"])
     #expect(parameters.output.contains("depth.range  default not set; two lengths"))
     #expect(parameters.output.contains("imu.window  default 50ms"))

@@ -222,7 +222,8 @@ struct WatchTroubleTests {
       start
       until_ says known
       mount --bind "$O" "$O"
-      mount -o remount,bind,ro "$O"
+      # Busy while the watcher writes its record.
+      until_ mount -o remount,bind,ro "$O" 2> "$S/../busy"
       mv '\(late)' "$S/a"
       sleep 3
       test -e "$O/a" && echo "something was written"

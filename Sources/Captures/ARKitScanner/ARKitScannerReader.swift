@@ -10,6 +10,7 @@ public enum ARKitScannerReader: CaptureReader {
   public static let recognitionSentence =
     "a folder with trans.json, pose_intrinsic_imu.json, depth.bin or depthBufferSequence, or a file depth "
     + "with depth pictures in it"
+  public static let generationMarks = ARKitScanner.Generation.allCases.map(\.mark)
 
   /// Opens the folder of `recognition`.
   ///

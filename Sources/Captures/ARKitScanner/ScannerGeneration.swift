@@ -44,6 +44,21 @@ extension ARKitScanner {
       }
     }
 
+    /// What it is told by, for people.
+    var mark: String {
+      switch self {
+      case .g1: "poses in files <time>_trans.xml; uncompressed depthBufferSequence.bin"
+      case .g2a: "poses in files <time>_trans.xml; depthBufferSequence, one DEFLATE stream"
+      case .g2b: "trans.json keyed by frame number; a depth file that is called depth"
+      case .g2c: "trans.json keyed by frame number; depth.bin, one DEFLATE stream"
+      case .g3: "trans.json keyed by frame number; depth.bin, one DEFLATE block per frame"
+      case .g4: "trans.json keyed by time and intri.json; depth.bin, one DEFLATE block per frame"
+      case .g5: "as g4 with LZ4 blocks, and exif_*.json or exposure_duration in metadata.json"
+      case .g6: "exif.json; or as g5 without the marks of exposure"
+      case .scannetpp: "pose_intrinsic_imu.json: the iphone folder of a released ScanNet++ scene"
+      }
+    }
+
     /// Whether intrinsics are in a file of their own, one matrix per frame.
     var writesIntrinsicsFile: Bool {
       switch self {

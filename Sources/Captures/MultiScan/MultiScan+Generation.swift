@@ -10,6 +10,19 @@ extension MultiScan {
     case androidARCore = "android-arcore"
     case androidPlain = "android-plain"
 
+    /// What it is told by, for people: by the metadata, else by which files exist.
+    var mark: String {
+      switch self {
+      case .iosLidar: "a depth stream of type lidar_sensor; else depth without motion files"
+      case .iosLidar2020: "the same of 2020: the metadata lacks unit, confidence range and formats"
+      case .iosSingle: "motion streams and no second color camera; else motion files alone"
+      case .iosDual: "two color streams; else motion files with a video"
+      case .iosStereo: "a dual_camera_stereo_depth stream; else depth with motion files"
+      case .androidARCore: "a depth stream of type ARCore; else camera info of Android"
+      case .androidPlain: "metadata without a list of streams; else motion files of Android"
+      }
+    }
+
     var isAndroid: Bool { self == .androidARCore || self == .androidPlain }
     var isLidar: Bool { self == .iosLidar || self == .iosLidar2020 }
     /// Whether the mode writes one line of camera info per frame; all others write motion files.

@@ -10,6 +10,7 @@ public enum MultiScanReader: CaptureReader {
   public static let recognitionSentence =
     "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
     + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)"
+  public static let generationMarks = MultiScan.Generation.allCases.map(\.mark)
 
   /// Opens the files of `recognition`'s stem.
   ///

@@ -11,12 +11,18 @@ public protocol CaptureReader: Sendable {
   static var generations: [String] { get }
   /// How captures of the family are recognized, for people.
   static var recognitionSentence: String { get }
+  /// What a generation is told by, one phrase each, for people; in the order of `generations`.
+  static var generationMarks: [String] { get }
   /// The captures of this family that the folder itself (not its subfolders) holds. Looks at names
   /// and small heads of files only, and never decides by an extension alone.
   static func recognize(_ listing: FolderListing) -> [Recognition]
   /// Opens a recognized capture. Throws only when nothing of it can be read; an unreadable stream is
   /// part of the result.
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture
+}
+
+extension CaptureReader {
+  public static var generationMarks: [String] { [] }
 }
 
 /// A capture found in a folder, before it is opened.

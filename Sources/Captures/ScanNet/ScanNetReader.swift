@@ -11,6 +11,7 @@ public enum ScanNetReader: CaptureReader {
   public static let recognitionSentence =
     "a .depth file beside a .txt of the same stem that states depthWidth or the extrinsics; without it "
     + "possibly, beside a .h264 or .imu"
+  public static let generationMarks = ["the only one"]
 
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
   /// else in the folder is someone else's.

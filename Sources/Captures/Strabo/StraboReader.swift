@@ -12,6 +12,10 @@ public enum StraboReader: CaptureReader {
   public static let generations = ["v0", "v1"]
   public static let recognitionSentence =
     "a folder with capture-info.json, a JSON object with media_type or geodata_file"
+  public static let generationMarks = [
+    "everything that v1 is not",
+    "a token of 64 hexadecimal digits, and a folder in every path of capture-info.json",
+  ]
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }

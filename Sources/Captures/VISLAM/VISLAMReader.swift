@@ -12,6 +12,10 @@ public enum VISLAMReader: CaptureReader {
   public static let recognitionSentence =
     "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
     + "frame_number and timestamp_ns"
+  public static let generationMarks = [
+    "a video, and imu_data.csv in the long form of the iOS recorder",
+    "still pictures, imu.csv, a wide IMU table, or columns such as exposure_time_ns and image_filename",
+  ]
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }

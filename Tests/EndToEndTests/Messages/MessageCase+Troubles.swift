@@ -36,6 +36,29 @@ extension MessageCase {
       try $0.remove("in/a/a.h264")
       return try $0.run("--strict --until imu")
     },
+    MessageCase(
+      "machine: …a.h264: cannot be read: input-changed: the file changed while the stage read it…",
+      1, "run again once the upload has settled"
+    ) { place in
+      _ = try place.program(
+        "synthesize scannet --output large --frames 200 --width 648 --height 484 --id a")
+      let run = try place.start("run large/a -o out --until color")
+      try place.wait("the stage") { place.hasStarted("color") }
+      // Its worker stands still while the file grows: the stage cannot be over before.
+      let workers = Processes.children(of: run.process.processIdentifier)
+      for worker in workers { kill(worker, SIGSTOP) }
+      try place.append("more\n", "large/a/a.h264")
+      for worker in workers { kill(worker, SIGCONT) }
+      return try run.finish()
+    },
+    MessageCase("not processed, quarantined (input): a", 0, "a skipped 0/0") { place in
+      try place.pipeline("  depth-frames: {uses: decompress-depth}")
+      place.cut("in/a/a.depth", to: 60_000)
+      let watched = try place.program(
+        "watch in -o out --once --settle 1s --attempts 1 --pipeline p.yaml")
+      guard watched.status == 1 else { return watched }
+      return try place.program("run in -o out --pipeline p.yaml")
+    },
   ]
 
   private static let slow = """
@@ -51,6 +74,16 @@ extension MessageCase {
       let second = try place.run("--pipeline p.yaml --no-wait")
       kill(first.process.processIdentifier, SIGINT)
       _ = try first.finish()
+      return second
+    },
+    MessageCase("error: …: scanmill watch (process …) already watches for this output", 75, "out") {
+      place in
+      let first = try place.start("watch in -o out")
+      try place.wait("the watcher") {
+        FileLock.isHeld(at: place.path.appending("out/.scanmill/watch.lock"))
+      }
+      let second = try place.program("watch in -o out")
+      _ = try first.stop()
       return second
     },
     MessageCase("1 capture: 1 interrupted …", 130, "interrupted") { place in
@@ -78,8 +111,9 @@ extension MessageCase {
         "  slow: {uses: command, timeout: 1s, with: {command: [sh, -c, \"sleep 300\"]}}")
       return try place.run("--pipeline p.yaml")
     },
-    MessageCase("program: sh exited with code 3…", 1, "log ") { place in
-      try place.pipeline("  mine: {uses: command, with: {command: [sh, -c, \"exit 3\"]}}")
+    MessageCase("program: sh exited with code 3; its last lines:", 1, "log ") { place in
+      try place.pipeline(
+        "  mine: {uses: command, with: {command: [sh, -c, \"echo no table; exit 3\"]}}")
       return try place.run("--pipeline p.yaml")
     },
     MessageCase(
@@ -108,6 +142,16 @@ extension MessageCase {
       return try Program.run(
         ["run", "in/a", "-o", "out", "--executor", "slurm"], in: place.path,
         environment: environment)
+    },
+    MessageCase("error: the batch system does not answer …", 75, "run the same command again") {
+      place in
+      guard PythonScript.isPresent else { return nil }
+      try place.write(
+        "schema: 1\nexecutor: slurm\nslurm: {memory: 2GB, time: 10m, patience: 1s}\n", "lab.yaml")
+      let slurm = try FakeSlurm(#"{"down": {"seconds": 0.1}}"#)
+      return try Program.run(
+        ["run", "in/a", "-o", "out", "--profile", "lab.yaml"], in: place.path,
+        environment: slurm.environment)
     },
   ]
 }

@@ -45,6 +45,16 @@ struct MessagePlace {
     try Data(text.utf8).write(to: URL(filePath: file.string))
   }
 
+  /// More at the end of a file.
+  func append(_ text: String, _ name: String) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path.pushing(FilePath(name)).string))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(text.utf8))
+    try file.close()
+  }
+
+  func exists(_ name: String) -> Bool { FileSystem.exists(path.pushing(FilePath(name))) }
+
   func remove(_ name: String) throws { try FileSystem.remove(path.pushing(FilePath(name))) }
 
   /// The first bytes of a file, the rest lost.
