@@ -11,7 +11,8 @@ extension CodeBook {
       "stale",
       CodeWords(
         "The results of the stage were made from different input files, with different parameters, or by a different version.",
-        data: "They are still there and consistent with each other, but a run would produce something else now.",
+        data:
+          "They are still there and consistent with each other, but a run would produce something else now.",
         remedy:
           "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
     ),
@@ -50,7 +51,8 @@ extension CodeBook {
         "The file system of the output does not share locks between machines. Two runs worked on the same capture at the same time.",
         data: "What is published is complete; some of it was made twice.",
         remedy:
-          "Do not let several machines process the same captures into this folder at the same time.")
+          "Do not let several machines process the same captures into this folder at the same time."
+      )
     ),
   ]
 }

@@ -12,8 +12,10 @@ extension CodeBook {
       "incomplete",
       CodeWords(
         "The upload has stopped changing, and a file that this app always writes is missing.",
-        data: "Nothing is processed yet. After the time given by --patience, the capture is processed as it is.",
-        remedy: "Copy the missing files from the device. The capture is then picked up automatically.")
+        data:
+          "Nothing is processed yet. After the time given by --patience, the capture is processed as it is.",
+        remedy:
+          "Copy the missing files from the device. The capture is then picked up automatically.")
     ),
     (
       "unrecognized",
@@ -40,7 +42,8 @@ extension CodeBook {
     (
       "done",
       CodeWords(
-        "Everything that was asked for has been made and is up to date.", data: "The data can be used.",
+        "Everything that was asked for has been made and is up to date.",
+        data: "The data can be used.",
         remedy: "Nothing to do.")
     ),
     (
@@ -78,7 +81,8 @@ extension CodeBook {
       "skipped",
       CodeWords(
         "The run left the capture out: another run held it, or it was not selected.",
-        data: "Nothing in its results was changed.", remedy: "Run again without the selection, or later.")
+        data: "Nothing in its results was changed.",
+        remedy: "Run again without the selection, or later.")
     ),
     (
       "blocked",

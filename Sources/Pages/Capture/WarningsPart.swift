@@ -28,7 +28,7 @@ struct WarningsPart {
     let noteWords =
       notes == 0
       ? ""
-      : "\(FigureText.counted(notes, "note")): what ordinary recordings show, handled without loss."
+      : "\(FigureText.counted(notes, "note")): common in ordinary recordings and handled without loss."
     if warnings == 0 { return noteWords }
     return "\(FigureText.counted(warnings, "warning")). " + noteWords
   }
