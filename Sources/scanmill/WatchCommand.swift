@@ -37,7 +37,7 @@ struct WatchCommand: ParsableCommand {
   @Option(help: "How often all of STAGING is looked at.")
   var poll = "30s"
 
-  @Option(help: "How long a capture that lacks files is waited for; then it is processed as it is.")
+  @Option(help: "How long to wait for a capture that lacks files; then it is processed as it is.")
   var patience = "6h"
 
   @Option(
@@ -88,10 +88,10 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--report-at is a time of the day such as 06:00, not '\(reportAt)'")
     }
     if let metrics, metrics.isEmpty {
-      throw ValidationError("--metrics is a file, not an empty text")
+      throw ValidationError("--metrics is a file, not an empty string")
     }
     if let notify, notify.isEmpty {
-      throw ValidationError("--notify is a command, not an empty text")
+      throw ValidationError("--notify is a command, not an empty string")
     }
   }
 

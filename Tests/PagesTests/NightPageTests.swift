@@ -165,7 +165,7 @@ struct NightPageTests {
         == ["!STAGING cannot be read"])
     #expect(
       titles {
-        $0.watch?.holds = "outside of 22:00-06:00"
+        $0.watch?.holds = "outside 22:00-06:00"
         $0.watch?.holdsFor = "window"
       } == ["Nothing is started outside the given hours"])
     #expect(
