@@ -65,7 +65,7 @@ struct PictureHead {
       }
       guard Int(sum) == number(end) else {
         throw ImageError(
-          file: file, what: "not readable as PNG: a checksum does not fit", byteOffset: offset,
+          file: file, what: "not readable as PNG: a checksum does not match", byteOffset: offset,
           remedy: "copy the file again, or write it anew")
       }
       if offset == 8 {
@@ -124,7 +124,7 @@ struct PictureHead {
     }
     guard width > 0, scans > 0 else {
       throw ImageError(
-        file: file, what: "no JPEG picture: \(width > 0 ? "no picture data" : "no size") in it",
+        file: file, what: "not a JPEG picture: \(width > 0 ? "no picture data" : "no size") in it",
         byteOffset: 0)
     }
   }
