@@ -24,7 +24,7 @@ public enum DecodeColor: Stage {
     ParameterDescription(
       "format", .choice(["png", "jpeg"]), default: .text("png"), "What is written."),
     ParameterDescription(
-      "quality", .integer(1...100), default: .integer(95), "Of JPEG; PNG is without loss."),
+      "quality", .integer(1...100), default: .integer(95), "JPEG quality; PNG is lossless."),
     CommonParameters.compression,
     ParameterDescription(
       "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),

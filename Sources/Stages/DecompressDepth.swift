@@ -17,7 +17,7 @@ public enum DecompressDepth: Stage {
       "Also keep the sensor's own values, where the format has them, in shifts/."),
     ParameterDescription(
       "minimumConfidence", .integer(0...255),
-      "Depth of less confidence than this becomes 0; needs a confidence stream."),
+      "Depth with less confidence than this becomes 0; needs a confidence stream."),
     ParameterDescription(
       "maximumChange", .length(0...65.535),
       "Depth that differs more than this from the previous frame becomes 0."),
