@@ -66,7 +66,7 @@ struct PictureHead {
       guard Int(sum) == number(end) else {
         throw ImageError(
           file: file, what: "not readable as PNG: a checksum does not match", byteOffset: offset,
-          remedy: "copy the file again, or write it anew")
+          remedy: "copy the file again, or rewrite it")
       }
       if offset == 8 {
         guard type == Array("IHDR".utf8), length == 13 else { break }
@@ -80,7 +80,7 @@ struct PictureHead {
     }
     throw ImageError(
       file: file, what: "not readable as PNG: the file ends early", byteOffset: offset,
-      remedy: "copy the file again, or write it anew")
+      remedy: "copy the file again, or rewrite it")
   }
 
   private init(jpeg bytes: [UInt8], _ file: FilePath?) throws(ImageError) {

@@ -21,7 +21,7 @@ enum GeoReadme {
       "Positions in degrees (WGS 84), accuracy: radius in meters, heading: degrees clockwise from true "
         + "north, as the phone reported them. What was not recorded is left out, never 0."
     ]
-    readme.notMeasured = ["There is no altitude: the recorder notes none."]
+    readme.notMeasured = ["There is no altitude: the recorder does not record it."]
     if let reason = source.missingTimes {
       readme.remarks.append("There are no times of day: \(reason).")
     } else {
