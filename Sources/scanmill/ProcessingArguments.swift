@@ -33,7 +33,7 @@ struct ProcessingArguments: ParsableArguments {
   var set: [String] = []
 
   @Option(
-    parsing: .unconditional, help: "Attempts beyond the first after input or output errors.")
+    parsing: .unconditional, help: "Further attempts after input or output errors.")
   var retries = 0
 
   @Flag(help: "A capture with any warning counts as failed.")

@@ -44,7 +44,7 @@ struct RunArguments: ParsableArguments {
 
   @Flag(
     name: [.customShort("k"), .customLong("keep-going")],
-    help: "Go on with other captures after a failure (always on).")
+    help: "Continue with other captures after a failure (always on).")
   var keepGoing = false
 
   @Flag(help: "Stop after the first capture that failed.")

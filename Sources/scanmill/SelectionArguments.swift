@@ -7,7 +7,7 @@ import Runner
 struct SelectionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only captures of this family (repeatable, or names with commas).", valueName: "family"),
+      "Only captures of this family (repeatable, or separated by commas).", valueName: "family"),
     completion: Completion.families)
   var family: [String] = []
 
@@ -18,7 +18,7 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures whose id begins with this (repeatable, or beginnings with commas).",
+      "Only captures whose id begins with this (repeatable, or separated by commas).",
       valueName: "prefix"))
   var id: [String] = []
 

@@ -90,7 +90,7 @@ struct StatusCommand: ParsableCommand {
 struct StatusFilterArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only captures in this state (repeatable, or states with commas).", valueName: "state"),
+      "Only captures in this state (repeatable, or separated by commas).", valueName: "state"),
     completion: Completion.states)
   var state: [String] = []
 

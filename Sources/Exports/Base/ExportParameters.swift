@@ -27,7 +27,7 @@ package enum ExportParameters {
 
   package static let share = ParameterDescription(
     "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
-    "How unchanged files get here: same blocks, hard link, copy; auto: the first that the file system "
+    "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
       + "allows. With link, a program that changes a picture in place changes both.")
 
   /// - Parameter standard: `same`, or `jpeg` where readers take nothing else.
