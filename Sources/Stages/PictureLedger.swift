@@ -92,7 +92,7 @@ struct PictureLedger {
       "pictures of \(file): " + facts.joined(separator: "; "))
     warnings.add(
       .sizeMismatch, "color", count: ofOtherSize,
-      "pictures of \(file) with another size than \(width ?? 0)x\(height ?? 0); "
+      "pictures of \(file) whose size is not \(width ?? 0)x\(height ?? 0); "
         + "they keep their own size")
   }
 

@@ -12,7 +12,7 @@ enum GeoReadme {
     let knots = source.segments.reduce(0) { $0 + $1.count }
     readme.contents =
       contents + [
-        "The track has \(knots) points: the positions that brought something new, not the repeats that the "
+        "The track has \(knots) points: the positions that carried new information, not the repeats that the "
           + "recorder writes between fixes. A pause of more than 10 s begins a new segment "
           + "(\(source.segments.count) here)."
       ]

@@ -8,7 +8,7 @@ enum BagReadme {
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
   ) -> ExportReadme {
     var readme = ExportReadme("ROS 2 bag (MCAP)")
-    readme.contents = ["bag/ is the bag; bag/bag.mcap alone opens in viewers, too. Its topics:"]
+    readme.contents = ["bag/ is the bag; bag/bag.mcap by itself also opens in viewers. Its topics:"]
     readme.contents += statistics.channels.map {
       "  \($0.channel.topic), \($0.channel.schema.name), \($0.messages) \($0.messages == 1 ? "message" : "messages")"
     }
