@@ -12,7 +12,7 @@ enum PageFile {
     guard let entry = try folder.entry(name) else { return }
     let path = folder.path.appending(name: name)
     guard entry.kind == .file else {
-      throw FileError.notOurs(path, "lies where a page is to be written, and is no file")
+      throw FileError.notOurs(path, "is in the place of a page, and is not a file")
     }
     guard let file = try folder.openFile(name) else { return }
     defer { try? file.close() }

@@ -106,7 +106,7 @@ public struct PageWriter: Sendable {
         !names.contains(NotesFile.folderName)
       else {
         throw FileError.notOurs(
-          present.path, "holds something else than redacted pages",
+          present.path, "holds something other than redacted pages",
           remedy: "move it away, or report on another output")
       }
       return present

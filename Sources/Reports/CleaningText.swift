@@ -20,7 +20,8 @@ public enum CleaningText {
     for (capture, holder) in locked.sorted(by: { $0.key < $1.key }) {
       lines.append("\(capture): left alone, locked by \(holder)")
     }
-    let sum = "\(ByteCount.text(total.bytes)) in \(total.files) files"
+    let sum =
+      "\(ByteCount.text(total.bytes)) in \(total.files) \(total.files == 1 ? "file" : "files")"
     if items.isEmpty {
       lines.append("nothing to remove")
     } else {

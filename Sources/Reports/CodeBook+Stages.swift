@@ -10,8 +10,9 @@ extension CodeBook {
     (
       "stale",
       CodeWords(
-        "The results of the stage were made from other input files, other parameters or by another version.",
-        data: "They are still there and belong together, but they are not what would be made now.",
+        "The results of the stage were made from different input files, with different parameters, or by a different version.",
+        data:
+          "They are still there and consistent with each other, but a run would produce something else now.",
         remedy:
           "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
     ),
@@ -19,7 +20,7 @@ extension CodeBook {
       "not-applicable",
       CodeWords(
         "The capture has nothing for this stage: no depth, no motion sensors, no poses.",
-        data: "There is no folder of this stage. Nothing is lost, and this is no failure.",
+        data: "There is no folder for this stage. Nothing is lost, and this is not a failure.",
         remedy:
           "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
       )
@@ -27,9 +28,9 @@ extension CodeBook {
     (
       "up-to-date",
       CodeWords(
-        "The results of the stage are what would be made now.",
+        "The results of the stage are what a run would produce now.",
         data: "They were left as they are.",
-        remedy: "There is nothing to do. `-R STAGE` runs it all the same.")
+        remedy: "There is nothing to do. `-R STAGE` runs it anyway.")
     ),
     (
       "ran",
@@ -42,15 +43,16 @@ extension CodeBook {
       CodeWords(
         "The stage was stopped, or not started, because the run ended before it.",
         data: "What was published before stays as it was.",
-        remedy: "Run the same command again: it goes on where it stopped.")
+        remedy: "Run the same command again: it continues where it stopped.")
     ),
     (
       "locks-not-shared",
       CodeWords(
-        "The file system of the output keeps locks to one machine: two runs worked on one capture at a time.",
-        data: "What is published is whole; some of it was made twice.",
+        "The file system of the output does not share locks between machines. Two runs worked on the same capture at the same time.",
+        data: "What is published is complete; some of it was made twice.",
         remedy:
-          "Do not let several machines process the same captures into this folder at a time.")
+          "Do not let several machines process the same captures into this folder at the same time."
+      )
     ),
   ]
 }

@@ -7,9 +7,9 @@ extension WarningCode {
     switch self {
     case .frameCountMismatch:
       CodeWords(
-        "The app recorded another number of frames than the files hold.",
+        "The app recorded a different number of frames from what the files hold.",
         data: "The frames in the files count; all of them are used.",
-        remedy: "Check whether the upload is whole. If it is, there is nothing to do.")
+        remedy: "Check whether the upload is complete. If it is, there is nothing to do.")
     case .colorShorterThanDepth:
       CodeWords(
         "There are fewer color pictures than depth frames.",
@@ -36,7 +36,7 @@ extension WarningCode {
       CodeWords(
         "Records without content: the app could not encode these frames.",
         data: "These frames are holes at their own index.",
-        remedy: "There is nothing to do: nothing can bring them back.")
+        remedy: "There is nothing to do: they cannot be recovered.")
     case .corruptRecord:
       CodeWords(
         "Records or pictures that cannot be decoded, or that the decoder had to patch up.",
@@ -45,7 +45,7 @@ extension WarningCode {
     case .mixedEncodings:
       CodeWords(
         "One stream holds records of several encodings.",
-        data: "Each was read by its own; no frame is lost.",
+        data: "Each record was read according to its own encoding; no frame is lost.",
         remedy: "There is nothing to do.")
     case .timestampsMissing:
       CodeWords(
@@ -55,31 +55,31 @@ extension WarningCode {
         remedy: "Use the index, not the time, for these frames.")
     case .timestampsStale:
       CodeWords(
-        "Times that stand still or belong to an earlier recording.",
+        "Times that do not advance, or that belong to an earlier recording.",
         data: "They are left out.",
         remedy: "Use the index, not the time, for these frames.")
     case .timestampsUnordered:
       CodeWords(
-        "Times that go back.",
+        "Times that go backward.",
         data:
           "Samples are sorted by time; pictures stay in the order of decoding with the times as recorded.",
         remedy: "Check the rows named before you use them for motion.")
     case .timestampsDuplicate:
       CodeWords(
         "Several samples or frames with the same time.",
-        data: "Of samples of one sensor the first is kept.",
+        data: "Of samples of one sensor at the same time, the first is kept.",
         remedy: "There is nothing to do, unless there are many: then the app wrote a block twice.")
     case .clockJump:
       CodeWords(
         "The clock of the recording jumps.",
-        data: "Times before and after the jump do not fit together.",
+        data: "Times before and after the jump cannot be compared.",
         remedy: "Do not combine motion before and after the jump.")
     case .frameGap:
       CodeWords(
-        "Longer steps between frames than the rate of the recording: frames were dropped while recording.",
+        "Steps between frames that are longer than the frame rate allows: frames were dropped while recording.",
         data: "Indices do not shift; what the camera did not record is missing.",
         remedy:
-          "A phone drops a frame now and then. Many gaps mean that it was too hot or too slow: let it cool, free space on it."
+          "A phone drops a frame now and then. Many gaps mean that it was too hot or too slow: let it cool, and free some space on it."
       )
     case .imuMissing:
       CodeWords(
@@ -88,8 +88,8 @@ extension WarningCode {
         remedy: "Copy the file from the device if it was left behind.")
     case .imuPartialRecord:
       CodeWords(
-        "The motion file ends inside a record, or holds records that are not whole.",
-        data: "Whole records were read.",
+        "The motion file ends inside a record, or holds incomplete records.",
+        data: "Complete records were read.",
         remedy: "Copy the file again if it was cut on the way.")
     case .imuOutsideFrames:
       CodeWords(
@@ -100,12 +100,12 @@ extension WarningCode {
       )
     case .imuGap:
       CodeWords(
-        "Longer pauses between motion samples than the rate of the sensor.",
+        "Pauses between motion samples that are longer than the sensor's rate allows.",
         data: "Nothing is filled in. Interpolation does not cross the pauses.",
-        remedy: "Leave the frames at the pauses out where motion counts.")
+        remedy: "Leave out the frames at the pauses where motion matters.")
     case .nonFiniteValue:
       CodeWords(
-        "Values that are no finite numbers.",
+        "Values that are not finite numbers.",
         data: "Depth is 0 there; motion samples and poses have no row.",
         remedy: "There is nothing to do, unless there are many: then report the app's version.")
     case .unknownKey:
@@ -116,7 +116,7 @@ extension WarningCode {
     case .missingKey:
       CodeWords(
         "The metadata lacks keys that the app writes.",
-        data: "What they would tell is unknown.",
+        data: "The values that they would hold are unknown.",
         remedy:
           "An app that was stopped while recording leaves them out. Copy the metadata again if the device has more."
       )
@@ -137,9 +137,9 @@ extension WarningCode {
         remedy: "Convert it, or report the kind of file.")
     case .rotationIgnored:
       CodeWords(
-        "The video asks for a turn that is no multiple of 90 degrees.",
+        "The video asks for a rotation that is not a multiple of 90 degrees.",
         data: "It was not applied: the pictures are as they were stored.",
-        remedy: "Turn the pictures yourself if you need them upright.")
+        remedy: "Rotate the pictures yourself if you need them upright.")
     case .calibrationMissing:
       CodeWords(
         "No intrinsics are recorded anywhere.",
@@ -173,7 +173,7 @@ extension WarningCode {
         remedy: "There is nothing to do.")
     case .geoUnordered:
       CodeWords(
-        "Positions whose times go back or stand still.",
+        "Positions whose times go backward or do not advance.",
         data: "They were sorted or left out.",
         remedy: "Check the track before you use it.")
     case .pathOutsideCapture:
@@ -185,10 +185,10 @@ extension WarningCode {
       CodeWords(
         "Depth frames without a confidence frame, where confidence decides which values count.",
         data: "These frames are holes.",
-        remedy: "Leave depth.minimumConfidence away to keep them.")
+        remedy: "Leave out depth.minimumConfidence to keep them.")
     case .sizeMismatch:
       CodeWords(
-        "Pictures or depth frames of another size than stated.",
+        "Pictures or depth frames whose size differs from the stated size.",
         data:
           "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply.",
         remedy: "Give a calibration made for this size.")

@@ -65,17 +65,17 @@ extension FailureCause {
       )
     case .program:
       CodeWords(
-        "A stage failed for another reason than its input: it crashed, ran out of its time or memory, or a program of a `command` stage failed.",
+        "A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit, or a program of a `command` stage failed.",
         data: "The results of this stage are missing. The capture itself is not harmed.",
         remedy:
-          "Read the log that the summary names. Raise `timeout` or `--memory` where a limit was met; report a crash of scanmill itself."
+          "Read the log that the summary names. Raise `timeout` or `--memory` if a limit was reached; report a crash of scanmill itself."
       )
     case .machine:
       CodeWords(
-        "The machine around the program failed: the disk is full, input or output is not reachable, a device reported an error, or another run holds a lock.",
+        "Something outside the program failed: the disk is full, input or output is not reachable, a device reported an error, or another run holds a lock.",
         data: "No result was lost; the capture waits as it is.",
         remedy:
-          "Free space or bring the device back, then run the same command again: it goes on where it stopped."
+          "Free space or bring the device back, then run the same command again: it continues where it stopped."
       )
     }
   }
@@ -88,34 +88,34 @@ extension Reason {
       CodeWords(
         "The stage runs because -R or -F names it.",
         data: "What is published is replaced when the stage has succeeded.",
-        remedy: "Leave the option away to run what is not up to date only.")
+        remedy: "Leave out the option to run only what is not up to date.")
     case .neverBuilt:
       CodeWords(
-        "Nothing is published of this stage yet.", data: "Its results are missing.",
+        "Nothing has been published for this stage yet.", data: "Its results are missing.",
         remedy: "Nothing to do: `scanmill run` builds it.")
     case .outputsMissing:
       CodeWords(
-        "Files that the artifact's record lists are not there any more.",
-        data: "What is there of the artifact is not complete.",
+        "Files that the artifact's record lists no longer exist.",
+        data: "The artifact is incomplete.",
         remedy:
-          "Nothing to do: the next run makes them again. Do not delete files inside of an artifact; use `scanmill clean`."
+          "Nothing to do: the next run makes them again. Do not delete files inside an artifact; use `scanmill clean`."
       )
     case .outputsAltered:
       CodeWords(
         "Files of the artifact, or its record, are not as they were when it was published.",
         data: "What is there may not be what the stage made.",
         remedy:
-          "The next run makes it again. Keep changes of your own outside of the output folder.")
+          "The next run makes it again. Keep your own changes outside the output folder.")
     case .stageVersion:
       CodeWords(
-        "The stage, or a library that decides its bytes, has another version than the one that made the artifact.",
+        "The stage, or a library that determines its output, has a different version from the one that made the artifact.",
         data: "What is published was made by the old version.",
         remedy:
           "Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` shows old and new versions."
       )
     case .parameters:
       CodeWords(
-        "A parameter has another value than when the artifact was made.",
+        "A parameter has a different value from when the artifact was made.",
         data: "What is published was made with the old value.",
         remedy:
           "`scanmill explain CAPTURE STAGE` shows old and new values. Give the old value with --set to keep the artifact."
@@ -129,7 +129,7 @@ extension Reason {
       )
     case .inputRebuilt:
       CodeWords(
-        "Another stage that this one reads from was made again, with another content.",
+        "A stage that this one reads from was made again, with different content.",
         data: "What is published was made from the old content.",
         remedy: "Nothing to do: the next run makes it again.")
     }

@@ -95,7 +95,9 @@ struct FailureGroup {
     -> String
   {
     var lines = ["\(cause?.rawValue ?? "failed"): \(message)"]
-    if captures.count > 1 { lines[0] += " (the first of \(captures.count) captures alike)" }
+    if captures.count > 1 {
+      lines[0] += " (the first of \(captures.count) captures with this failure)"
+    }
     var place: [String] = []
     if let stage { place.append("stage \(stage)") }
     if !blocked.isEmpty { place.append("blocked by it: \(blocked.joined(separator: ", "))") }

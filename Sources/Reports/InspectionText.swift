@@ -21,7 +21,7 @@ public enum InspectionText {
       lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
     if capture.completeness.isWhole {
-      lines.append("  upload      whole")
+      lines.append("  upload      complete")
     } else {
       lines.append(
         "  upload      incomplete: "
@@ -63,10 +63,10 @@ public enum InspectionText {
       if let width = stream.width, let height = stream.height { parts.append("\(width)×\(height)") }
       if let frames = stream.frames {
         let claim = stream.declaredFrames.map { $0 == frames ? "" : " (declared \($0))" } ?? ""
-        parts.append("\(frames) frames\(claim)")
+        parts.append("\(frames) \(frames == 1 ? "frame" : "frames")\(claim)")
       }
       if let rate = stream.rateHz { parts.append("\(RateEstimate.short(rate)) Hz") }
-      if let gaps = stream.gaps, gaps > 0 { parts.append("\(gaps) gaps") }
+      if let gaps = stream.gaps, gaps > 0 { parts.append("\(gaps) \(gaps == 1 ? "gap" : "gaps")") }
       return head + parts.joined(separator: ", ")
     }
   }

@@ -95,7 +95,8 @@ public struct PlanCounts: Hashable, Sendable {
     let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
       "\(actions[action] ?? 0) \(action.rawValue)"
     }
-    let line = "\(captures) captures: " + counts.joined(separator: ", ")
+    let line =
+      "\(captures) \(captures == 1 ? "capture" : "captures"): " + counts.joined(separator: ", ")
     let why = Reason.allCases.compactMap { reason in
       reasons[reason].map { "\($0) \(reason.rawValue)" }
     }

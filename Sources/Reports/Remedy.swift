@@ -35,7 +35,7 @@ public struct Remedy: Sendable {
   }
 
   private var goneSentence: String {
-    "Its folder is not there any more. Copy the capture again; \(pickedUp)."
+    "Its folder no longer exists. Copy the capture again; \(pickedUp)."
   }
 
   private var failureSentence: String {
@@ -48,16 +48,16 @@ public struct Remedy: Sendable {
       return "Copy \(damagedFile) again; \(pickedUp)."
     case .machine:
       return isWatched
-        ? "Nothing is wrong with the capture. Free space or bring the disk or network back; it is tried again by itself."
+        ? "Nothing is wrong with the capture. Free space or bring the disk or network back; it is tried again automatically."
         : "Nothing is wrong with the capture. Free space or bring the disk or network back, then run it again."
     case .program, nil:
       let limit = limitSentence
       if state == "quarantined" {
         return
           "It failed \(Self.times(attempts)) in the same way. \(limit) It is tried again when its "
-          + "files, the program or the pipeline change, or with the command that is shown."
+          + "files, the program or the pipeline change, or with the command shown."
       }
-      if let retryAt, isWatched { return "It is tried again by itself at \(retryAt). \(limit)" }
+      if let retryAt, isWatched { return "It is tried again automatically at \(retryAt). \(limit)" }
       return limit + " Then run it again."
     }
   }
@@ -70,7 +70,7 @@ public struct Remedy: Sendable {
     }
     if text.contains("time-out") || text.contains("timeout") || text.contains("no progress") {
       return
-        "It ran out of time: raise `timeout` or --stall if the capture is long, else read the log."
+        "It ran out of time: raise `timeout` or --stall if the capture is long; otherwise read the log."
     }
     if text.contains("signal") || text.contains("crash") {
       return "A program crashed: read the log and report it."
@@ -80,15 +80,15 @@ public struct Remedy: Sendable {
 
   private var waitingSentence: String? {
     switch waitsFor {
-    case "disk": "Free space on the disk of the output; it goes on by itself."
-    case "output": "Make the output folder writable again; it goes on by itself."
-    case "lock": "Another run works on it; it goes on when that has ended."
+    case "disk": "Free space on the disk of the output; work then continues automatically."
+    case "output": "Make the output folder writable again; work then continues automatically."
+    case "lock": "Another run is working on it. It continues when that run has ended."
     default: nil
     }
   }
 
   private var pickedUp: String {
-    isWatched ? "it is picked up by itself" : "then run it again"
+    isWatched ? "it is picked up automatically" : "then run it again"
   }
 
   private var damagedFile: String {

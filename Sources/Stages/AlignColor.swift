@@ -15,7 +15,7 @@ public enum AlignColor: AlignmentStage {
   public static let name = "align-color"
   public static let version = 3
   public static let sentence =
-    "Samples color into the depth camera: RGB on the depth grid, empty where color cannot see."
+    "Samples color into the depth camera: RGB on the depth grid, empty where the color camera cannot see."
   public static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),

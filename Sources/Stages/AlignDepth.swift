@@ -13,7 +13,7 @@ public enum AlignDepth: AlignmentStage {
   public static let name = "align-depth"
   public static let version = 2
   public static let sentence =
-    "Turns depth into the color camera: Z along its optical axis on the color grid, millimeters."
+    "Projects depth into the color camera: Z along its optical axis on the color grid, millimeters."
   public static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth")
   ]

@@ -76,8 +76,8 @@ package enum CalibrationChoice {
   ) throws -> CaptureCameras {
     if capture.color.value?.isMirrored ?? false {
       throw StageFailure(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures, so that "
-          + "depth cannot be brought to them")
+        "the video's display matrix mirrors its pictures: no camera takes such pictures, so "
+          + "depth cannot be aligned with them")
     }
     let colorSize = storedColorSize(capture)
     let calibration =

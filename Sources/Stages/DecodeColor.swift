@@ -22,9 +22,9 @@ public enum DecodeColor: Stage {
       "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
     ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
     ParameterDescription(
-      "format", .choice(["png", "jpeg"]), default: .text("png"), "What is written."),
+      "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
     ParameterDescription(
-      "quality", .integer(1...100), default: .integer(95), "Of JPEG; PNG is without loss."),
+      "quality", .integer(1...100), default: .integer(95), "JPEG quality; PNG is lossless."),
     CommonParameters.compression,
     ParameterDescription(
       "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),

@@ -17,15 +17,15 @@ public enum DecompressDepth: Stage {
       "Also keep the sensor's own values, where the format has them, in shifts/."),
     ParameterDescription(
       "minimumConfidence", .integer(0...255),
-      "Depth of less confidence than this becomes 0; needs a confidence stream."),
+      "Depth with less confidence than this becomes 0; needs a confidence stream."),
     ParameterDescription(
       "maximumChange", .length(0...65.535),
       "Depth that differs more than this from the previous frame becomes 0."),
     ParameterDescription(
-      "range", .lengthRange, "Depth outside of these two lengths, both inclusive, becomes 0."),
+      "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0."),
     ParameterDescription(
       "flyingPixels", .flag, default: .flag(false),
-      "Remove single pixels that hang between two surfaces."),
+      "Remove single pixels that float between two surfaces."),
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }

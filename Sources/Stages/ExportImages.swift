@@ -18,7 +18,7 @@ public enum ExportImages: Stage {
   ]
   public static let parameters: [ParameterDescription] = [
     ParameterDescription(
-      "stream", .choice(["depth", "confidence"]), default: .text("depth"), "What is written."),
+      "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write."),
     CommonParameters.compression,
   ]
 

@@ -20,10 +20,10 @@ public enum ExternalCommand: Stage {
     ),
     ParameterDescription(
       "files", .list,
-      "Scripts and other files whose content counts: a change runs the stage again."),
+      "Scripts and other files whose content matters: a change runs the stage again."),
     ParameterDescription(
       "programVersion", .text,
-      "Any text that stands for the program's version: another one runs the stage again."),
+      "Any text that identifies the program's version: another text runs the stage again."),
     ParameterDescription(
       "environment", .list,
       "NAME=VALUE, in addition to the variables that scanmill runs with. Records show a digest of the value."

@@ -77,7 +77,7 @@ struct FilteredDepth: OrderedFrameSource {
           previous = stored
           return .hole(
             .confidenceMissing,
-            "frame \(frame): no confidence picture tells which depth stays; left out")
+            "frame \(frame): no confidence picture to filter its depth by; left out")
         }
       }
       try filters.apply(

@@ -23,8 +23,8 @@ public enum MatchIMU: Stage {
         + "window; or values interpolated to the frame's time, never across a gap."),
     ParameterDescription(
       "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-      "Which signs the app recorded, where the reader's own finding is wrong. Changes no value here; "
-        + "exporters for other tools go by it."),
+      "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
+        + "exporters for other tools use it."),
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .imuTables }

@@ -84,7 +84,7 @@ struct PictureLedger {
     }
     if !patched.isEmpty {
       facts.append(
-        "\(patched.count) are damaged, patched up by the decoder and kept: "
+        "\(patched.count) damaged, patched up by the decoder and kept: "
           + Self.list(patched.sorted()))
     }
     warnings.add(
@@ -92,8 +92,8 @@ struct PictureLedger {
       "pictures of \(file): " + facts.joined(separator: "; "))
     warnings.add(
       .sizeMismatch, "color", count: ofOtherSize,
-      "\(ofOtherSize) pictures of \(file) have another size than \(width ?? 0)x\(height ?? 0); "
-        + "they keep their own")
+      "pictures of \(file) whose size is not \(width ?? 0)x\(height ?? 0); "
+        + "they keep their own size")
   }
 
   /// The first few numbers, runs as `12-15`.

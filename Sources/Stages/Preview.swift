@@ -14,8 +14,8 @@ public enum Preview: Stage {
   public static let name = "preview"
   public static let version = 6
   public static let sentence =
-    "For some evenly spaced frames: color with the contours of depth, beside depth in false color; "
-    + "without depth one sheet of frames; and the motion sensors over time."
+    "Draws, for some evenly spaced frames, color with the contours of depth beside depth in false color; "
+    + "without depth, one sheet of frames. Also draws the motion sensors over time."
   public static let ports = [
     Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
     Port("aligned", .alignedImages, isRequired: false, "depth as the color camera sees it"),

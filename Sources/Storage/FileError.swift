@@ -58,7 +58,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case .permissionDenied, .notPermitted:
       self.init(
         kind: .permission, path: path, operation: operation, reason: "permission denied",
-        remedy: "check who owns it and its mode")
+        remedy: "check its owner and its permissions")
     case .noSpace, .diskQuotaExceeded:
       self.init(
         kind: .noSpace, path: path, operation: operation, reason: "no space left",
@@ -70,7 +70,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case .fileExists:
       self.init(
         kind: .other, path: path, operation: operation,
-        reason: "a file of this name is in the way", remedy: "choose another name")
+        reason: "a file with this name is in the way", remedy: "choose another name")
     case .isDirectory:
       self.init(kind: .other, path: path, operation: operation, reason: "it is a folder")
     case .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
@@ -115,10 +115,10 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   }
 
   /// What could not be done, why, and the remedy: the description without the path.
-  public var sentence: String {
-    "\(Self.phrases[operation] ?? "cannot \(operation)"): \(reason)"
-      + (remedy.map { " (\($0))" } ?? "")
-  }
+  public var sentence: String { problem + (remedy.map { " (\($0))" } ?? "") }
+
+  /// What could not be done, and why, without path and remedy.
+  public var problem: String { "\(Self.phrases[operation] ?? "cannot \(operation)"): \(reason)" }
 
   /// Operations as a sentence about the file tells them.
   private static let phrases: [String: String] = [

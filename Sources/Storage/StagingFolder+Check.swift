@@ -80,8 +80,9 @@ extension StagingFolder {
     guard let first = missing.keys.min() else { return }
     throw FileError(
       kind: .temporary, path: path.appending(FilePath(first).components), operation: "publish",
-      reason: "is not there any more, and \(missing.count - 1) other files",
-      remedy: "somebody else removes files of this output: see that its locks are shared")
+      reason: "no longer exists (missing files in total: \(missing.count))",
+      remedy: "something else removes files of this output: check that its file system shares locks"
+    )
   }
 
   private func walk(

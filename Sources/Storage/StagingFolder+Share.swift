@@ -19,7 +19,7 @@ extension StagingFolder {
     _ file: FilePath, _ entry: OutputEntry, as name: String, by ways: [FileSharing]
   ) throws(FileError) -> FileSharing {
     guard let last = file.lastComponent?.string else {
-      throw FileError(kind: .other, path: file, operation: "share", reason: "is no file")
+      throw FileError(kind: .other, path: file, operation: "share", reason: "is not a file")
     }
     return try share(
       last, in: try HeldFolder.following(file.removingLastComponent()), entry, as: name, by: ways)

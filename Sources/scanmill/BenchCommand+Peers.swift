@@ -63,7 +63,7 @@ extension BenchCommand {
         subject.measured, video: video, compressions: ["fast", "compact"], peers: peers.commands)
     } else {
       comparison = PeerComparison(
-        note: "not compared: the capture's color is no video that can be read")
+        note: "not compared: the capture's color is not a readable video")
     }
     if !peers.missing.isEmpty { comparison.missing = peers.sentences }
     return comparison

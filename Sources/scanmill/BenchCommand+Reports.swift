@@ -51,7 +51,7 @@ extension BenchCommand {
       throw ValidationError("\(error); give what `scanmill bench --json` printed")
     } catch {
       throw ValidationError(
-        "\(file): is no report: give what `scanmill bench --json` printed (\(error))")
+        "\(file): is not a report: give what `scanmill bench --json` printed (\(error))")
     }
   }
 }

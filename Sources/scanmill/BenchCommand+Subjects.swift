@@ -94,7 +94,8 @@ extension BenchCommand {
     guard !chosen.isEmpty else {
       throw Failure(
         code: ExitStatus.noCapture,
-        text: "none of \(all.count) captures is left by --family, --exclude, --since and --id")
+        text:
+          "--family, --exclude, --since and --id leave none of the captures named (\(all.count))")
     }
     return chosen
   }

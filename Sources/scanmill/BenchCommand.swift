@@ -22,8 +22,8 @@ struct BenchCommand: ParsableCommand {
 
   @Argument(
     help: """
-      Captures, or folders of captures; also a path of which only the beginning of the capture's id is written; \
-      none: a synthesized one.
+      Captures, or folders of captures. A path may end in the beginning of a capture's id. Without any, a \
+      capture is synthesized.
       """,
     completion: Completion.captures)
   var captures: [String] = []
@@ -32,7 +32,7 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures of which a file changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
+      "Only captures with a file that changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
       valueName: "date"))
   var since: String?
 
@@ -47,7 +47,7 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "Measured runs of each kind.")
   var `repeat` = 3
 
-  @Option(help: "Runs before those, which do not count.")
+  @Option(help: "Warm-up runs before those, not counted.")
   var warmup = 1
 
   @Flag(
@@ -79,7 +79,7 @@ struct BenchCommand: ParsableCommand {
       valueName: "file"), completion: Completion.jsonFile)
   var compareReports: [String] = []
 
-  @Option(help: "How much worse than the baseline is still no regression, as in 10%.")
+  @Option(help: "How much worse than the baseline is not yet a regression, as in 10%.")
   var tolerance = "10%"
 
   @Option(
@@ -90,7 +90,7 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "Frames to synthesize.")
   var frames = 200
 
-  @Option(help: "What everything random in the synthesized capture comes from.")
+  @Option(help: "The seed of everything random in the synthesized capture.")
   var seed: UInt64 = 1
 
   @Option(help: "Noise of the synthesized sensors, as in `synthesize`.")
@@ -115,7 +115,7 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Print the report as JSON on standard output.")
   var json = false
 
-  @Flag(name: .short, help: "Do not tell on standard error what runs.")
+  @Flag(name: .short, help: "Do not report on standard error what is running.")
   var quiet = false
 
   func validate() throws {
@@ -123,10 +123,10 @@ struct BenchCommand: ParsableCommand {
       throw ValidationError("--repeat is at least 1, --warmup at least 0, both at most 1000")
     }
     guard jobNumbers != nil else {
-      throw ValidationError("--jobs '\(jobs)' is no list of numbers such as 1,2,4")
+      throw ValidationError("--jobs '\(jobs)' is not a list of numbers such as 1,2,4")
     }
     guard toleranceShare != nil else {
-      throw ValidationError("--tolerance '\(tolerance)' is no percentage such as 10%")
+      throw ValidationError("--tolerance '\(tolerance)' is not a percentage such as 10%")
     }
     guard !floor || !cold else {
       throw ValidationError(
@@ -145,7 +145,7 @@ struct BenchCommand: ParsableCommand {
     if let since { _ = try DateArgument.nanoseconds(since) }
     guard !captures.isEmpty || !isSelecting else {
       throw ValidationError(
-        "--family, --exclude, --since and --id choose among captures that are named; none is")
+        "--family, --exclude, --since and --id select among the captures named; none is named")
     }
     guard SyntheticFamilies.names.contains(synthesize) else {
       throw ValidationError(

@@ -13,7 +13,7 @@ struct CleanCommand: ParsableCommand {
     abstract: "Remove what is not needed: lists it, and removes it with --yes.",
     discussion: """
       Without a choice: intermediates, failed attempts and leftovers of killed runs; no result that \
-      is kept. What a run works on at the moment is left alone.
+      is kept. What a run is working on is left alone.
       """)
 
   @Argument(
@@ -26,14 +26,14 @@ struct CleanCommand: ParsableCommand {
   @Flag(help: "Artifacts of stages that are not kept; they count as up to date without them.")
   var intermediate = false
 
-  @Flag(help: "What failed attempts and killed runs left.")
+  @Flag(help: "What failed attempts and killed runs left behind.")
   var failed = false
 
   @Option(
     help: ArgumentHelp("Events and logs of runs older than this, e.g. 90d.", valueName: "duration"))
   var keepRuns: String?
 
-  @Flag(help: "Remove, do not only list.")
+  @Flag(help: "Remove what is listed.")
   var yes = false
 
   func validate() throws {
@@ -42,7 +42,7 @@ struct CleanCommand: ParsableCommand {
         "--stage, --intermediate, --failed and --keep-runs exclude each other: give one of them")
     }
     if let keepRuns, MomentText.durationNanoseconds(keepRuns) == nil {
-      throw ValidationError("--keep-runs: '\(keepRuns)' is no duration, e.g. 90d")
+      throw ValidationError("--keep-runs: '\(keepRuns)' is not a duration, e.g. 90d")
     }
   }
 

@@ -12,7 +12,7 @@ struct ClusterArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How the cluster is used: a YAML file; the command line goes before it.", valueName: "file"),
+      "How the cluster is used: a YAML file; the command line takes precedence.", valueName: "file"),
     completion: Completion.settingsFile)
   var profile: String?
 
@@ -39,7 +39,8 @@ struct ClusterArguments: ParsableArguments {
         "--group is a number of captures such as 12, or a duration such as 10m, not '\(group)'")
     }
     if notify != nil, !detach {
-      throw ValidationError("--notify goes with --detach: else the caller knows when the run ends")
+      throw ValidationError(
+        "--notify goes with --detach: otherwise the caller knows when the run ends")
     }
     if executor == .local, detach || printJobs || group != nil {
       throw ValidationError("--detach, --group and --print-jobs go with --executor slurm")

@@ -8,7 +8,7 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Why a stage would or would not run, or what a code means.",
     discussion: """
-      With a capture and a stage: everything that is compared. With the code of a warning, a cause, a \
+      With a capture and a stage: everything that is compared. With only the code of a warning, a cause, a \
       reason, a state, or of a frame that an export left out: what it means in words, what it means for the \
       data, and what to do.
       """)
@@ -35,10 +35,10 @@ struct ExplainCommand: ParsableCommand {
   func validate() throws {
     if stage != nil, output == nil {
       throw ValidationError(
-        "to explain a stage, name with --output the folder that holds the results of the capture")
+        "to explain a stage, add --output with the folder that holds the results of the capture")
     }
     if stage == nil, output != nil {
-      throw ValidationError("name the stage that is to be explained")
+      throw ValidationError("name the stage to explain")
     }
   }
 

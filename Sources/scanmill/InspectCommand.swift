@@ -18,7 +18,7 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Print JSON: one object for one capture, a list under 'captures' for several.")
   var json = false
 
-  @Flag(help: "Do not decode depth and confidence: faster, and blind for damage inside records.")
+  @Flag(help: "Do not decode depth and confidence: faster, but misses damage inside records.")
   var quick = false
 
   @Option(

@@ -43,7 +43,8 @@ enum OutputFinder {
       var list = candidates.prefix(most).map { "\n  \($0)" }.joined()
       if candidates.count > most { list += "\n  and \(candidates.count - most) more" }
       throw Failure(
-        code: ExitStatus.usage, text: "'\(text)' begins \(candidates.count) ids:" + list)
+        code: ExitStatus.usage,
+        text: "'\(text)' is the beginning of \(candidates.count) ids:" + list)
     }
   }
 
@@ -66,7 +67,7 @@ enum OutputFinder {
       let some = finding.captures.prefix(5).map(\.id).joined(separator: ", ")
       throw Failure(
         code: ExitStatus.noCapture,
-        text: "\(capture): \(finding.captures.count) captures, name one of them (\(some) …)")
+        text: "\(capture): holds \(finding.captures.count) captures: name one of them (\(some) …)")
     }
     if let named = layouts.first(where: { $0.name == capture })
       ?? layouts.first(where: { CaptureMemo(of: $0)?.id == capture })
@@ -83,7 +84,7 @@ enum OutputFinder {
     }
     throw Failure(
       code: ExitStatus.noCapture,
-      text: "'\(capture)' is no capture, and \(output) holds no results of one with this id"
+      text: "'\(capture)' is not a capture, and \(output) holds no results of one with this id"
         + NearestName.suggestion(capture, among: layouts.map(\.name)))
   }
 }

@@ -23,7 +23,7 @@ struct ProcessingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Memory for all captures at work together, such as 8GB; default: what is free.",
+      "Memory for all captures in progress together, such as 8GB; default: what is free.",
       valueName: "size"))
   var memory: String?
 
@@ -33,7 +33,7 @@ struct ProcessingArguments: ParsableArguments {
   var set: [String] = []
 
   @Option(
-    parsing: .unconditional, help: "Attempts beyond the first after input or output errors.")
+    parsing: .unconditional, help: "Further attempts after input or output errors.")
   var retries = 0
 
   @Flag(help: "A capture with any warning counts as failed.")
@@ -44,8 +44,8 @@ struct ProcessingArguments: ParsableArguments {
 
   @Option(
     help: """
-      How long a stage may show no progress before it is stopped; frames, what it writes, and output and \
-      use of the processor of an external program are progress.
+      How long a stage may show no progress before it is stopped. Frames, bytes written, and the output and \
+      processor time of an external program count as progress.
       """)
   var stall = "10min"
 
@@ -65,7 +65,7 @@ struct ProcessingArguments: ParsableArguments {
 
   func validate() throws {
     guard !output.isEmpty else {
-      throw ValidationError("--output is the folder where results go, not an empty text")
+      throw ValidationError("--output is the folder where results go, not an empty string")
     }
     guard jobs >= 0, jobs <= 1024 else {
       throw ValidationError("--jobs is 0 (all cores) to 1024, not \(jobs)")

@@ -13,7 +13,7 @@ struct ReportCommand: ParsableCommand {
     commandName: "report",
     abstract: "The report of a night: what is done, what failed, what never arrived.",
     discussion: """
-      Tells of every capture that a selected run worked on, and of every one that waits now or is \
+      Covers every capture that a selected run worked on, and every one that is waiting now or is \
       quarantined. HTML is written into the output folder and the path of its first page printed; JSON \
       and CSV are printed.
       """)
@@ -39,7 +39,7 @@ struct ReportCommand: ParsableCommand {
   @Option(help: "html, json or csv.")
   var format = Format.html
 
-  @Flag(help: "Leave names of people, devices and scenes, device ids and positions out.")
+  @Flag(help: "Leave out the names of people, devices and scenes, device ids and positions.")
   var redact = false
 
   @Flag(
@@ -106,7 +106,7 @@ enum NightReporting {
     } catch RunSelection.Problem.several(let ids) {
       throw Failure(
         code: ExitStatus.usage,
-        text: "several runs begin so:" + ids.prefix(20).map { "\n  \($0)" }.joined())
+        text: "several runs begin with '\(text)':" + ids.prefix(20).map { "\n  \($0)" }.joined())
     }
   }
 

@@ -44,7 +44,7 @@ struct RunArguments: ParsableArguments {
 
   @Flag(
     name: [.customShort("k"), .customLong("keep-going")],
-    help: "Go on with other captures after a failure (always on).")
+    help: "Continue with other captures after a failure (always on).")
   var keepGoing = false
 
   @Flag(help: "Stop after the first capture that failed.")
@@ -53,14 +53,14 @@ struct RunArguments: ParsableArguments {
   @Flag(help: "Compare published outputs by digest, not by size only.")
   var verify = false
 
-  @Flag(help: "Do not wait for a capture that another run works on.")
+  @Flag(help: "Do not wait for a capture that another run is working on.")
   var noWait = false
 
   @OptionGroup var selection: SelectionArguments
 
   @Option(
     help: ArgumentHelp(
-      "Only captures of which a file changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
+      "Only captures with a file that changed since 2026-11-20, 2026-11-20T22:00 (local time), or 24h ago.",
       valueName: "date"))
   var since: String?
 

@@ -30,7 +30,7 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .short, help: "Only errors on standard error.")
   var quiet = false
 
-  @Flag(name: .short, help: "Also tell of stages that have nothing to do.")
+  @Flag(name: .short, help: "Also report stages that have nothing to do.")
   var verbose = false
 
   @Flag(help: "With -n: end with 1 when something would run or is blocked.")

@@ -7,7 +7,7 @@ import Runner
 struct SelectionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only captures of this family (repeatable, or names with commas).", valueName: "family"),
+      "Only captures of this family (repeatable, or separated by commas).", valueName: "family"),
     completion: Completion.families)
   var family: [String] = []
 
@@ -18,7 +18,7 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures whose id begins with this (repeatable, or beginnings with commas).",
+      "Only captures whose id begins with this (repeatable, or separated by commas).",
       valueName: "prefix"))
   var id: [String] = []
 
@@ -28,14 +28,14 @@ struct SelectionArguments: ParsableArguments {
         name, CaptureFamily(rawValue: name), "family", CaptureFamily.allCases.map(\.rawValue))
     }
     if Self.split(id).contains("") {
-      throw ValidationError("--id is the beginning of an id, not an empty text")
+      throw ValidationError("--id is the beginning of an id, not an empty string")
     }
     for pattern in exclude where !pattern.isEmpty {
       guard let problem = GlobCheck.problem(of: pattern) else { continue }
       throw ValidationError("--exclude '\(pattern)': \(problem)")
     }
     if exclude.contains("") {
-      throw ValidationError("--exclude is a pattern such as 'test-*', not an empty text")
+      throw ValidationError("--exclude is a pattern such as 'test-*', not an empty string")
     }
   }
 
@@ -60,7 +60,7 @@ struct SelectionArguments: ParsableArguments {
   func checkIDs(among ids: [String]) throws {
     let unknown = names.unknownPrefixes(among: ids)
     guard !unknown.isEmpty else { return }
-    let texts = unknown.map { "--id \($0): no capture here has an id that begins so" }
+    let texts = unknown.map { "--id \($0): no capture here has an id that begins with it" }
     guard unknown.count == names.idPrefixes.count else {
       for text in texts { Console.error("note: \(text)") }
       return

@@ -79,7 +79,8 @@ final class Signals: Sendable {
         case 1:
           interruption.request(graceSeconds: graceSeconds, clock: clock)
           graceEnds = now + graceSeconds
-          Console.error("stopping: nothing more starts; once more to stop what runs")
+          Console.error(
+            "stopping: nothing more is started; interrupt again to stop what is running")
           onRequest()
         case 2: interruption.abort.cancel("interrupted")
         default: end()

@@ -16,8 +16,8 @@ struct StatusCommand: ParsableCommand {
     abstract: "Captures, their states and stages: done, stale (why), failed, blocked, missing.",
     discussion: """
       Compares what is published with what the pipeline of each capture's last run, or the one that \
-      is named, would make of the input as it is now. Changes no result, also while a run goes on. Of \
-      several filters all must hold.
+      is named, would make of the input as it is now. Changes no results, even while a run is in progress. A \
+      capture is listed if it matches all filters.
       """)
 
   @Argument(
@@ -90,7 +90,7 @@ struct StatusCommand: ParsableCommand {
 struct StatusFilterArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only captures in this state (repeatable, or states with commas).", valueName: "state"),
+      "Only captures in this state (repeatable, or separated by commas).", valueName: "state"),
     completion: Completion.states)
   var state: [String] = []
 
@@ -98,7 +98,7 @@ struct StatusFilterArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures of a device in whose name, model or id this stands.", valueName: "text"))
+      "Only captures of a device whose name, model or id contains this.", valueName: "text"))
   var device: String?
 
   @Option(
@@ -114,7 +114,7 @@ struct StatusFilterArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures in whose scene, device or id this stands, letters in any case.",
+      "Only captures whose scene, device or id contains this, letters in any case.",
       valueName: "text"))
   var search: String?
 

@@ -27,7 +27,7 @@ struct SynthesizeCommand: ParsableCommand {
   @Option(help: "How many frames.")
   var frames: Int?
 
-  @Option(help: "Everything random comes from it.")
+  @Option(help: "The seed of everything random.")
   var seed: UInt64 = 1
 
   @Option(

@@ -97,7 +97,8 @@ struct ViewCommand: ParsableCommand {
       let some = finding.captures.prefix(5).map { PathText.shown($0.id) }.joined(separator: ", ")
       throw Failure(
         code: ExitStatus.noCapture,
-        text: "\(path.shown): \(finding.captures.count) captures, name one of them (\(some) …)")
+        text:
+          "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some) …)")
     }
     // The beginning of an id in an output.
     if !FileSystem.exists(path), let catalog = try? OutputFinder.catalog(place) {

@@ -13,14 +13,14 @@ import SystemPackage
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Process what arrives in a staging folder, for months.",
+    abstract: "Process captures as they arrive in a staging folder.",
     discussion: """
       A capture is processed when nothing in it has changed for --settle and no file that its family \
       needs is missing. Failures are tried again or left to a person, by their cause; `scanmill status` \
       and the page OUTPUT/index.html say how everything stands.
 
-      Ends with 143 or 130 when it is told to end, 75 when another watcher has the output; with --once \
-      as `run` does. SIGHUP reads the pipeline again.
+      Ends with 143 or 130 when it is told to end, and with 75 when another watcher uses the output; with --once, \
+      it ends as `run` does. SIGHUP reads the pipeline again.
       """)
 
   @Argument(help: "The folder that captures arrive in.", completion: Completion.folder)
@@ -37,7 +37,7 @@ struct WatchCommand: ParsableCommand {
   @Option(help: "How often all of STAGING is looked at.")
   var poll = "30s"
 
-  @Option(help: "How long a capture that lacks files is waited for; then it is processed as it is.")
+  @Option(help: "How long to wait for a capture that lacks files; then it is processed as it is.")
   var patience = "6h"
 
   @Option(
@@ -55,12 +55,12 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "When the night is reported; default: the end of --between, else 06:00.", valueName: "HH:MM"))
+      "When to report the night; default: the end of --between, else 06:00.", valueName: "HH:MM"))
   var reportAt: String?
 
   @Option(
     help: ArgumentHelp(
-      "Run by /bin/sh when the night is reported, with the report as JSON on its standard input.",
+      "Run by /bin/sh after each night, with the report as JSON on its standard input.",
       valueName: "command"))
   var notify: String?
 
@@ -88,10 +88,10 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--report-at is a time of the day such as 06:00, not '\(reportAt)'")
     }
     if let metrics, metrics.isEmpty {
-      throw ValidationError("--metrics is a file, not an empty text")
+      throw ValidationError("--metrics is a file, not an empty string")
     }
     if let notify, notify.isEmpty {
-      throw ValidationError("--notify is a command, not an empty text")
+      throw ValidationError("--notify is a command, not an empty string")
     }
   }
 

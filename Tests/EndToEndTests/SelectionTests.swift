@@ -46,7 +46,7 @@ import Testing
     (["--id", ""], 64, "--id is the beginning of an id"),
     (["--id", "kitchen-1,"], 64, "--id is the beginning of an id"),
     (["--exclude", ""], 64, "--exclude is a pattern"),
-    (["--id", "kitchn-1"], 65, "no capture here has an id that begins so"),
+    (["--id", "kitchn-1"], 65, "no capture here has an id that begins with it"),
   ]
 
   private func run(_ words: [String]) throws -> Program.Result {
@@ -133,10 +133,12 @@ import Testing
       #expect(!result.output.contains(place), "\(text)")
     }
     let several = try bench("\(place)/kitchen")
-    #expect(several.status == 64 && several.errors.contains("begins 2 ids"), "\(several.errors)")
+    #expect(
+      several.status == 64 && several.errors.contains("is the beginning of 2 ids"),
+      "\(several.errors)")
     #expect(try bench("\(place)/nothing").status == 65)
     let none = try Program.run(["bench", "--id", "office"])
-    #expect(none.status == 64 && none.errors.contains("among captures that are named"))
+    #expect(none.status == 64 && none.errors.contains("among the captures named"))
   }
 
   @Test func `-o is --output for every verb that has it`() throws {

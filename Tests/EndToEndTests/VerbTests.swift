@@ -123,7 +123,8 @@ struct VerbTests {
       let several = try Program.run(words)
       #expect(several.status == 64, "\(words)")
       #expect(
-        several.errors.hasSuffix("begins 2 ids:\n  scan-of-a-kitchen-1\n  scan-of-a-kitchen-2\n"))
+        several.errors.hasSuffix(
+          "is the beginning of 2 ids:\n  scan-of-a-kitchen-1\n  scan-of-a-kitchen-2\n"))
     }
     // A whole id is itself, whatever begins with it.
     #expect(try Program.run(["explain", "scan", "imu", "--output", output]).status == 0)

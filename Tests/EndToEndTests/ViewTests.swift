@@ -149,7 +149,7 @@ struct ViewTests {
     #expect(try view(path("in").string).status == 0)
     try synthesize("vi-slam", id: "b")
     let several = try view(path("in").string)
-    #expect(several.status == 65 && several.errors.contains("2 captures, name one of them"))
+    #expect(several.status == 65 && several.errors.contains("holds 2 captures: name one of them"))
     #expect(try view().status == 64)
   }
 

@@ -160,19 +160,19 @@ struct WatchTroubleTests {
       until_ test -e "$O/a/count/artifact.json"
       until_ says incomplete
       umount "$S"
-      until_ says 'not mounted'
+      until_ says 'is its disk mounted'
       says incomplete || echo "b was forgotten"
       says '"gone"' && echo "b was lost"
       mount --bind '\(disk)' "$S"
-      until_ silent 'not mounted'
+      until_ silent 'is its disk mounted'
       mv '\(late)' "$S/c"
       until_ test -e "$O/c/count/artifact.json"
       umount "$S"
-      until_ says 'not mounted'
+      until_ says 'is its disk mounted'
       stop
       start
       sleep 1
-      says 'not mounted' || echo "the next watcher takes an empty folder for a night without captures"
+      says 'is its disk mounted' || echo "the next watcher takes an empty folder for a night without captures"
       says incomplete || echo "b was forgotten by the next watcher"
       stop
       """)

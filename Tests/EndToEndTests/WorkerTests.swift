@@ -173,6 +173,6 @@ struct WorkerTests {
     let result = try scene.run("--pipeline", pipeline(75))
     #expect(result.status == 0)
     #expect(result.output == "a done 1/1\n")
-    #expect(result.errors.contains("flaky: again, after: sh exited with code 75"))
+    #expect(result.errors.contains("flaky: trying again after: sh exited with code 75"))
   }
 }

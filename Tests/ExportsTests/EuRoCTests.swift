@@ -177,6 +177,6 @@ struct EuRoCTests {
       Issue.record("it applies")
       return
     }
-    #expect(why.contains("turned pictures"))
+    #expect(why.contains("rotated pictures"))
   }
 }

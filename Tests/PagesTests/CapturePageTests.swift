@@ -143,7 +143,7 @@ struct CapturePageTests {
     #expect(page.contains("records 4, 5, 6") && page.contains("picture 9"))
     #expect(page.contains("Copy the file again and compare its checksum."))
     #expect(page.contains("data-code=\"empty-record\""))
-    #expect(page.contains("3 warnings.") && page.contains("1 note:"))
+    #expect(page.contains("3 kinds of warnings.") && page.contains("1 note:"))
   }
 
   @Test("Names of others stay inert and keep their direction to themselves")

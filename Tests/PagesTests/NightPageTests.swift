@@ -126,10 +126,11 @@ struct NightPageTests {
     let end = try #require(page[start.lowerBound...].range(of: "</article>"))
     let card = String(page[start.lowerBound..<end.upperBound])
     for text in [
-      "files cannot be read · 2 captures", "Copy the .depth file again; it is picked up by itself.",
+      "files cannot be read · 2 captures",
+      "Copy the .depth file again; it is picked up automatically.",
       "Workshop", "ipad-03", "Daniela", "Last 15 lines of the log", "line 15 of",
       "<pre class=\"command\">scanmill run", "<img src=\"data:image/jpeg;base64,",
-      "not tried again by itself", "<a href=\"./2026-11-20_vi-slam_0003/report.html\">",
+      "not tried again automatically", "<a href=\"./2026-11-20_vi-slam_0003/report.html\">",
     ] {
       #expect(card.contains(text), "\(text)")
     }
@@ -151,21 +152,22 @@ struct NightPageTests {
       titles {
         $0.watch?.alive = false
         $0.watch?.lastLook = "2026-11-18T06:00:00Z"
-      } == ["!The watcher does not run"])
+      } == ["!The watcher is not running"])
     #expect(
       titles {
         $0.watch?.alive = false
         $0.totals.running = 1
-      } == ["!The watcher does not run"])
-    #expect(titles { $0.watch?.lastLook = "2026-11-21T01:00:00Z" } == ["!The watcher hangs"])
+      } == ["!The watcher is not running"])
+    #expect(
+      titles { $0.watch?.lastLook = "2026-11-21T01:00:00Z" } == ["!The watcher does not respond"])
     #expect(
       titles { $0.watch?.trouble = "/srv/staging is an empty mount point" }
-        == ["!STAGING cannot be looked at"])
+        == ["!STAGING cannot be read"])
     #expect(
       titles {
-        $0.watch?.holds = "outside of 22:00-06:00"
+        $0.watch?.holds = "outside 22:00-06:00"
         $0.watch?.holdsFor = "window"
-      } == ["Nothing is started outside of the hours given"])
+      } == ["Nothing is started outside the given hours"])
     #expect(
       titles {
         $0.watch?.holds = "read-only"
@@ -175,7 +177,7 @@ struct NightPageTests {
       titles {
         $0.watch?.alive = false
         $0.watch?.killed = true
-      } == ["!The watcher does not run"])
+      } == ["!The watcher is not running"])
     #expect(titles { $0.free.bytes = 1000 } == ["!The disk of the output is full"])
     #expect(
       titles { $0.free.bytes = 50_000_000_000 } == ["The disk of the output is nearly full"])
@@ -186,7 +188,7 @@ struct NightPageTests {
     var dead = NightSamples.allWell(3)
     dead.watch?.lastLook = "2026-11-21T01:00:00Z"
     #expect(page(dead).contains("<section id=\"attention\""))
-    #expect(page(dead).contains("<title>The watcher hangs · "))
+    #expect(page(dead).contains("<title>The watcher does not respond · "))
   }
 
   @Test("The table has a row per capture in the order of the JSON, with keys to sort by")

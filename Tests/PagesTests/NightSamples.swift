@@ -68,7 +68,7 @@ enum NightSamples {
           "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
         log: "runs/r1/logs/\(capture.id)/depth.log", cause: .input)
     ]
-    capture.remedy = "Copy the .depth file again; it is picked up by itself."
+    capture.remedy = "Copy the .depth file again; it is picked up automatically."
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
   }

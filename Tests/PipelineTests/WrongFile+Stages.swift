@@ -169,7 +169,7 @@ extension WrongFile {
     stage(
       "a list with a map in it", "    uses: make-frames\n    with: {arguments: [a, {b: c}]}\n",
       """
-      test.yaml:5:23: arguments: 'a list with maps in it' is not a list of texts
+      test.yaml:5:23: arguments: 'a list with maps in it' is not a list of strings
             with: {arguments: [a, {b: c}]}
                               ^
       """),

@@ -116,7 +116,7 @@ struct ProgressDisplayTests {
         scan
           waiting: locked by scanmill run 7
           70 % color 800/1912, 13.1 frames/s, 1 min 25 s left
-          color: again, after: x.h264: read: I/O error
+          color: trying again after: x.h264: read: I/O error
           color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
@@ -135,7 +135,7 @@ struct ProgressDisplayTests {
           geo: not applicable: no positions
           depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
           70 % color 800/1912, 13.1 frames/s, 1 min 25 s left
-          color: again, after: x.h264: read: I/O error
+          color: trying again after: x.h264: read: I/O error
           color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms
@@ -169,7 +169,7 @@ struct ProgressDisplayTests {
       screens[3] == """
         scan
           waiting: locked by scanmill run 7
-          color: again, after: x.h264: read: I/O error
+          color: trying again after: x.h264: read: I/O error
           color: failed: x.h264: read: I/O error
           aligned: blocked: its input 'color' failed
           warning: frame-gap ×3 (depth): 3 gaps above 100 ms

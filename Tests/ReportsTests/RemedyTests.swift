@@ -27,18 +27,18 @@ struct RemedyTests {
     }
     #expect(
       words("scannet", "/in/my scan/a.depth: record 3 is cut")
-        == "Copy the .depth file again; it is picked up by itself.")
+        == "Copy the .depth file again; it is picked up automatically.")
     #expect(
       words("scannet", "/in/my, scan/a.depth, record 0, byte 0: no whole frame (copy it again)")
-        == "Copy the .depth file again; it is picked up by itself.")
+        == "Copy the .depth file again; it is picked up automatically.")
     #expect(
       words("vi-slam", "imu_data.csv: no samples", isWatched: false)
         == "Copy the file 'imu_data.csv' again; then run it again.")
     #expect(
       words("scannet", "no reason was given")
-        == "Copy the capture from the device again; it is picked up by itself.")
+        == "Copy the capture from the device again; it is picked up automatically.")
     #expect(words("scannet", nil)?.hasPrefix("Copy the capture") == true)
-    let strict = "--strict: there are 2 warnings; run without it to accept them"
+    let strict = "--strict: there are 2 kinds of warnings; run without it to accept them"
     #expect(words("scannet", strict)?.contains("without --strict") == true)
   }
 
@@ -52,7 +52,7 @@ struct RemedyTests {
     }
     #expect(
       sentence("incomplete") { $0.missing = [".h264", ".imu"] }
-        == "Copy the .h264 and .imu files from the device; it is picked up by itself.")
+        == "Copy the .h264 and .imu files from the device; it is picked up automatically.")
     for state in ["done", "arriving", "running", "queued", "done-with-warnings"] {
       #expect(sentence(state) == nil, "\(state)")
     }

@@ -111,7 +111,7 @@ struct RunSummaryTests {
       + [Self.failed("c", "the disk is full", cause: .machine)]
     #expect(
       RunSummary.closing(Self.report(captures), output: nil, areNamed: true) == """
-        input: /in/\(ids[0])/rgb.mp4: no index (copy it again) (the first of 3 captures alike)
+        input: /in/\(ids[0])/rgb.mp4: no index (copy it again) (the first of 3 captures with this failure)
           stage color; blocked by it: tables
           captures 2026-11-23_0…, 2026-11-24_1…, b
         machine: the disk is full

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Stages that could make only a part")
 struct PartialArtifactTests {
-  private static let problem = "trans.json: no valid JSON"
+  private static let problem = "trans.json: not valid JSON"
 
   @Test("What could be made is published, the stage has failed, and so it has in every run")
   func everyRun() throws {
@@ -24,7 +24,7 @@ struct PartialArtifactTests {
         result.stages().first
           == (run == 0 ? "color failed never-built" : "color failed outputs-missing"))
       let note = workshop.layout().failureNote("color")
-      #expect(Text.read(note)?.contains("no valid JSON") == true)
+      #expect(Text.read(note)?.contains("not valid JSON") == true)
       #expect(try StatusTests.status(workshop).stages.first?.state == .failed)
     }
     // Without the note, too.

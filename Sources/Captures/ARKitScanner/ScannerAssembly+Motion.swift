@@ -10,7 +10,7 @@ extension ARKitScanner.Assembly {
       guard motion.entryCount > 0 else { return withoutMotion("\(file) holds no entry") }
       warnings.add(
         .corruptRecord, "imu", count: motion.malformed,
-        "motion entries that are no list of the expected length are left out")
+        "motion entries that are not lists of the expected length are left out")
       warnings.add(
         .nonFiniteValue, "imu", count: motion.nonFinite,
         "samples with NaN or infinite values have no row")
@@ -26,7 +26,7 @@ extension ARKitScanner.Assembly {
       for (sensor, count) in duplicates.sorted(by: { $0.key < $1.key }) {
         warnings.add(
           .timestampsDuplicate, sensor, count: count,
-          "of several samples at one time the first is kept")
+          "of several samples at the same time, the first is kept")
       }
       return .present(stream)
     }

@@ -16,7 +16,7 @@ extension ARKitScanner.Assembly {
     }
     if contents.video.value?.track.orientation.isIgnored ?? false {
       warnings.add(
-        .rotationIgnored, "color", "the video's display matrix is no quarter turn: not applied")
+        .rotationIgnored, "color", "the video's display matrix is not a quarter turn: not applied")
     }
     if sides.exifIsOpen {
       warnings.add(
@@ -24,7 +24,7 @@ extension ARKitScanner.Assembly {
     }
     warnings.add(
       .corruptRecord, "exif", count: sides.exifBrokenLines,
-      "lines of exif.json that are no entry, or of another time, are left out")
+      "lines of exif.json that are not entries, or that belong to another time, are left out")
     if let error = contents.metadata.error {
       warnings.add(.corruptRecord, "metadata.json", "\(error)")
     }
@@ -97,7 +97,7 @@ extension ARKitScanner.Assembly {
     } else if sides.lostKeysAreUnplaced {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
-        "entries are lost and it cannot be told which: pictures and depth may have a neighbor's time"
+        "entries are lost, and which ones cannot be determined: pictures and depth may have a neighbor's time"
       )
     }
     warnings.add(
@@ -114,17 +114,19 @@ extension ARKitScanner.Assembly {
       let used = "\(size.width)x\(size.height) is used"
       switch contents.metadata.value?.depthSize {
       case .invalid(let text):
-        warnings.add(.sizeMismatch, "depth", "metadata says \(text), which is no size: \(used)")
+        warnings.add(
+          .sizeMismatch, "depth", "the metadata says \(text), which is not a size: \(used)")
       case .valid(let stated) where depth.layout.sizeDiffers:
         warnings.add(
           .sizeMismatch, "depth",
-          "metadata says \(stated.width)x\(stated.height), which the data does not fit: \(used)")
+          "the metadata says \(stated.width)x\(stated.height), which the data does not fit: \(used)"
+        )
       case .valid, .absent, nil: break
       }
     }
     switch contents.metadata.value?.colorSize {
     case .invalid(let text):
-      warnings.add(.sizeMismatch, "color", "metadata says \(text), which is no size")
+      warnings.add(.sizeMismatch, "color", "the metadata says \(text), which is not a size")
     case .valid, .absent, nil: break
     }
   }

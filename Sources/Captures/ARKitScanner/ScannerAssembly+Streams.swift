@@ -49,7 +49,7 @@ extension ARKitScanner.Assembly {
         "poses with NaN or infinite numbers have no row; their frames are kept")
       warnings.add(
         .corruptRecord, "poses", count: malformed,
-        "poses that are no 4x4 matrix have no row; their frames are kept")
+        "poses that are not 4x4 matrices have no row; their frames are kept")
       warnings.add(
         .poseJump, "poses",
         count: PoseJumps.count(rows: rows, times: rows.map { time(ofFrame: $0.frame) }),

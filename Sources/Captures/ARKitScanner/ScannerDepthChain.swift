@@ -51,7 +51,7 @@ extension ARKitScanner {
         var window = Window(descriptor: descriptor)
         try walk(byteCount: byteCount) { try window.length(at: $0, hint: $1) }
       } catch {
-        throw CaptureError(file: file, problem: "read: \(error)")
+        throw CaptureError(file: file, problem: "cannot be read: \(error)")
       }
     }
 

@@ -13,7 +13,7 @@ extension ARKitScanner {
         mapped = try MappedFile(path)
       } catch {
         throw CaptureError(
-          file: path, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
+          file: path, problem: error.problem, remedy: error.remedy)
       }
       self.name = name
       if case .valid(let size) = stated {

@@ -140,8 +140,9 @@ extension ARKitScanner {
         }
       return CaptureError(
         file: file.path, record: chain.recordCount, byteOffset: chain.endOffset,
-        problem: "no known depth layout: no record decodes (\(found)), no DEFLATE stream and less "
-          + "than one uncompressed frame",
+        problem:
+          "not a known depth layout: no record decodes (\(found)), it is not a DEFLATE stream, and "
+          + "it is shorter than one uncompressed frame",
         remedy: "copy the file from the device again")
     }
   }

@@ -41,7 +41,7 @@ extension ARKitScanner {
       }
       if let magic = otherFraming(payload) {
         return .corrupt(
-          "starts with \"\(magic)\": the other LZ4 framing of Apple, not a bare block")
+          "starts with \"\(magic)\": Apple's other LZ4 framing, not a bare block")
       }
       return .corrupt("neither LZ4 (\(lz4Failure)) nor DEFLATE (\(deflateFailure))")
     }

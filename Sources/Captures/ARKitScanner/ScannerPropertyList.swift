@@ -12,12 +12,12 @@ extension ARKitScanner {
     static func numbers(from file: FilePath) throws(CaptureError) -> [Double] {
       let data = try SideFile.bytes(of: file)
       guard data.count <= largestFile, isShallowXML(data) else {
-        throw CaptureError(file: file, problem: "no XML property list of numbers")
+        throw CaptureError(file: file, problem: "not an XML property list of numbers")
       }
       do {
         return try PropertyListDecoder().decode([Double].self, from: data)
       } catch {
-        throw CaptureError(file: file, problem: "no property list of numbers: \(error)")
+        throw CaptureError(file: file, problem: "not a property list of numbers: \(error)")
       }
     }
 

@@ -11,7 +11,7 @@ extension ARKitScanner {
         return TextBytes.utf8(Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON)))
       } catch {
         throw CaptureError(
-          file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
+          file: file, problem: error.problem, remedy: error.remedy)
       }
     }
 
@@ -64,7 +64,7 @@ extension ARKitScanner {
 
     private static func reason(_ error: any Error) -> String {
       switch error {
-      case DecodingError.dataCorrupted: "no valid JSON"
+      case DecodingError.dataCorrupted: "not valid JSON"
       case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
         "\(context.debugDescription) At: \(context.codingPath.map(\.stringValue).joined(separator: "."))"
       default: "\(error)"

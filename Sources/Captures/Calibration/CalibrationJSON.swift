@@ -12,7 +12,7 @@ enum CalibrationJSON {
   static func calibration(in text: String) throws(CalibrationProblem) -> DepthCalibration {
     let root: JSONTree
     if let problem = InputLimits.depthOfJSON.problem(BoundedJSON.depth(of: text.utf8)) {
-      throw CalibrationProblem("is no calibration: it has \(problem)")
+      throw CalibrationProblem("is not a calibration: it has \(problem)")
     }
     do {
       root = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
@@ -34,7 +34,7 @@ enum CalibrationJSON {
     if let lenses = try members(object["distortion"], key: "distortion") {
       if let unknown = lenses.keys.sorted().first(where: { !["depth", "color"].contains($0) }) {
         throw CalibrationProblem(
-          "is no camera: write the coefficients below distortion.depth and distortion.color",
+          "is not a camera: write the coefficients below distortion.depth and distortion.color",
           key: "distortion.\(unknown)")
       }
       calibration.depthDistortion = try lens(lenses["depth"], key: "distortion.depth")
@@ -62,7 +62,7 @@ enum CalibrationJSON {
     }
     if let odd {
       throw CalibrationProblem(
-        "is no key of a calibration: \(keys.joined(separator: ", "))", key: odd)
+        "is not a key of a calibration: \(keys.joined(separator: ", "))", key: odd)
     }
   }
 
@@ -110,7 +110,7 @@ enum CalibrationJSON {
     guard let members = try members(value, key: key) else { return .none }
     if let unknown = members.keys.sorted().first(where: { !coefficients.contains($0) }) {
       throw CalibrationProblem(
-        "is no lens coefficient: write \(coefficients.joined(separator: ", "))",
+        "is not a lens coefficient: write \(coefficients.joined(separator: ", "))",
         key: "\(key).\(unknown)")
     }
     var list: [Double] = []

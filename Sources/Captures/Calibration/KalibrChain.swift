@@ -21,7 +21,7 @@ struct KalibrChain {
   init(_ text: String) throws(CalibrationProblem) {
     let root: Node?
     if let problem = YAMLNesting.problem(in: text) {
-      throw CalibrationProblem("is no camera chain: it has \(problem)")
+      throw CalibrationProblem("is not a camera chain: it has \(problem)")
     }
     do {
       // OpenCV's first line, `%YAML:1.0`, is not YAML; as a comment it keeps the line numbers.

@@ -51,7 +51,7 @@ struct LabCalibrationText {
     }
     guard let odd else { return }
     throw CalibrationProblem(
-      "is no lens coefficient: write k1, k2, p1, p2 and k3 as k1_ to k5_ with color or depth",
+      "is not a lens coefficient: write k1, k2, p1, p2 and k3 as k1_ to k5_ with color or depth",
       key: odd, line: entries[odd]?.line)
   }
 

@@ -21,7 +21,8 @@ extension MultiScan.Assembly {
       }
       if video.track.orientation.isIgnored {
         warnings.add(
-          .rotationIgnored, "color", "the turn of \(name) is no multiple of 90 degrees; left out")
+          .rotationIgnored, "color",
+          "the rotation of \(name) is not a multiple of 90 degrees; it is not applied")
       }
       VideoOddities(video.track).report(to: warnings, beside: contents.colorFit)
       if pairsApproximately {

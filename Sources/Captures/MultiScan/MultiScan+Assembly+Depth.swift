@@ -13,7 +13,7 @@ extension MultiScan.Assembly {
       if layout.hasInvalidClaim {
         warnings.add(
           .sizeMismatch, "depth",
-          "the metadata's resolution is not that of the data; \(layout.width)x\(layout.height) is "
+          "the metadata's resolution differs from that of the data; \(layout.width)x\(layout.height) is "
             + "taken")
       }
       warnings.add(
@@ -79,7 +79,7 @@ extension MultiScan.Assembly {
     }
     warnings.add(
       .corruptRecord, subject, count: survey.wrongChecksums,
-      "the checksum at the end is not that of the frames before it; they are kept")
+      "the checksum at the end does not match the frames before it; they are kept")
     if survey.hasTrailingData {
       warnings.add(.trailingData, subject, "what follows the last whole frame is ignored")
     }

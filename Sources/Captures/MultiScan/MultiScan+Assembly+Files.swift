@@ -6,13 +6,13 @@ extension MultiScan.Assembly {
     let metadata = contents.metadata
     if metadata == nil, contents.metadataProblem == nil {
       warnings.add(
-        .missingFile, "metadata", "no metadata that can be read; the mode is told from the files")
+        .missingFile, "metadata", "no readable metadata; the mode is determined from the files")
     }
     for (role, subject) in Self.declaredRoles {
       let declared = metadata?.streams.count { $0.role == role } ?? 0
       warnings.add(
         .missingFile, subject, count: min(declared, role == .color ? 2 : 1) - fileCount(of: role),
-        "the metadata declares \(subject), the file is not there")
+        "the metadata declares \(subject), but the file is missing")
     }
     if contents.generation.writesMotion {
       if contents.files.motion.isEmpty {

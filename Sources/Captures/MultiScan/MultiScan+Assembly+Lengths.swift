@@ -30,16 +30,16 @@ extension MultiScan.Assembly {
     guard let color, let depth else { return }
     warnings.add(
       .colorShorterThanDepth, "color", count: depth - color,
-      "the video has \(color) pictures, depth has \(depth) frames")
+      "the video has \(color) pictures, but depth has \(depth) frames")
     warnings.add(
       .depthShorterThanColor, "depth", count: color - depth,
-      "depth has \(depth) frames, the video has \(color) pictures")
+      "depth has \(depth) frames, but the video has \(color) pictures")
   }
 
   private func compare(_ count: Int, with reference: Int, subject: String) {
     let (difference, overflow) = count.subtractingReportingOverflow(reference)
     warnings.add(
       .frameCountMismatch, subject, count: overflow ? .max : abs(difference),
-      "\(count) are there, \(reference) are expected")
+      "\(count) found, \(reference) expected")
   }
 }

@@ -34,7 +34,7 @@ extension MultiScan.Assembly {
       convention: android ? .android : .coremotion)
     warnings.add(
       .timestampsDuplicate, "imu", count: duplicates.values.reduce(0, +),
-      "samples at a time their sensor already has; left out")
+      "samples at a time that the same sensor already has; left out")
     return .present(stream)
   }
 
@@ -76,7 +76,7 @@ extension MultiScan.Assembly {
       .corruptRecord, "imu", count: file.farOff,
       "records more than an hour away from all others in their file are left out")
     if file.hasPartialRecord {
-      warnings.add(.imuPartialRecord, "imu", "bytes behind the last whole record are ignored")
+      warnings.add(.imuPartialRecord, "imu", "bytes after the last complete record are ignored")
     }
   }
 }

@@ -39,7 +39,7 @@ extension MultiScan.Assembly {
       .timestampsUnordered, "frames",
       // Times that are the video's are reported as such.
       count: contents.generation.writesCameraInfo ? steps.backward : 0, of: .size(frames.count),
-      "times that go back; frames stay in the order of the file")
+      "times that go backward; frames stay in the order of the file")
     warnings.add(
       .timestampsDuplicate, "frames", count: steps.repeated, "times equal to the one before")
   }

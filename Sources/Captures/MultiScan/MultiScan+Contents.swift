@@ -175,7 +175,7 @@ extension MultiScan.Contents {
     } catch {
       return .failure(
         CaptureError(
-          file: path, problem: "\(error.operation): \(error.reason)", remedy: error.remedy))
+          file: path, problem: error.problem, remedy: error.remedy))
     }
   }
 }

@@ -11,7 +11,7 @@ extension Capture {
     for file in Set(files.values.joined()) {
       guard let error = Self.problem(file) else { continue }
       problems[file] = CaptureError(
-        file: file, problem: "\(error.operation): \(error.reason)", remedy: error.remedy)
+        file: file, problem: error.problem, remedy: error.remedy)
     }
     guard !problems.isEmpty else { return }
     func problem(_ part: CapturePart) -> CaptureError? {

@@ -51,7 +51,7 @@ struct ScanNetDepth {
     if let declared {
       warnings.add(
         .frameCountMismatch, "depth", count: abs(declared - records),
-        "\(name) holds \(records) frames, the metadata says \(declared)")
+        "\(name) holds \(records) frames, but the metadata says \(declared)")
     }
     if let end = layout.truncatedAt {
       let what = layout.hasTimes ? "the frame times" : "the payload of record \(records)"

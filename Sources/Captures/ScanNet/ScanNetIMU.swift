@@ -49,7 +49,7 @@ struct ScanNetIMU {
     if let declared, abs(declared - count) > 1 {
       warnings.add(
         .frameCountMismatch, "imu", count: abs(declared - count),
-        "\(name) holds \(count) records, the metadata says \(declared)")
+        "\(name) holds \(count) records, but the metadata says \(declared)")
     }
 
     let (samples, times, nonFinite, noTime) = file.withBytes { bytes in
@@ -82,7 +82,7 @@ struct ScanNetIMU {
     // The five sensors of a record share its time: what all of them lose is one record.
     warnings.add(
       .timestampsDuplicate, "imu", count: duplicates.values.max() ?? 0,
-      "\(name): records with a time that was there before; the first is kept")
+      "\(name): records with the time of an earlier record; the first is kept")
     self.stream = stream
   }
 

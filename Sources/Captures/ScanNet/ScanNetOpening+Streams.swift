@@ -79,7 +79,7 @@ extension ScanNetOpening {
       return .unreadable(CaptureError(file: path, problem: error.reason, remedy: error.remedy))
     }
     guard case .settings(let records, let rows) = content else {
-      return .absent("\(name(path)) has another layout than v1")
+      return .absent("\(name(path)) has a layout other than v1")
     }
     if let depthRecords {
       warnings.add(

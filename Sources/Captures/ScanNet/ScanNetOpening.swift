@@ -123,11 +123,11 @@ struct ScanNetOpening {
     // The encoder lost pictures somewhere in the middle, and nothing says where.
     warnings.add(
       .pairingApproximate, "color", count: color,
-      "pictures were lost while encoding, it is not recorded where: they pair by order")
+      "pictures were lost during encoding; where is not recorded, so they are paired by order")
     if let declared {
       warnings.add(
         .frameCountMismatch, "color", count: abs(declared - color),
-        "\(files.stem).h264 holds \(color) pictures, the metadata says \(declared)")
+        "\(files.stem).h264 holds \(color) pictures, but the metadata says \(declared)")
     }
   }
 

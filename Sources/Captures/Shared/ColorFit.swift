@@ -48,7 +48,7 @@ struct ColorFit: Sendable {
     {
       obstacle =
         "size-mismatch: they belong to pictures of \(claim.width)x\(claim.height), the video has "
-        + "\(pictures.width)x\(pictures.height), which is of another shape"
+        + "\(pictures.width)x\(pictures.height), which has another aspect ratio"
     } else {
       obstacle = nil
     }

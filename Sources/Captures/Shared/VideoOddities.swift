@@ -25,7 +25,7 @@ struct VideoOddities: Sendable {
   func report(to warnings: WarningCollector, beside fit: ColorFit? = nil) {
     warnings.add(
       .timestampsUnordered, "color", count: backwardSteps, of: .size(pictures),
-      "times in the video that go back; pictures stay in the order in which they are decoded")
+      "times in the video that go backward; pictures stay in the order in which they are decoded")
     warnings.add(
       .sizeMismatch, "color", count: picturesOfOtherSize,
       "the size changes within the video: pictures of another size than the first keep their own")

@@ -42,7 +42,7 @@ struct StraboGeoLog {
     let steps = zip(near.dropFirst(), near).map { $0.timestamp - $1.timestamp }
     warnings.add(
       .geoUnordered, "geo", count: steps.count { $0 < 0 },
-      "points go back in time; they were sorted")
+      "points that go back in time; they were sorted")
     points = zip(points, zip(isStale, isKept)).filter { !$1.0 && $1.1 }.map(\.0)
     self.init()
     guard !points.isEmpty else {
@@ -52,7 +52,7 @@ struct StraboGeoLog {
     times = Set(points.map(\.timestamp)).sorted()
     warnings.add(
       .timestampsDuplicate, "geo", count: points.count - times.count,
-      "points at a time that another point has; the last in the file counts")
+      "points at the same time as another point; the last one in the file is used")
     track.positions = points.compactMap(\.position)
     track.headings = points.compactMap(\.trueHeading)
     warnings.add(
@@ -93,7 +93,7 @@ struct StraboGeoLog {
       }
     } catch let error as FileError {
       throw CaptureError(
-        file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)
+        file: path, problem: error.problem, remedy: error.remedy)
     } catch {
       throw CaptureError(
         file: path, problem: "no JSON object with a list of points: \(StraboInfo.reason(error))",

@@ -43,11 +43,11 @@ struct StraboInfo {
         [String: StraboValue].self, from: TextBytes.utf8(bytes), of: path)
     } catch let error as FileError {
       throw CaptureError(
-        file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)
+        file: path, problem: error.problem, remedy: error.remedy)
     } catch {
       throw CaptureError(
         file: path, problem: "not a JSON object: \(StraboInfo.reason(error))",
-        remedy: "copy the capture again; the app itself does not look whether copying worked")
+        remedy: "copy the capture again; the app itself does not check whether copying worked")
     }
     self.values = values
     mediaType = values["media_type"]?.text.flatMap(MediaType.init)

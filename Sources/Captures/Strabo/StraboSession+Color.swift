@@ -22,7 +22,8 @@ extension StraboSession {
       "further video tracks in \(file); not used")
     if track.orientation.isIgnored {
       warnings.add(
-        .rotationIgnored, "color", "the display matrix is no multiple of 90°: pictures as stored")
+        .rotationIgnored, "color",
+        "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
     }
     if movie.endsEarly {
       warnings.add(

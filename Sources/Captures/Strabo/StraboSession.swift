@@ -110,7 +110,7 @@ struct StraboSession {
     var missing: [String] = []
     switch media {
     case .absent(let why): missing.append(why)
-    case .unreadable(let error): missing.append("the media is not whole: \(error.problem)")
+    case .unreadable(let error): missing.append("the media file cannot be read: \(error.problem)")
     case .present(.movie(let movie)) where movie.endsEarly: missing.append("the movie is cut")
     case .present: break
     }

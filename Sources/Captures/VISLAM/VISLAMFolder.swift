@@ -27,7 +27,7 @@ struct VISLAMFolder {
     do throws(FileError) {
       listing = try FolderListing(of: path)
     } catch {
-      throw CaptureError(file: path, problem: "cannot list the folder: \(error.reason)")
+      throw CaptureError(file: path, problem: "the folder cannot be listed: \(error.reason)")
     }
     resolved = PathSafety.resolved(path) ?? path
     let stills = path.appending(Self.stillsFolder)

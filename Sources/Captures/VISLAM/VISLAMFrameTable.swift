@@ -147,10 +147,10 @@ struct VISLAMFrameTable {
     let same = rows.count { $0.timestamp == majority.candidate }
     guard same > 1, same > rows.count / 2 else { return }
     let time = majority.candidate?.nanoseconds ?? 0
-    let problem = "\(same) of \(rows.count) rows carry the one time \(time)"
+    let problem = "\(same) of \(rows.count) rows have the same time, \(time)"
     warnings.add(.timestampsStale, file, problem)
     throw CaptureError(
-      file: path, problem: problem + ": the clock stood",
+      file: path, problem: problem + ": the clock did not advance",
       remedy: "leave the file out to take the video's own times")
   }
 

@@ -30,7 +30,7 @@ struct VISLAMIMU {
     for sensor in stream.sensors {
       warnings.add(
         .timestampsDuplicate, sensor, count: duplicates[sensor] ?? 0,
-        "samples of \(sensor) at a time that it already has; the first in the file was kept")
+        "samples of \(sensor) at the time of an earlier one; the first in the file was kept")
     }
 
     var gaps = 0
@@ -113,11 +113,11 @@ struct VISLAMIMU {
     let time = majority.candidate?.nanoseconds ?? 0
     warnings.add(
       .timestampsStale, table.file,
-      "\(same) of \(table.samples.count) samples carry the one time \(time)")
+      "\(same) of \(table.samples.count) samples have the same time, \(time)")
     throw CaptureError(
       file: table.path,
       problem:
-        "\(same) of \(table.samples.count) samples carry the one time \(time): the clock stood",
+        "\(same) of \(table.samples.count) samples have the same time, \(time): the clock did not advance",
       remedy: "the samples cannot be placed in time; leave the file out to process the rest")
   }
 }

@@ -22,7 +22,8 @@ extension VISLAMJoin {
       }
       if video.rotationIsIgnored {
         warnings.add(
-          .rotationIgnored, "video", "the display matrix is no multiple of 90°: pictures as stored")
+          .rotationIgnored, "video",
+          "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
       }
       var description = StreamDescription(
         file: video.file, encoding: video.codec, width: video.width, height: video.height,

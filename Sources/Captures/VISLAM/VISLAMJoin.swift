@@ -69,7 +69,8 @@ struct VISLAMJoin {
     case .unnamed(let stills):
       let difference = abs(stills.count - rows.count)
       warnings.add(
-        .frameCountMismatch, "video", count: difference, "rows without still or stills without row")
+        .frameCountMismatch, "video", count: difference,
+        "rows without a still, or stills without a row")
       warnings.add(
         .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
         "stills were given to rows by their order alone")
@@ -77,7 +78,7 @@ struct VISLAMJoin {
       warnings.add(
         .frameCountMismatch, "video",
         count: frames.rowsWithoutPicture + frames.picturesWithoutRow,
-        "rows without picture or pictures without row")
+        "rows without a picture, or pictures without a row")
     }
   }
 }

@@ -89,7 +89,7 @@ enum VISLAMPictures {
     let hasStills = stills.contains { $0 != nil }
     if hasStills || (folder.movies.isEmpty && folder.hasStillsFolder) {
       warnings.add(
-        .missingFile, table.file, count: missing, "pictures that rows name but that are not there")
+        .missingFile, table.file, count: missing, "pictures that rows name but that are missing")
     }
     warnings.add(
       .pathOutsideCapture, table.file, count: outside,

@@ -40,7 +40,7 @@ extension VISLAMSession {
     case .video, .unnamed: break
     case .named(let stills):
       let holes = stills.count { $0 == nil }
-      if holes > 0 { missing.append("\(holes) pictures that rows name are not there") }
+      if holes > 0 { missing.append("pictures that rows name are missing (\(holes))") }
     }
     if case .absent(let why) = table { missing.append(why) }
     if case .absent(let why) = samples { missing.append(why) }

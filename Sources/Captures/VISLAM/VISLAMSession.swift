@@ -124,7 +124,7 @@ struct VISLAMSession {
     if let error = capture.framesProblem ?? capture.imu.error ?? capture.color.error { throw error }
     throw CaptureError(
       file: folder.path, problem: "neither a picture nor a frame nor an IMU sample",
-      remedy: "the tables are written when recording ends; look whether the upload is complete")
+      remedy: "the tables are written when recording ends; check whether the upload is complete")
   }
 }
 

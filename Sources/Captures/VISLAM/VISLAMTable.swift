@@ -147,12 +147,12 @@ struct VISLAMTable {
         "\(surplusRows) rows have more cells than the header: decimal commas? Write numbers with a "
         + "decimal point"
     }
-    return firstCorruptLine > 0 ? "look at line \(firstCorruptLine)" : nil
+    return firstCorruptLine > 0 ? "check line \(firstCorruptLine)" : nil
   }
 
   private static func unreadable(_ path: FilePath, _ error: FileError) -> CaptureError {
     CaptureError(
-      file: path, problem: "cannot \(error.operation): \(error.reason)", remedy: error.remedy)
+      file: path, problem: error.problem, remedy: error.remedy)
   }
 
   private mutating func setColumns(_ names: [String]) {

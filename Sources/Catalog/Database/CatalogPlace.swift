@@ -30,7 +30,7 @@ enum CatalogPlace {
     for name in ["", "-wal", "-shm", "-journal"].map({ Catalog.fileName + $0 }) {
       guard let entry = try? HeldFolder.following(root).entry(name) else { continue }
       // Nothing of ours: it is left alone.
-      guard entry.kind == .file else { return "\(name) is no file; nothing is written to it" }
+      guard entry.kind == .file else { return "\(name) is not a file; nothing is written to it" }
     }
     return ""
   }

@@ -130,7 +130,7 @@ public struct ElementWork {
   /// Why this element cannot do what its order says, here.
   private func refusal(_ order: ElementOrder, nonce: [UInt8]?) -> String? {
     guard nonce == Array(order.nonce.utf8) else {
-      return "the folder \(files.run) on \(host) is another one than the supervisor's: nothing may "
+      return "the folder \(files.run) on \(host) is not the same as the supervisor's: nothing may "
         + "be mounted over it, and the output must lie on a shared disk"
     }
     guard order.program == program,

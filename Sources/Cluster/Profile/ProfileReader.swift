@@ -33,7 +33,7 @@ public struct ProfileReader {
 
   private mutating func read(_ text: String) {
     if let problem = YAMLNesting.problem(in: text) {
-      return diagnostics.add(nil, "no profile: it has \(problem)")
+      return diagnostics.add(nil, "not a profile: it has \(problem)")
     }
     let root: Node?
     do {

@@ -65,7 +65,7 @@ public struct ElementJudge: Sendable {
       return decide(element, .completed)
     }
     if element.end == nil, let gone = element.secondsGone, gone >= limits.goneSeconds {
-      return lost(element, "it left the queue without a word")
+      return lost(element, "it left the queue without reporting an end")
     }
     return .wait
   }
@@ -127,7 +127,9 @@ public struct ElementJudge: Sendable {
   private func outOfTime(_ element: ElementFacts) -> ElementDecision {
     settle(element) { capture in
       if let decided = byLine(capture) { return decided }
-      guard capture.began else { return again(capture) { _ in "the time was up before it began" } }
+      guard capture.began else {
+        return again(capture) { _ in "its time was used up before it began" }
+      }
       let asked = capture.history.timeSeconds
       guard !capture.published.isEmpty else {
         return .fail(

@@ -17,7 +17,7 @@ enum WaitingReason {
     case "launch failed requeued held", "launch_failed_requeued_held":
       return .lost("launch failed")
     case "DependencyNeverSatisfied":
-      return .failure("what it was to follow never came (DependencyNeverSatisfied)")
+      return .failure("its dependency can never be satisfied (DependencyNeverSatisfied)")
     case "JobHeldAdmin":
       return .failure("an administrator holds its job (JobHeldAdmin): ask them")
     default: return nil
@@ -30,7 +30,7 @@ enum WaitingReason {
     case "Priority": "Priority: others come first"
     case "Resources": "Resources: nodes are busy"
     case "JobArrayTaskLimit": "JobArrayTaskLimit: as many as may run at a time"
-    case "JobHeldUser": "JobHeldUser: somebody holds the job; 'scontrol release' lets it go on"
+    case "JobHeldUser": "JobHeldUser: somebody holds the job; 'scontrol release' releases it"
     case "BeginTime": "BeginTime: not before its time"
     case "None", "": "just submitted"
     case _ where reason.hasPrefix("ReqNodeNotAvail"): "ReqNodeNotAvail: nodes are down or reserved"

@@ -36,7 +36,7 @@ struct SlurmAnswer: Hashable, Sendable {
     case .absent: return "\(program) is not in PATH: run this where the commands of Slurm are"
     case .notStarted(let why): return "\(program) could not be started: \(why)"
     case .notAsked(let state): return state
-    case .tooMuch: return "\(program) says more than can be right"
+    case .tooMuch: return "\(program) printed far more than expected"
     }
   }
 

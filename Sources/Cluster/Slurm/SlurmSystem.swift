@@ -49,7 +49,7 @@ public struct SlurmSystem: BatchSystem {
     case .absent: return .unusable(answer.words)
     case .exited(0):
       guard let config = SiteText.config(answer.output) else {
-        return .unusable("'scontrol show config' does not say what Slurm says")
+        return .unusable("'scontrol show config' did not print a configuration of Slurm")
       }
       if config.maxArraySize == 0 {
         return .unusable("this Slurm has no job arrays (MaxArraySize=0)")
@@ -101,7 +101,7 @@ public struct SlurmSystem: BatchSystem {
     let answer = askController("squeue", ["-h"] + arguments + ["-o", QueueText.format])
     if answer.isSuccess {
       return QueueText.table(answer.output).map { .table($0) }
-        ?? .silent("squeue answers what cannot be read")
+        ?? .silent("the answer of squeue cannot be understood")
     }
     return QueueText.isGone(answer) ? .table(TaskTable(isQueue: true)) : .silent(answer.words)
   }
@@ -111,7 +111,7 @@ public struct SlurmSystem: BatchSystem {
       "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(RecordsText.format)"])
     if answer.isSuccess, let table = RecordsText.table(answer.output) { return .table(table) }
     memory.recordsFailed(at: SlurmCommand.monotonicSeconds())
-    return .silent(answer.isSuccess ? "sacct answers what cannot be read" : answer.words)
+    return .silent(answer.isSuccess ? "the answer of sacct cannot be understood" : answer.words)
   }
 
   // MARK: Orders

@@ -16,7 +16,7 @@ enum SubmitText {
     case .exited(0):
       if let job = job(answer.output) { return .accepted(job: job) }
       let said = answer.output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-      return .silent("sbatch answered '\(said.prefix(200))', which is no job id")
+      return .silent("sbatch answered '\(said.prefix(200))', which is not a job id")
     case .exited:
       return switch RefusalText.kind(answer.errors + "\n" + answer.output) {
       case .full: .full(answer.words)

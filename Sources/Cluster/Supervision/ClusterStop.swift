@@ -32,9 +32,9 @@ public enum ClusterStop: Sendable, Hashable {
       "the batch system does not answer"
         + (words.isEmpty ? "" : " (\(words))")
         + (elements > 0
-          ? "; \(elements) elements were left at work: run the same command again, it goes on with them"
+          ? "; elements left at work: \(elements). Run the same command again to continue with them"
           : "; nothing was submitted: run the same command again when it does")
-    case .left: "left; what was submitted goes on. Run the same command again to go on with it"
+    case .left: "left; what was submitted continues. Run the same command again to continue with it"
     }
   }
 }

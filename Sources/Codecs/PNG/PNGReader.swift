@@ -156,7 +156,7 @@ public enum PNGReader {
   private static func unreadable(_ what: String, file: FilePath?, byteOffset: Int?) -> ImageError {
     ImageError(
       file: file, what: "not readable as PNG: \(what)", byteOffset: byteOffset,
-      remedy: "copy the file again, or write it anew")
+      remedy: "copy the file again, or rewrite it")
   }
 }
 

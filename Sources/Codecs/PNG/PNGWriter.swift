@@ -164,7 +164,7 @@ public struct PNGWriter {
     }
     guard byteCount == width * height * format.pixelBytes else {
       throw ImageError(
-        what: "\(byteCount) bytes are no picture of \(width)x\(height) pixels",
+        what: "\(byteCount) bytes are not a picture of \(width)x\(height) pixels",
         remedy: "rows follow each other without padding")
     }
   }

@@ -28,7 +28,7 @@ public struct JPEGWriter: ~Copyable {
     guard (1...65_500).contains(width), (1...65_500).contains(height),
       rgb.count == width * height * 3
     else {
-      throw ImageError(what: "\(rgb.count) bytes are no RGB picture of \(width)x\(height)")
+      throw ImageError(what: "\(rgb.count) bytes are not an RGB picture of \(width)x\(height)")
     }
     let sampling = Int32(TJSAMP_420.rawValue)
     var size = tjBufSize(Int32(width), Int32(height), sampling)

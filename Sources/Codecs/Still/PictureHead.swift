@@ -65,8 +65,8 @@ struct PictureHead {
       }
       guard Int(sum) == number(end) else {
         throw ImageError(
-          file: file, what: "not readable as PNG: a checksum does not fit", byteOffset: offset,
-          remedy: "copy the file again, or write it anew")
+          file: file, what: "not readable as PNG: a checksum does not match", byteOffset: offset,
+          remedy: "copy the file again, or rewrite it")
       }
       if offset == 8 {
         guard type == Array("IHDR".utf8), length == 13 else { break }
@@ -80,7 +80,7 @@ struct PictureHead {
     }
     throw ImageError(
       file: file, what: "not readable as PNG: the file ends early", byteOffset: offset,
-      remedy: "copy the file again, or write it anew")
+      remedy: "copy the file again, or rewrite it")
   }
 
   private init(jpeg bytes: [UInt8], _ file: FilePath?) throws(ImageError) {
@@ -124,7 +124,7 @@ struct PictureHead {
     }
     guard width > 0, scans > 0 else {
       throw ImageError(
-        file: file, what: "no JPEG picture: \(width > 0 ? "no picture data" : "no size") in it",
+        file: file, what: "not a JPEG picture: \(width > 0 ? "no picture data" : "no size") in it",
         byteOffset: 0)
     }
   }

@@ -85,7 +85,7 @@ enum JPEGReader {
       handle, bytes, UInt(bytes.count), &width, &height, &sampling, &space)
     guard status == 0, width > 0, height > 0 else {
       throw ImageError(
-        file: file, what: "no JPEG picture: \(String(cString: tjGetErrorStr2(handle)))",
+        file: file, what: "not a JPEG picture: \(String(cString: tjGetErrorStr2(handle)))",
         byteOffset: 0)
     }
     return (Int(width), Int(height))

@@ -77,7 +77,7 @@ final class CodecBox {
     stream: UnsafeMutablePointer<AVStream>, reorderingDelay: Int, file: FilePath, threads: Int
   ) throws(VideoError) {
     guard let parameters = stream.pointee.codecpar else {
-      throw VideoError(file: file, what: "the track does not say how it is coded")
+      throw VideoError(file: file, what: "the track does not say how it is encoded")
     }
     try self.init(codec: parameters.pointee.codec_id, file: file, threads: threads) { context in
       context.pointee.pkt_timebase = stream.pointee.time_base

@@ -39,7 +39,7 @@ final class ContainerReader {
       throw layout.explanation(for: input)
         ?? VideoError(
           file: input.file, what: "no video: \(FFmpegLibrary.text(ofError: status))",
-          remedy: "check that it is a whole MP4, QuickTime, Matroska or H.264 file")
+          remedy: "check that it is a complete MP4, QuickTime, Matroska or H.264 file")
     }
     self.io = io
     self.format = format

@@ -45,7 +45,8 @@ struct DecodePass {
         let stream = reader.stream(number)
       else {
         throw VideoError(
-          file: file, what: track.map { "track \($0) is no video" } ?? "it has no video track")
+          file: file,
+          what: track.map { "track \($0) is not a video track" } ?? "it has no video track")
       }
       source = ContainerPackets(reader, track: number)
       reader.analyze()

@@ -39,7 +39,7 @@ struct DecoderState {
     guard delivered > 0 else {
       throw VideoError(
         file: file, what: "no picture could be decoded", byteOffset: 0,
-        remedy: "check with a player whether the file is whole")
+        remedy: "check with a video player whether the file is complete")
     }
     return picture
   }

@@ -72,8 +72,9 @@ struct MovieBounds {
       try check(Int(clamping: indexBytes), InputLimits.bytesOfMovieIndex, at: offset)
     case "cmov":
       throw VideoError(
-        file: input.file, what: "its index is compressed, which is not read", byteOffset: offset,
-        remedy: "write the movie anew, for instance with ffmpeg -c copy")
+        file: input.file, what: "its index is compressed, which is not supported",
+        byteOffset: offset,
+        remedy: "write the movie again, for instance with ffmpeg -c copy")
     case "stsz": try sampleSizes(content, at: offset)
     case "stts", "ctts": try runs(content, entryBytes: 8, at: offset, type)
     case "stsc": try entries(content, 4, entryBytes: 12, at: offset, type)
@@ -146,7 +147,7 @@ struct MovieBounds {
     _ count: Int64, _ what: String, _ room: Int64, at offset: Int64
   ) -> VideoError {
     VideoError(
-      file: input.file, what: "its index claims \(count) \(what), there is room for \(room)",
+      file: input.file, what: "its index claims \(count) \(what), but its size allows only \(room)",
       byteOffset: offset, remedy: "copy the file again")
   }
 

@@ -57,7 +57,8 @@ public final class VideoDecoder: Sendable {
     let track = number.map { number in tracks.first { $0.number == number } } ?? tracks.first
     guard let track else {
       throw VideoError(
-        file: file, what: number.map { "track \($0) is no video" } ?? "it has no video track")
+        file: file,
+        what: number.map { "track \($0) is not a video track" } ?? "it has no video track")
     }
     return track.order
   }

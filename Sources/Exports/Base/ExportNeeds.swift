@@ -69,7 +69,7 @@ package struct ExportNeeds: OptionSet, Sendable {
       IMUSources.missing(Set(facts.samples.keys)) == nil
     {
       return
-        "poses together with turned pictures: how the camera stands to the IMU is not known then"
+        "poses together with rotated pictures: the placement of the camera relative to the IMU is not known"
     }
     if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
     if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics]) {

@@ -19,7 +19,7 @@ package enum ExportParameters {
   package static let picking = [
     ParameterDescription(
       "count", .integer(0...Int.max), default: .integer(0),
-      "Cut the frames into so many windows and take one of each; 0 = all frames."),
+      "Cut the frames into this many windows and take one frame of each; 0 = all frames."),
     ParameterDescription(
       "pick", .choice(["sharpest", "even"]), default: .text("sharpest"),
       "With count: the sharpest frame of each window, or the one in its middle."),
@@ -27,7 +27,7 @@ package enum ExportParameters {
 
   package static let share = ParameterDescription(
     "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
-    "How unchanged files get here: same blocks, hard link, copy; auto: the first that the file system "
+    "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
       + "allows. With link, a program that changes a picture in place changes both.")
 
   /// - Parameter standard: `same`, or `jpeg` where readers take nothing else.
@@ -35,10 +35,10 @@ package enum ExportParameters {
     [
       ParameterDescription(
         "pictures", .choice(["same", "png", "jpeg"]), default: .text(standard),
-        "same: the files of color/ as they are. png, jpeg: encoded anew where they are not."),
+        "same: the files of color/ as they are. png, jpeg: encoded again where they are not."),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(95),
-        "Of JPEG that is encoded anew; files of color/ that are JPEG stay as they are."),
+        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."),
     ]
   }
 
@@ -60,7 +60,7 @@ package enum ExportParameters {
 
   package static let convention = ParameterDescription(
     "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-    "Which signs of acceleration the app recorded, where the reader's own finding is wrong.")
+    "Which signs of acceleration the app recorded, if the reader determined them wrongly.")
 
   /// Noise densities, which are written only when they are given.
   package static let noise = [
@@ -80,7 +80,7 @@ package enum ExportParameters {
 
   package static let points = ParameterDescription(
     "points", .integer(0...Int.max), default: .integer(200_000),
-    "At most so many start points from depth; 0 = none.")
+    "At most this many start points from depth; 0 = none.")
 
   /// The ways of sharing, in the order in which they are tried.
   package static func ways(_ parameters: ParameterValues) -> [FileSharing] {

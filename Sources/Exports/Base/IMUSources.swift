@@ -13,7 +13,7 @@ package enum IMUSources {
     if sensors.contains("accelerometer") { return nil }
     if sensors.contains("userAcceleration") {
       return sensors.contains("gravity")
-        ? nil : "no acceleration with gravity: userAcceleration alone does not tell it"
+        ? nil : "no acceleration with gravity: userAcceleration alone is not enough"
     }
     return "no accelerometer"
   }

@@ -8,7 +8,7 @@ extension ExportColmap {
     var readme = ExportReadme("COLMAP model")
     readme.contents = [
       "images/ holds the pictures and nothing else, named by the canonical frame numbers of the capture; "
-        + "sparse/0/ holds the model. What is there as .txt and as .bin says the same, to the last bit."
+        + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values."
     ]
     readme.opening = opening(model)
     readme.conventions = [

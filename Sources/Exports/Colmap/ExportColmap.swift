@@ -16,7 +16,7 @@ public enum ExportColmap: ExportStage {
     + [
       ParameterDescription(
         "model", .choice(["both", "text", "binary"]), default: .text("both"),
-        "Files of the model: .txt, .bin; they say the same to the last bit."),
+        "Files of the model: .txt, .bin; they hold exactly the same values."),
       ParameterDescription(
         "intrinsics", .choice(["each", "median"]), default: .text("each"),
         "each: a camera for each distinct set of values. median: one for all."),

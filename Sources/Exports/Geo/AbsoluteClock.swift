@@ -11,7 +11,7 @@ struct AbsoluteClock: Sendable {
   /// Why there are no times of day.
   enum Missing: String, Error {
     case unknown = "the start of the recording is not known"
-    case dateOnly = "of the start of the recording only the date is known"
+    case dateOnly = "for the start of the recording, only the date is known"
     case noZone = "the start of the recording is known without its time zone"
     case noFrameTime = "no frame has a time that the start of the recording belongs to"
     case outOfRange = "the start of the recording is out of range"

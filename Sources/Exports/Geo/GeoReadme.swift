@@ -12,7 +12,7 @@ enum GeoReadme {
     let knots = source.segments.reduce(0) { $0 + $1.count }
     readme.contents =
       contents + [
-        "The track has \(knots) points: the positions that brought something new, not the repeats that the "
+        "The track has \(knots) points: the positions that carried new information, not the repeats that the "
           + "recorder writes between fixes. A pause of more than 10 s begins a new segment "
           + "(\(source.segments.count) here)."
       ]
@@ -21,7 +21,7 @@ enum GeoReadme {
       "Positions in degrees (WGS 84), accuracy: radius in meters, heading: degrees clockwise from true "
         + "north, as the phone reported them. What was not recorded is left out, never 0."
     ]
-    readme.notMeasured = ["There is no altitude: the recorder notes none."]
+    readme.notMeasured = ["There is no altitude: the recorder does not record it."]
     if let reason = source.missingTimes {
       readme.remarks.append("There are no times of day: \(reason).")
     } else {

@@ -57,7 +57,7 @@ public enum ExportKalibr: ExportStage {
     }
     if (frames.leftOut[.noTime] ?? 0) > 0 {
       readme.remarks.append(
-        "Times before 0 or of 2³² seconds and more cannot be said in ROS 1; their frames count as no-time."
+        "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
     readme.remarks += ExportRemarks.all(source)
@@ -85,7 +85,8 @@ public enum ExportKalibr: ExportStage {
     let count = imu.rows.count
     imu.rows.removeAll { !TimeText.isTimeOfROS1($0.timestamp) }
     imu.leftOut += count - imu.rows.count
-    return imu.rows.isEmpty ? (nil, "no IMU sample has a time that ROS 1 can say") : (imu, nil)
+    return imu.rows.isEmpty
+      ? (nil, "no IMU sample has a time that ROS 1 can represent") : (imu, nil)
   }
 
   /// The converter takes the last nine characters of a name as nanoseconds and sorts names as texts: all get

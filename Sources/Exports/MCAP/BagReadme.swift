@@ -8,9 +8,9 @@ enum BagReadme {
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
   ) -> ExportReadme {
     var readme = ExportReadme("ROS 2 bag (MCAP)")
-    readme.contents = ["bag/ is the bag; bag/bag.mcap alone opens in viewers, too. Its topics:"]
+    readme.contents = ["bag/ is the bag; bag/bag.mcap by itself also opens in viewers. Its topics:"]
     readme.contents += statistics.channels.map {
-      "  \($0.channel.topic), \($0.channel.schema.name), \($0.messages) messages"
+      "  \($0.channel.topic), \($0.channel.schema.name), \($0.messages) \($0.messages == 1 ? "message" : "messages")"
     }
     readme.opening = [
       ("ros2 bag play bag", "ROS 2"),
@@ -63,8 +63,8 @@ enum BagReadme {
     }
     if !content.fixes.isEmpty {
       readme.notMeasured.append(
-        "/fix: the altitude (not a number). Its covariance is the accuracy squared, east and north; the "
-          + "recorder says no more.")
+        "/fix: the altitude (NaN). The covariance is the accuracy squared, east and north; the "
+          + "recorder provides no more.")
     }
     readme.remarks += remarks(content) + ExportRemarks.all(content.source)
     return readme
@@ -85,7 +85,7 @@ enum BagReadme {
         "Depth is not here: the calibration that brings it to the color grid is incomplete.")
     }
     for (reason, count) in content.depthLeftOut.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      remarks.append("\(count) frames are without depth: \(reason.rawValue).")
+      remarks.append("Frames without depth: \(count) (\(reason.rawValue)).")
     }
     if source.pictures != nil, source.cameras.isEmpty {
       remarks.append("No intrinsics: there is no camera_info.")

@@ -19,7 +19,7 @@ extension ExportNerfstudio {
         ("ns-train depth-nerfacto --data export-nerfstudio", "A radiance field that follows depth"))
       readme.conventions.append(
         "depths/: 16-bit PNG on the grid of the pictures, millimeters along the optical axis, 0 = none. Every "
-          + "frame has depth: the reader refuses scenes where some have.")
+          + "frame has depth: the reader refuses scenes in which only some have it.")
     } else {
       readme.remarks.append("There is no depth here, and no start points.")
     }

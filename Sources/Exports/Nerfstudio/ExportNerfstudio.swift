@@ -17,8 +17,8 @@ public enum ExportNerfstudio: ExportStage {
     + [
       ParameterDescription(
         "depth", .choice(["auto", "none"]), default: .text("auto"),
-        "auto: where the capture has depth, frames without it are left out, for the reader wants it of every "
-          + "frame or of none. none: all frames without depth and start points."),
+        "auto: where the capture has depth, frames without it are left out, because the reader wants it for every "
+          + "frame or for none. none: all frames, without depth and start points."),
       ExportParameters.up(default: .z),
       ParameterDescription(
         "ngp", .flag, default: .flag(false), "Also the keys of instant-ngp, its depth among them."),

@@ -99,7 +99,7 @@ public enum ExportOpen3D: ExportStage {
       readme.opening.append(
         (
           "o3d.io.read_pinhole_camera_trajectory('trajectory.log')",
-          "The poses; Open3D inverts them into extrinsics by itself"
+          "The poses; Open3D inverts them into extrinsics automatically"
         ))
       readme.conventions.append(
         "trajectory.log: camera to world, meters, the app's world (y up). Frames without pose are left "

@@ -8,7 +8,7 @@ extension ExportPLY {
       plan.files == .cloud
         ? "cloud.ply: \(points) points of \(plan.frames.count) depth frames."
         : "One PLY file per depth frame, named by the canonical frame numbers of the capture; \(points) "
-          + "points together."
+          + "points in total."
     ]
     readme.opening = [
       ("plyfile.PlyData.read('\(first)')", "In Python"),
@@ -31,11 +31,11 @@ extension ExportPLY {
       readme.conventions.append("confidence: as the app recorded it, 0 where it is not known.")
     }
     if plan.layout.hasFrame {
-      readme.conventions.append("frame: the canonical frame that a point is of.")
+      readme.conventions.append("frame: the canonical frame that a point comes from.")
     }
     if plan.axes == .camera, plan.files == .cloud {
       readme.remarks.append(
-        "Nothing says how the frames stand to each other: the cloud is one frame. With --set "
+        "Without poses, the place of each frame is not known: the cloud is one frame. With --set "
           + "export-ply.layout=frames every frame has its file.")
     }
     readme.remarks += ExportRemarks.all(plan.source, pictures: false)

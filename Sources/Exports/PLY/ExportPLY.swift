@@ -19,7 +19,8 @@ public enum ExportPLY: ExportStage {
     + "intrinsics."
   public static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
-    Port("color", .colorImages, isRequired: false, "color pictures; points without color go"),
+    Port(
+      "color", .colorImages, isRequired: false, "color pictures; points without color are left out"),
   ]
   public static let parameters: [ParameterDescription] =
     [
@@ -31,7 +32,7 @@ public enum ExportPLY: ExportStage {
         "world: the app's, where it recorded poses. camera: x right, y down, z forward."),
       ParameterDescription(
         "color", .flag, default: .flag(true),
-        "Points have the colors of the pictures; false: no picture is read, nor made for this."),
+        "Points have the colors of the pictures; false: no picture is read or made for this."),
       ParameterDescription(
         "every", .integer(1...Int.max), default: .integer(10),
         "Only frames whose index is a multiple of this."),
@@ -43,7 +44,7 @@ public enum ExportPLY: ExportStage {
         "Only every such column and row of the depth grid."),
       ParameterDescription(
         "minimumConfidence", .integer(0...255),
-        "Points of less confidence are left out; needs a confidence stream."),
+        "Points with less confidence are left out; needs a confidence stream."),
       ParameterDescription(
         "maximumDistance", .length(0...65.535),
         "Points with a larger depth (along the depth camera's axis) are left out."),

@@ -59,8 +59,8 @@ public enum ExportScanNetPP: ExportStage {
     let remedy = "set \(source.context.stage).depth to aligned"
     if source.cameras.calibration?.registered != true || !source.colorFromDepth.isIdentity {
       throw StageFailure(
-        "the depth camera is not the color camera, and the format has no place for how they stand to each "
-          + "other: \(remedy)")
+        "the depth camera is not the color camera, and the format cannot express their relative "
+          + "pose: \(remedy)")
     }
     let offPixels =
       (Double(height) * Double(depth.width) / Double(width) - Double(depth.height)).magnitude

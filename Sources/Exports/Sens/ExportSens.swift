@@ -22,7 +22,7 @@ public enum ExportSens: ExportStage {
       ),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(PictureForm.usualQuality),
-        "Of JPEG that is encoded anew."),
+        "Quality of JPEG that is encoded again."),
       ExportParameters.depth, CommonParameters.compression,
     ] + CalibrationChoice.parameters
 

@@ -74,7 +74,7 @@ public final class FolderNotices {
   }
 
   private func say(_ reason: String) {
-    if limit == nil { limit = reason + "; changes in the others are seen at the next look" }
+    if limit == nil { limit = reason + "; changes in the others are noticed at the next look" }
   }
 
   /// `nil` where it worked, else why not.

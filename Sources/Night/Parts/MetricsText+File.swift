@@ -13,13 +13,14 @@ extension MetricsText {
   /// Not flushed to disk: it is out of date after a power cut anyway.
   public func write(to file: FilePath) throws(FileError) {
     guard let name = file.lastComponent?.string, file.lastComponent?.kind == .regular else {
-      throw FileError(kind: .other, path: file, operation: "write", reason: "is no name of a file")
+      throw FileError(
+        kind: .other, path: file, operation: "write", reason: "is not the name of a file")
     }
     let above = file.removingLastComponent()
     let folder = try HeldFolder.following(above)
     if let present = try folder.entry(name), present.kind != .file {
       throw FileError.notOurs(
-        file, "is no file", remedy: "choose another file for --metrics, or remove it")
+        file, "is not a file", remedy: "choose another file for --metrics, or remove it")
     }
     // One name for all times: what a kill leaves is replaced by the next one. It does not end with
     // `.prom`, so that nobody takes it for metrics.

@@ -23,7 +23,8 @@ public struct MetricsText: Sendable {
         (Self.label("state", $0.rawValue), "\(metrics.captures[$0] ?? 0)")
       })
     one(
-      "unrecognized", "gauge", "Folders with files that are no capture of a known family.",
+      "unrecognized", "gauge",
+      "Folders with files in which no capture of a known family was found.",
       "\(metrics.unrecognized)")
     one(
       "look_timestamp_seconds", "gauge", "When the staging folder was last looked at, Unix time.",

@@ -72,11 +72,11 @@ public struct Notification: Sendable {
       }
       let reason =
         if Self.seconds() - start >= limitSeconds {
-          "was ended after \(Int(limitSeconds.rounded(.up))) s"
+          "was stopped after \(Int(limitSeconds.rounded(.up))) s"
         } else if Self.size(of: log) > most {
-          "was ended because it printed more than \(limitLogBytes >> 10) KiB"
+          "was stopped because it printed more than \(limitLogBytes >> 10) KiB"
         } else if !keepWaiting() {
-          "was ended because the program ends"
+          "was stopped because the watcher is ending"
         } else {
           String?.none
         }

@@ -106,11 +106,12 @@ struct StagingBook: Sendable {
     let isKnown = !entries.isEmpty || (previous?.known ?? 0) > 0
     guard snapshot.captures.isEmpty, snapshot.strangers.isEmpty, isKnown else { return nil }
     if let stagingPlace, let now = snapshot.place, now != stagingPlace {
-      return "STAGING is another folder than before, and holds no capture: is its disk not mounted?"
+      return
+        "STAGING is a different folder than before, and holds no captures: is its disk mounted?"
     }
     if stagingPlace == nil, snapshot.isEmpty, let previous {
-      return "STAGING is empty, and held \(previous.known) captures at the last look at "
-        + "\(previous.lastLook): is its disk not mounted?"
+      return "STAGING is empty, but held captures (\(previous.known)) at the last look at "
+        + "\(previous.lastLook): is its disk mounted?"
     }
     return nil
   }
@@ -202,7 +203,7 @@ struct StagingBook: Sendable {
         let above = nearestPlace(place.folder), above.device != before.device
       {
         missingDisk =
-          "\(place.folder.shown) and what lay beside it is gone: is its disk not mounted?"
+          "\(place.folder.shown) and what was next to it are gone: is its disk mounted?"
         entries[place]?.isMissing = true
         continue
       }
@@ -238,7 +239,7 @@ struct StagingBook: Sendable {
       waiting.stem = recognition.stem
       waiting.gone = true
       waiting.cause = .machine
-      waiting.message = "its folder is gone from STAGING before it was done"
+      waiting.message = "its folder disappeared from STAGING before it was done"
       lost.append(Lost(entry: waiting, place: entry.place))
       if lost.count > Self.mostLost { lost.removeFirst(lost.count - Self.mostLost) }
     }
@@ -256,7 +257,8 @@ struct StagingBook: Sendable {
       waiting.since = nowText
       waiting.gone = true
       waiting.cause = .machine
-      waiting.message = "its folder went from STAGING while nobody watched, before it was done"
+      waiting.message =
+        "its folder disappeared from STAGING while no watcher was running, before it was done"
       lost.append(Lost(entry: waiting, place: place))
     }
   }

@@ -71,7 +71,7 @@ extension Watcher {
         if let limit = notices.limit { tell("inotify: \(limit)", .notice) }
       } else {
         tell(
-          "inotify is not to be had; changes are seen every \(setup.settings.pollSeconds) s",
+          "inotify is not available; changes are noticed every \(setup.settings.pollSeconds) s",
           .notice)
       }
       for error in snapshot.unreadable { tell("\(error)", .warning) }

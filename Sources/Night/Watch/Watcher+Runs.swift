@@ -43,7 +43,7 @@ extension Watcher {
       case .staging: floor.with { $0.book.stagingTrouble }
       case .output: text
       case .disk: room.map(Self.text)
-      case .window: setup.window.map { "outside of \($0)" }
+      case .window: setup.window.map { "outside \($0)" }
       }
     noteHold(kind)
   }
@@ -51,8 +51,8 @@ extension Watcher {
   static func text(_ room: DiskRoom) -> String {
     if room.bytes < room.neededBytes {
       return
-        "the disk of the output is full: \(room.bytes >> 20) MiB are free, nothing is started below"
-        + " \(room.neededBytes >> 20) MiB"
+        "the disk of the output is full: \(room.bytes >> 20) MiB are free; nothing new is started until"
+        + " \(room.neededBytes >> 20) MiB are"
     }
     return "the file system of the output has no more inodes"
   }
@@ -69,9 +69,9 @@ extension Watcher {
       if holds.count > 200 { holds.removeFirst(holds.count - 200) }
     }
     if let text = holdText, wanted != nil, kind != .window {
-      log.warning("nothing is started: \(text)")
+      log.warning("nothing new is started: \(text)")
     } else if open != nil, open?.kind != "window" {
-      log.notice("work goes on")
+      log.notice("work continues")
     }
   }
 

@@ -42,7 +42,7 @@ struct MotionPart {
           " Motion begins \(Self.offset(before, "before", "after")) the first frame and ends "
         words += "\(Self.offset(after, "after", "before")) the last one."
       } else {
-        words += " Its clock is not that of the frames: frames have no place on this axis."
+        words += " Its clock is not that of the frames, so frames are not marked on this axis."
       }
     }
     words += " \(series.gapWords)."

@@ -39,7 +39,7 @@ struct PathPart {
         caption: "Camera path in figures", columns: ["Quantity", "Value"],
         rows: [
           ["Poses", FigureText.count(path.count)],
-          ["Way without jumps", MapPlot.lengthText(path.sketch.length)],
+          ["Path length without jumps", MapPlot.lengthText(path.sketch.length)],
           [
             isZUp ? "Extent in x and y" : "Extent in x and z",
             "\(MapPlot.lengthText(width)) × \(MapPlot.lengthText(depth))",

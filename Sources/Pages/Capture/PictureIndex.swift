@@ -56,7 +56,7 @@ struct PictureIndex: Sendable {
     let file = folder.appending(entry.path)
     let name = "\(stage)/\(entry.path)"
     guard !FileSystem.isLink(file), let identity = try? FileIdentity(of: file) else {
-      throw UnreadablePicture(words: "\(name) is not there any more")
+      throw UnreadablePicture(words: "\(name) no longer exists")
     }
     if identity.bytes == 0 { throw UnreadablePicture(words: "\(name) is empty") }
     do {

@@ -33,7 +33,7 @@ struct PicturesPart {
     let columns = FigureText.counted(sheet.columns.count, "frame")
     return sheet.rows.count == 1
       ? "\(columns), evenly chosen, of \(all) pictures."
-      : "\(columns), evenly chosen; each column is one of them: \(order). Pictures in all: \(all)."
+      : "\(columns), evenly chosen; each column is one of them: \(order). Pictures in total: \(all)."
   }
 
   private func column(_ column: ContactSheet.Column) -> Markup {
@@ -110,8 +110,8 @@ struct PicturesPart {
             .path, .classes("hatch"),
             Attribute("d", "M0,7L7,0M0,14L14,0M7,14L21,0M14,14L28,0M21,14L28,7"))
         }
-        " hatched: no measurement. White lines in aligned depth: it jumps there, which must be where "
-        "things end in the color picture."
+        " hatched: no measurement. White lines in aligned depth mark jumps in distance. They must lie where "
+        "objects end in the color picture."
       }
     }
   }

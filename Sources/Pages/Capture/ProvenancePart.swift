@@ -122,7 +122,7 @@ struct RerunPart {
       Markup.element(.pre, .classes("command")) {
         PageVoice.cut("scanmill run \(input) --output \(output)", most: 5000)
       }
-      Markup.element(.p) { "Everything, also what is up to date:" }
+      Markup.element(.p) { "Everything, including what is up to date:" }
       Markup.element(.pre, .classes("command")) {
         PageVoice.cut("scanmill run \(input) --output \(output) --forceall", most: 5000)
       }

@@ -105,7 +105,7 @@ struct PublishedStages: Sendable {
       return stage
     }
     if let problem = record.problem(of: name) {
-      stage.problem = "its record artifact.json is not to be believed: \(problem)"
+      stage.problem = "its record artifact.json is not valid: \(problem)"
     } else {
       stage.record = record
     }

@@ -52,13 +52,13 @@ struct PublishedTable: Sendable {
   func read(columns: [String], _ body: (borrowing Row) -> Void) -> [String] {
     guard !FileSystem.isLink(path) else { return ["\(name) is a link; it was not followed."] }
     guard let identity = try? FileIdentity(of: path) else {
-      return ["\(name) is not there any more."]
+      return ["\(name) no longer exists."]
     }
     var problems: [String] = []
     if identity.bytes != recordedBytes {
       problems.append(
-        "\(name) has \(ByteCount.text(identity.bytes)), \(ByteCount.text(recordedBytes)) were "
-          + "published: it was changed or cut. Run the capture again to make it anew.")
+        "\(name) has \(ByteCount.text(identity.bytes)), but \(ByteCount.text(recordedBytes)) were "
+          + "published: it was changed or cut off. Run the capture again to rebuild it.")
     }
     do throws(FileError) {
       var scanner = try CSVScanner(path)
@@ -73,7 +73,7 @@ struct PublishedTable: Sendable {
       }
       while try scanner.nextLine() {
         guard scanner.isLineClosed else {
-          problems.append("\(name) ends inside of row \(scanner.lineNumber - 1).")
+          problems.append("\(name) ends inside row \(scanner.lineNumber - 1).")
           break
         }
         body(Row(scanner: scanner, cells: cells))

@@ -24,7 +24,7 @@ struct SettingsPart {
     return .element(.section, .id("settings")) {
       Markup.element(.h2) { "Settings" }
       Markup.element(.p) {
-        "\(FigureText.counted(rows.count, "setting")) decided what is in the files, set or by default."
+        "\(FigureText.counted(rows.count, "setting")) determined what is in the files, set explicitly or left at their defaults."
       }
       Markup.element(.details) {
         Markup.element(.summary) { "All settings" }
@@ -79,7 +79,7 @@ struct SettingsPart {
               + [camera.fx, camera.fy, camera.cx, camera.cy].map { FigureText.fixed($0, 3) }
           })
       }
-      if !facts.isEmpty { DataTable.markup("Further facts", ["What", "Value"], facts) }
+      if !facts.isEmpty { DataTable.markup("More facts", ["What", "Value"], facts) }
     }
   }
 

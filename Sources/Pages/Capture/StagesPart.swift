@@ -73,7 +73,7 @@ struct StagesPart {
     case .blocked: ("blocked", "failed")
     case .cancelled: ("cancelled", "waiting")
     case .notApplicable: ("does not apply", "waiting")
-    case .ran, .upToDate: ("gone: its artifact is not there any more", "failed")
+    case .ran, .upToDate: ("gone: its artifact no longer exists", "failed")
     case nil: ("not made", "waiting")
     }
   }
@@ -126,7 +126,7 @@ struct StagesPart {
       SpanPlot(rows: rows, name: name).markup()
       Markup.element(.figcaption, .classes("small")) {
         name
-          + ". Times add up only where stages do not run side by side. The table below has the figures."
+          + ". Times add up only where stages do not run in parallel. The table below has the figures."
       }
     }
   }

@@ -11,9 +11,9 @@ struct StreamsPart {
     guard !streams.isEmpty else { return nil }
     let unreadable = Set(description.errors.map(\.stream))
     return .element(.section, .id("streams")) {
-      Markup.element(.h2) { "Counted against declared" }
+      Markup.element(.h2) { "Counted and declared" }
       Markup.element(.table, .classes("data")) {
-        Markup.element(.caption) { "What the files hold, and what the app says that they hold" }
+        Markup.element(.caption) { "What the files hold, and what the app says they hold" }
         Markup.element(.thead) {
           Markup.element(.tr) {
             for name in Self.columns { Markup.element(.th, Attribute("scope", "col")) { name } }

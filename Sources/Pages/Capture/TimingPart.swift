@@ -17,7 +17,7 @@ struct TimingPart {
         Markup.element(.p) { words(frames, median) }
         plot(frames, median)
       } else if let frames, frames.timed > 1 {
-        Markup.element(.p) { "All frames bear the same time." }
+        Markup.element(.p) { "All frames have the same time." }
       }
     }
   }
@@ -33,7 +33,7 @@ struct TimingPart {
       ? " No gaps."
       : " \(FigureText.counted(frames.gapCount, "gap")) longer than \(FigureText.duration((frames.threshold ?? 0) / 1e9))."
     if frames.backward > 0 {
-      words += " \(FigureText.counted(frames.backward, "time")) stand still or go back."
+      words += " \(FigureText.counted(frames.backward, "time does", "times do")) not advance."
     }
     if frames.timed < frames.rows {
       words += " \(FigureText.counted(frames.rows - frames.timed, "frame")) without a time."

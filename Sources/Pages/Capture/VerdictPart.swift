@@ -50,11 +50,12 @@ struct VerdictPart {
         + "you use it."
     case .failed: return "\(subject) is not ready: a part of it could not be made."
     case .quarantined:
-      return "\(subject) is not ready and is not tried again before something changes."
+      return "\(subject) is not ready and will not be tried again until something changes."
     case .incomplete: return "\(subject) is not complete: files are missing."
     case .arriving: return "\(subject) is still arriving."
     case .queued:
-      return "\(subject) waits to be processed" + (capture.waitsFor.map { " (\($0))" } ?? "") + "."
+      return "\(subject) is waiting to be processed" + (capture.waitsFor.map { " (\($0))" } ?? "")
+        + "."
     case .running: return "\(subject) is being processed now."
     }
   }
@@ -88,7 +89,7 @@ struct VerdictPart {
         }
       }
       if let retry = capture.retryAt {
-        Markup.element(.p) { "It is tried again by itself at \(MomentWords.text(retry))." }
+        Markup.element(.p) { "It will be tried again automatically at \(MomentWords.text(retry))." }
       }
       if let command = capture.command, !voice.isRedacted {
         Markup.element(.p) { "To try again now:" }
@@ -128,7 +129,7 @@ struct VerdictPart {
     }
     if material.description == nil, capture.state.isReady || capture.state == .failed {
       Markup.element(.p, .classes("notice")) {
-        "capture.json is absent or damaged: what it would tell is left out here. The next run that opens "
+        "capture.json is missing or damaged, so what it describes is left out here. The next run that opens "
         "the capture writes it again."
       }
     }

@@ -28,9 +28,9 @@ struct WarningsPart {
     let noteWords =
       notes == 0
       ? ""
-      : "\(FigureText.counted(notes, "note")): what ordinary recordings show, handled without loss."
+      : "\(FigureText.counted(notes, "note")): common in ordinary recordings and handled without loss."
     if warnings == 0 { return noteWords }
-    return "\(FigureText.counted(warnings, "warning")). " + noteWords
+    return "\(FigureText.counted(warnings, "kind of warning", "kinds of warnings")). " + noteWords
   }
 
   private static func groups(_ warnings: [CaptureWarning]) -> [[CaptureWarning]] {

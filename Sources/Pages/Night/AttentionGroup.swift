@@ -88,7 +88,7 @@ struct AttentionGroup {
     case .gone: return "the folder has disappeared"
     case .failed(.input): return "files cannot be read"
     case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
-    case .failed(.machine): return "the machine had trouble"
+    case .failed(.machine): return "the machine had a problem"
     case .failed(nil): return stage.map { "stage \($0) failed" } ?? "could not be processed"
     }
   }
@@ -99,7 +99,7 @@ struct AttentionGroup {
     case .incomplete:
       "The files are at rest, but some that this kind of capture always has are not there."
     case .gone:
-      "Its folder in STAGING went before everything was done. What was published stays."
+      "Its folder disappeared from STAGING before everything was done. What was published is kept."
     case .failed(let cause): cause.flatMap { CodeBook[$0.rawValue]?.meaning } ?? ""
     }
   }
@@ -110,8 +110,9 @@ struct AttentionGroup {
     switch kind {
     case .incomplete:
       return
-        "Finish the upload from the device; the capture is picked up by itself. What never becomes complete is processed as it is after a while."
-    case .gone: return "Put the folder back, or upload it again; it is picked up by itself."
+        "Finish the upload from the device; the capture is then picked up automatically. A capture that never becomes complete is processed as it is after a while."
+    case .gone:
+      return "Put the folder back, or upload it again; it is then picked up automatically."
     case .failed(let cause):
       return cause.flatMap { CodeBook[$0.rawValue]?.remedy }
         ?? "Read the log, then try again."

@@ -159,7 +159,7 @@ struct AttentionSection {
           + .element(.bdi) { Words.cut(Self.brief(failure.message, capture), Self.mostOfMessage) })
     }
     if capture.failures.count > 3 {
-      lines.append(Markup(text: "and \(capture.failures.count - 3) more stages"))
+      lines.append(Markup(text: "and \(Words.count(capture.failures.count - 3, "more stage"))"))
     }
     if !capture.missing.isEmpty {
       let files = Words.list(capture.missing.prefix(8).map { Words.cut($0, 80) })
@@ -173,7 +173,7 @@ struct AttentionSection {
     if let retry = capture.retryAt, capture.state == .failed {
       facts.append("tried again at \(LocalTime.text(retry))")
     }
-    if capture.state == .quarantined { facts.append("not tried again by itself") }
+    if capture.state == .quarantined { facts.append("not tried again automatically") }
     if !facts.isEmpty { lines.append(Markup(text: facts.joined(separator: ", "))) }
     return lines
   }
@@ -265,7 +265,7 @@ struct AttentionSection {
       }
       if folders.count > 50 { Markup.element(.p) { "and \(folders.count - 50) more" } }
       advice(
-        "Look whether a part of an upload is missing or lies elsewhere. It is not processed, and looked at again when something in it changes. Move what is no capture out of STAGING."
+        "Check whether part of an upload is missing or is somewhere else. The folder is not processed; it is looked at again when something in it changes. Move anything that is not a capture out of STAGING."
       )
     }
   }

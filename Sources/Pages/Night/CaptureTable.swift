@@ -37,7 +37,7 @@ struct CaptureTable {
     return .element(.section, Attribute("aria-labelledby", "captures-title")) {
       Markup.element(.h2, .id("captures-title")) { "All captures" }
       if captures.isEmpty {
-        Markup.element(.p) { "There is none." }
+        Markup.element(.p) { "There are no captures." }
       } else {
         controls
       }

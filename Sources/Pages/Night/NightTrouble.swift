@@ -33,9 +33,9 @@ struct NightTrouble: Hashable {
       guard let age, age > longestLook else { return [] }
       return [
         NightTrouble(
-          title: "The watcher hangs",
-          words: "It lives, but has not looked at STAGING for \(Words.age(age)). \(said)",
-          remedy: "Look whether STAGING and the output answer, then start the watcher again.",
+          title: "The watcher does not respond",
+          words: "It is running, but has not looked at STAGING for \(Words.age(age)). \(said)",
+          remedy: "Check whether STAGING and the output can be reached, then restart the watcher.",
           isUrgent: true)
       ]
     }
@@ -44,12 +44,12 @@ struct NightTrouble: Hashable {
     if isKilled || isForgotten {
       return [
         NightTrouble(
-          title: "The watcher does not run",
+          title: "The watcher is not running",
           words:
-            "\(said) What came after it is not on this page."
-            + (waiting > 0 ? " \(Words.count(waiting, "capture")) cannot go on." : ""),
+            "\(said) What arrived later is not on this page."
+            + (waiting > 0 ? " \(Words.count(waiting, "capture")) cannot continue." : ""),
           remedy:
-            "Start it again: `scanmill watch STAGING --output DIR`, or `systemctl start` of its service. It goes on where it stopped.",
+            "Start it again: `scanmill watch STAGING --output DIR`, or `systemctl start` of its service. It continues where it stopped.",
           isUrgent: true)
       ]
     }
@@ -57,7 +57,8 @@ struct NightTrouble: Hashable {
       NightTrouble(
         title: "No watcher runs at this moment",
         words: said
-          + (waiting > 0 ? " \(Words.count(waiting, "capture")) will go on when it starts." : ""),
+          + (waiting > 0
+            ? " \(Words.count(waiting, "capture")) will continue when it starts." : ""),
         remedy: "", isUrgent: false)
     ]
   }
@@ -67,8 +68,9 @@ struct NightTrouble: Hashable {
     if let trouble = watch.trouble, !trouble.isEmpty {
       return [
         NightTrouble(
-          title: "STAGING cannot be looked at", words: trouble,
-          remedy: "Bring back what is missing. The watcher goes on by itself; nothing is lost.",
+          title: "STAGING cannot be read", words: trouble,
+          remedy:
+            "Restore what is missing. The watcher then continues automatically; nothing is lost.",
           isUrgent: true)
       ]
     }
@@ -79,10 +81,11 @@ struct NightTrouble: Hashable {
     return [
       NightTrouble(
         title: isWindow
-          ? "Nothing is started outside of the hours given" : "Nothing new is started",
+          ? "Nothing is started outside the given hours" : "Nothing new is started",
         words: hold,
         remedy: isWindow
-          ? "" : "Bring back what is missing. The watcher goes on by itself; nothing is lost.",
+          ? ""
+          : "Restore what is missing. The watcher then continues automatically; nothing is lost.",
         isUrgent: !isWindow)
     ]
   }
@@ -100,7 +103,7 @@ struct NightTrouble: Hashable {
           title: "The disk of the output is full",
           words: "\(ByteCount.text(free.bytes)) are free. Nothing new is started.",
           remedy:
-            "Free space: `scanmill clean DIR --intermediate` lists what can be made again. It goes on by itself.",
+            "Free space: `scanmill clean DIR --intermediate` lists what can be made again. Work then continues automatically.",
           isUrgent: true)
       ]
     }
@@ -129,7 +132,7 @@ struct NightTrouble: Hashable {
       return [
         NightTrouble(
           title: "Nothing was received this night",
-          words: "The last captures were processed in the night of \(day).",
+          words: "The last captures were processed on the night of \(day).",
           remedy: "Ask whether nothing was recorded, or whether uploads fail.", isUrgent: false)
       ]
     }

@@ -85,7 +85,7 @@ struct TimelineSection {
 
   private static func what(_ kind: String) -> String {
     switch kind {
-    case "window": "the hours given"
+    case "window": "the given hours"
     case "disk": "disk space"
     case "staging": "STAGING"
     default: kind

@@ -38,7 +38,7 @@ struct PipelineFile {
   init(_ text: String, _ diagnostics: inout DiagnosticList) {
     let root: Node?
     if let problem = YAMLNesting.problem(in: text) {
-      diagnostics.add(nil, "no pipeline: it has \(problem)")
+      diagnostics.add(nil, "not a pipeline: it has \(problem)")
       return
     }
     do {

@@ -75,7 +75,7 @@ public struct ParameterDescription: Sendable {
     case .text: "text"
     case .file: "a file"
     case .folder: "a folder"
-    case .list: "a list of texts"
+    case .list: "a list of strings"
     }
   }
 

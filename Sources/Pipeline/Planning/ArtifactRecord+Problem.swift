@@ -19,7 +19,7 @@ extension ArtifactRecord {
       return "its output '\(odd.path)' leads out of the artifact"
     }
     if Set(outputs.map(\.path)).count != outputs.count { return "it lists an output twice" }
-    if outputDigest != outputs.digest { return "its outputDigest is not that of its outputs" }
+    if outputDigest != outputs.digest { return "its outputDigest does not match its outputs" }
     return nil
   }
 

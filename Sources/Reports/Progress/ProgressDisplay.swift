@@ -88,7 +88,7 @@ public final class ProgressDisplay: EventSink {
     case .captureStarted: return hasSeveral ? [] : [state.names.name(capture)]
     case .waiting: return [named("waiting: \(event.message ?? "")")]
     case .locksNotShared: return [named("warning: \(event.message ?? "")")]
-    case .retried: return [named("\(stage): again, after: \(event.message ?? "")")]
+    case .retried: return [named("\(stage): trying again after: \(event.message ?? "")")]
     case .stopping: return [named("\(stage): stopping: \(event.message ?? "")")]
     case .finished, .blocked:
       // Of several captures a short line says how each has ended; the reasons come below the run.
@@ -158,7 +158,7 @@ public final class ProgressDisplay: EventSink {
     switch outcome {
     case .ran:
       guard isVerbose else { return nil }
-      var text = "\(stage): \(event.frames ?? 0) frames"
+      var text = "\(stage): \(event.frames ?? 0) \(event.frames == 1 ? "frame" : "frames")"
       if let seconds = event.seconds, seconds > 0 {
         text += " in \(RateEstimate.short(seconds)) s"
         if let frames = event.frames, frames > 0 {

@@ -58,7 +58,7 @@ extension CaptureReport {
       outcome = kinds > 0 ? .failed : .done
       cause = kinds > 0 ? .input : nil
       if kinds > 0 {
-        let found = kinds == 1 ? "is 1 warning" : "are \(kinds) warnings"
+        let found = kinds == 1 ? "is 1 kind of warning" : "are \(kinds) kinds of warnings"
         message = "--strict: there \(found); run without it to accept them"
       }
     }

@@ -169,7 +169,7 @@ final class CaptureRun {
     if let stopped = scheduler.demand(inputs, for: name) {
       end(stopped)
     } else if let gone = inputs.first(where: { scheduler.outcome(of: $0) == nil }) {
-      end(name, .failed, "its input '\(gone)' was removed and is no part of this run")
+      end(name, .failed, "its input '\(gone)' was removed and is not part of this run")
     } else {
       start(name)
     }

@@ -63,7 +63,7 @@ struct FactsCollector: Sendable {
     let gone = record.inputs.external.keys.filter { named[$0] == nil }.sorted()
     guard !gone.isEmpty else { return nil }
     return
-      "the file of '\(gone.joined(separator: "', '"))' is gone that what is published was made with; "
+      "what is published was made with the file of '\(gone.joined(separator: "', '"))', which is gone; "
       + "put it back, or change the parameter"
   }
 

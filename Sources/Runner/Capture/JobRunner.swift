@@ -137,7 +137,7 @@ struct JobRunner: Sendable {
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
           verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
           result.report.message =
-            "input-changed: \(path) changed while the stage read it, run again once the upload has "
+            "input-changed: \(path) changed while the stage read it; run again once the upload has "
             + "settled; \(error)"
         }
         if isOutputFull(error) {
@@ -218,7 +218,7 @@ struct JobRunner: Sendable {
         }
         if found == nil {
           throw StageFailure(
-            "its input '\(binding.stage)' was there and is gone: does another machine work on this output?",
+            "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
             cause: .machine)
         }
       }

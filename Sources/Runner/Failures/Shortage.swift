@@ -31,7 +31,7 @@ enum Shortage {
       }
     } catch let error as Errno where error != .noSuchFileOrDirectory {
       var short = FileError(error, path: "descriptors", operation: "make")
-      short.reason += ": \(needed) are needed at a time, \(taken.count) are free"
+      short.reason += ": \(needed) are needed at the same time, \(taken.count) are free"
       throw short
     } catch {
       return

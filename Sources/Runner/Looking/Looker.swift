@@ -43,7 +43,7 @@ public final class Looker: Sendable {
       let answer = try ask(LookQuestion(recognition))
       if let summary = answer.summary { return summary }
       throw answer.error
-        ?? CaptureError(file: recognition.folder, problem: "nothing was said about it")
+        ?? CaptureError(file: recognition.folder, problem: "no result came back for it")
     } catch let error as CaptureError {
       throw error
     } catch let failure as LookFailure {

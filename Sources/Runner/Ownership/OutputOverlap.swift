@@ -39,7 +39,8 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     } else {
       return nil
     }
-    return "--output \(output.shown) \(how): results and uploads lie apart; choose another folder"
+    return
+      "--output \(output.shown) \(how): results and uploads must be kept apart; choose another folder"
   }
 
   /// The folder of the capture that a folder is, or lies in; `nil`: it lies in none.

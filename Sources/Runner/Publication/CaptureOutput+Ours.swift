@@ -11,13 +11,14 @@ extension CaptureOutput {
     if let notes = try folder.folder(notesName) { try checkNotes(notes) }
     if let staging = try folder.folder(stagingName) {
       for name in try staging.names() where !isAside(name) {
-        throw FileError.notOurs(staging.path.appending(name), "is not of our making")
+        throw FileError.notOurs(staging.path.appending(name), "was not made by scanmill")
       }
     }
     if let failed = try folder.folder(failedName) {
       for name in try failed.names() where !isAside(name) {
         guard try isFailure(name, in: failed) else {
-          throw FileError.notOurs(failed.path.appending(name), "is no failed attempt of ours")
+          throw FileError.notOurs(
+            failed.path.appending(name), "is not a failed attempt that scanmill kept")
         }
       }
     }
@@ -46,7 +47,7 @@ extension CaptureOutput {
         if name.hasPrefix("."), name.hasSuffix(".new") { return }
       }
     }
-    throw FileError.notOurs(notes.path, "holds nothing of ours")
+    throw FileError.notOurs(notes.path, "holds nothing that scanmill made")
   }
 
   /// Whether `name` in the folder of failed attempts is one: with our note in it, or empty.
@@ -64,7 +65,8 @@ extension CaptureOutput {
   func removeFailure(_ stage: String) throws(FileError) {
     guard let failed = try existingFailed(), try failed.entry(stage) != nil else { return }
     guard try Self.isFailure(stage, in: failed) else {
-      throw FileError.notOurs(failed.path.appending(stage), "is no failed attempt of ours")
+      throw FileError.notOurs(
+        failed.path.appending(stage), "is not a failed attempt that scanmill kept")
     }
     try failed.remove(stage)
   }
@@ -89,7 +91,7 @@ extension CaptureOutput {
     // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
     let isTorn = bytes.allSatisfy { $0 == 0 }
     guard isTorn, try folder.folder(notesName)?.entry("memo.json")?.kind == .file else {
-      throw FileError.notOurs(path, "is not a description that we wrote")
+      throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }
   }
 }

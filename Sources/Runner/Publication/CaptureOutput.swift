@@ -124,7 +124,7 @@ struct CaptureOutput: Sendable {
   func place(_ stage: String) throws(FileError) -> Place {
     guard let entry = try folder.entry(stage) else { return .free }
     guard entry.kind == .folder, let place = try folder.folder(stage) else {
-      return .foreign("is no folder of ours")
+      return .foreign("is not a folder that scanmill made")
     }
     let names = try place.names()
     if names.isEmpty { return .free }
@@ -132,7 +132,7 @@ struct CaptureOutput: Sendable {
       return .ours
     }
     if !names.contains(ArtifactRecord.fileName), try isHalfRemoved(place, stage) { return .ours }
-    return .foreign("has no \(ArtifactRecord.fileName) of ours in it")
+    return .foreign("has no \(ArtifactRecord.fileName) that scanmill wrote")
   }
 
   /// Throws when something of somebody else is where `stage` is to be published.

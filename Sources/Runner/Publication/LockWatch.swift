@@ -56,7 +56,7 @@ struct LockWatch {
         "\(who) works on this capture at the same time; \(place) does not share locks between "
         + "machines or mounts"
     } else if let refusal = lock.refusal {
-      why = "\(place) has no locks (\(refusal)): others on it are not kept out"
+      why = "\(place) has no locks (\(refusal)), so other runs are not kept out"
     } else {
       return
     }

@@ -47,7 +47,7 @@ public final class OutputExaminer: Sendable {
     }
     if let chosen { return (try set(chosen), nil) }
     guard let source = memo?.pipeline else {
-      return (try set(standard), "its pipeline is not noted; compared with \(standard.name)")
+      return (try set(standard), "its pipeline is not recorded; compared with \(standard.name)")
     }
     if let known = read.withLock({ $0[source] }) { return (known, nil) }
     do {
@@ -93,7 +93,7 @@ public final class OutputExaminer: Sendable {
     let layout = examined.layout
     guard let recognition = place ?? recognition(layout, examined.memo) else {
       examined.notes.append(
-        "its input is gone: \(path(layout, examined.memo) ?? "nobody noted where it was")")
+        "its input is gone: \(path(layout, examined.memo) ?? "its place was not recorded")")
       fillFromRecords(&examined)
       return
     }

@@ -243,7 +243,7 @@ final class SupervisedRun {
     case .said(.exceededMemory(let used)):
       running[index]?.exceededMemory = true
       running[index]?.killReason =
-        "the worker came to use \(used >> 20) MB of memory, its limit is "
+        "the worker used \(used >> 20) MB of memory, but its limit is "
         + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
     case .ended(let end): finish(index, .ended(end))
@@ -313,7 +313,9 @@ final class SupervisedRun {
       for index in running.keys { passOnInterrupt(to: index) }
     }
     guard let left = interruption.secondsLeft(clock), left <= 0 else { return }
-    for index in running.keys { kill(index, "the grace after the interrupt was over") }
+    for index in running.keys {
+      kill(index, "it did not end within the grace period after the interrupt")
+    }
   }
 
   private func passOnInterrupt(to index: Int) {

@@ -20,7 +20,9 @@ public enum Worker {
   public static func run(_ captures: CaptureRegistry, _ stages: StageRegistry) throws {
     let channel = LineWriter(try ownOutput())
     var lines = LineReader(.standardInput)
-    guard let line = lines.next() else { throw WorkerError(description: "there is no order") }
+    guard let line = lines.next() else {
+      throw WorkerError(description: "no instructions were received")
+    }
     let order = try JSONDecoder().decode(WorkerOrder.self, from: Data(line))
     let pipeline = try order.pipeline.definition(stages)
     let clock = RunClock.system

@@ -158,7 +158,7 @@ package struct CaptureLooking {
     guard let depth = capture.depth.value, let last = frames.max() else { return [:] }
     guard last < depth.firstFrame + Self.reachableRecords(depth) || isIndexed(depth) else {
       drawn.notes.append(
-        "depth of these frames lies too far behind the beginning to be shown at once")
+        "depth of these frames is too far from the beginning of the file to be shown quickly")
       return [:]
     }
     var found: [Int: DepthImage] = [:]
@@ -195,7 +195,7 @@ package struct CaptureLooking {
       var aligner = try FrameAligner(cameras, width: width)
       return try depths.mapValues { try aligner.align($0) }
     } catch {
-      drawn.notes.append("color and depth are not brought together: \(error)")
+      drawn.notes.append("color and depth are not shown together: \(error)")
       return [:]
     }
   }

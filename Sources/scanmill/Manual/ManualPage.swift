@@ -84,7 +84,7 @@ struct ManualPage {
       [".It \(code)"] + ManualText.prose(meaning + ".")
     }
     return [
-      ".Sh EXIT STATUS", "The codes of all verbs; of several that apply the gravest is returned.",
+      ".Sh EXIT STATUS", "The codes of all verbs; if several apply, the gravest is returned.",
       ".Bl -tag -width Ds",
     ] + items + [".El"]
   }

@@ -14,7 +14,7 @@ struct VerbExample {
         "Process every capture below sample-data. The same command again does only what is not up to date.",
       words: "run sample-data --output out"),
     "watch": VerbExample(
-      purpose: "Process what lies in a folder of uploads and changes no more, then end.",
+      purpose: "Process the uploads in a folder that have stopped changing, then end.",
       words: "watch sample-data --output out --once --settle 1s"),
     "inspect": VerbExample(
       purpose: "What is in a capture?",
@@ -26,7 +26,7 @@ struct VerbExample {
       purpose: "Which captures need a person?",
       words: "status out --state failed,quarantined,incomplete"),
     "explain": VerbExample(
-      purpose: "What does a warning mean, and what is to be done?", words: "explain frame-gap"),
+      purpose: "What does a warning mean, and what should I do?", words: "explain frame-gap"),
     "report": VerbExample(
       purpose: "What became of the captures of the last 24 hours, for a script.",
       words: "report out --since 24h --format json"),
@@ -39,7 +39,8 @@ struct VerbExample {
     "graph": VerbExample(
       purpose: "The pipeline for point clouds, as text.", words: "graph point-cloud --format text"),
     "clean": VerbExample(
-      purpose: "List what failed attempts left; --yes removes it.", words: "clean out --failed"),
+      purpose: "List what failed attempts left behind; --yes removes it.",
+      words: "clean out --failed"),
     "bench": VerbExample(
       purpose: "Measure one capture once, without a run to warm up.",
       words: "bench sample-data/session_2026-11-10T01-38-53Z --repeat 1 --warmup 0"),

@@ -48,7 +48,7 @@ struct SlurmSystemTests {
         "echo MaxArraySize = 0",
         SiteAnswer.unusable("this Slurm has no job arrays (MaxArraySize=0)")
       ),
-      ("echo hello", .unusable("'scontrol show config' does not say what Slurm says")),
+      ("echo hello", .unusable("'scontrol show config' did not print a configuration of Slurm")),
       (Self.away, .silent("x: error: Unable to contact slurm controller")),
       (
         "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1",
@@ -138,7 +138,7 @@ struct SlurmSystemTests {
   @Test("An answer that cannot be read at all is none")
   func garbage() throws {
     try fakes.set("squeue", "echo hello")
-    #expect(system().tasks(of: ["34"]) == .silent("squeue answers what cannot be read"))
+    #expect(system().tasks(of: ["34"]) == .silent("the answer of squeue cannot be understood"))
   }
 
   @Test("A job is found by its name: in the queue, else in the records since the run's day")

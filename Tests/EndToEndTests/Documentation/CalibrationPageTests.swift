@@ -121,14 +121,14 @@ struct CalibrationPageTests {
       ),
       ("\"fx\": 571.6", "\"fx\": 0", "depthIntrinsics.fx = 0.0: must be above 0 and finite"),
       ("\"width\": 640", "\"width\": 16385", "must be 1 to 16384 pixels"),
-      ("\"k1\"", "\"k7\"", "distortion.color.k7: is no lens coefficient"),
+      ("\"k1\"", "\"k7\"", "distortion.color.k7: is not a lens coefficient"),
       (
         "\"fx\": 571.6", "\"k1\": 0, \"fx\": 571.6",
         "write lens coefficients below distortion.depth"
       ),
       (
         "\"schema\"", "\"depthDistortion\": {}, \"schema\"",
-        "depthDistortion: is no key of a calibration"
+        "depthDistortion: is not a key of a calibration"
       ),
     ])
   func refused(part: String, replacement: String, message: String) throws {

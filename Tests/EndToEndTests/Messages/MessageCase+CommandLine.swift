@@ -44,7 +44,7 @@ extension MessageCase {
       shows: "error: --grace is a duration with its unit, such as 30s, not '5'", 64, "such as 30s"),
     MessageCase(
       "run in/a -o out --since yesterday", shows: "error: --since is a date such as…", 64,
-      "a duration back such as 24h"),
+      "a duration back from now such as 24h"),
     MessageCase(
       "run in/a -o out --exclude [0-9", shows: "error: --exclude '[0-9': '[' without ']'…", 64,
       "write one such as '[0-9]*'"),
@@ -63,7 +63,7 @@ extension MessageCase {
       shows: "error: --stage, --intermediate, --failed and --keep-runs exclude each other…", 64,
       "give one of them"),
     MessageCase(
-      "explain in/a aligned", shows: "error: to explain a stage, name with --output the folder…",
+      "explain in/a aligned", shows: "error: to explain a stage, add --output with the folder…",
       64, "--output"),
     MessageCase(
       "watch in -o out --between 25:00-3", shows: "error: --between is two times of the day…", 64,

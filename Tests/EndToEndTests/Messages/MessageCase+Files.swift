@@ -52,7 +52,7 @@ extension MessageCase {
       65, "where uploads arrive"),
     MessageCase(
       "explain nobody imu -o done",
-      shows: "error: 'nobody' is no capture, and done holds no results…",
+      shows: "error: 'nobody' is not a capture, and done holds no results…",
       65, "with this id"),
     MessageCase(
       "bench in/a --baseline nowhere.json",

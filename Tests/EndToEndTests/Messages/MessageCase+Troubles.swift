@@ -102,8 +102,7 @@ extension MessageCase {
       for worker in Processes.children(of: run.process.processIdentifier) { kill(worker, SIGSEGV) }
       return try run.finish()
     },
-    MessageCase("program: the worker came to use … of memory, its limit is …", 1, "raise --memory")
-    {
+    MessageCase("program: the worker used … of memory, but its limit is …", 1, "raise --memory") {
       try $0.run("--memory 1MB")
     },
     MessageCase("program: …took longer than its timeout of 1s…", 1, "timeout") { place in

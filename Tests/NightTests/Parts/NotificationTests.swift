@@ -65,7 +65,7 @@ struct NotificationTests {
     let message = send("sleep 600 & echo $! > \(pids); trap '' TERM; sleep 601") {
       $0.limitSeconds = 0.5
     }
-    #expect(message == "--notify: the command was ended after 1 s")
+    #expect(message == "--notify: the command was stopped after 1 s")
     let pid = try #require(
       pid_t(try text("pids").trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(Self.isGone(pid))
@@ -75,7 +75,7 @@ struct NotificationTests {
   func interrupted() {
     #expect(
       send("sleep 600", keepWaiting: { false })
-        == "--notify: the command was ended because the program ends")
+        == "--notify: the command was stopped because the watcher is ending")
   }
 
   @Test("What it leaves in the background ends with it")
@@ -90,7 +90,7 @@ struct NotificationTests {
   func loud() throws {
     let message = send("yes") { $0.limitLogBytes = 1 << 16 }
     #expect(
-      message == "--notify: the command was ended because it printed more than 64 KiB")
+      message == "--notify: the command was stopped because it printed more than 64 KiB")
     #expect(send("echo new") { $0.limitLogBytes = 1 << 16 } == nil)
     #expect(try text("notify.log") == "new\n")
   }
