@@ -106,7 +106,7 @@ enum NightReporting {
     } catch RunSelection.Problem.several(let ids) {
       throw Failure(
         code: ExitStatus.usage,
-        text: "several runs begin with '\(text)':" + ids.prefix(20).map { "\n  \($0)" }.joined())
+        text: "several runs begin like this:" + ids.prefix(20).map { "\n  \($0)" }.joined())
     }
   }
 
