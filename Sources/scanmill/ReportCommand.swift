@@ -106,7 +106,7 @@ enum NightReporting {
     } catch RunSelection.Problem.several(let ids) {
       throw Failure(
         code: ExitStatus.usage,
-        text: "several runs begin like this:" + ids.prefix(20).map { "\n  \($0)" }.joined())
+        text: "it is the beginning of several runs:" + ids.prefix(20).map { "\n  \($0)" }.joined())
     }
   }
 

@@ -56,7 +56,7 @@ import Testing
       testDescription: "sizes of samples",
       fine: movie(table("stsz", count: 2, entries: [1, 1], skipped: [0])),
       wrong: movie(table("stsz", count: 3, entries: [1, 1], skipped: [0])),
-      words: ["3 samples", "room for 2"]),
+      words: ["3 samples", "allows only 2"]),
     Claim(
       testDescription: "samples above the limit", fine: movie([]),
       wrong: movie(table("stsz", count: 0xFFFF_FFFF, entries: [], skipped: [1])),

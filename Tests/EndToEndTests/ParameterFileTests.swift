@@ -82,7 +82,7 @@ struct ParameterFileTests {
     try FileSystem.remove(file)
     let gone = try Program.run(scene.arguments(set))
     #expect(gone.status == 1)
-    #expect(gone.errors.contains("the file of 'calibration' is gone"), "\(gone.errors)")
+    #expect(gone.errors.contains("the file of 'calibration', which is gone"), "\(gone.errors)")
     #expect(try scene.digests()["a/aligned"] == before["a/aligned"])
     // Asked for without it, the stage does not apply: that is the user's own choice.
     #expect(try scene.run().status == 0)

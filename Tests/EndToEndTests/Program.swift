@@ -63,9 +63,14 @@ final class Running {
     process.arguments = arguments
     if let environment { process.environment = environment }
     if let workFolder { process.currentDirectoryURL = URL(filePath: workFolder.string) }
-    process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output.string))
-    process.standardError = try FileHandle(forWritingTo: URL(filePath: errors.string))
+    let handles = try [output, errors].map {
+      try FileHandle(forWritingTo: URL(filePath: $0.string))
+    }
+    process.standardOutput = handles[0]
+    process.standardError = handles[1]
     try process.run()
+    // The program has its own; thousands of ours would add up, for Foundation keeps them.
+    for handle in handles { try handle.close() }
   }
 
   func finish() throws -> Program.Result {

@@ -72,11 +72,14 @@ struct IntermediateTests {
   @Test("One that proves up to date at its turn is still rebuilt for a reader that must run")
   func upToDateAndDemanded() throws {
     let workshop = try RerunTests.done(Self.chain)
-    // `raw` runs and makes the same: `fine` has nothing to do, but `depth` must run and needs it.
-    let result = workshop.run(.forced("raw", "depth"))
-    #expect(result.busy() == ["raw ran forced", "fine ran outputs-missing", "depth ran forced"])
-    #expect(workshop.run(.forced("raw")).busy() == ["raw ran forced"])
-    #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
+    // Often: `aligned`, which has nothing to do, looks for `fine` while that is made again.
+    for _ in 0..<20 {
+      // `raw` runs and makes the same: `fine` has nothing to do, but `depth` must run and needs it.
+      let result = workshop.run(.forced("raw", "depth"))
+      #expect(result.busy() == ["raw ran forced", "fine ran outputs-missing", "depth ran forced"])
+      #expect(workshop.run(.forced("raw")).busy() == ["raw ran forced"])
+      #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
+    }
   }
 
   @Test("One that fails when it is rebuilt blocks who asked for it")

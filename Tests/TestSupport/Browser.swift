@@ -49,6 +49,7 @@ public enum Browser {
     process.standardOutput = handle
     process.standardError = handle
     try process.run()
+    try handle.close()
     process.waitForEnd()
     return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
   }

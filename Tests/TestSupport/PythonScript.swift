@@ -38,6 +38,7 @@ public enum PythonScript {
     process.standardOutput = files[0]
     process.standardError = files[1]
     try process.run()
+    for file in files { try file.close() }
     process.waitForEnd()
     let status = process.terminationStatus
     return Result(

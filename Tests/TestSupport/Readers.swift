@@ -55,6 +55,7 @@ public enum Readers {
     process.standardOutput = handle
     process.standardError = handle
     try process.run()
+    try handle.close()
     process.waitForEnd()
     return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
   }

@@ -110,7 +110,8 @@ struct StagingBook: Sendable {
         "STAGING is a different folder than before, and holds no captures: is its disk mounted?"
     }
     if stagingPlace == nil, snapshot.isEmpty, let previous {
-      return "STAGING is empty, but held captures (\(previous.known)) at the last look at "
+      let captures = previous.known == 1 ? "capture" : "captures"
+      return "STAGING is empty, but held \(previous.known) \(captures) at the last look at "
         + "\(previous.lastLook): is its disk mounted?"
     }
     return nil

@@ -138,6 +138,15 @@ public struct Scheduler: Sendable {
     if case .ended(let outcome) = states[name] { outcome } else { nil }
   }
 
+  /// Whether a job has made an artifact or found one: it ended well, or is dormant. Whoever reads it and finds
+  /// none has looked at the moment in which a dormant one was made again.
+  public func hasArtifact(_ name: String) -> Bool {
+    switch states[name] {
+    case .dormant, .ended(.ran), .ended(.upToDate): true
+    case .ended, .waiting, .running, nil: false
+    }
+  }
+
   private func inputsHaveEnded(_ name: String) -> Bool {
     (inputs[name] ?? []).allSatisfy { input in
       switch states[input.stage] {

@@ -145,9 +145,7 @@ final class CaptureRun {
     let unusable = stage.inputs.map(\.stage).filter { input in
       scheduler.outcome(of: input).map { !$0.isUsable } ?? inapplicable.contains(input)
     }
-    let expected = stage.inputs.map(\.stage).filter { input in
-      scheduler.outcome(of: input).map { $0 == .ran || $0 == .upToDate } ?? false
-    }
+    let expected = stage.inputs.map(\.stage).filter(scheduler.hasArtifact)
     let runner = JobRunner(
       capture: session.capture, stage: stage, planner: planner, collector: session.collector,
       layout: session.layout, output: output, attempt: options.attempt(of: run), budget: budget,

@@ -286,7 +286,12 @@ def watch(root, parent):
         return
     os.setsid()
     # Whoever waits for the end of `start` must not find one of its descriptors open here.
-    os.closerange(3, 4096)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # that of the listing itself
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(nothing, descriptor)
