@@ -7,6 +7,8 @@ public struct CalibrationSummary: Sendable {
   public let source: CalibrationSource
   /// As a stage would use it; `nil` where there is no depth to align, or no way to do it.
   public let calibration: DepthCalibration?
+  /// What speaks against it, though it would be used.
+  private let doubts: [CalibrationDoubt]
   private let capture: Capture
   private let folder: FilePath?
 
@@ -20,11 +22,12 @@ public struct CalibrationSummary: Sendable {
     self.folder = folder
     source = CalibrationSource(file: file, folder: folder, deviceID: capture.device.id)
     if let path = source.path {
-      calibration = try CalibrationFile.read(
-        path, depthSize: Self.depthSize(capture), colorSize: Self.colorSize(capture),
-        for: Self.hasDepth(capture) ? .depthAndColor : .color)
+      let found = try CalibrationFile.read(
+        path, for: capture, Self.hasDepth(capture) ? .depthAndColor : .color)
+      (calibration, doubts) = (found.calibration, found.doubts)
     } else {
       calibration = capture.alignment
+      doubts = capture.alignment.map { FittingCalibration($0).doubts } ?? []
     }
   }
 
@@ -39,11 +42,11 @@ public struct CalibrationSummary: Sendable {
     } else if let transform = calibration.colorFromDepth {
       let millimeters = transform.translation.map { Self.short($0 * 1000, decimals: 1) }
       lines.append("depth to color: translation \(millimeters.joined(separator: " ")) mm")
-      if let suspicion = calibration.suspicion { lines.append("warning: \(suspicion)") }
     }
+    lines += doubts.map { "warning: \($0.message)" }
     if let color = calibration.colorIntrinsics {
       lines.append(
-        "color " + Self.text(color, calibration.colorDistortion, Self.colorSize(capture)))
+        "color " + Self.text(color, calibration.colorDistortion, capture.storedColorSize))
     }
     if let depth = calibration.depthIntrinsics {
       lines.append(
@@ -105,14 +108,6 @@ public struct CalibrationSummary: Sendable {
   private static func hasDepth(_ capture: Capture) -> Bool {
     if case .absent = capture.depth { return false }
     return true
-  }
-
-  /// Before the turn that makes pictures upright.
-  private static func colorSize(_ capture: Capture) -> (width: Int, height: Int)? {
-    guard let color = capture.color.value, let width = color.description.width,
-      let height = color.description.height
-    else { return nil }
-    return color.clockwiseQuarterTurns % 2 == 0 ? (width, height) : (height, width)
   }
 
   /// With at most some decimals, for reading.

@@ -147,9 +147,18 @@ extension WarningCode {
         remedy: "Give a calibration file with --set aligned.calibration=FILE.")
     case .calibrationSuspect:
       CodeWords(
-        "A calibration states something that no such device has, such as cameras meters apart.",
-        data: "It is used as it stands; aligned depth may be wrong.",
-        remedy: "Check its unit: baselines are meters, not millimeters.")
+        "A calibration is hardly that of the capture: cameras are meters apart, a focal length differs by more than 5 % from the recorded one, or the capture does not name the device that the calibration names.",
+        data: "It is used as it stands; aligned depth and exports may be wrong.",
+        remedy:
+          "Check that it was made with this device and picture size, and its unit: baselines are meters, not millimeters."
+      )
+    case .nothingLeft:
+      CodeWords(
+        "A stage removed everything that it read: all depth lies outside of the range, all confidence below the minimum, or no frame or sample is selected.",
+        data: "What it publishes is empty; the message has the counts.",
+        remedy:
+          "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill params` lists them."
+      )
     case .poseJump:
       CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",

@@ -7,11 +7,14 @@ public struct ParameterHelp: Encodable, Sendable {
     /// As the pipeline has it; `null`: not set.
     var value: JSONValue
     var standard: JSONValue
+    /// The same as they could be set, with their units; `nil`: not set.
+    var valueText: String?
+    var defaultText: String?
     var unit: String?
     var range: String
     var sentence: String
     enum CodingKeys: String, CodingKey {
-      case name, value, unit, range, sentence
+      case name, value, valueText, defaultText, unit, range, sentence
       case standard = "default"
     }
   }
@@ -33,8 +36,10 @@ public struct ParameterHelp: Encodable, Sendable {
         parameters.append(
           Parameter(
             name: name, value: values[description.name] ?? .null,
-            standard: description.standard?.json ?? .null, unit: description.unit,
-            range: description.domain, sentence: description.sentence))
+            standard: description.standard?.json ?? .null,
+            valueText: stage.parameters[description.name].map(description.text(of:)),
+            defaultText: description.standard.map(description.text(of:)),
+            unit: description.unit, range: description.domain, sentence: description.sentence))
       }
     }
   }
@@ -46,15 +51,11 @@ public struct ParameterHelp: Encodable, Sendable {
   /// does.
   public var text: String {
     parameters.map { parameter in
-      var line = "\(parameter.name)  default \(Self.text(parameter.standard))"
+      var line = "\(parameter.name)  default \(parameter.defaultText ?? "not set")"
       if parameter.value != parameter.standard {
-        line += ", here \(Self.text(parameter.value))"
+        line += ", here \(parameter.valueText ?? "not set")"
       }
       return line + "; \(parameter.range)\n    \(parameter.sentence)"
     }.joined(separator: "\n")
-  }
-
-  private static func text(_ value: JSONValue) -> String {
-    value == .null ? "not set" : value.plainText
   }
 }

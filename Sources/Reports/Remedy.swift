@@ -1,3 +1,4 @@
+import Captures
 import Pipeline
 
 /// In one sentence or two: what somebody has to do about a capture, and how it leaves failure or quarantine.
@@ -44,6 +45,10 @@ public struct Remedy: Sendable {
       if message?.hasPrefix("--strict") == true {
         return
           "Its warnings count as failures because of --strict. Copy the files that they name again, or run it without --strict."
+      }
+      if message?.contains(CalibrationFit.refusalWords) == true {
+        return
+          "Its calibration belongs to other captures: run it without the parameter, or with a calibration of its own device."
       }
       return "Copy \(damagedFile) again; \(pickedUp)."
     case .machine:

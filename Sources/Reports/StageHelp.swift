@@ -6,9 +6,11 @@ public struct StageHelp: Encodable, Sendable {
     var name: String
     var domain: String
     var standard: JSONValue
+    /// The same as it could be set, with its unit; `nil`: not set.
+    var defaultText: String?
     var sentence: String
     enum CodingKeys: String, CodingKey {
-      case name, domain, sentence
+      case name, domain, defaultText, sentence
       case standard = "default"
     }
   }
@@ -43,7 +45,7 @@ public struct StageHelp: Encodable, Sendable {
         parameters: kind.parameters.map {
           Parameter(
             name: $0.name, domain: $0.domain, standard: $0.standard?.json ?? .null,
-            sentence: $0.sentence)
+            defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
         })
     }
   }
@@ -65,7 +67,7 @@ public struct StageHelp: Encodable, Sendable {
     }
     lines.append(stage.parameters.isEmpty ? "no parameters" : "parameters")
     for parameter in stage.parameters {
-      let standard = parameter.standard == .null ? "not set" : parameter.standard.plainText
+      let standard = parameter.defaultText ?? "not set"
       lines.append("  \(padded(parameter.name, 24))\(parameter.domain); default \(standard)")
       lines.append("  \(padded("", 24))\(parameter.sentence)")
     }

@@ -174,6 +174,7 @@ extension BatchRun {
         if let record = facts[job.stage]?.published?.record { result.take(record) }
       } else {
         result.report.message = job.details.first
+        result.warnings = facts[job.stage]?.empty?.warnings ?? []
       }
       results[job.stage] = result
     }

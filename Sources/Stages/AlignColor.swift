@@ -53,6 +53,7 @@ public enum AlignColor: AlignmentStage {
     let compression = CommonParameters.compression(context.parameters)
     let frames = pictures.frames.filter(reader.hasPicture)
     let turn = Atomic<Int>(0)
+    let leftovers = LeftoverTally()
     context.progress.expect(frames.count)
     try pullFrames(
       workers: context.workers, budget: context.budget,
@@ -68,6 +69,11 @@ public enum AlignColor: AlignmentStage {
           try sampler.sample(
             picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
             mask: &scratch.mask)
+          if !leftovers.isAnythingLeft {
+            leftovers.add(
+              values: LeftoverTally.measured(depth),
+              isAnythingLeft: scratch.mask.values.contains { $0 != 0 })
+          }
         }
         try scratch.writer.encode(
           rgb: scratch.picture.rgb, width: size.width, height: size.height, into: &scratch.file)
@@ -79,6 +85,10 @@ public enum AlignColor: AlignmentStage {
         }
         context.progress.advance()
       })
+    leftovers.report(
+      "color", "depth pixels",
+      "none has a place in the color picture; check the calibration, "
+        + AlignmentChoice.settings(context.parameters), to: context.warnings)
     var recorded: [String: JSONValue] = [:]
     if !sampler.rescaledCameras.isEmpty {
       recorded["rescaledIntrinsics"] = sampler.rescaledCameras.recorded

@@ -44,6 +44,7 @@ public enum AlignDepth: AlignmentStage {
     let compression = CommonParameters.compression(context.parameters)
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
+    let leftovers = LeftoverTally()
     let frames = store.frameCount - store.holes.count
     // Side by side frames use the cores best; a few frames are split. The bytes are the same.
     let bands = max(1, context.budget.share / max(1, frames))
@@ -61,6 +62,7 @@ public enum AlignDepth: AlignmentStage {
         try reader.withFrame(frame, as: UInt16.self) { depth in
           try aligner.align(
             depth, bands: bands, scratch: &scratch.alignment, into: &scratch.aligned)
+          leftovers.add(read: depth, left: scratch.aligned.span)
         }
         try scratch.writer.encode(
           gray16: scratch.aligned, width: grid.width, height: grid.height, into: &scratch.file)
@@ -68,6 +70,10 @@ public enum AlignDepth: AlignmentStage {
         written.add(1, ordering: .relaxed)
         context.progress.advance()
       })
+    leftovers.report(
+      "aligned", "depth pixels",
+      "none has a place in the color picture; check the calibration, "
+        + AlignmentChoice.settings(context.parameters), to: context.warnings)
     return StageResult(
       frames: written.load(ordering: .relaxed), recorded: try recorded(aligner))
   }

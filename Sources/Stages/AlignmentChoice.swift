@@ -48,6 +48,11 @@ enum AlignmentChoice {
     ] + CalibrationChoice.parameters + [CommonParameters.compression]
   }
 
+  /// The parameters that leave depth out, as they are set.
+  static func settings(_ values: ParameterValues) -> String {
+    values.settings(["minimumDepth", "discontinuityAbsolute", "discontinuityRelative"])
+  }
+
   /// What was chosen; surface and grid are for the caller, who may have no such parameter.
   static func values(
     _ values: ParameterValues, surface: AlignmentParameters.Surface = standard.surface,

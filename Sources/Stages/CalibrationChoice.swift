@@ -30,6 +30,22 @@ package enum CalibrationChoice {
     }
   }
 
+  /// Why the file that is chosen for a capture cannot be used for it, before anything runs: the stage fails
+  /// with this text, also where an earlier version has published what it made of it. `nil`: nothing speaks
+  /// against it.
+  package static func refusal(_ parameters: ParameterValues, _ capture: CaptureSummary) -> String? {
+    guard let file = file(parameters, deviceID: capture.deviceID) else { return nil }
+    return CalibrationFile.refusal(of: file, for: capture)?.description
+  }
+
+  /// Whether a stage that applies also has a calibration that does.
+  package static func checked(
+    _ found: Applicability, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    guard case .applies = found, let why = refusal(parameters, capture) else { return found }
+    return .unreadable(why)
+  }
+
   /// The file to read, if it is not the capture's own values.
   package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(
@@ -45,14 +61,16 @@ package enum CalibrationChoice {
     file(parameters, deviceID: capture.deviceID).map { ["calibration": $0] } ?? [:]
   }
 
-  /// Applies to captures with depth whose calibration is complete, or replaced by a file.
+  /// Applies to captures with depth whose calibration is complete, or replaced by a file that is for them.
   package static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let depth = Applicability(capture.state(of: .depth))
     guard case .applies = depth else { return depth }
     let missing = capture.missingCalibration
-    if missing.isEmpty || file(parameters, deviceID: capture.deviceID) != nil { return .applies }
+    if missing.isEmpty || file(parameters, deviceID: capture.deviceID) != nil {
+      return checked(.applies, parameters, capture)
+    }
     return .notApplicable("the calibration is incomplete: no " + missing.joined(separator: ", no "))
   }
 
@@ -62,10 +80,18 @@ package enum CalibrationChoice {
     let cameras = try cameras(
       context.capture, file: context.externalFiles["calibration"],
       depthSize: PictureSize(width: store.width, height: store.height))
-    if let suspicion = cameras.calibration.suspicion {
-      context.warnings.add(.calibrationSuspect, "calibration", suspicion)
-    }
+    note(cameras.doubts, context)
     return cameras
+  }
+
+  /// Tells doubts, each once for a stage.
+  package static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
+    for doubt in doubts {
+      let isTold = context.warnings.warnings.contains {
+        $0.code == .calibrationSuspect && $0.subject == doubt.subject
+      }
+      if !isTold { context.warnings.add(.calibrationSuspect, doubt.subject, doubt.message) }
+    }
   }
 
   /// The cameras of a capture for depth frames of a size.
@@ -79,34 +105,26 @@ package enum CalibrationChoice {
         "the video's display matrix mirrors its pictures: no camera takes such pictures, so "
           + "depth cannot be aligned with them")
     }
-    let colorSize = storedColorSize(capture)
-    let calibration =
+    let found =
       if let file {
         try CalibrationFile.read(
-          file, depthSize: (depthSize.width, depthSize.height),
-          colorSize: colorSize.map { ($0.width, $0.height) })
+          file, for: capture, depthSize: (depthSize.width, depthSize.height))
       } else {
-        capture.alignment ?? DepthCalibration(registered: false)
+        FittingCalibration(capture.alignment ?? DepthCalibration(registered: false))
       }
     return CaptureCameras(
-      calibration: calibration, isCapturesOwn: file == nil, depthSize: depthSize,
-      colorSize: colorSize,
+      calibration: found.calibration, doubts: found.doubts, isCapturesOwn: file == nil,
+      depthSize: depthSize,
+      colorSize: capture.storedColorSize.map { PictureSize(width: $0.width, height: $0.height) },
       clockwiseQuarterTurns: capture.color.value?.clockwiseQuarterTurns ?? 0)
-  }
-
-  /// The size of the color pictures before the turn that makes them upright.
-  package static func storedColorSize(_ capture: Capture) -> PictureSize? {
-    guard let color = capture.color.value, let width = color.description.width,
-      let height = color.description.height
-    else { return nil }
-    return color.clockwiseQuarterTurns % 2 == 0
-      ? PictureSize(width: width, height: height) : PictureSize(width: height, height: width)
   }
 }
 
 /// What relates the depth frames of a capture to its color pictures.
 package struct CaptureCameras: Sendable {
   package var calibration: DepthCalibration
+  /// What speaks against it, though it is used.
+  package var doubts: [CalibrationDoubt]
   /// Whether it is what the capture states, no file of the user's.
   package var isCapturesOwn: Bool
   package var depthSize: PictureSize

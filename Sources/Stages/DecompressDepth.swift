@@ -47,9 +47,11 @@ public enum DecompressDepth: Stage {
       return StageResult(frames: 0)
     }
     let tally = OutcomeTally(subject: "depth")
+    let leftovers = LeftoverTally()
     let writer = FrameStoreWriter(
       folder: "",
-      stream: try FilteredDepth.applying(context.parameters, to: depth, of: context.capture),
+      stream: try FilteredDepth.applying(
+        context.parameters, to: depth, of: context.capture, leftovers),
       content: "millimeters")
     let frames = try writer.write(context, tally: tally)
     if context.parameters.flag("shifts"), let stored = depth.storedValues {
@@ -60,6 +62,8 @@ public enum DecompressDepth: Stage {
       _ = try shiftWriter.write(context, tally: OutcomeTally(subject: "depth"))
     }
     for warning in tally.warnings { context.warnings.add(warning) }
+    leftovers.report(
+      "depth", "measured pixels", FilteredDepth.settings(context.parameters), to: context.warnings)
     var recorded: [String: JSONValue] = [:]
     if let encoding = tally.encoding {
       recorded["streamEncodings"] = .object(["depth": .string(encoding)])

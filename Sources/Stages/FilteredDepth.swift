@@ -9,13 +9,17 @@ struct FilteredDepth: OrderedFrameSource {
   private let depth: DepthStream
   private let confidence: ConfidenceStream?
   private let filters: DepthFilters
+  private let leftovers: LeftoverTally
 
   var recordCount: Int { depth.access.recordCount }
 
   /// The stream itself when no filter is set. Throws when a minimum confidence is asked for and the
   /// capture has no confidence.
+  ///
+  /// - Parameter leftovers: is told what filters leave.
   static func applying(
-    _ parameters: ParameterValues, to depth: DepthStream, of capture: Capture
+    _ parameters: ParameterValues, to depth: DepthStream, of capture: Capture,
+    _ leftovers: LeftoverTally
   ) throws -> DepthStream {
     let filters = DepthFilters(
       minimumConfidence: parameters.integer("minimumConfidence"),
@@ -28,18 +32,27 @@ struct FilteredDepth: OrderedFrameSource {
     }
     var filtered = depth
     filtered.access = .ordered(
-      FilteredDepth(depth: depth, confidence: capture.confidence.value, filters: filters))
+      FilteredDepth(
+        depth: depth, confidence: capture.confidence.value, filters: filters, leftovers: leftovers))
     return filtered
   }
 
+  /// The parameters that remove depth, as they are set.
+  static func settings(_ parameters: ParameterValues) -> String {
+    parameters.settings(
+      ["minimumConfidence", "maximumChange", "range"]
+        + (parameters.flag("flyingPixels") ? ["flyingPixels"] : []))
+  }
+
   func makeReader() throws -> any OrderedFrameReader<UInt16> {
-    try Reader(depth, filters.minimumConfidence == nil ? nil : confidence, filters)
+    try Reader(depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers)
   }
 
   private final class Reader: OrderedFrameReader {
     private let depth: SequentialRecords<UInt16>
     private let confidence: SequentialRecords<UInt8>?
     private let filters: DepthFilters
+    private let leftovers: LeftoverTally
     /// The frame before, as stored; `nil` at the start and after a hole.
     private var previous: DepthImage?
     private var stored: DepthImage
@@ -47,10 +60,14 @@ struct FilteredDepth: OrderedFrameSource {
     private var certainty: GrayImage
     private var frame: Int
 
-    init(_ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters) throws {
+    init(
+      _ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters,
+      _ leftovers: LeftoverTally
+    ) throws {
       self.depth = try SequentialRecords(depth)
       self.confidence = try confidence.map { try SequentialRecords($0) }
       self.filters = filters
+      self.leftovers = leftovers
       stored = DepthImage(width: depth.width, height: depth.height)
       output = stored
       certainty = GrayImage(
@@ -83,6 +100,7 @@ struct FilteredDepth: OrderedFrameSource {
       try filters.apply(
         to: stored, confidence: confidence == nil ? nil : certainty, previous: previous,
         into: &output)
+      leftovers.add(read: stored.millimeters.span, left: output.millimeters.span)
       previous = stored
       pixels.removeAll(keepingCapacity: true)
       pixels.append(contentsOf: output.millimeters)

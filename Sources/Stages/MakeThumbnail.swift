@@ -17,7 +17,8 @@ public enum MakeThumbnail: Stage {
       "always", .flag, default: .flag(false),
       "Also for families that keep no thumbnail beside their media."),
     ParameterDescription(
-      "side", .integer(1...4096), default: .integer(300), "The longest side in pixels."),
+      "side", .integer(1...4096), default: .integer(300), "The longest side in pixels."
+    ).measured(in: "px"),
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .thumbnail }

@@ -89,9 +89,11 @@ public enum MatchIMU: Stage {
         "last_offset_ns",
       ], context.staging)
     var texts = SampleTexts(imu)
+    var matched = 0
     context.progress.expect(frames.count)
     try matcher.forEachFrame(at: frames, mode: mode(context.parameters)) { match in
       try context.cancellation.check()
+      matched += match.rows.count
       for row in match.rows {
         rows.csv.field(match.frame)
         rows.csv.field(match.timestamp.nanoseconds)
@@ -123,6 +125,13 @@ public enum MatchIMU: Stage {
     }
     try rows.finish()
     try counts.finish()
+    let timed = frames.count { $0 != nil }
+    if matched == 0, timed > 0, !imu.samples.isEmpty {
+      context.warnings.add(
+        .nothingLeft, "imu", count: timed,
+        "0 of \(imu.samples.count) samples belong to any of \(timed) \(timed == 1 ? "frame" : "frames"): "
+          + context.parameters.settings(["window", "mode"]))
+    }
   }
 
   private static func mode(_ parameters: ParameterValues) -> IMUMatchMode {

@@ -75,7 +75,16 @@ struct PictureLedger {
     hasCome.indices.filter { !hasCome[$0] }.compactMap(frame).filter(selection.contains)
   }
 
-  func report(_ file: String, to warnings: WarningCollector) {
+  /// Pictures that are counted and wanted.
+  private var selected: Int { (0..<counted).compactMap(frame).count(where: selection.contains) }
+
+  /// - Parameter settings: the parameters that select, as they are set.
+  func report(_ file: String, settings: String, to warnings: WarningCollector) {
+    if counted > 0, selected == 0 {
+      warnings.add(
+        .nothingLeft, "color", count: counted,
+        "0 of \(counted) pictures of \(file) are left: \(settings)")
+    }
     let holes = holes
     var facts: [String] = []
     if !holes.isEmpty {
@@ -117,7 +126,7 @@ struct PictureLedger {
   /// picture too many, and none out of turn.
   func check(written: Int, _ counts: VideoDecoder.Counts, of file: String) throws {
     let holes = holes.count
-    let all = (0..<counted).compactMap(frame).count(where: selection.contains)
+    let all = selected
     guard written == all - holes, written == wanted else {
       throw InternalError(
         "\(file): \(written) pictures written, but \(all) counted and \(holes) reported as missing")

@@ -26,6 +26,12 @@ struct StillExport: Sendable {
       first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
     let wanted = files.indices.map { (file: files[$0], frame: color.frameOfPicture?[$0] ?? $0) }
       .filter { selection.contains($0.frame) }
+    if wanted.isEmpty, !files.isEmpty {
+      context.warnings.add(
+        .nothingLeft, "color", count: files.count,
+        "0 of \(files.count) stills are left: "
+          + context.parameters.settings(FrameSelection.parameterNames))
+    }
     let written = Atomic<Int>(0)
     let unreadable = Mutex<[String]>([])
     context.progress.expect(wanted.count)

@@ -68,7 +68,9 @@ struct VideoExport: Sendable {
     let frames = written.load(ordering: .relaxed)
     let file = file.shownName
     try ledger.withLock { ledger in
-      ledger.report(file, to: context.warnings)
+      ledger.report(
+        file, settings: context.parameters.settings(FrameSelection.parameterNames),
+        to: context.warnings)
       try ledger.check(written: frames, feed.counts, of: file)
     }
     var result = StageResult(frames: frames)

@@ -16,7 +16,7 @@ struct ComparisonArguments: ParsableArguments {
 
   func validate() throws {
     for text in set where ParameterSetting(text) == nil {
-      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
+      throw ValidationError(SettingHint.message(text, pipeline: pipeline ?? "default"))
     }
   }
 

@@ -90,7 +90,7 @@ struct ProcessingArguments: ParsableArguments {
       throw ValidationError("--stall is a duration with its unit, such as 10min, not '\(stall)'")
     }
     for text in set where ParameterSetting(text) == nil {
-      throw ValidationError("--set takes STAGE.PARAM=VALUE, not '\(text)'")
+      throw ValidationError(SettingHint.message(text, pipeline: pipeline))
     }
   }
 

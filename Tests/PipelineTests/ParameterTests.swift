@@ -40,9 +40,21 @@ struct ParameterTests {
       ("window", "2m", "window: '2m' is not a duration with its unit, such as 50ms, up to 1m"),
       (
         "change", "11m",
-        "change: '11m' is not a length, such as 10mm or 0.01 (meters), 0.0 to 10.0 m"
+        "change: '11m' is not a length with its unit, such as 10mm, 0m to 10m"
       ),
-      ("range", "2..1", "range: '2..1' is not two lengths, such as 0.3m..4m"),
+      (
+        "change", "10",
+        "change: '10' is not a length with its unit, such as 10mm, 0m to 10m; write 10mm or 10m"
+      ),
+      (
+        "change", "0",
+        "change: '0' is not a length with its unit, such as 10mm, 0m to 10m; write 0mm or 0m"
+      ),
+      ("range", "2m..1m", "range: '2m..1m' is not two lengths with their units, such as 0.3m..4m"),
+      (
+        "range", "300..4000",
+        "range: '300..4000' is not two lengths with their units, such as 0.3m..4m; write 300mm..4000mm or 300m..4000m"
+      ),
       ("mode", "Fast", "mode: 'Fast' is not one of fast, slow, did you mean 'fast'?"),
       ("table", "", "table: '' is not a file"),
       ("tables", "", "tables: '' is not a folder"),
@@ -84,5 +96,17 @@ struct ParameterTests {
     #expect(values.durationNanoseconds("window") == 50_000_000)
     #expect(values.meters("window") == nil)
     #expect(values.lengths("window") == nil)
+  }
+
+  @Test("Values print as they could be set, with the unit of plain numbers behind")
+  func texts() throws {
+    #expect(try Self.description("change").text(of: .length(meters: 0.01)) == "10mm")
+    #expect(try Self.description("range").text(of: .lengths(0.3...4)) == "300mm..4m")
+    #expect(try Self.description("window").text(of: .duration(nanoseconds: 50_000_000)) == "50ms")
+    let side = ParameterDescription("side", .integer(1...9), default: .integer(3), "Side.")
+      .measured(in: "px")
+    #expect(side.text(of: .integer(3)) == "3 px" && side.unit == "px")
+    #expect(side.domain == "a whole number, 1 to 9 px")
+    #expect(try side.value(from: "3") == .integer(3), "the unit is shown, not written")
   }
 }

@@ -49,7 +49,22 @@ struct SettingTests {
       ),
       ("color.evry=2", "stage 'color' has no parameter 'evry', did you mean 'every'?"),
       ("depth.rnge=1", "stage 'depth' has no parameter 'rnge', did you mean 'range'?"),
-      ("aligned.every=2", "stage 'aligned' has no parameter 'every'"),
+      (
+        "aligned.every=2",
+        "stage 'aligned' has no parameter 'every', did you mean 'color.every'?"
+      ),
+      (
+        "reconstruction.every=2",
+        "the pipeline has no stage 'reconstruction', did you mean 'color.every'?"
+      ),
+      (
+        "aligned.minimum=2",
+        "stage 'aligned' has no parameter 'minimum', did you mean 'depth.minimum'?"
+      ),
+      (
+        "depth.range=1..2",
+        "depth.range: '1..2' is not two lengths with their units, such as 0.3m..4m; write 1mm..2mm or 1m..2m"
+      ),
       ("color.every=0", "color.every: '0' is not a whole number from 1"),
       ("color.every=", "color.every: '' is not a whole number from 1"),
       (
@@ -60,5 +75,18 @@ struct SettingTests {
   func errors(text: String, message: String) {
     let error = #expect(throws: SettingError.self) { try Self.set(text) }
     #expect(error?.description == message)
+  }
+
+  @Test(
+    "A setting without its stage suggests the parameters that end with it",
+    arguments: [
+      ("window=20ms", ", did you mean 'depth.window=20ms'?"),
+      ("range=1m..2m", ", did you mean 'depth.range=1m..2m'?"),
+      ("windw=20ms", ", did you mean 'depth.window=20ms'?"),
+      ("every", ", did you mean 'color.every'?"), ("every=2", ", did you mean 'color.every=2'?"),
+      ("nothing=2", ""), ("=2", ""), ("", ""), ("color.every", ""),
+    ])
+  func bare(text: String, suggestion: String) throws {
+    #expect(try pipeline(usualPipeline).suggestion(forSetting: text) == suggestion)
   }
 }

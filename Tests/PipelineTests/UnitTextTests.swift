@@ -67,18 +67,20 @@ struct UnitTextTests {
   }
 
   @Test(
-    "A length without unit is in meters",
+    "A length is a number with its unit",
     arguments: [
-      ("10mm", 0.01), ("1.5cm", 0.015), ("0.3m", 0.3), ("2", 2), ("1e-3m", 0.001), ("-4", -4),
-      ("30 cm", 0.3), ("0", 0),
+      ("10mm", 0.01), ("1.5cm", 0.015), ("0.3m", 0.3), ("2m", 2), ("1e-3m", 0.001), ("-4m", -4),
+      ("30 cm", 0.3), ("0m", 0), ("0mm", 0),
     ])
   func length(text: String, meters: Double) {
     #expect(LengthText.meters(text) == meters)
   }
 
   @Test(
-    "What is no length is refused",
-    arguments: ["", "m", "inf", "nan", "3km", "1..2", "1e999", "3 m x"])
+    "What is no length is refused, also a number alone",
+    arguments: [
+      "2", "0", "-4", "0.01", "1e-3", "", "m", "inf", "nan", "3km", "1..2", "1e999", "3 m x",
+    ])
   func noLength(text: String) {
     #expect(LengthText.meters(text) == nil)
   }
@@ -86,8 +88,8 @@ struct UnitTextTests {
   @Test(
     "A range has two ends; a unit at the end only counts for both",
     arguments: [
-      ("0.3m..4m", 0.3...4), ("300..4000mm", 0.3...4), ("0.3..4", 0.3...4), ("30cm..4m", 0.3...4),
-      ("1..1", 1...1), ("30 cm .. 4 m", 0.3...4), ("1e-1..1e1m", 0.1...10),
+      ("0.3m..4m", 0.3...4), ("300..4000mm", 0.3...4), ("0..4m", 0...4), ("30cm..4m", 0.3...4),
+      ("1..1m", 1...1), ("30 cm .. 4 m", 0.3...4), ("1e-1..1e1m", 0.1...10),
     ] as [(String, ClosedRange<Double>)])
   func range(text: String, meters: ClosedRange<Double>) {
     #expect(LengthText.range(text) == meters)
@@ -96,9 +98,41 @@ struct UnitTextTests {
   @Test(
     "What is no range is refused",
     arguments: [
-      "", "..", "1..", "..1", "4m..0.3m", "1", "1-2", "0.3...4m", "1..2..3", "a..b", "1..inf",
+      "", "..", "1..", "..1", "4m..0.3m", "1", "1-2", "300..4000", "0.3..4", "0..0",
+      "0.3m..4", "0mm..0", "0.3...4m", "1..2..3", "a..b", "1..inf",
     ])
   func noRange(text: String) {
     #expect(LengthText.range(text) == nil)
+  }
+
+  @Test(
+    "What a length without its unit could mean",
+    arguments: [
+      ("10", ["10mm", "10m"]), ("0.01", ["0.01mm", "0.01m"]),
+      ("300..4000", ["300mm..4000mm", "300m..4000m"]), ("0.3 .. 4", ["0.3mm..4mm", "0.3m..4m"]),
+      ("10mm", []), ("ten", []), ("", []), ("300..4000mm", []), ("..", []),
+    ] as [(String, [String])])
+  func meanings(text: String, meanings: [String]) {
+    #expect(LengthText.meanings(of: text) == meanings)
+  }
+
+  @Test(
+    "A length prints with its unit, and reads back to the same",
+    arguments: [
+      (0.01, "10mm"), (0.001, "1mm"), (0, "0m"), (1, "1m"), (65.535, "65.535m"), (0.3, "300mm"),
+      (1.5, "1.5m"), (0.0125, "12.5mm"), (-0.01, "-10mm"),
+    ])
+  func lengthText(meters: Double, text: String) {
+    #expect(LengthText.text(meters: meters) == text)
+    #expect(LengthText.meters(text) == meters)
+  }
+
+  @Test("Any length that prints reads back to the same")
+  func lengthTexts() {
+    for step in 0...2000 {
+      let meters = Double(step) * 0.00037
+      #expect(LengthText.meters(LengthText.text(meters: meters)) == meters, "\(meters)")
+    }
+    #expect(LengthText.range(LengthText.text(0.3...4)) == 0.3...4)
   }
 }

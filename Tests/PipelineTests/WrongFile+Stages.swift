@@ -55,6 +55,20 @@ extension WrongFile {
             ^
       """),
     stage(
+      "a range without units", "    uses: make-frames\n    with: {range: 300..4000}\n",
+      """
+      test.yaml:5:19: range: '300..4000' is not two lengths with their units, such as 0.3m..4m; write 300mm..4000mm or 300m..4000m
+            with: {range: 300..4000}
+                          ^
+      """),
+    stage(
+      "a length without unit", "    uses: make-frames\n    with: {change: 0}\n",
+      """
+      test.yaml:5:20: change: '0' is not a length with its unit, such as 10mm, 0m to 10m; write 0mm or 0m
+            with: {change: 0}
+                           ^
+      """),
+    stage(
       "'keep' that is neither", "    uses: make-color\n    keep: maybe\n",
       """
       test.yaml:5:11: keep is true or false

@@ -151,7 +151,7 @@ struct ReportTextTests {
         make-frames (version 3)
           Makes frames.
         parameters
-          range                   two lengths, such as 0.3m..4m; default not set
+          range                   two lengths with their units, such as 0.3m..4m; default not set
                                   What counts.
           mode                    fast|slow; default fast
                                   Which way.

@@ -21,12 +21,20 @@ public enum CalibrationFile {
     _ path: FilePath, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil, for need: CalibrationNeed = .depthAndColor
   ) throws(CalibrationError) -> DepthCalibration {
+    try readStated(path, depthSize: depthSize, colorSize: colorSize, for: need).calibration
+  }
+
+  /// The same with what the file says of itself.
+  static func readStated(
+    _ path: FilePath, depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?,
+    for need: CalibrationNeed
+  ) throws(CalibrationError) -> StatedCalibration {
     let text = try text(of: path)
     do throws(CalibrationProblem) {
-      let calibration = try parse(text, depthSize: depthSize, colorSize: colorSize)
-      if let fault = calibration.firstFault { throw CalibrationProblem(fault) }
-      try checkWhole(calibration, format(of: text), for: need)
-      return calibration
+      let stated = try parseStated(text, depthSize: depthSize, colorSize: colorSize)
+      if let fault = stated.calibration.firstFault { throw CalibrationProblem(fault) }
+      try checkWhole(stated.calibration, format(of: text), for: need)
+      return stated
     } catch {
       throw error.error(in: path)
     }
@@ -37,11 +45,23 @@ public enum CalibrationFile {
     _ text: String, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil
   ) throws(CalibrationProblem) -> DepthCalibration {
+    try parseStated(text, depthSize: depthSize, colorSize: colorSize).calibration
+  }
+
+  /// The same with what the text says of itself.
+  static func parseStated(
+    _ text: String, depthSize: (width: Int, height: Int)? = nil,
+    colorSize: (width: Int, height: Int)? = nil
+  ) throws(CalibrationProblem) -> StatedCalibration {
     switch format(of: text) {
-    case .json: try CalibrationJSON.calibration(in: text)
-    case .labText: try LabCalibrationText(text).calibration()
+    case .json: return try CalibrationJSON.stated(in: text)
+    case .labText:
+      let lab = LabCalibrationText(text)
+      return StatedCalibration(try lab.calibration(), deviceID: lab.deviceID)
     case .kalibr:
-      try KalibrChain(text).calibration(depthSize: depthSize, colorSize: colorSize)
+      let chain = try KalibrChain(text)
+      return StatedCalibration(
+        try chain.calibration(depthSize: depthSize, colorSize: colorSize), deviceID: chain.deviceID)
     }
   }
 

@@ -9,7 +9,7 @@ import Storage
 /// the value. Keys that are not known are passed over, but for those that look like a part or a lens
 /// coefficient in another spelling or place: those would quietly count as absent, a lens as none.
 enum CalibrationJSON {
-  static func calibration(in text: String) throws(CalibrationProblem) -> DepthCalibration {
+  static func stated(in text: String) throws(CalibrationProblem) -> StatedCalibration {
     let root: JSONTree
     if let problem = InputLimits.depthOfJSON.problem(BoundedJSON.depth(of: text.utf8)) {
       throw CalibrationProblem("is not a calibration: it has \(problem)")
@@ -40,7 +40,21 @@ enum CalibrationJSON {
       calibration.depthDistortion = try lens(lenses["depth"], key: "distortion.depth")
       calibration.colorDistortion = try lens(lenses["color"], key: "distortion.color")
     }
-    return calibration
+    return StatedCalibration(calibration, deviceID: try deviceID(in: object))
+  }
+
+  /// A device in another form than text would quietly count as none.
+  private static func deviceID(
+    in object: [String: JSONTree]
+  ) throws(CalibrationProblem) -> String? {
+    let key = object.keys.sorted().first { StatedCalibration.isDeviceKey($0) }
+    guard let key, let value = object[key], value != .null else { return nil }
+    guard case .string(let text) = value else {
+      throw CalibrationProblem(
+        "must be a text: the device.id of the captures that it is for", key: key,
+        value: "\(value)")
+    }
+    return text
   }
 
   private static let keys = [

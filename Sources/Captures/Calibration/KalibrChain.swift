@@ -17,6 +17,8 @@ struct KalibrChain {
   }
 
   private(set) var cameras: [Camera] = []
+  /// The device that the chain names, beside its cameras.
+  let deviceID: String?
 
   init(_ text: String) throws(CalibrationProblem) {
     let root: Node?
@@ -34,6 +36,12 @@ struct KalibrChain {
         "is neither JSON, `key = value` text nor a Kalibr camera chain (docs/calibration.md shows each)"
       )
     }
+    deviceID =
+      mapping.lazy.compactMap { entry in
+        entry.key.string.flatMap {
+          StatedCalibration.isDeviceKey($0) ? entry.value.scalar?.string : nil
+        }
+      }.first
     var chain = RigidTransform.identity
     while let node = mapping[Node("cam\(cameras.count)")] {
       let camera = KalibrNode(node, path: "cam\(cameras.count)")

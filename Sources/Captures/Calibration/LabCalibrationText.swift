@@ -41,6 +41,12 @@ struct LabCalibrationText {
       colorDistortion: try lens("color"))
   }
 
+  /// The device that the text names.
+  var deviceID: String? {
+    entries.keys.sorted().first { StatedCalibration.isDeviceKey($0) }
+      .flatMap { entries[$0] }.map { String($0.value) }
+  }
+
   private static let lensKeys = ["color", "depth"].flatMap { name in
     (1...5).map { "k\($0)_\(name)" }
   }

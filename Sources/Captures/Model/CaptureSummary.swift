@@ -83,6 +83,15 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     parts[part] ?? .absent("the capture has no \(part.rawValue)")
   }
 
+  /// How many cameras took depth and color; `nil` where the capture does not state it, or has no depth.
+  public var arrangement: CameraArrangement? {
+    guard let exports else { return nil }
+    if exports.isRegistered { return .oneCamera }
+    return missingCalibration.contains(Self.extrinsics) ? nil : .twoCameras
+  }
+
+  private static let extrinsics = "extrinsics"
+
   private static func frames(of capture: Capture) -> PartState {
     if let problem = capture.framesProblem { return .unreadable(problem.description) }
     return capture.frames.isEmpty ? .absent("the capture has no frames") : .present
@@ -97,13 +106,13 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   }
 
   private static func missing(in calibration: DepthCalibration?) -> [String] {
-    guard let calibration else { return ["color intrinsics", "depth intrinsics", "extrinsics"] }
+    guard let calibration else { return ["color intrinsics", "depth intrinsics", extrinsics] }
     var missing: [String] = []
     if calibration.colorIntrinsics == nil { missing.append("color intrinsics") }
     if calibration.depthIntrinsics == nil, !calibration.registered {
       missing.append("depth intrinsics")
     }
-    if calibration.colorFromDepth == nil, !calibration.registered { missing.append("extrinsics") }
+    if calibration.colorFromDepth == nil, !calibration.registered { missing.append(extrinsics) }
     return missing
   }
 }

@@ -101,7 +101,10 @@ package final class ExportFolder: Sendable {
   /// Writes `frames.csv`, `export.json` and `README.txt`, last of all.
   package func finish(_ account: ExportAccount, _ readme: ExportReadme) throws -> StageResult {
     let canonical = context.capture.frames.count
-    if let frames = account.frames { try writeFrames(frames, account.names) }
+    if let frames = account.frames {
+      if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }
+      try writeFrames(frames, account.names)
+    }
     let ways = shared.withLock { $0 }
     // The least cheap way that was needed: what a user must know before changing a file in place.
     let way = [FileSharing.copy, .link, .clone].first { ways[$0, default: 0] > 0 }

@@ -3,6 +3,7 @@ import Geometry
 import Parallel
 import Pipeline
 import Processing
+import Stages
 
 /// The frames that an export writes, and what became of all others: every canonical frame once.
 package struct ExportFrames: Sendable {
@@ -54,8 +55,20 @@ package struct ExportFrames: Sendable {
     if notSelected > 0 { account[.notSelected] = notSelected }
     leftOut = account
     guard mayBeEmpty || !frames.isEmpty else {
-      throw StageDoesNotApply(Self.nothing(account))
+      throw StageDoesNotApply(
+        Self.nothing(account),
+        warnings: nothingLeft(source.context).map { [$0] } ?? [])
     }
+  }
+
+  /// That the selection left none of the frames that could have been written; `nil`: it did, or there were none.
+  package func nothingLeft(_ context: StageContext) -> CaptureWarning? {
+    let notSelected = leftOut[.notSelected] ?? 0
+    guard frames.isEmpty, notSelected > 0 else { return nil }
+    return CaptureWarning(
+      .nothingLeft, context.stage, count: notSelected,
+      "0 of \(notSelected) frames are left: "
+        + context.parameters.settings(FrameSelection.parameterNames))
   }
 
   /// Frames of a format that needs none of them: a track without frames is a track.

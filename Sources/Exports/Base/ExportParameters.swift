@@ -65,13 +65,17 @@ package enum ExportParameters {
   /// Noise densities, which are written only when they are given.
   package static let noise = [
     ParameterDescription(
-      "gyroscopeNoise", .number(0...1e6), "Noise density, rad/s/√Hz; absent when not given."),
+      "gyroscopeNoise", .number(0...1e6), "Noise density, rad/s/√Hz; absent when not given."
+    ).measured(in: "rad/s/√Hz"),
     ParameterDescription(
-      "gyroscopeWalk", .number(0...1e6), "Random walk, rad/s²/√Hz; absent when not given."),
+      "gyroscopeWalk", .number(0...1e6), "Random walk, rad/s²/√Hz; absent when not given."
+    ).measured(in: "rad/s²/√Hz"),
     ParameterDescription(
-      "accelerometerNoise", .number(0...1e6), "Noise density, m/s²/√Hz; absent when not given."),
+      "accelerometerNoise", .number(0...1e6), "Noise density, m/s²/√Hz; absent when not given."
+    ).measured(in: "m/s²/√Hz"),
     ParameterDescription(
-      "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."),
+      "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."
+    ).measured(in: "m/s³/√Hz"),
   ]
 
   package static let personal = ParameterDescription(

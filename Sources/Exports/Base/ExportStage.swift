@@ -80,7 +80,7 @@ extension ExportStage {
           + capture.missingCalibration.joined(separator: ", no ")
           + "; give \(name).calibration")
     }
-    return .applies
+    return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {

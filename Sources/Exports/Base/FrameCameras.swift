@@ -23,16 +23,16 @@ package struct FrameCameras: Sendable {
     let capture = context.capture
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
     if let file = context.externalFiles["calibration"] {
-      let stored = CalibrationChoice.storedColorSize(capture)
-      let depth = capture.depth.value
-      let calibration = try CalibrationFile.read(
-        file, depthSize: depth.map { ($0.width, $0.height) },
-        colorSize: stored.map { ($0.width, $0.height) }, for: need)
-      self.calibration = calibration
-      let camera = calibration.colorIntrinsics.flatMap { camera in
-        stored.map { camera.fitted(toWidth: $0.width, height: $0.height) } ?? camera
+      let found = try CalibrationFile.read(file, for: capture, need)
+      CalibrationChoice.note(found.doubts, context)
+      var calibration = found.calibration
+      if need == .depthAndColor {
+        calibration.depthIntrinsics = try Self.fitted(
+          calibration.depthIntrinsics, .depth, capture.depth.value.map { ($0.width, $0.height) })
       }
-      fixed = camera?.turnedClockwise(quarterTurns: turns)
+      self.calibration = calibration
+      fixed = try Self.fitted(calibration.colorIntrinsics, .color, capture.storedColorSize)?
+        .turnedClockwise(quarterTurns: turns)
       rows = [:]
       distortion =
         calibration.colorDistortion.isNone
@@ -60,6 +60,19 @@ package struct FrameCameras: Sendable {
     self.rows = rows
     let lens = capture.alignment?.colorDistortion ?? .none
     distortion = lens.isNone ? nil : lens.turnedClockwise(quarterTurns: turns)
+  }
+
+  /// The camera for pictures of a size; throws where they have another shape, as the alignment does.
+  private static func fitted(
+    _ camera: PinholeCamera?, _ role: CameraRole, _ size: (width: Int, height: Int)?
+  ) throws(AlignmentError) -> PinholeCamera? {
+    guard let camera, let size else { return camera }
+    guard let fitted = camera.fitted(toWidth: size.width, height: size.height) else {
+      throw .sizeMismatch(
+        camera: role, calibration: PictureSize(width: camera.width, height: camera.height),
+        picture: PictureSize(width: size.width, height: size.height))
+    }
+    return fitted
   }
 
   /// Pixel centers at integers, size that of the pictures; `nil` = not known.

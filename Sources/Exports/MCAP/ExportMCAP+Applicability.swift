@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Stages
 
 extension ExportMCAP {
   /// Anything with a time: a picture, a sample, a pose. What is there must be readable.
@@ -12,14 +13,18 @@ extension ExportMCAP {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
     // Builds that did not look find out at work.
-    guard let facts = capture.exports else { return .applies }
+    guard let facts = capture.exports else {
+      return CalibrationChoice.checked(.applies, parameters, capture)
+    }
     if capture.state(of: .frames) == .present {
       let found = ExportNeeds.cameraToIMU.applicability(name, parameters, capture)
       guard case .applies = found else { return found }
     }
     let reasons = lacking(parameters, capture, facts)
-    return reasons.isEmpty
-      ? .applies : .notApplicable("nothing with a time: " + reasons.joined(separator: ", "))
+    guard reasons.isEmpty else {
+      return .notApplicable("nothing with a time: " + reasons.joined(separator: ", "))
+    }
+    return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
   /// Empty as soon as one thing has a time.

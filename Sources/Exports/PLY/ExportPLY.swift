@@ -119,8 +119,9 @@ public enum ExportPLY: ExportStage {
     {
       return .unreadable(why)
     }
-    guard needsConfidence(parameters) else { return .applies }
-    return Applicability(capture.state(of: .confidence))
+    let confidence =
+      needsConfidence(parameters) ? Applicability(capture.state(of: .confidence)) : .applies
+    return CalibrationChoice.checked(confidence, parameters, capture)
   }
 
   private static func missingCalibration(
@@ -161,6 +162,7 @@ public enum ExportPLY: ExportStage {
       context.progress.advance(by: batch.count)
     }
     try sink.finish()
+    warnIfNothingIsLeft(plan, sink.points, context)
 
     var account = ExportAccount(frames: plan.account)
     account.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
@@ -172,5 +174,20 @@ public enum ExportPLY: ExportStage {
       "framesWithoutPose": .integer(Int64(plan.account.leftOut[.noPose] ?? 0)),
     ]
     return result
+  }
+
+  /// Depth is counted again, but only where no point was written.
+  private static func warnIfNothingIsLeft(
+    _ plan: PointCloudPlan, _ points: Int, _ context: StageContext
+  ) {
+    guard points == 0 else { return }
+    let leftovers = LeftoverTally()
+    for frame in plan.frames {
+      leftovers.add(values: plan.measuredPixels(frame), isAnythingLeft: false)
+    }
+    leftovers.report(
+      context.stage, "measured pixels",
+      context.parameters.settings(["minimumConfidence", "maximumDistance", "pixels", "color"]),
+      to: context.warnings)
   }
 }

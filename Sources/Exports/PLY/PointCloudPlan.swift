@@ -110,6 +110,12 @@ struct PointCloudPlan: Sendable {
     return byFrame
   }
 
+  /// How many pixels of a frame are a measurement.
+  func measuredPixels(_ frame: Int) -> Int {
+    reader.hasPicture(frame)
+      ? reader.withFrame(frame, as: UInt16.self) { LeftoverTally.measured($0) } : 0
+  }
+
   /// Points of one frame.
   func draw(
     _ frame: Int, confidence: GrayImage?, _ scratch: inout PointCloudScratch

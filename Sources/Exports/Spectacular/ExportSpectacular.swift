@@ -38,7 +38,7 @@ public enum ExportSpectacular: ExportStage {
       return .notApplicable(
         "the video's display matrix mirrors its pictures: no camera takes such pictures")
     }
-    return .applies
+    return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {

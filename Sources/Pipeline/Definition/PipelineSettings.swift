@@ -26,17 +26,28 @@ extension PipelineDefinition {
   /// The pipeline with one more parameter set. A parameter of an inner step is set under the name of
   /// the stage it is part of.
   public func setting(_ setting: ParameterSetting) throws(SettingError) -> PipelineDefinition {
-    try checkStage(setting.stage)
+    do throws(SettingError) {
+      try checkStage(setting.stage)
+    } catch {
+      // A stage that is near, or a kind, is more likely than a parameter of the same name elsewhere.
+      let words = stages.map { ($0.name, $0.kind.name) }
+      let isNear = !StageWords.hint(setting.stage, words).hasPrefix("; stages: ")
+      let others = isNear ? [] : settable(setting.parameter)
+      guard !others.isEmpty else { throw error }
+      throw SettingError(
+        description: "the pipeline has no stage '\(setting.stage)'" + Self.suggestion(others))
+    }
     var result = self
     let byName = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0) })
     let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, byName)
     if owners.isEmpty {
       let known = stages.filter { $0.name == setting.stage || $0.partOf == setting.stage }
         .flatMap { $0.kind.parameters.map(\.name) }
+      let near = NearestName.suggestion(setting.parameter, among: known)
       throw SettingError(
         description:
           "stage '\(setting.stage)' has no parameter '\(setting.parameter)'"
-          + NearestName.suggestion(setting.parameter, among: known))
+          + (near.isEmpty ? Self.suggestion(settable(setting.parameter)) : near))
     }
     for index in result.stages.indices where owners.contains(result.stages[index].name) {
       let kind = result.stages[index].kind
@@ -73,6 +84,40 @@ extension PipelineDefinition {
             + "\(content.rawValue), and '\(stage.name)' needs \(port.accepts.rawValue) from it")
       }
     }
+  }
+
+  /// What could be meant by a setting that names no stage, such as `window=20ms`: `", did you mean
+  /// 'imu.window=20ms'?"`, or nothing.
+  public func suggestion(forSetting text: String) -> String {
+    let bare = text.prefix { $0 != "=" }
+    guard !bare.isEmpty, !bare.contains(".") else { return "" }
+    let exact = settable(String(bare))
+    let near = NearestName.find(
+      String(bare), among: Set(stages.flatMap { $0.kind.parameters.map(\.name) }).sorted())
+    let names = exact.isEmpty ? near.map(settable) ?? [] : exact
+    return Self.suggestion(names.map { $0 + text.dropFirst(bare.count) })
+  }
+
+  /// The ways to set a parameter of this name, in pipeline order: `imu.window`. That of an inner step under
+  /// the stage that it is part of.
+  func settable(_ parameter: String) -> [String] {
+    stages.filter { stage in stage.kind.parameters.contains { $0.name == parameter } }
+      .map { "\($0.partOf ?? $0.name).\(parameter)" }
+      .reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+  }
+
+  /// More names than these are a list that nobody reads.
+  private static let mostSuggested = 4
+
+  private static func suggestion(_ names: [String]) -> String {
+    guard let last = names.last else { return "" }
+    guard names.count > 1 else { return ", did you mean '\(last)'?" }
+    if names.count > mostSuggested {
+      let shown = names.prefix(mostSuggested).map { "'\($0)'" }.joined(separator: ", ")
+      return ", did you mean one of \(shown), …?"
+    }
+    let shown = names.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+    return ", did you mean \(shown) or '\(last)'?"
   }
 
   /// Throws when the pipeline has no stage of this name.

@@ -27,6 +27,8 @@ public struct ParameterDescription: Sendable {
   public var sentence: String
   /// `NAME=VALUE`, whose values records do not show.
   public var isSecret = false
+  /// What a plain number counts or measures, such as `px`; `nil`: nothing, or the kind tells.
+  private var numberUnit: String?
 
   public init(
     _ name: String, _ kind: Kind, default standard: ParameterValue? = nil, _ sentence: String
@@ -44,21 +46,35 @@ public struct ParameterDescription: Sendable {
     return copy
   }
 
+  /// The same, for plain numbers that are measured in something. The unit is shown and never written.
+  public func measured(in unit: String) -> ParameterDescription {
+    var copy = self
+    copy.numberUnit = unit
+    return copy
+  }
+
   /// What values are in: `nil` for those that need none, or whose text names it.
   public var unit: String? {
     switch kind {
     case .duration: "s"
     case .length, .lengthRange: "m"
-    case .flag, .integer, .number, .choice, .text, .file, .folder, .list: nil
+    case .integer, .number: numberUnit
+    case .flag, .choice, .text, .file, .folder, .list: nil
     }
+  }
+
+  /// A value of this parameter for people: as it could be set, with its unit.
+  public func text(of value: ParameterValue) -> String {
+    value.text + (numberUnit.map { " \($0)" } ?? "")
   }
 
   /// What a value looks like, for help and error texts.
   public var domain: String {
     switch kind {
     case .flag: "true or false"
-    case .integer(let range): Self.text(range)
-    case .number(let range): "a number, \(range.lowerBound) to \(range.upperBound)"
+    case .integer(let range): Self.text(range) + (numberUnit.map { " \($0)" } ?? "")
+    case .number(let range):
+      "a number, \(range.lowerBound) to \(range.upperBound)" + (numberUnit.map { " \($0)" } ?? "")
     case .choice(let names): names.joined(separator: "|")
     case .duration(let range):
       "a duration with its unit, such as 50ms"
@@ -68,10 +84,11 @@ public struct ParameterDescription: Sendable {
             ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
             + DurationText.text(nanoseconds: range.upperBound))
     case .length(let range):
-      "a length, such as 10mm or 0.01 (meters)"
+      "a length with its unit, such as 10mm"
         + (range.upperBound < .greatestFiniteMagnitude
-          ? ", \(range.lowerBound) to \(range.upperBound) m" : "")
-    case .lengthRange: "two lengths, such as 0.3m..4m"
+          ? ", \(LengthText.text(meters: range.lowerBound)) to "
+            + LengthText.text(meters: range.upperBound) : "")
+    case .lengthRange: "two lengths with their units, such as 0.3m..4m"
     case .text: "text"
     case .file: "a file"
     case .folder: "a folder"
@@ -95,8 +112,15 @@ public struct ParameterDescription: Sendable {
 
   /// What a value looks like, as an error tells it.
   private func expectation(insteadOf text: String) -> String {
-    guard case .choice(let names) = kind else { return domain }
-    return "one of " + names.joined(separator: ", ") + NearestName.suggestion(text, among: names)
+    switch kind {
+    case .choice(let names):
+      return "one of " + names.joined(separator: ", ") + NearestName.suggestion(text, among: names)
+    case .length, .lengthRange:
+      let meanings = LengthText.meanings(of: text)
+      return domain
+        + (meanings.isEmpty ? "" : "; write \(meanings.joined(separator: " or "))")
+    case .flag, .integer, .number, .duration, .text, .file, .folder, .list: return domain
+    }
   }
 
   private func parsed(_ text: String) -> ParameterValue? {

@@ -11,6 +11,15 @@ public enum ParameterValue: Hashable, Sendable {
   /// A list of texts, for argument vectors.
   case list([String])
 
+  /// For people, as it could be set: lengths and durations with their unit.
+  public var text: String {
+    switch self {
+    case .length(let meters): LengthText.text(meters: meters)
+    case .lengths(let range): LengthText.text(range)
+    case .flag, .integer, .number, .text, .duration, .list: json.plainText
+    }
+  }
+
   /// As it is recorded in `artifact.json` and digested into the fingerprint.
   public var json: JSONValue {
     switch self {

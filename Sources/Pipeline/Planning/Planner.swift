@@ -14,6 +14,11 @@ public struct StageFacts: Sendable {
   /// What the stage was made from when it found out at work that there is nothing to do.
   public var empty: ArtifactRecord?
 
+  /// What its last run had to tell, be it of what is published or of why nothing is.
+  public var warnings: [CaptureWarning] {
+    published?.record.warnings ?? empty?.warnings ?? []
+  }
+
   public init(
     applicability: Applicability, captureInputs: CaptureInputs? = nil,
     external: [String: Digest] = [:], published: PublishedArtifact? = nil

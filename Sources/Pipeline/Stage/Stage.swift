@@ -111,9 +111,12 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// `not-applicable` with this reason, and nothing is published.
 public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
+  /// What is to be told besides: that everything was there, and was thrown away.
+  public var warnings: [CaptureWarning]
 
-  public init(_ reason: String) {
+  public init(_ reason: String, warnings: [CaptureWarning] = []) {
     description = reason
+    self.warnings = warnings
   }
 }
 
@@ -122,7 +125,8 @@ public enum Applicability: Hashable, Sendable, Codable {
   case applies
   /// The capture lacks what the stage is about; never a failure.
   case notApplicable(String)
-  /// The stream is there and cannot be read: the stage fails with this text.
+  /// The stream is there and cannot be read, or a file that a parameter names is of another capture: the
+  /// stage fails with this text.
   case unreadable(String)
 
   /// From the state of the part that the stage is about.

@@ -26,6 +26,8 @@ final class CaptureRun {
   private let removal: IntermediateRemoval
   /// Stages that have nothing to do for this capture, selected or not.
   private let inapplicable: Set<String>
+  /// What stages had to tell that found out in an earlier run that nothing is left for them.
+  private let emptied: [String: [CaptureWarning]]
 
   private var scheduler: Scheduler
   private var events: StageEvents
@@ -57,6 +59,7 @@ final class CaptureRun {
     let facts = session.collector.facts(of: pipeline)
     inapplicable = Set(
       facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
+    emptied = facts.compactMapValues(\.empty?.warnings)
     removal = IntermediateRemoval(
       pipeline: pipeline,
       removedBefore: Set(facts.filter { $0.value.published?.state == .removed }.keys))
@@ -132,7 +135,10 @@ final class CaptureRun {
   private func start(_ name: String) {
     guard let stage = planner.pipeline[name], let job = jobs[name] else { return }
     switch job.action {
-    case .notApplicable: return finish(name, closed(stage, .notApplicable, job.details.first))
+    case .notApplicable:
+      var result = closed(stage, .notApplicable, job.details.first)
+      result.warnings = emptied[name] ?? []
+      return finish(name, result)
     case .blocked: return finish(name, closed(stage, .blocked, job.details.first))
     case .upToDate: return finish(name, upToDate(stage))
     case .run: break

@@ -48,7 +48,9 @@ struct CaptureSession {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
     for stage in pipeline.stages {
-      guard let record = collector.shelf.record(stage.name) else { continue }
+      guard
+        let record = collector.shelf.record(stage.name) ?? collector.shelf.empty(stage.name)
+      else { continue }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
     }

@@ -95,6 +95,7 @@ struct JobRunner: Sendable {
       {
         result.report.outcome = .notApplicable
         result.report.message = why
+        result.warnings = facts.empty?.warnings ?? []
         return .ended(stage.name, result)
       }
       let decision = decide(facts, inputs)
@@ -116,6 +117,7 @@ struct JobRunner: Sendable {
         result.report.outcome = .notApplicable
         result.report.reason = nil
         result.report.message = reason.description
+        result.warnings = reason.warnings
         return .ended(stage.name, result)
       }
       result.take(record)
@@ -343,7 +345,7 @@ struct JobRunner: Sendable {
       stage: stage.name, ingredients: ingredients,
       recorded: [Planner.emptyKey: .string(reason.description)], outputs: [], started: now,
       finished: now, seconds: clock.monotonicSeconds() - start, cpuSeconds: 0,
-      peakMemoryBytes: 0, frames: 0, warnings: [], program: program)
+      peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: program)
     try output.notes.makeFolder(CaptureOutput.emptyName)
       .replace("\(stage.name).json", with: JSONText.pretty(record))
   }

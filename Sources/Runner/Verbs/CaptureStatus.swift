@@ -98,10 +98,10 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         failures: failures))
   }
 
-  /// Those of opening, as noted, and those of published artifacts.
+  /// Those of opening, as noted, and those of published artifacts and of stages that had nothing left.
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
     capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
-      found.merged(with: capture.facts[stage.name]?.published?.record.warnings ?? [])
+      found.merged(with: capture.facts[stage.name]?.warnings ?? [])
     }
   }
 

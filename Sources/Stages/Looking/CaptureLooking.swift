@@ -191,7 +191,7 @@ package struct CaptureLooking {
       let cameras = try CalibrationChoice.cameras(
         capture, file: calibration.path,
         depthSize: PictureSize(width: depth.width, height: depth.height))
-      if let suspicion = cameras.calibration.suspicion { drawn.notes.append(suspicion) }
+      drawn.notes += cameras.doubts.map(\.message)
       var aligner = try FrameAligner(cameras, width: width)
       return try depths.mapValues { try aligner.align($0) }
     } catch {

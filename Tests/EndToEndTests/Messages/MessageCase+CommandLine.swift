@@ -101,6 +101,11 @@ extension MessageCase {
       "run in/a -o out --set aligned.grid",
       shows: "error: --set takes STAGE.PARAM=VALUE, not 'aligned.grid'", 64, "STAGE.PARAM=VALUE"),
     MessageCase(
+      "run in/a -o out --set window=20ms",
+      shows:
+        "error: --set takes STAGE.PARAM=VALUE, not 'window=20ms', did you mean 'imu.window=20ms'?",
+      64, "'imu.window=20ms'"),
+    MessageCase(
       "run in/a -o out --set aligned.grd=color",
       shows: "error: stage 'aligned' has no parameter 'grd', did you mean 'grid'?", 64, "grid"),
     MessageCase(
@@ -116,6 +121,14 @@ extension MessageCase {
     MessageCase(
       "run in/a -o out --set depth.range=4m..0.3m",
       shows: "error: depth.range: '4m..0.3m' is not two lengths…", 64, "such as 0.3m..4m"),
+    MessageCase(
+      "run in/a -o out --set depth.range=300..4000",
+      shows: "error: depth.range: '300..4000' is not two lengths with their units…", 64,
+      "write 300mm..4000mm or 300m..4000m"),
+    MessageCase(
+      "run in/a -o out --set depth.maximumChange=10",
+      shows: "error: depth.maximumChange: '10' is not a length with its unit…", 64,
+      "write 10mm or 10m"),
     MessageCase(
       "run in/a -o out --set color.first=3 --set color.last=1",
       shows: "error: color.last=1: stage 'color' would write nothing: first 3 is after last 1", 64,

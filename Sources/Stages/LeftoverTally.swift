@@ -1,0 +1,83 @@
+import Captures
+import Pipeline
+import Processing
+import Synchronization
+
+/// Notices a stage that throws away everything it reads. Used by any number of threads.
+///
+/// Counts until something is left, and nothing from then on: a usual run pays for a frame or two.
+package final class LeftoverTally: Sendable {
+  private struct Counts {
+    var frames = 0
+    var values = 0
+    var isAnythingLeft = false
+  }
+
+  private let counts = Mutex(Counts())
+
+  package init() {}
+
+  /// Whether counting is over.
+  package var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }
+
+  /// A frame of which nothing is known yet.
+  ///
+  /// - Parameters:
+  ///   - values: measurements that were read.
+  ///   - isAnythingLeft: whether one of them, or what was made of them, is left.
+  package func add(values: Int, isAnythingLeft: Bool) {
+    counts.withLock {
+      $0.frames += values > 0 ? 1 : 0
+      $0.values += values
+      $0.isAnythingLeft = $0.isAnythingLeft || isAnythingLeft
+    }
+  }
+
+  /// A frame of depth, 0 = no measurement, and what was made of it.
+  package func add(
+    read: Span<UInt16>, left: Span<UInt16>
+  ) {
+    guard !isAnythingLeft else { return }
+    add(values: Self.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
+  }
+
+  /// Pixels that are a measurement.
+  package static func measured(_ pixels: Span<UInt16>) -> Int {
+    pixels.withUnsafeBufferPointer { pixels in
+      pixels.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
+    }
+  }
+
+  private static func isAnyMeasured(_ pixels: Span<UInt16>) -> Bool {
+    pixels.withUnsafeBufferPointer { $0.contains { $0 != 0 } }
+  }
+
+  /// Warns when there was something and nothing is left of it.
+  ///
+  /// - Parameters:
+  ///   - subject: the stream.
+  ///   - values: what was counted, such as `depth pixels`.
+  ///   - reason: the parameters that decided, as they are set, or what to check.
+  package func report(
+    _ subject: String, _ values: String, _ reason: String, to warnings: WarningCollector
+  ) {
+    let counts = counts.withLock { $0 }
+    guard counts.values > 0, !counts.isAnythingLeft else { return }
+    warnings.add(
+      .nothingLeft, subject, count: counts.frames,
+      "0 of \(counts.values) \(values) of \(counts.frames) "
+        + "\(counts.frames == 1 ? "frame" : "frames") are left: \(reason)")
+  }
+}
+
+extension FrameSelection {
+  /// Of the parameters that select frames, in every stage.
+  package static var parameterNames: [String] { ["every", "first", "last"] }
+}
+
+extension ParameterValues {
+  /// Those of `names` that are set, as they could be set: `range=0.3m..4m, minimumConfidence=2`.
+  package func settings(_ names: [String]) -> String {
+    names.compactMap { name in self[name].map { "\(name)=\($0.text)" } }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Runs in which a stage throws away everything it read")
+struct NothingLeftRunTests {
+  /// What is set, and the stage whose artifact says so; `nil`: a stage that has no artifact then.
+  struct Case: CustomTestStringConvertible, Sendable {
+    var family: String
+    var settings: [String]
+    var export: String?
+    var artifact: String?
+    var subject: String
+    var words: [String]
+
+    var testDescription: String { "\(family): \(settings.joined(separator: " "))" }
+
+    init(
+      _ family: String, _ settings: [String], export: String? = nil, in artifact: String? = nil,
+      _ subject: String, _ words: String...
+    ) {
+      (self.family, self.settings, self.export) = (family, settings, export)
+      (self.artifact, self.subject, self.words) = (artifact, subject, words)
+    }
+  }
+
+  static let cases = [
+    Case("scannet", ["depth.range=300m..4000m"], "depth", "measured pixels", "range=300m..4000m"),
+    Case(
+      "arkit-scanner", ["depth.minimumConfidence=3", "depth.flyingPixels=true"], "depth",
+      "minimumConfidence=3, flyingPixels=true"),
+    Case("multiscan", ["depth.range=60m..65m"], "depth", "range=60m..65m"),
+    Case(
+      "scannet", ["aligned.minimumDepth=60m"], in: "aligned", "aligned", "minimumDepth=60m"),
+    Case("scannet", ["color.first=100"], in: "color", "color", "0 of 4 pictures", "first=100"),
+    Case(
+      "strabo", ["color.every=3", "color.first=7"], in: "color", "color", "0 of 4", "every=3"),
+    Case("vi-slam", ["imu.window=0ns"], in: "imu", "imu", "window=0ns, mode=symmetric"),
+    Case(
+      "arkit-scanner", ["export-ply.maximumDistance=1mm", "export-ply.every=1"], export: "ply",
+      in: "export-ply", "export-ply", "maximumDistance=1mm"),
+    Case(
+      "arkit-scanner", ["export-mcap.first=100"], export: "mcap", in: "export-mcap", "export-mcap",
+      "0 of 4 frames", "first=100"),
+    Case(
+      "arkit-scanner", ["export-colmap.first=100"], export: "colmap", "export-colmap",
+      "0 of 4 frames", "first=100"),
+  ]
+
+  private static func found(
+    _ warnings: Any?, _ at: String, location: SourceLocation = #_sourceLocation
+  ) -> [String: Any]? {
+    let all = (warnings as? [[String: Any]] ?? []).filter {
+      $0["code"] as? String == "nothing-left"
+    }
+    #expect(all.count == 1, "\(at): \(warnings ?? "no warnings")", sourceLocation: location)
+    return all.first
+  }
+
+  @Test(
+    "It is told in the artifact, the run, its repetition, status, report and capture.json",
+    arguments: cases)
+  func told(_ example: Case) throws {
+    let scene = try ExportScene(example.family, frames: 4)
+    let settings = example.settings.flatMap { ["--set", $0] }
+    let words = settings + (example.export.map { ["--export", $0] } ?? []) + ["--json"]
+    for run in ["first", "again"] {
+      let result = try scene.run(words)
+      #expect(result.status == 0, "\(run): \(result.errors)")
+      let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
+      let warning = Self.found(capture["warnings"], run)
+      #expect(warning?["subject"] as? String == example.subject)
+      #expect((warning?["count"] as? Int ?? 0) > 0 && warning?["severity"] as? String == "warning")
+      let message = warning?["message"] as? String ?? ""
+      for word in example.words { #expect(message.contains(word), "\(run): \(message)") }
+    }
+    func document(_ path: String) throws -> [String: Any]? {
+      let file = scene.capture.appending(path).string
+      return try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
+        as? [String: Any]
+    }
+    _ = Self.found(try document("capture.json")?["warnings"], "capture.json")
+    if let artifact = example.artifact {
+      _ = Self.found(try document("\(artifact)/artifact.json")?["warnings"], "artifact.json")
+    }
+    let status = try Program.run(["status", scene.output.string, "--json"])
+    let row = (try status.json()["captures"] as? [[String: Any]])?.first
+    #expect((row?["warnings"] as? Int ?? 0) > 0, "\(row ?? [:])")
+    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let told = (try report.json()["captures"] as? [[String: Any]])?.first
+    _ = Self.found(told?["warnings"], "report")
+    #expect(try scene.run(words + ["--strict"]).status == 1, "--strict counts it")
+  }
+
+  @Test("Filters that leave anything say nothing")
+  func leftAnything() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    let result = try scene.run([
+      "--json", "--export", "ply,mcap,colmap", "--set", "depth.range=0.1m..60m", "--set",
+      "depth.minimumConfidence=0", "--set", "depth.maximumChange=0mm", "--set", "color.first=1",
+      "--set", "export-ply.every=1", "--set", "export-ply.maximumDistance=60m", "--set",
+      "export-mcap.first=3",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(!result.output.contains("nothing-left"), "\(result.output)")
+  }
+
+  @Test("params shows units in defaults and ranges")
+  func units() throws {
+    let lines = try Program.run(["params", "exports"]).output.split(separator: "\n").map(
+      String.init)
+    func line(_ name: String) -> String { lines.first { $0.hasPrefix(name + "  ") } ?? "" }
+    #expect(line("aligned.minimumDepth").contains("default 1mm; a length with its unit"))
+    #expect(line("aligned.discontinuityAbsolute").contains("default 10mm;"))
+    #expect(line("aligned.discontinuityAbsolute").hasSuffix(", 0m to 65.535m"))
+    #expect(line("imu.window").contains("default 50ms;"))
+    #expect(line("thumbnail.side").contains("default 300 px; a whole number, 1 to 4096 px"))
+    #expect(line("export-euroc.gyroscopeNoise").hasSuffix("rad/s/√Hz"))
+    let json = try Program.run(["params", "exports", "--json"]).json()
+    let parameters = try #require(json["parameters"] as? [[String: Any]])
+    // What it prints can be set, and changes nothing.
+    let settings = parameters.compactMap { parameter -> [String]? in
+      guard let name = parameter["name"] as? String, let text = parameter["defaultText"] as? String,
+        ["s", "m"].contains(parameter["unit"] as? String)
+      else { return nil }
+      return ["--set", "\(name)=\(text)"]
+    }
+    #expect(settings.count > 4)
+    let scene = try Scene("a", frames: 2)
+    #expect(try scene.run("--pipeline", "exports").status == 0)
+    let again = try Program.run(
+      scene.arguments(["--pipeline", "exports", "-n", "--exit-code"] + settings.flatMap(\.self)))
+    #expect(again.status == 0, "\(again.output) \(again.errors)")
+  }
+}
