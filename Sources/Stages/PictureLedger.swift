@@ -75,15 +75,16 @@ struct PictureLedger {
     hasCome.indices.filter { !hasCome[$0] }.compactMap(frame).filter(selection.contains)
   }
 
-  /// Pictures that are counted and wanted.
-  private var selected: Int { (0..<counted).compactMap(frame).count(where: selection.contains) }
+  /// Of the pictures that are counted and belong to a frame.
+  private var frames: [Int] { (0..<counted).compactMap(frame) }
 
   /// - Parameter settings: the parameters that select, as they are set.
   func report(_ file: String, settings: String, to warnings: WarningCollector) {
-    if counted > 0, selected == 0 {
+    let frames = frames
+    if !frames.isEmpty, !frames.contains(where: selection.contains) {
       warnings.add(
-        .nothingLeft, "color", count: counted,
-        "0 of \(counted) pictures of \(file) are left: \(settings)")
+        .nothingLeft, "color", count: frames.count,
+        "0 of \(frames.count) pictures of \(file) are left: \(settings)")
     }
     let holes = holes
     var facts: [String] = []
@@ -126,7 +127,7 @@ struct PictureLedger {
   /// picture too many, and none out of turn.
   func check(written: Int, _ counts: VideoDecoder.Counts, of file: String) throws {
     let holes = holes.count
-    let all = selected
+    let all = frames.count(where: selection.contains)
     guard written == all - holes, written == wanted else {
       throw InternalError(
         "\(file): \(written) pictures written, but \(all) counted and \(holes) reported as missing")

@@ -106,7 +106,7 @@ struct CalibrationKindTests {
         let text = try Program.run(
           [
             "run", place.input.string, "-o", place.folder.path.appending("out").string, "--set",
-            "aligned.calibration=\(file)",
+            "aligned.calibration=\(file)", "-q",
           ])
         #expect(text.errors.components(separatedBy: Self.words).count == 2, "\(text.errors)")
       }
@@ -167,7 +167,8 @@ struct CalibrationKindTests {
     let two = try place.lab("s", as: "two.json")
     let params = try Program.run(["params", "exports", "--json"]).json()["parameters"]
     let names = (params as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
-      .filter { $0.hasSuffix(".calibration") }
+      // What reads a failed `aligned` would be blocked by it.
+      .filter { $0.hasSuffix(".calibration") && !$0.hasPrefix("aligned.") }
     #expect(names.count >= 11, "\(names)")
     let result = try Program.run(
       [

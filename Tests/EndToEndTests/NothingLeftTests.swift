@@ -29,7 +29,7 @@ struct NothingLeftRunTests {
   static let cases = [
     Case("scannet", ["depth.range=300m..4000m"], "depth", "measured pixels", "range=300m..4000m"),
     Case(
-      "arkit-scanner", ["depth.minimumConfidence=3", "depth.flyingPixels=true"], "depth",
+      "multiscan", ["depth.minimumConfidence=3", "depth.flyingPixels=true"], "depth",
       "minimumConfidence=3, flyingPixels=true"),
     Case("multiscan", ["depth.range=60m..65m"], "depth", "range=60m..65m"),
     Case(
@@ -96,7 +96,7 @@ struct NothingLeftRunTests {
 
   @Test("Filters that leave anything say nothing")
   func leftAnything() throws {
-    let scene = try ExportScene("arkit-scanner", frames: 4)
+    let scene = try ExportScene("multiscan", frames: 4)
     let result = try scene.run([
       "--json", "--export", "ply,mcap,colmap", "--set", "depth.range=0.1m..60m", "--set",
       "depth.minimumConfidence=0", "--set", "depth.maximumChange=0mm", "--set", "color.first=1",

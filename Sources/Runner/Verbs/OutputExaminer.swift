@@ -50,18 +50,28 @@ public final class OutputExaminer: Sendable {
       return (try set(standard), "its pipeline is not recorded; compared with \(standard.name)")
     }
     if let known = read.withLock({ $0[source] }) { return (known, nil) }
+    let pipeline: PipelineDefinition
     do {
-      let pipeline = try source.definition(stages)
-      let changed = try set(pipeline)
-      read.withLock { $0[source] = changed }
-      return (changed, nil)
-    } catch let error as PipelineError {
-      let first = error.diagnostics.first.map { ": \($0.message)" } ?? ""
+      pipeline = try source.definition(stages)
+    } catch {
       return (
         try set(standard),
-        "its pipeline \(source.name) cannot be read any more\(first); compared with "
+        "its pipeline \(source.name) cannot be read any more\(Self.reason(error)); compared with "
           + standard.name
       )
+    }
+    let changed = try set(pipeline)
+    read.withLock { $0[source] = changed }
+    return (changed, nil)
+  }
+
+  /// Of a pipeline or of settings that an earlier version took: a length without its unit, a parameter that
+  /// there is no more.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as PipelineError:
+      error.diagnostics.first.map { ": \($0.message)" } ?? ""
+    default: ": \(error)"
     }
   }
 

@@ -169,5 +169,21 @@ extension MessageCase {
       try $0.write("{}", "lab.json")
       return try $0.program("inspect in/a --calibration lab.json")
     },
+    MessageCase(
+      "input: lab.json: does not apply to this capture: it is of one camera…", 1,
+      "leave it out, or give one with depthIntrinsics and colorFromDepth"
+    ) {
+      try $0.write("{\"registered\":true,\(color)}", "lab.json")
+      return try $0.run("--set aligned.calibration=lab.json")
+    },
+    MessageCase(
+      "input: lab.json: deviceId = B2: does not apply to this capture: it is of another…",
+      1, "give that of the capture's own device"
+    ) {
+      try $0.write(
+        "{\"deviceId\":\"B2\",\(color),\(depth),\"colorFromDepth\":[1,0,0,0.03,0,1,0,0,0,0,1,0,0,0,0,1]}",
+        "lab.json")
+      return try $0.run("--set aligned.calibration=lab.json")
+    },
   ]
 }
