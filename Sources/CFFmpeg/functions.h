@@ -2,6 +2,9 @@
  * Every function of FFmpeg that the program calls, as F(library, function): the one list. A function that is
  * missing here is an undefined symbol when the program is linked.
  */
+F(avutil, av_color_primaries_name)
+F(avutil, av_color_space_name)
+F(avutil, av_color_transfer_name)
 F(avutil, av_display_rotation_get)
 F(avutil, av_display_rotation_set)
 F(avutil, av_frame_alloc)

@@ -159,6 +159,14 @@ extension WarningCode {
         remedy:
           "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill params` lists them."
       )
+    case .hdrVideo:
+      CodeWords(
+        "The video is HDR (HLG, PQ), logarithmic or linear: its values are not meant for an ordinary screen.",
+        data:
+          "The pictures are those that the ffmpeg program gives, without conversion: exact, but with little contrast.",
+        remedy:
+          "Convert the pictures before you show them or train on them; transfer and primaries are in capture.json. Record without HDR next time."
+      )
     case .poseJump:
       CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",
@@ -171,9 +179,9 @@ extension WarningCode {
         remedy: "Do not use them for geometry.")
     case .pairingApproximate:
       CodeWords(
-        "No common clock was recorded.",
+        "No common clock was recorded, or a movie was trimmed and its rows were not.",
         data:
-          "Pictures are paired by order or by the start of the recording; expect an error of a frame or more.",
+          "Pictures are paired by order or by the start of the recording; expect an error of a frame or more, or of what the message says.",
         remedy: "Check the pairs with the preview pipeline.")
     case .geoNoFix:
       CodeWords(

@@ -39,6 +39,7 @@ public enum InspectionText {
   private static func streamLines(_ capture: Capture, _ encodings: [String: String]) -> [String] {
     [
       line("color", capture.color, encodings) { $0.description },
+      capture.color.value?.description.colorWords.map { String(repeating: " ", count: 14) + $0 },
       line("depth", capture.depth, encodings) { $0.description },
       line("confidence", capture.confidence, encodings) { $0.description },
       line("imu", capture.imu, encodings) { $0.description },

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import Testing
 
@@ -53,6 +54,30 @@ struct VISLAMPairingTests {
     #expect(pairing.rowOfPicture == kept)
     #expect(pairing.start == rows[kept[0]])
     #expect(!pairing.isApproximate)
+  }
+
+  @Test(
+    "Rows that leave several places for the first picture: it is behind as many as an edit list hides",
+    arguments: [
+      // Rows, the first and the last that is shown, whether the counts prove it, by how much it may be off.
+      (30, 10, 29, true, nil), (30, 10, 24, false, 333), (120, 70, 119, true, nil),
+      (40, 10, 39, true, nil), (60, 10, 34, false, 833),
+    ] as [(Int, Int, Int, Bool, Int64?)])
+  func hidden(count: Int, first: Int, last: Int, isProven: Bool, off: Int64?) throws {
+    let rows = (0..<count).map {
+      Timestamp(nanoseconds: 5_000_000_000_000 + (Int64($0) * 1_000_000_000 + 15) / 30)
+    }
+    let shown = Array(first...last)
+    var hidden = HiddenPictures()
+    hidden.before = first
+    hidden.nanoseconds = rows[first] - rows[0]
+    let pairing = VISLAMPairing(
+      rows: rows, pictures: pictures(rows, shown), tickNanoseconds: Self.tick, rowsHaveGaps: false,
+      hidden: hidden)
+    #expect(pairing.rowOfPicture == shown)
+    #expect(pairing.start == rows[first])
+    #expect(pairing.isApproximate == !isProven)
+    #expect(pairing.mostOffNanoseconds.map(HiddenStart.milliseconds) == off)
   }
 
   @Test("Evenly spaced rows do not tell which were dropped: the earliest rows, and a warning")

@@ -24,9 +24,15 @@ static inline int64_t scanmill_nopts(void) { return AV_NOPTS_VALUE; }
 
 /*
  * What FFmpeg has to say goes nowhere, but messages of a codec about damage (errors, concealed blocks) are
- * counted in the int that its context's `opaque` points to, if any. Decoding threads work on copies of
- * the context, which share it.
+ * counted in the two ints that its context's `opaque` points to, if any: all of them in the first; in the
+ * second those about the picture itself, not about pictures that it refers to and that are not there.
+ * Decoding threads work on copies of the context, which share them.
  */
+static inline int scanmill_is_about_reference(const char *format) {
+  return strncmp(format, "mmco", 4) == 0 || strncmp(format, "Missing reference", 17) == 0
+      || strncmp(format, "reference picture missing", 25) == 0 || strncmp(format, "co located", 10) == 0
+      || strncmp(format, "number of reference frames", 26) == 0;
+}
 static inline void scanmill_note_message(void *object, int level, const char *format, va_list arguments) {
   (void)arguments;
   if (object == NULL || level > AV_LOG_INFO)
@@ -34,9 +40,12 @@ static inline void scanmill_note_message(void *object, int level, const char *fo
   const AVClass *kind = *(const AVClass **)object;
   if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0)
     return;
-  int *count = ((AVCodecContext *)object)->opaque;
-  if (count != NULL && (level <= AV_LOG_ERROR || strncmp(format, "concealing", 10) == 0))
-    __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+  int *counts = ((AVCodecContext *)object)->opaque;
+  if (counts == NULL || (level > AV_LOG_ERROR && strncmp(format, "concealing", 10) != 0))
+    return;
+  __atomic_fetch_add(counts, 1, __ATOMIC_RELAXED);
+  if (!scanmill_is_about_reference(format))
+    __atomic_fetch_add(counts + 1, 1, __ATOMIC_RELAXED);
 }
 static inline void scanmill_silence(void) { av_log_set_callback(scanmill_note_message); }
 static inline int scanmill_message_count(const int *count) { return __atomic_load_n(count, __ATOMIC_RELAXED); }

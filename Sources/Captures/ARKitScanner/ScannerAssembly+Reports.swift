@@ -53,7 +53,10 @@ extension ARKitScanner.Assembly {
     if let color {
       warnings.add(
         .frameCountMismatch, "color", count: abs(color - expected),
-        "\(color) pictures for \(expected) frames: paired by index from 0")
+        "\(color) pictures for \(expected) frames: "
+          + (start.firstRow > 0
+            ? "paired from \(start.firstRow) on, as the movie's edit list hides as many pictures before"
+            : "paired by index from 0"))
     }
     if let depth {
       warnings.add(

@@ -9,10 +9,16 @@ extension ARKitScanner.Assembly {
       var description = StreamDescription(
         file: video.name, encoding: video.track.encoding, width: size.width, height: size.height,
         frames: video.pictureCount)
-      describe(times: times(ofFirst: video.pictureCount), in: &description)
+      description.color = video.track.color
+      describe(
+        times: framesOfPictures.compactMap { time(ofFrame: $0) }, in: &description)
+      warnings.add(
+        .pairingApproximate, "color", count: start.doubt == nil ? 0 : video.pictureCount,
+        start.doubt ?? "")
       return ColorStream(
         source: .video(video.path, track: video.track.number), description: description,
         clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
+        frameOfPicture: start.firstRow > 0 ? Array(framesOfPictures) : nil,
         order: video.track.order, isMirrored: video.track.orientation.isMirrored)
     }
   }

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -6,9 +7,17 @@ extension ARKitScanner {
   struct Assembly {
     let contents: Contents
     let warnings = WarningCollector()
+    /// Where the pictures begin among the frames.
+    let start: HiddenStart
 
     init(_ contents: Contents) {
       self.contents = contents
+      let times = contents.sides.times
+      let depth = contents.depth.value?.recordCount ?? 0
+      start = HiddenStart(
+        contents.video.value?.track.hidden ?? HiddenPictures(),
+        pictures: contents.video.value?.pictureCount ?? 0,
+        times: times.isEmpty ? [Timestamp?](repeating: nil, count: depth) : times)
     }
 
     var sides: Sides { contents.sides }
@@ -16,7 +25,11 @@ extension ARKitScanner {
     var keyCount: Int { sides.isKilled ? 0 : sides.times.count }
     var depthCount: Int? { contents.depth.value?.recordCount }
     var pictureCount: Int? { contents.video.value?.pictureCount }
-    var frameCount: Int { max(keyCount, depthCount ?? 0, pictureCount ?? 0) }
+    var frameCount: Int { max(keyCount, depthCount ?? 0, framesOfPictures.upperBound) }
+    /// The frames that have a picture.
+    var framesOfPictures: Range<Int> {
+      pictureCount.map { start.firstRow..<start.firstRow + $0 } ?? 0..<0
+    }
 
     func time(ofFrame frame: Int) -> Timestamp? {
       frame < sides.times.count ? sides.times[frame] : nil
@@ -55,7 +68,7 @@ extension ARKitScanner {
         let hasDepth =
           frame < depthCount ?? 0 && !(contents.depth.value?.isEmpty(record: frame) ?? true)
         return CaptureFrame(
-          timestamp: time, colorTimestamp: frame < pictureCount ?? 0 ? time : nil,
+          timestamp: time, colorTimestamp: framesOfPictures.contains(frame) ? time : nil,
           depthTimestamp: hasDepth ? time : nil)
       }
     }

@@ -28,7 +28,7 @@ extension ARKitScanner {
       }
       self.sides = sides
       depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
-      video = Self.video(in: folder)
+      video = Self.video(in: folder, keys: sides.times.count)
       generation = Generation(
         folder, metadata: metadata.value,
         keysAreTimes: !sides.isKilled && !sides.isNominal, layout: depth.value?.layout.kind)
@@ -63,10 +63,10 @@ extension ARKitScanner {
       }
     }
 
-    private static func video(in folder: Folder) -> StreamState<Video> {
+    private static func video(in folder: Folder, keys: Int) -> StreamState<Video> {
       guard let name = folder.videoFile else { return .absent("no video file") }
       do throws(CaptureError) {
-        return .present(try Video(folder.path(of: name), name: name))
+        return .present(try Video(folder.path(of: name), name: name, keys: keys))
       } catch {
         return .unreadable(error)
       }

@@ -21,9 +21,11 @@ extension ARKitScanner {
     }
 
     /// The first video track: the app writes one, and no audio. The container is told by its content.
-    init(_ path: FilePath, name: String) throws(CaptureError) {
+    ///
+    /// - Parameter keys: entries of the pose file, if there are any.
+    init(_ path: FilePath, name: String, keys: Int) throws(CaptureError) {
       do throws(VideoError) {
-        let index = try VideoIndex.read(path)
+        let index = try VideoIndex.read(path, statedCounts: keys > 0 ? [keys] : [])
         guard let track = index.tracks.first, track.pictureCount > 0, track.storedWidth > 0,
           track.storedHeight > 0
         else {

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import Storage
 import SystemPackage
@@ -134,6 +135,15 @@ private struct StreamDocument: Encodable {
     try object.encode(description.lastTimestamp?.nanoseconds, forKey: "lastTimestampNs")
     try object.encode(description.rateHz, forKey: "rateHz")
     try object.encode(description.gaps, forKey: "gaps")
+    if let color = description.color {
+      try object.encode(color.bitDepth, forKey: "bitDepth")
+      try object.encode(color.transfer, forKey: "transfer")
+      try object.encode(color.primaries, forKey: "primaries")
+      try object.encode(color.matrix, forKey: "matrix")
+      try object.encode(color.range, forKey: "range")
+      try object.encode(color.assumedMatrix?.rawValue, forKey: "assumedMatrix")
+      try object.encode(color.assumedRange?.rawValue, forKey: "assumedRange")
+    }
     try object.encodeIfPresent(clockwiseQuarterTurns, forKey: "clockwiseQuarterTurns")
     try object.encodeIfPresent(isMirrored, forKey: "mirrored")
     try object.encodeIfPresent(samples, forKey: "samples")

@@ -18,6 +18,8 @@ public struct StreamDescription: Hashable, Sendable {
   public var lastTimestamp: Timestamp?
   public var rateHz: Double?
   public var gaps: Int?
+  /// How the pictures of a video are to be understood; `nil` for other streams.
+  public var color: VideoColor?
 
   public init(
     file: String, encoding: String, width: Int? = nil, height: Int? = nil, frames: Int? = nil,

@@ -36,4 +36,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case confidenceMissing = "confidence-missing"
   case calibrationSuspect = "calibration-suspect"
   case nothingLeft = "nothing-left"
+  case hdrVideo = "hdr-video"
 }

@@ -25,22 +25,41 @@ extension MultiScan.Assembly {
           "the rotation of \(name) is not a multiple of 90 degrees; it is not applied")
       }
       VideoOddities(video.track).report(to: warnings, beside: contents.colorFit)
+      let hiddenDoubt = start.doubt ?? hiddenTime(video)
       if pairsApproximately {
         warnings.add(
           .pairingApproximate, "color", count: video.pictures,
-          "pictures are paired by index or by the start of the recording, not by a common clock")
+          "pictures are paired by index or by the start of the recording, not by a common clock"
+            + (hiddenDoubt.map { "; " + $0 } ?? ""))
+      } else if let hiddenDoubt {
+        warnings.add(.pairingApproximate, "color", count: video.pictures, hiddenDoubt)
       }
+      var stream = description(
+        name, encoding: video.track.encoding, width: video.track.uprightWidth,
+        height: video.track.uprightHeight,
+        frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
+        times: frames.map(\.colorTimestamp))
+      stream.color = video.track.color
       return .present(
         ColorStream(
           source: .video(files.path(of: name), track: video.track.number),
-          description: description(
-            name, encoding: video.track.encoding, width: video.track.uprightWidth,
-            height: video.track.uprightHeight,
-            frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
-            times: frames.map(\.colorTimestamp)),
+          description: stream,
           clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
+          frameOfPicture: start.firstRow > 0
+            ? Array(start.firstRow..<start.firstRow + video.pictures) : nil,
           order: video.track.order, isMirrored: video.track.orientation.isMirrored))
     }
+  }
+
+  /// Where pictures are timed from the start of the motion files: an edit list may hide that start.
+  private func hiddenTime(_ video: MultiScan.Video) -> String? {
+    let hidden = video.track.hidden
+    guard hidden.before > 0, contents.linesInUse == nil, contents.earliestMotion != nil else {
+      return nil
+    }
+    return
+      "the movie's edit list hides its first \(hidden.before) pictures: if motion was recorded from the first "
+      + "of them on, times are \(HiddenStart.milliseconds(hidden.nanoseconds)) ms too early"
   }
 
   private var pairsApproximately: Bool {

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -10,6 +11,8 @@ extension MultiScan {
     let warnings: WarningCollector
     let pairing: FramePairing
     let frames: [CaptureFrame]
+    /// Where the pictures begin among the frames.
+    let start: HiddenStart
 
     init(_ contents: Contents, warnings: WarningCollector) {
       var contents = contents
@@ -25,7 +28,8 @@ extension MultiScan {
           confidenceFrames: confidence?.frames ?? 0)
       contents.dropFarOffLines(ofFirst: pairing.lines)
       self.contents = contents
-      frames = Self.frames(contents, pairing: pairing)
+      start = Self.start(contents, pairing: pairing)
+      frames = Self.frames(contents, pairing: pairing, firstPicture: start.firstRow)
     }
 
     func capture() -> Capture {

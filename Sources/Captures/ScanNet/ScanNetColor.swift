@@ -12,13 +12,16 @@ enum ScanNetColor {
     var clockwiseQuarterTurns: Int
     var order: PictureOrder
     var oddities: VideoOddities
+    var color: VideoColor
   }
 
   /// Cost: one scan of the file for start codes.
-  static func facts(of file: FilePath) throws(CaptureError) -> Facts {
+  ///
+  /// - Parameter statedCounts: how many pictures metadata and times speak of.
+  static func facts(of file: FilePath, statedCounts: Set<Int>) throws(CaptureError) -> Facts {
     let index: VideoIndex
     do {
-      index = try VideoIndex.read(file, container: .annexB)
+      index = try VideoIndex.read(file, container: .annexB, statedCounts: statedCounts)
     } catch {
       throw CaptureError(
         file: file, byteOffset: error.byteOffset.map(Int.init), problem: error.what,
@@ -34,6 +37,6 @@ enum ScanNetColor {
       pictures: track.pictureCount, width: isSizeKnown ? width : nil,
       height: isSizeKnown ? height : nil,
       clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns, order: track.order,
-      oddities: VideoOddities(track))
+      oddities: VideoOddities(track), color: track.color)
   }
 }

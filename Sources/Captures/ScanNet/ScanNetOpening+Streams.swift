@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import Storage
 import SystemPackage
@@ -25,13 +26,16 @@ extension ScanNetOpening {
     }
   }
 
-  func color() -> StreamState<ScanNetColor.Facts> {
+  /// - Parameter timedPictures: how many color times there are, if there are any.
+  func color(timedPictures: Int?) -> StreamState<ScanNetColor.Facts> {
     guard let path = files.color else {
       missing("h264", "there is no color")
       return .absent("\(files.stem).h264 is missing")
     }
     do {
-      return .present(try ScanNetColor.facts(of: path))
+      let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
+      return .present(
+        try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
     } catch {
       return .unreadable(error)
     }
@@ -56,6 +60,7 @@ extension ScanNetOpening {
       file: name(path), encoding: "h264-annexb", width: facts.width ?? claimed.0,
       height: facts.height ?? claimed.1, frames: facts.pictures,
       declaredFrames: metadata.count("numColorFrames"))
+    description.color = facts.color
     let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
     description.firstTimestamp = known.first
     description.lastTimestamp = known.last

@@ -44,7 +44,7 @@ struct ScanNetOpening {
     describe(&capture)
 
     let depth = ScanNetDepth(files, metadata: metadata, into: warnings)
-    let color = color()
+    let color = color(timedPictures: depth.layout?.colorTimes.count)
     let frameCount = max(depth.layout?.records.count ?? 0, color.value?.pictures ?? 0)
     let (imu, imuStart, imuEnd) = imu()
     capture.imu = imu

@@ -7,17 +7,23 @@ struct VideoOddities: Sendable {
   let backwardSteps: Int
   /// Pictures of another size than the first.
   let picturesOfOtherSize: Int
+  /// The transfer, where it is one that an ordinary screen does not expect.
+  let unusualTransfer: String?
 
   init(_ track: VideoTrack) {
     self.init(
       pictures: track.pictureCount, backwardSteps: track.backwardSteps,
-      picturesOfOtherSize: track.picturesOfOtherSize)
+      picturesOfOtherSize: track.picturesOfOtherSize,
+      unusualTransfer: track.color.isUnusualTransfer ? track.color.transfer : nil)
   }
 
-  init(pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int) {
+  init(
+    pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int, unusualTransfer: String? = nil
+  ) {
     self.pictures = pictures
     self.backwardSteps = backwardSteps
     self.picturesOfOtherSize = picturesOfOtherSize
+    self.unusualTransfer = unusualTransfer
   }
 
   /// - Parameter fit: what the app states of the size, if it states any. A size that changes within the
@@ -29,6 +35,12 @@ struct VideoOddities: Sendable {
     warnings.add(
       .sizeMismatch, "color", count: picturesOfOtherSize,
       "the size changes within the video: pictures of another size than the first keep their own")
+    if let unusualTransfer {
+      warnings.add(
+        .hdrVideo, "color",
+        "the video's transfer is \(unusualTransfer): its pictures are written as the ffmpeg program gives "
+          + "them, without conversion, and look washed out on an ordinary screen")
+    }
     if picturesOfOtherSize == 0 { fit?.report(to: warnings) }
   }
 }

@@ -33,6 +33,7 @@ extension StraboSession {
     var description = StreamDescription(
       file: file, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
       frames: track.pictureCount)
+    description.color = track.color
     description.firstTimestamp = movie.times.first
     description.lastTimestamp = movie.times.last
     description.rateHz = TimeSteps(movie.times).rateHz

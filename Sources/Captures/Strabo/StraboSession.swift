@@ -1,3 +1,4 @@
+import Codecs
 import FoundationEssentials
 import Geometry
 import Storage
@@ -88,11 +89,22 @@ struct StraboSession {
       description.firstTimestamp = log.times.first
       description.lastTimestamp = log.times.last
       description.rateHz = TimeSteps(log.times).rateHz
+      if case .movie(let movie) = media, !log.times.isEmpty { reportHidden(movie) }
       return .present(
         GeoStream(description: description, track: log.track, coverage: .everyFrame))
     } catch {
       return .unreadable(error)
     }
+  }
+
+  /// The log counts from the beginning of the recording, pictures from the first one that is shown.
+  private func reportHidden(_ movie: StraboMovie) {
+    let hidden = movie.track.hidden
+    warnings.add(
+      .pairingApproximate, "geo", count: hidden.before > 0 ? movie.times.count : 0,
+      "the movie's edit list hides its first \(hidden.before) pictures "
+        + "(\(HiddenStart.milliseconds(hidden.nanoseconds)) ms): if the log begins with them, positions are off "
+        + "by as much")
   }
 
   /// The app notes the time when it has put the files in place: for a movie its end.

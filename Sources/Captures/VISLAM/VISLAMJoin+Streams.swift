@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -28,6 +29,7 @@ extension VISLAMJoin {
       var description = StreamDescription(
         file: video.file, encoding: video.codec, width: video.width, height: video.height,
         frames: video.ticks.count, declaredFrames: declaredFrames)
+      description.color = video.color
       describeTimes(&description)
       return .present(
         ColorStream(

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import SystemPackage
 
@@ -48,10 +49,14 @@ struct VISLAMJoin {
     guard !rows.isEmpty else { return VISLAMFrames(pictures: times) }
     let pairing = VISLAMPairing(
       rows: rows, pictures: times, tickNanoseconds: video.tickNanoseconds,
-      rowsHaveGaps: rowsHaveGaps)
+      rowsHaveGaps: rowsHaveGaps, hidden: video.hidden)
     warnings.add(
       .pairingApproximate, "video", count: pairing.isApproximate ? times.count : 0,
-      "the times of video and frame table do not prove which picture belongs to which row")
+      "the times of video and frame table do not prove which picture belongs to which row"
+        + (pairing.mostOffNanoseconds.map {
+          ": the movie's edit list hides its first \(video.hidden.before) pictures, times may be off by "
+            + "\(HiddenStart.milliseconds($0)) ms"
+        } ?? ""))
     return VISLAMFrames(rows: rows, pictures: times, pairing: pairing)
   }
 

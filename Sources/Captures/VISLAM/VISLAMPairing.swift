@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 
 /// Which row of the frame table belongs to which picture of the video.
@@ -17,15 +18,22 @@ struct VISLAMPairing {
   private(set) var start: Timestamp
   /// Whether the times do not prove the pairing.
   private(set) var isApproximate = false
+  /// By how much times may be off because an edit list hides pictures of which rows do not tell; `nil` = not so.
+  private(set) var mostOffNanoseconds: Int64?
 
   /// - Parameters:
   ///   - rows: times of the rows, increasing, at least one.
   ///   - pictures: presentation times in nanoseconds from the first picture, in display order.
   ///   - tickNanoseconds: the resolution of `pictures`.
   ///   - rowsHaveGaps: whether frames are missing between rows.
+  ///   - hidden: what an edit list hides; rows may know nothing of it. Where the times leave several rows for the
+  ///     first picture, it is the one behind as many rows as pictures are hidden.
   ///
   /// Cost: 61 × (rows + pictures) steps at most.
-  init(rows: [Timestamp], pictures: [Int64], tickNanoseconds: Int64, rowsHaveGaps: Bool) {
+  init(
+    rows: [Timestamp], pictures: [Int64], tickNanoseconds: Int64, rowsHaveGaps: Bool,
+    hidden: HiddenPictures = HiddenPictures()
+  ) {
     start = rows.first ?? Timestamp(nanoseconds: 0)
     rowOfPicture = [Int?](repeating: nil, count: pictures.count)
     guard !rows.isEmpty, !pictures.isEmpty else { return }
@@ -42,8 +50,17 @@ struct VISLAMPairing {
       isApproximate =
         isMadeUp || Self.bestFit(rows, pictures).fit.pairs < pictures.count
     } else {
-      let (fit, isDistinct) = Self.bestFit(rows, pictures)
-      isApproximate = !isDistinct
+      let (fit, isDistinct) = Self.bestFit(rows, pictures, hidden: hidden.before)
+      let behind = rows.count - pictures.count - hidden.before
+      let isProven =
+        hidden.before > 0 && fit.offset == hidden.before && (behind == 0 || behind == hidden.after)
+      isApproximate = !isDistinct && !isProven
+      if hidden.before > 0, isApproximate {
+        let last = min(max(fit.offset, rows.count - pictures.count), rows.count - 1)
+        mostOffNanoseconds =
+          fit.offset == hidden.before
+          ? max(rows[fit.offset] - rows[0], rows[last] - rows[fit.offset]) : hidden.nanoseconds
+      }
       start = rows[fit.offset]
       _ = Self.fit(rows, pictures, offset: fit.offset, halfStep: Self.halfStep(rows)) {
         rowOfPicture[$0] = $1
@@ -59,11 +76,13 @@ struct VISLAMPairing {
 
   /// The offset with most pairs, then the smallest difference, then the earliest row; and whether no
   /// other one fits as well.
-  private static func bestFit(_ rows: [Timestamp], _ pictures: [Int64]) -> (
-    fit: Fit, isDistinct: Bool
-  ) {
+  private static func bestFit(
+    _ rows: [Timestamp], _ pictures: [Int64], hidden: Int = 0
+  ) -> (fit: Fit, isDistinct: Bool) {
     let halfStep = halfStep(rows)
-    let fits = rows.indices.prefix(mostOffsets).map {
+    var offsets = Array(rows.indices.prefix(mostOffsets))
+    if hidden >= offsets.count, rows.indices.contains(hidden) { offsets.append(hidden) }
+    let fits = offsets.map {
       fit(rows, pictures, offset: $0, halfStep: halfStep) { _, _ in }
     }
     var best = fits[0]
@@ -74,7 +93,8 @@ struct VISLAMPairing {
     let equals = fits.filter {
       $0.pairs == best.pairs && $0.rmsNanoseconds - best.rmsNanoseconds < indistinctNanoseconds
     }
-    return (equals[0], equals.count == 1)
+    let ofHidden = hidden > 0 ? equals.first { $0.offset == hidden } : nil
+    return (ofHidden ?? equals[0], equals.count == 1)
   }
 
   /// Gives each picture, in order, the nearest later row within half a step of its time, if picture 0

@@ -61,7 +61,10 @@ enum VISLAMPictures {
   private static func best(_ names: [String], _ folder: VISLAMFolder, rowCount: Int) -> Movie? {
     let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
-      (name, Result { () throws(CaptureError) in try VISLAMVideo(folder.file(name)) })
+      let video = Result { () throws(CaptureError) in
+        try VISLAMVideo(folder.file(name), rows: rowCount)
+      }
+      return (name, video)
     }
     // Without rows the longest video says most.
     func distance(_ movie: Movie) -> Int {

@@ -22,6 +22,9 @@ struct VISLAMVideo {
   let ticks: [Int64]
   /// Which decoded picture is which.
   let order: PictureOrder
+  let color: VideoColor
+  /// What an edit list hides.
+  let hidden: HiddenPictures
   /// What every family reports of a video's pictures.
   let oddities: VideoOddities
   let otherVideoTracks: Int
@@ -29,8 +32,9 @@ struct VISLAMVideo {
   let endsEarly: Bool
   private let timeBase: VideoTimeBase
 
-  init(_ path: FilePath) throws(CaptureError) {
-    let index = try VideoIndex.ofCapture(path)
+  /// - Parameter rows: of the frame table, if there are any.
+  init(_ path: FilePath, rows: Int) throws(CaptureError) {
+    let index = try VideoIndex.ofCapture(path, statedCounts: rows > 0 ? [rows] : [])
     guard let first = index.tracks.first else {
       throw CaptureError(file: path, problem: "it has no video track")
     }
@@ -47,6 +51,8 @@ struct VISLAMVideo {
     endsEarly = index.endsEarly
     order = first.order
     oddities = VideoOddities(first)
+    color = first.color
+    hidden = first.hidden
     if first.presentationTicks.count == first.pictureCount {
       (ticks, timeBase) = (first.presentationTicks, first.timeBase)
     } else {

@@ -13,10 +13,14 @@ final class CodecBox {
   let isThreaded: Bool
   /// Whether they may.
   let mayUseThreads: Bool
+  /// All complaints, and those about the pictures themselves.
   private let messages: UnsafeMutablePointer<Int32>
 
   /// How often the decoder has complained about damage, from any of its threads.
   var damageMessages: Int { Int(scanmill_message_count(messages)) }
+
+  /// Those of the complaints that are not about other pictures, which are not there.
+  var contentMessages: Int { Int(scanmill_message_count(messages + 1)) }
 
   private init(
     codec: AVCodecID, file: FilePath, threads: Int,
@@ -41,8 +45,8 @@ final class CodecBox {
       av_frame_free(&frame)
       throw VideoError(file: file, what: "no memory for a decoder")
     }
-    let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-    messages.initialize(to: 0)
+    let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
+    messages.initialize(repeating: 0, count: 2)
     opened.pointee.opaque = UnsafeMutableRawPointer(messages)
     var status = configure(opened)
     if status >= 0 {

@@ -10,6 +10,12 @@ struct ColorTags: Equatable {
   /// `nil`: not tagged; what that means depends on the pixel format.
   var isFullRange: Bool?
 
+  /// Whether swscale has a matrix of its own for a tag (ITU-T H.273), or takes BT.601.
+  static func isKnown(matrix tag: Int) -> Bool {
+    // 0 is RGB, 2 unspecified, 3 reserved, 8 YCgCo.
+    (1...10).contains(tag) && ![2, 3, 8].contains(tag)
+  }
+
   init(of frame: UnsafePointer<AVFrame>, matrix: ColorMatrix?, range: ColorRange?) {
     switch matrix {
     case .bt601: self.matrix = SWS_CS_ITU601

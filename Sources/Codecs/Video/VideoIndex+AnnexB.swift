@@ -1,6 +1,8 @@
 extension VideoIndex {
   /// A bare H.264 stream: its pictures are counted and put in order by the heads of their slices.
-  static func readAnnexB(_ input: MediaInput) throws(VideoError) -> VideoIndex {
+  static func readAnnexB(
+    _ input: MediaInput, statedCounts: Set<Int>
+  ) throws(VideoError) -> VideoIndex {
     var list = H264PictureList()
     var units = 0
     try AnnexBScanner.forEachUnit(input, headBytes: H264PictureList.headBytes) { offset, unit in
@@ -12,7 +14,9 @@ extension VideoIndex {
         file: input.file, what: "no start code of an H.264 stream", byteOffset: 0,
         remedy: "check that it is a bare stream and not empty")
     }
-    let (pictures, offsets, isReordered) = list.pictures()
+    let probe = PictureProbe(input, list)
+    let (pictures, offsets, isReordered) = list.pictures(
+      stated: statedCounts, decodes: probe.decodes)
     let order = PictureOrder(
       places: pictures.map(\.place), offsets: offsets, isReordered: isReordered)
     let sizes = PictureSizes(order.sorted(pictures.map(\.size)))
@@ -22,7 +26,8 @@ extension VideoIndex {
           number: 0, encoding: "h264-annexb", storedWidth: sizes.first?.width ?? 0,
           storedHeight: sizes.first?.height ?? 0, orientation: .upright,
           timeBase: VideoTimeBase(denominator: 1), pictureCount: order.count,
-          presentationTicks: [], order: order, picturesOfOtherSize: sizes.others)
+          presentationTicks: [], order: order, picturesOfOtherSize: sizes.others,
+          color: list.firstSequence.map { VideoColor($0) } ?? VideoColor())
       ], endsEarly: false)
   }
 }

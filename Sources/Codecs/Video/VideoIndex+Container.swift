@@ -10,6 +10,7 @@ extension VideoIndex {
     guard !numbers.isEmpty else {
       throw VideoError(file: input.file, what: "it has no video track")
     }
+    let boxes = reader.layout.isMovie ? try MovieTracks(input) : nil
     var index = VideoIndex(tracks: [], endsEarly: false)
     for (pass, number) in numbers.enumerated() {
       if pass > 0 { reader = try ContainerReader(MediaInput(input.file)) }
@@ -25,6 +26,12 @@ extension VideoIndex {
       if ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared) {
         index.endsEarly = true
       }
+      var color = try VideoColor(of: stream, number: number, in: input)
+      let id = Int(stream.pointee.id)
+      if color.transfer == nil, boxes?.isAppleLog(track: id) ?? false {
+        color.transfer = VideoColor.appleLog
+      }
+      let shown = ticks.order.count
       index.tracks.append(
         VideoTrack(
           number: number, encoding: String(cString: avcodec_get_name(codec.pointee.codec_id)),
@@ -33,8 +40,10 @@ extension VideoIndex {
           timeBase: VideoTimeBase(
             numerator: Int64(stream.pointee.time_base.num),
             denominator: Int64(stream.pointee.time_base.den)),
-          pictureCount: ticks.order.count, presentationTicks: ticks.order.sorted(ticks.values),
-          order: ticks.order, picturesOfOtherSize: ticks.sizes.others))
+          pictureCount: shown, presentationTicks: ticks.order.sorted(ticks.values),
+          order: ticks.order, picturesOfOtherSize: ticks.sizes.others,
+          color: color,
+          hidden: try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures()))
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
       let why = reader.layout.explanation(for: input)

@@ -17,15 +17,18 @@ public struct VideoIndex: Hashable, Sendable {
   /// Reads the index of `file`.
   ///
   /// Cost: for MP4 and QuickTime the index alone; fragmented files and Matroska are read through, and
-  /// bare streams scanned for start codes, at memory speed. Memory: eight bytes per picture.
+  /// bare streams scanned for start codes, at memory speed; where the numbers of their pictures leap, the pictures
+  /// around are decoded. Memory: eight bytes per picture.
+  /// - Parameter statedCounts: how many pictures there are by other accounts (metadata, tables of times). A bare
+  ///   stream whose units agree with one of them has lost none, whatever the numbers of its pictures say.
   /// - Throws: `VideoError` for a file without index (no moov atom), without a video track, or of
   ///   another kind.
   public static func read(
-    _ file: FilePath, container: VideoContainer = .any
+    _ file: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = []
   ) throws(VideoError) -> VideoIndex {
     let input = try MediaInput(file)
     if try AnnexBScanner.isAnnexB(input, container) {
-      return try readAnnexB(input)
+      return try readAnnexB(input, statedCounts: statedCounts)
     }
     return try readContainer(input)
   }
@@ -52,6 +55,10 @@ public struct VideoTrack: Hashable, Sendable {
   public var order: PictureOrder
   /// Pictures whose heads state another size than the first one's.
   public var picturesOfOtherSize = 0
+  /// How the pictures are to be understood.
+  public var color = VideoColor()
+  /// What an edit list hides.
+  public var hidden = HiddenPictures()
 
   /// Steps from one picture to the next at which time goes back.
   public var backwardSteps: Int {
@@ -61,4 +68,15 @@ public struct VideoTrack: Hashable, Sendable {
   /// The size of the pictures after the turn.
   public var uprightWidth: Int { orientation.swapsSides ? storedHeight : storedWidth }
   public var uprightHeight: Int { orientation.swapsSides ? storedWidth : storedHeight }
+}
+
+/// Pictures of a track that its edit list hides, and which no player shows.
+public struct HiddenPictures: Hashable, Sendable {
+  /// Shown before the first one that is not hidden, if they were shown.
+  public var before = 0
+  public var after = 0
+  /// From the first picture of all to the first that is shown, on the video's clock.
+  public var nanoseconds: Int64 = 0
+
+  public init() {}
 }

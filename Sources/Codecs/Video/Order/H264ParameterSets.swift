@@ -24,6 +24,10 @@ struct H264Sequence: Hashable {
   var height: Int
   /// How many pictures may come before one that is shown earlier, if it says so.
   var reorderedPictures: Int?
+  /// Bits of a luma sample.
+  var bitDepth = 8
+  /// How samples are to be understood, as far as it says so.
+  var color = CodedColor()
 
   private static let highProfiles: Set<Int> = [
     100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
@@ -40,9 +44,11 @@ struct H264Sequence: Hashable {
       guard let chroma = bits.golomb(upTo: 3) else { return nil }
       chromaFormat = chroma
       if chroma == 3 { hasSeparatePlanes = bits.flag() ?? false }
-      guard bits.golomb() != nil, bits.golomb() != nil, bits.skip(1), let scaled = bits.flag(),
+      guard let deeper = bits.golomb(upTo: 6), bits.golomb() != nil, bits.skip(1),
+        let scaled = bits.flag(),
         !scaled || Self.skipScaling(&bits, lists: chroma == 3 ? 12 : 8)
       else { return nil }
+      bitDepth = 8 + deeper
     }
     guard let frameBits = bits.golomb(upTo: 12), let kind = bits.golomb(upTo: 2),
       let order = Self.order(kind, &bits)
@@ -69,7 +75,7 @@ struct H264Sequence: Hashable {
       width -= unitX * (left + right)
       height -= unitY * (top + bottom)
     }
-    reorderedPictures = Self.reorderedPictures(&bits)
+    reorderedPictures = Self.reorderedPictures(&bits, &color)
   }
 
   private static func order(_ kind: Int, _ bits: inout BitReader) -> Order? {
@@ -105,8 +111,11 @@ struct H264Sequence: Hashable {
     return true
   }
 
-  /// From the restrictions in the usability information (annex E); `nil` without.
-  private static func reorderedPictures(_ bits: inout BitReader) -> Int? {
+  /// From the restrictions in the usability information (annex E); `nil` without. What it says of color is noted on
+  /// the way.
+  private static func reorderedPictures(
+    _ bits: inout BitReader, _ color: inout CodedColor
+  ) -> Int? {
     guard bits.flag() == true, let hasAspect = bits.flag() else { return nil }
     if hasAspect {
       guard let aspect = bits.bits(8), aspect != 255 || bits.skip(32) else { return nil }
@@ -115,7 +124,15 @@ struct H264Sequence: Hashable {
       return nil
     }
     if signal {
-      guard bits.skip(4), let colors = bits.flag(), !colors || bits.skip(24) else { return nil }
+      guard bits.skip(3), let isFull = bits.flag(), let isDescribed = bits.flag() else {
+        return nil
+      }
+      color.isFullRange = isFull
+      if isDescribed {
+        guard let primaries = bits.bits(8), let transfer = bits.bits(8), let matrix = bits.bits(8)
+        else { return nil }
+        (color.primaries, color.transfer, color.matrix) = (primaries, transfer, matrix)
+      }
     }
     if bits.flag() == true {
       guard bits.golomb() != nil, bits.golomb() != nil else { return nil }
@@ -140,6 +157,14 @@ struct H264Sequence: Hashable {
     }
     return bits.skip(20)
   }
+}
+
+/// What a coded stream or its container says of color, in the numbers of ITU-T H.273; `nil` = nothing.
+struct CodedColor: Hashable {
+  var isFullRange: Bool?
+  var primaries: Int?
+  var transfer: Int?
+  var matrix: Int?
 }
 
 /// What a picture parameter set of H.264 (7.3.2.2) says of the slice headers.

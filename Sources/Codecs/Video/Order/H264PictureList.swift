@@ -11,9 +11,14 @@ struct H264PictureList {
     var isKey: Bool
     /// Where the first slice begins; `nil` for a picture that is not in the file.
     var offset: Int64?
+    /// Which of `parameterSets` hold for it.
+    var sets: Int?
   }
 
   private(set) var entries: [Entry] = []
+  /// The units of the parameter sets, each with a start code, as they were at one time or another.
+  private(set) var parameterSets: [[UInt8]] = []
+  private var rawSets: [[UInt8]: [UInt8]] = [:]
   private var sets = H264ParameterSets()
   private var slices = 0
   /// Slices of the last picture that was whole.
@@ -32,7 +37,9 @@ struct H264PictureList {
   mutating func add(_ unit: some Collection<UInt8>, at offset: Int64) {
     guard let head = unit.first else { return }
     switch head & 0x1f {
-    case 7, 8: sets.add(unit)
+    case 7, 8:
+      sets.add(unit)
+      keep(unit)
     case 1, 5: addSlice(unit.prefix(Self.sliceHeadBytes), at: offset, isKey: head & 0x1f == 5)
     default: break
     }
@@ -71,12 +78,34 @@ struct H264PictureList {
     begin(Entry(head: head, sequence: sequence, isKey: isKey, offset: offset))
   }
 
-  private mutating func begin(_ entry: Entry) {
+  /// Keeps a parameter set as it is, in place of the one of the same kind and number.
+  private mutating func keep(_ unit: some Collection<UInt8>) {
+    let bytes = Array(unit)
+    let whole = NALUnits.ranges(in: [0, 0, 1] + bytes).first.map {
+      Array(bytes[..<($0.upperBound - 3)])
+    }
+    guard let whole, let kind = whole.first else { return }
+    // A sequence set's number stands behind three bytes, a picture set's at once.
+    var bits = BitReader(whole, skipping: kind & 0x1f == 7 ? 4 : 1)
+    guard let number = bits.golomb(upTo: 255) else { return }
+    let key = [kind & 0x1f, UInt8(number)]
+    guard rawSets[key] != whole else { return }
+    rawSets[key] = whole
+    let all = rawSets.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    parameterSets.append(all.flatMap { [0, 0, 0, 1] + $0.value })
+  }
+
+  private mutating func begin(_ new: Entry) {
+    var entry = new
+    entry.sets = parameterSets.indices.last
     if entries.last?.head != nil { usualSlices = max(1, slices) }
     slicesBefore = slices
     slices = 1
     entries.append(entry)
   }
+
+  /// The parameter set of the first picture that can be read.
+  var firstSequence: H264Sequence? { entries.lazy.compactMap(\.sequence).first }
 
   /// Display order may differ from decoding order.
   var isReordered: Bool {
@@ -92,8 +121,25 @@ struct H264PictureList {
   }
 
   /// The pictures and their order.
-  func pictures() -> (pictures: [CodedPicture], offsets: [Int64], isReordered: Bool) {
-    let chain = H264FrameChain(entries)
+  ///
+  /// - Parameters:
+  ///   - stated: how many pictures there are by other accounts. Where one of them agrees with the units of the
+  ///     file, and none with the lost pictures put in, no picture is taken for lost.
+  ///   - decodes: whether the picture of an entry decodes without a complaint about itself.
+  func pictures(
+    stated: Set<Int> = [], decodes: @escaping (Int) -> Bool
+  ) -> (pictures: [CodedPicture], offsets: [Int64], isReordered: Bool) {
+    let chain = H264FrameChain(entries, decodes: decodes)
+    let found = pictures(of: chain)
+    let units = found.pictures.count - chain.lostPictures
+    guard chain.lostPictures > 0, stated.contains(units), !stated.contains(found.pictures.count)
+    else { return found }
+    return pictures(of: H264FrameChain(entries, putsIn: false, decodes: decodes))
+  }
+
+  private func pictures(
+    of chain: H264FrameChain
+  ) -> (pictures: [CodedPicture], offsets: [Int64], isReordered: Bool) {
     var pictures: [CodedPicture] = []
     var offsets: [Int64] = []
     var count = H264OrderCount()

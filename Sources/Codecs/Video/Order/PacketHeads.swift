@@ -41,6 +41,11 @@ struct PacketHeads {
     if case .h264(let order) = codec { order.statedSize } else { nil }
   }
 
+  /// The parameter set of H.264 that the container states; of several the one with the lowest number.
+  var statedSequence: H264Sequence? {
+    if case .h264(let order) = codec { order.statedSequence } else { nil }
+  }
+
   /// Takes in the parameter sets that a packet brings along for itself and what follows.
   mutating func readSets(from packet: UnsafePointer<AVPacket>) {
     var size = 0
@@ -161,6 +166,10 @@ struct H264PacketOrder {
   var isReordered: Bool {
     let sequences = sets.sequences.values
     return sequences.isEmpty || sequences.contains { $0.order != .asDecoded }
+  }
+
+  var statedSequence: H264Sequence? {
+    sets.sequences.min { $0.key < $1.key }?.value
   }
 
   var statedSize: PictureExtent? {

@@ -1,0 +1,185 @@
+import Storage
+
+/// What the boxes of an MP4 or QuickTime file say of its tracks and libavformat does not tell: how much an edit
+/// list hides, and the transfer that has no number.
+///
+/// For files that `MovieBounds` has looked through. Cost: 16 bytes per box, and of tracks with an edit list that
+/// begins late the tables of time.
+struct MovieTracks {
+  private struct Track {
+    var id: Int64?
+    var ticksPerSecond: Int64 = 0
+    /// On the track's own clock, where the first edit that shows something begins.
+    var editStart: Int64?
+    var durations: Range<Int64>?
+    var offsets: Range<Int64>?
+    var isAppleLog = false
+  }
+
+  private let input: MediaInput
+  private var tracks: [Track] = []
+  private var isAppleLog = false
+
+  /// How Apple calls its logarithmic transfers: this one, and others that begin like it.
+  private static let logName = Array("com.apple.log".utf8)
+  /// Descriptions and notes are small.
+  private static let mostText = 1 << 18
+  private static let mostBoxes = 4096
+
+  init(_ input: MediaInput) throws(VideoError) {
+    self.input = input
+    for box in try boxes(0..<input.byteCount) where box.type == "moov" {
+      for inner in try boxes(box.content) {
+        switch inner.type {
+        case "trak": tracks.append(try track(inner.content))
+        case "meta", "udta": if try holdsLogName(inner.content) { isAppleLog = true }
+        default: break
+        }
+      }
+    }
+  }
+
+  /// Whether the file says that a track holds Apple's logarithmic values.
+  func isAppleLog(track id: Int) -> Bool {
+    isAppleLog || tracks.contains { $0.id == Int64(id) && $0.isAppleLog }
+  }
+
+  /// What is hidden of a track of which `shown` pictures are shown.
+  func hidden(track id: Int, shown: Int) throws(VideoError) -> HiddenPictures {
+    var hidden = HiddenPictures()
+    guard let track = tracks.first(where: { $0.id == Int64(id) }), let start = track.editStart,
+      start > 0, let durations = track.durations, track.ticksPerSecond > 0
+    else { return hidden }
+    var first = Int64.max
+    var firstShown = Int64.max
+    var total = 0
+    var time: Int64 = 0
+    var offsets = try runs(track.offsets ?? 0..<0)[...]
+    for run in try runs(durations) {
+      for _ in 0..<run.count {
+        while let next = offsets.first, next.count == 0 { offsets.removeFirst() }
+        let offset = offsets.first.map { Int64(Int32(truncatingIfNeeded: $0.value)) } ?? 0
+        if !offsets.isEmpty { offsets[offsets.startIndex].count -= 1 }
+        let shownAt = time &+ offset
+        first = min(first, shownAt)
+        if shownAt < start {
+          hidden.before += 1
+        } else {
+          firstShown = min(firstShown, shownAt)
+        }
+        total += 1
+        time &+= run.value
+      }
+    }
+    hidden.before = min(hidden.before, max(0, total - shown))
+    hidden.after = max(0, total - shown - hidden.before)
+    if hidden.before > 0, firstShown < .max {
+      hidden.nanoseconds =
+        VideoTimeBase(denominator: track.ticksPerSecond).nanoseconds(ofTicks: firstShown &- first)
+        ?? 0
+    }
+    return hidden
+  }
+
+  private func track(_ content: Range<Int64>) throws(VideoError) -> Track {
+    var track = Track()
+    try look(content, into: &track, depth: 0)
+    return track
+  }
+
+  private func look(
+    _ content: Range<Int64>, into track: inout Track, depth: Int
+  ) throws(VideoError) {
+    guard depth < 6 else { return }
+    for box in try boxes(content) {
+      let start = box.content.lowerBound
+      switch box.type {
+      case "mdia", "minf", "stbl", "edts": try look(box.content, into: &track, depth: depth + 1)
+      case "tkhd":
+        let isLong = try number(at: start, 1) == 1
+        track.id = try number(at: start + (isLong ? 20 : 12), 4)
+      case "mdhd":
+        let isLong = try number(at: start, 1) == 1
+        track.ticksPerSecond = try number(at: start + (isLong ? 20 : 12), 4)
+      case "elst": track.editStart = try editStart(box.content)
+      case "stts": track.durations = box.content
+      case "ctts": track.offsets = box.content
+      case "stsd", "meta", "udta": if try holdsLogName(box.content) { track.isAppleLog = true }
+      default: break
+      }
+    }
+  }
+
+  /// Where the first edit begins that is not empty.
+  private func editStart(_ content: Range<Int64>) throws(VideoError) -> Int64? {
+    let isLong = try number(at: content.lowerBound, 1) == 1
+    let count = try number(at: content.lowerBound + 4, 4)
+    let entry: Int64 = isLong ? 20 : 12
+    for index in 0..<min(count, 64) {
+      let place = content.lowerBound + 8 + index * entry
+      guard place + entry <= content.upperBound else { break }
+      let time =
+        isLong
+        ? try number(at: place + 8, 8)
+        : Int64(Int32(truncatingIfNeeded: try number(at: place + 4, 4)))
+      if time >= 0 { return time }
+    }
+    return nil
+  }
+
+  /// Entries of two 32-bit numbers: for how many samples, and what.
+  private func runs(_ content: Range<Int64>) throws(VideoError) -> [(count: Int64, value: Int64)] {
+    guard content.count >= 8 else { return [] }
+    let bytes = try input.bytes(
+      at: content.lowerBound + 4,
+      count: min(content.count - 4, 4 + 8 * InputLimits.samplesOfMovie.most))
+    let count = min(Self.number(bytes.prefix(4)), Int64((bytes.count - 4) / 8))
+    return (0..<Int(max(0, count))).map { index in
+      let place = 4 + 8 * index
+      return (Self.number(bytes[place..<place + 4]), Self.number(bytes[place + 4..<place + 8]))
+    }
+  }
+
+  private func holdsLogName(_ content: Range<Int64>) throws(VideoError) -> Bool {
+    let bytes = try input.bytes(
+      at: content.lowerBound, count: min(content.count, Self.mostText))
+    guard bytes.count >= Self.logName.count else { return false }
+    return bytes.indices.dropLast(Self.logName.count - 1).contains {
+      bytes[$0] == Self.logName[0]
+        && bytes[$0..<$0 + Self.logName.count].elementsEqual(Self.logName)
+    }
+  }
+
+  private func boxes(
+    _ range: Range<Int64>
+  ) throws(VideoError) -> [(type: String, content: Range<Int64>)] {
+    var found: [(type: String, content: Range<Int64>)] = []
+    var offset = range.lowerBound
+    while range.upperBound - offset >= 8, found.count < Self.mostBoxes {
+      let head = try input.bytes(at: offset, count: 16)
+      guard head.count >= 8 else { break }
+      var size = Self.number(head[..<4])
+      var start: Int64 = 8
+      if size == 1, head.count == 16 {
+        size = Self.number(head[8...])
+        start = 16
+      } else if size == 0 {
+        size = range.upperBound - offset
+      }
+      guard size >= start else { break }
+      let end = offset + min(size, range.upperBound - offset)
+      found.append((String(decoding: head[4..<8], as: UTF8.self), offset + start..<end))
+      offset = end
+    }
+    return found
+  }
+
+  private func number(at offset: Int64, _ count: Int) throws(VideoError) -> Int64 {
+    Self.number(try input.bytes(at: offset, count: count)[...])
+  }
+
+  /// Big-endian.
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    Int64(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+  }
+}

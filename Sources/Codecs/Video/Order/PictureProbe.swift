@@ -1,0 +1,77 @@
+import CFFmpeg
+
+/// Decodes single pictures of a bare H.264 stream by themselves, to tell damaged ones from whole ones.
+///
+/// A picture is given to a decoder of its own behind the last key picture: what it says of pictures that it
+/// refers to and that are not there does not count. Cost: decoding two pictures for each that is asked for.
+final class PictureProbe {
+  private let input: MediaInput
+  private let entries: [H264PictureList.Entry]
+  private let parameterSets: [[UInt8]]
+  private var known: [Int: Bool] = [:]
+
+  /// More than any picture takes.
+  private static let mostBytes: Int64 = 64 << 20
+  /// So many equal bytes where a picture's content begins were written by no encoder.
+  private static let constantBytes = 32
+  private static let longestHead = 16
+
+  init(_ input: MediaInput, _ list: H264PictureList) {
+    self.input = input
+    entries = list.entries
+    parameterSets = list.parameterSets
+  }
+
+  /// Whether the picture of an entry decodes without a complaint about itself.
+  func decodes(_ index: Int) -> Bool {
+    if let answer = known[index] { return answer }
+    let answer = (try? isWhole(index)) ?? false
+    known[index] = answer
+    return answer
+  }
+
+  private func isWhole(_ index: Int) throws(VideoError) -> Bool {
+    guard let unit = try bytes(of: index), !Self.isConstant(unit), let number = entries[index].sets
+    else { return false }
+    let codec = try CodecBox(
+      parameterSets: parameterSets[number], reorderingDelay: 0, file: input.file, threads: 1)
+    if !entries[index].isKey,
+      let key = entries[..<index].lastIndex(where: { $0.isKey && $0.offset != nil }),
+      let first = try bytes(of: key)
+    {
+      _ = try send(first, to: codec)
+    }
+    let messages = codec.contentMessages
+    guard try send(unit, to: codec) else { return false }
+    _ = avcodec_send_packet(codec.context, nil)
+    while avcodec_receive_frame(codec.context, codec.frame) >= 0 {}
+    return codec.contentMessages == messages
+  }
+
+  private func send(_ unit: [UInt8], to codec: CodecBox) throws(VideoError) -> Bool {
+    guard av_new_packet(codec.packet, Int32(clamping: unit.count)) >= 0,
+      let data = codec.packet.pointee.data
+    else { throw VideoError(file: input.file, what: "no memory for an access unit") }
+    data.update(from: unit, count: unit.count)
+    defer { av_packet_unref(codec.packet) }
+    let status = avcodec_send_packet(codec.context, codec.packet)
+    while avcodec_receive_frame(codec.context, codec.frame) >= 0 {}
+    return status >= 0
+  }
+
+  /// From a picture's first slice up to that of the next, with a start code.
+  private func bytes(of index: Int) throws(VideoError) -> [UInt8]? {
+    guard let start = entries[index].offset else { return nil }
+    let next = entries.dropFirst(index + 1).lazy.compactMap(\.offset).first
+    let end = next.map { $0 - 3 } ?? input.byteCount
+    guard end > start, end - start <= Self.mostBytes else { return nil }
+    return [0, 0, 0, 1] + (try input.bytes(at: start, count: Int(end - start)))
+  }
+
+  /// Whether what follows the head of the slice is one and the same byte: overwritten. A decoder may read such
+  /// bytes as a picture in which nothing moves.
+  private static func isConstant(_ unit: [UInt8]) -> Bool {
+    let content = unit.dropFirst(4 + longestHead).prefix(constantBytes)
+    return content.count == constantBytes && content.allSatisfy { $0 == content.first }
+  }
+}
