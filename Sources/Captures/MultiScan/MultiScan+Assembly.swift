@@ -56,6 +56,7 @@ extension MultiScan {
       warnOfLengths()
       warnOfTimes()
       capture.warnings = warnings.warnings
+      claim(&capture)
       return capture
     }
 

@@ -44,13 +44,17 @@ struct StraboSession {
     // The media's length decides which points are stale.
     capture.files[.geo] = [files.geo, description, files.media].compactMap { $0 }
     capture.files[.thumbnail] = [files.thumbnail].compactMap { $0 }
+    if files.thumbnail == nil { capture.partProblems[.thumbnail] = files.problems[.thumbnail] }
     capture.completeness = completeness(media)
     capture.warnings = warnings.warnings
+    claim(&capture, media.value)
     return capture
   }
 
   private func media() -> StreamState<StraboMedia> {
-    guard let path = files.media else { return .absent("no movie and no still") }
+    guard let path = files.media else {
+      return files.problems[.media].map { .unreadable($0) } ?? .absent("no movie and no still")
+    }
     do throws(CaptureError) {
       return .present(try StraboMedia(path))
     } catch {
@@ -73,6 +77,7 @@ struct StraboSession {
   private func geo(_ media: StraboMedia?) -> StreamState<GeoStream> {
     do throws(CaptureError) {
       var log: StraboGeoLog
+      if let problem = files.problems[.geo], files.geo == nil { throw problem }
       if let path = files.geo {
         log = try StraboGeoLog(
           path, mediaNanoseconds: media?.durationNanoseconds, warnings: warnings)
@@ -89,7 +94,8 @@ struct StraboSession {
       description.lastTimestamp = log.times.last
       description.rateHz = TimeSteps(log.times).rateHz
       return .present(
-        GeoStream(description: description, track: log.track, coverage: .everyFrame))
+        GeoStream(
+          description: description, track: log.track, coverage: .everyFrame, isCut: log.isCut))
     } catch {
       return .unreadable(error)
     }
@@ -114,8 +120,8 @@ struct StraboSession {
     case .present(.movie(let movie)) where movie.endsEarly: missing.append("the movie is cut")
     case .present: break
     }
-    if files.geo == nil { missing.append("no geo data") }
-    if files.thumbnail == nil { missing.append("no thumbnail") }
+    if files.geo == nil, files.problems[.geo] == nil { missing.append("no geo data") }
+    if files.thumbnail == nil, files.problems[.thumbnail] == nil { missing.append("no thumbnail") }
     return UploadCompleteness(missing: missing, absentFiles: files.absentNames)
   }
 }

@@ -22,9 +22,8 @@ extension VideoIndex {
       let size = try Self.size(of: ticks, codec, number, in: reader)
       let declared = Int(avformat_index_get_entries_count(stream))
       let isIndexWhole = reader.layout.isMovie && !reader.layout.isFragmented
-      if ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared) {
-        index.endsEarly = true
-      }
+      let endsEarly = ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared)
+      if endsEarly { index.endsEarly = true }
       index.tracks.append(
         VideoTrack(
           number: number, encoding: String(cString: avcodec_get_name(codec.pointee.codec_id)),
@@ -34,7 +33,10 @@ extension VideoIndex {
             numerator: Int64(stream.pointee.time_base.num),
             denominator: Int64(stream.pointee.time_base.den)),
           pictureCount: ticks.order.count, presentationTicks: ticks.order.sorted(ticks.values),
-          order: ticks.order, picturesOfOtherSize: ticks.sizes.others))
+          order: ticks.order,
+          listedPictures: endsEarly && isIndexWhole
+            ? ticks.order.count + max(0, declared - ticks.packetCount) : nil,
+          picturesOfOtherSize: ticks.sizes.others))
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
       let why = reader.layout.explanation(for: input)
