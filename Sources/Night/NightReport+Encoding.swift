@@ -9,7 +9,7 @@ extension NightCapture {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
-      notApplicable, cluster
+      notApplicable, cluster, shortfalls
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -19,6 +19,7 @@ extension NightCapture {
     try object.encode(state, forKey: .state)
     try object.encode(outcome, forKey: .outcome)
     try object.encode(warnings, forKey: .warnings)
+    try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
     try object.encode(failures, forKey: .failures)
     try object.encodeIfPresent(notApplicable, forKey: .notApplicable)
     try object.encode(seconds, forKey: .seconds)

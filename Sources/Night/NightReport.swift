@@ -158,6 +158,9 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Of the last run that touched it; `nil`: none of the selected did.
   public var outcome: CaptureReport.Outcome?
   public var warnings: [CaptureWarning] = []
+  /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
+  /// none.
+  public var shortfalls: [Shortfall]?
   public var failures: [Failure] = []
   /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
   public var notApplicable: [Inapplicable]?
@@ -195,6 +198,12 @@ public struct NightCapture: Sendable, Codable, Hashable {
     self.family = family
     self.state = state
   }
+
+  /// Whether it is done and a stream has lost more than the pipeline accepts.
+  public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }
+
+  /// Whether somebody has to do something about it.
+  public var needsPerson: Bool { state.needsPerson || isShort }
 }
 
 /// The night in numbers: `captures` is the sum of all that follow up to `interrupted`.
@@ -210,6 +219,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var running = 0
   public var skipped = 0
   public var interrupted = 0
+  /// Of `doneWithWarnings` those of which a stream has lost more than the pipeline accepts; `nil`: none.
+  public var withShortfall: Int?
   /// Not among `captures`.
   public var unrecognized = 0
   public var frames = 0
@@ -238,6 +249,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
       case .quarantined: quarantined += 1
       }
     }
+    let short = captures.count(where: \.isShort)
+    if short > 0 { withShortfall = short }
   }
 
   /// `done` and `doneWithWarnings`.

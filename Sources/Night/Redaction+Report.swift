@@ -53,6 +53,11 @@ extension Redaction {
     shown.remedy = capture.remedy.map { text($0) }
     shown.missing = capture.missing.map { text($0) }
     shown.warnings = capture.warnings.map { applied($0) }
+    shown.shortfalls = capture.shortfalls?.map { shortfall in
+      var shown = shortfall
+      shown.message = text(shortfall.message)
+      return shown
+    }
     shown.notApplicable = capture.notApplicable?.map {
       NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
     }

@@ -203,6 +203,13 @@ extension WarningCode {
         "Depth frames without a confidence frame, where confidence decides which values count.",
         data: "These frames are holes.",
         remedy: "Leave out depth.minimumConfidence to keep them.")
+    case .shortfall:
+      CodeWords(
+        "A stream has lost more of what the capture declares than the pipeline accepts (`shortfall`, 2% unless it says otherwise): a count in the metadata, the other streams that belong to it, or frames that could not be decoded say how much there was.",
+        data: "Everything that is left is processed; the rest is missing from every result.",
+        remedy:
+          "Copy the capture from the device again. If the device has no more, record the scene again, or raise `shortfall` of the pipeline where such captures are good enough."
+      )
     case .sizeMismatch:
       CodeWords(
         "Pictures or depth frames whose size differs from the stated size.",

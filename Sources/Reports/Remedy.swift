@@ -11,6 +11,8 @@ public struct Remedy: Sendable {
   public var message: String?
   public var attempts = 0
   public var missing: [String] = []
+  /// Streams that have lost more than the pipeline accepts.
+  public var short: [String] = []
   public var isGone = false
   /// When it is tried again at the earliest.
   public var retryAt: String?
@@ -26,6 +28,9 @@ public struct Remedy: Sendable {
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
       "Copy \(Self.files(missing)) from the device; \(pickedUp)."
+    case "done-with-warnings" where missing.isEmpty && !short.isEmpty:
+      "Much of \(Self.list(short)) is lost. Copy the capture from the device again; \(pickedUp). If the device "
+        + "has no more, record the scene again, or raise `shortfall` of the pipeline."
     case "done-with-warnings":
       missing.isEmpty
         ? nil
@@ -111,6 +116,12 @@ public struct Remedy: Sendable {
     let isEndings = names.allSatisfy { $0.hasPrefix(".") }
     let list = names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
     return isEndings ? "the \(list) \(names.count == 1 ? "file" : "files")" : "\(list)"
+  }
+
+  /// `depth, color and imu`.
+  private static func list(_ names: [String]) -> String {
+    guard let last = names.last else { return "" }
+    return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
   }
 
   /// The file that a message is about: what stands before its first colon, if that looks like one.

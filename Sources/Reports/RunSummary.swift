@@ -15,6 +15,9 @@ public enum RunSummary {
     if !capture.missing.isEmpty {
       words.append("missing=" + capture.missing.map(word).joined(separator: ","))
     }
+    if capture.isShort, let shortfalls = capture.shortfalls {
+      words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
+    }
     if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
     return words.joined(separator: " ")
   }
@@ -53,9 +56,26 @@ public enum RunSummary {
         return FileSystem.exists(log) ? log.string : nil
       }
     }
+    parts += shortOnes(report, short)
     parts += notProcessed(report, short)
     parts.append(TotalsText.line(report))
     return parts.joined(separator: "\n")
+  }
+
+  /// Captures that are done and of which a stream has lost more than the pipeline accepts, each with its
+  /// numbers.
+  private static func shortOnes(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    let captures = report.captures.filter(\.isShort)
+    guard !captures.isEmpty else { return [] }
+    let lines = captures.prefix(20).flatMap { capture in
+      (capture.shortfalls ?? []).map { "  \(short[capture.id]): \($0.stream): \($0.message)" }
+    }
+    let more = captures.count > 20 ? ["  and \(captures.count - 20) more"] : []
+    let who =
+      captures.count == 1
+      ? "1 capture is done and needs you: much of it is lost"
+      : "\(captures.count) captures are done and need you: much of them is lost"
+    return [([who] + lines + more).joined(separator: "\n")]
   }
 
   /// Each kind once.

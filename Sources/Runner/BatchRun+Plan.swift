@@ -183,6 +183,8 @@ extension BatchRun {
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles ?? []
     return results.report(
-      of: jobs.map(\.stage), into: report, found: known.warnings, isStrict: options.strict)
+      of: jobs.map(\.stage), into: report, found: known.warnings,
+      lacking: known.summary.lacking ?? [], shortfallPercent: pipeline.shortfallPercent,
+      isStrict: options.strict)
   }
 }

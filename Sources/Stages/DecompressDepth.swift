@@ -68,6 +68,9 @@ public enum DecompressDepth: Stage {
     if let encoding = tally.encoding {
       recorded["streamEncodings"] = .object(["depth": .string(encoding)])
     }
-    return StageResult(frames: frames, recorded: recorded)
+    var result = StageResult(frames: frames, recorded: recorded)
+    let records = depth.access.recordCount
+    result.record(holes: records - frames, of: records, in: "depth")
+    return result
   }
 }

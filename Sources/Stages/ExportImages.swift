@@ -115,7 +115,11 @@ public enum ExportImages: Stage {
         written.add(1, ordering: .relaxed)
       })
     for warning in tally.warnings { context.warnings.add(warning) }
-    return StageResult(frames: written.load(ordering: .relaxed))
+    let frames = written.load(ordering: .relaxed)
+    var result = StageResult(frames: frames)
+    let records = stream.access.recordCount
+    result.record(holes: records - frames, of: records, in: subject)
+    return result
   }
 }
 

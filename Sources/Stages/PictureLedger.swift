@@ -71,7 +71,7 @@ struct PictureLedger {
   }
 
   /// Frames that are wanted and whose picture did not come.
-  private var holes: [Int] {
+  var holes: [Int] {
     hasCome.indices.filter { !hasCome[$0] }.compactMap(frame).filter(selection.contains)
   }
 

@@ -62,7 +62,9 @@ struct StillExport: Sendable {
       throw InternalError(
         "\(count) stills written, but \(wanted.count) wanted and \(failures.count) unreadable")
     }
-    return StageResult(frames: count)
+    var result = StageResult(frames: count)
+    result.record(holes: failures.count, of: wanted.count, in: "color")
+    return result
   }
 }
 

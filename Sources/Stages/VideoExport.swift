@@ -74,6 +74,8 @@ struct VideoExport: Sendable {
       try ledger.check(written: frames, feed.counts, of: file)
     }
     var result = StageResult(frames: frames)
+    let holes = ledger.withLock { $0.holes.count }
+    result.record(holes: holes, of: frames + holes, in: "color")
     result.externalCPUSeconds = feed.threadCPUSeconds
     return result
   }

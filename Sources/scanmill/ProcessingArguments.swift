@@ -49,6 +49,14 @@ struct ProcessingArguments: ParsableArguments {
       """)
   var stall = "10min"
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      How much a stream may have lost of what the capture declares before the capture needs a person, in \
+      place of `shortfall` of the pipeline; default: 2%.
+      """, valueName: "percent"))
+  var shortfall: String?
+
   @Option(help: "auto, plain or none.")
   var progress = ProgressChoice.auto
 
@@ -89,13 +97,19 @@ struct ProcessingArguments: ParsableArguments {
     guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
       throw ValidationError("--stall is a duration with its unit, such as 10min, not '\(stall)'")
     }
+    if let shortfall, PercentText.percent(shortfall) == nil {
+      throw ValidationError(
+        "--shortfall is a percentage with its sign, 0% to 100%, such as 2%, not '\(shortfall)'")
+    }
     for text in set where ParameterSetting(text) == nil {
       throw ValidationError(SettingHint.message(text, pipeline: pipeline))
     }
   }
 
   func pipelineSource() throws -> PipelineSource {
-    try PipelineFinder.source(pipeline, settings: set)
+    var source = try PipelineFinder.source(pipeline, settings: set)
+    source.shortfallPercent = shortfall.flatMap(PercentText.percent)
+    return source
   }
 
   var runOptions: RunOptions {

@@ -204,13 +204,17 @@ struct RunCommand: ParsableCommand {
     final.exit = signals.exitCode ?? final.exit
     final.unrecognized = unrecognized
     final.totals.unrecognized = unrecognized.count
-    do {
-      try journal.finish(final)
-    } catch {
-      Console.error("error: \(error)")
+    func failed(_ problem: String) {
+      Console.error("error: \(problem)")
       let isGraver = [ExitStatus.interrupted, ExitStatus.terminated, ExitStatus.internalError]
         .contains(final.exit)
       if !isGraver { final.exit = ExitStatus.cannotWrite }
+    }
+    if let lost = journal.lost { failed(lost) }
+    do {
+      try journal.finish(final)
+    } catch {
+      failed("\(error)")
     }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }

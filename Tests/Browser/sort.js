@@ -43,7 +43,7 @@ const choices = Array.from(document.querySelectorAll("[data-filter-state]"));
 for (const choice of choices.slice().reverse()) {
   choice.click();
   const states = choice.dataset.filterState.split(" ").filter(Boolean);
-  const wanted = rows().filter((row) => !states.length || states.includes(row.dataset.state)).length;
+  const wanted = rows().filter((row) => !states.length || states.includes(row.dataset.state) || states.includes(row.dataset.also)).length;
   if (left().length !== wanted) problems.push(`${choice.textContent}: ${left().length} shown, not ${wanted}`);
   if (Number(choice.querySelector(".count").textContent) !== wanted) problems.push(`count of ${choice.textContent}`);
   if (choice.getAttribute("aria-pressed") !== "true") problems.push("aria-pressed");

@@ -72,6 +72,126 @@ struct UnreadableFileTests {
     }
   }
 
+  /// What keeps a file that is there from being opened.
+  enum Obstacle: String, CaseIterable, Sendable {
+    case mode, folder, circle, pipe
+
+    /// What an error says of it.
+    var words: String {
+      switch self {
+      case .mode: "ermission denied"
+      case .folder: "it is a folder"
+      case .circle: "Too many levels of symbolic links"
+      case .pipe: "not a regular file"
+      }
+    }
+  }
+
+  /// Every family and generation; one that needs more frames says how many.
+  static let captures: [[String]] =
+    [["scannet"], ["strabo"], ["strabo", "v0"], ["strabo", "v1-still"]]
+    + ["g1", "g2a", "g2b", "g2c", "g3", "g4", "g5", "g6", "scannetpp"].map {
+      ["arkit-scanner", $0]
+    }
+    + ["ios-lidar", "ios-lidar-2020", "ios-single", "ios-dual", "ios-stereo", "android-plain"].map {
+      ["multiscan", $0]
+    } + [["multiscan", "android-arcore", "12"]]
+    + ["v1", "android", "android-wide"].map { ["vi-slam", $0] }
+
+  /// Files that nothing is read from, and those by which a capture is recognized: without these it is none.
+  static let unread: Set<String> = [
+    "dura.txt", "exif_BrightnessValue.json", "exif_ShutterSpeedValue.json", "c-secondary.mp4",
+  ]
+
+  /// One of each kind: per-frame files differ in their numbers only.
+  private func kinds(of files: [String]) -> [String] {
+    var seen: Set<String> = []
+    return files.filter { name in
+      seen.insert(String(name.map { $0.isNumber ? "#" : $0 })).inserted
+    }
+  }
+
+  @Test(arguments: captures)
+  func `every file that is there and cannot be opened is named with a remedy`(
+    words: [String]
+  ) throws {
+    var made = ["synthesize", words[0], "--output", input.string, "--id", "c"]
+    made += ["--frames", words.count > 2 ? words[2] : "3"]
+    if words.count > 1 { made += ["--generation", words[1]] }
+    let result = try Program.run(made)
+    try #require(result.status == 0, "\(result.errors)")
+    var files = try FileSystem.names(in: capture)
+    if files.contains("frames") {
+      files += try FileSystem.names(in: capture.appending("frames")).map { "frames/\($0)" }
+    }
+    for name in kinds(of: files) where !Self.unread.contains(name) {
+      let file = capture.appending(FilePath(name).components)
+      guard !FileSystem.isFolder(file) else { continue }
+      for obstacle in Obstacle.allCases {
+        // Without its description a folder is no capture, and a still is asked for by its row.
+        let isMark = [
+          "capture-info.json", "trans.json", "pose_intrinsic_imu.json", "depthBufferSequence.bin",
+          "depthBufferSequence",
+        ].contains(name)
+        if obstacle != .mode,
+          isMark || name.hasPrefix("frames/") || name.hasSuffix(".depth")
+            || (words[0] == "multiscan" && (name.hasSuffix(".json") || name.hasSuffix(".txt")))
+        {
+          continue
+        }
+        try check(name, file, obstacle, words)
+      }
+    }
+  }
+
+  private func check(
+    _ name: String, _ file: FilePath, _ obstacle: Obstacle, _ words: [String]
+  ) throws {
+    let saved = folder.path.appending("saved")
+    if obstacle == .mode {
+      #expect(chmod(file.string, 0) == 0)
+    } else {
+      try FileSystem.rename(file, to: saved)
+    }
+    switch obstacle {
+    case .mode: break
+    case .folder: try FileSystem.makeFolder(file)
+    case .circle: #expect(symlink(file.lastComponent?.string ?? "", file.string) == 0)
+    case .pipe: #expect(mkfifo(file.string, 0o644) == 0)
+    }
+    defer {
+      if obstacle == .mode {
+        _ = chmod(file.string, 0o644)
+      } else {
+        try? FileSystem.remove(file)
+        try? FileSystem.rename(saved, to: file)
+      }
+    }
+    let result = try Running(
+      "/usr/bin/setpriv",
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string, "inspect",
+        capture.string, "--json",
+      ], in: nil
+    ).finish()
+    let what = "\(words) \(name) \(obstacle)"
+    if result.status == 65 {
+      #expect(result.errors.contains(obstacle.words), "\(what): \(result.errors)")
+      return
+    }
+    let json = try result.json()
+    let errors = (json["errors"] as? [[String: Any]] ?? []).compactMap { $0["message"] as? String }
+    let last = file.lastComponent?.string ?? ""
+    let own = errors.filter { $0.contains(last) && $0.contains(obstacle.words) }
+    #expect(!own.isEmpty, "\(what): \(errors)")
+    #expect(own.allSatisfy { $0.contains("(") }, "\(what) has a remedy: \(own)")
+    let missing = (json["warnings"] as? [[String: Any]] ?? []).filter {
+      $0["code"] as? String == "missing-file" && $0["subject"] as? String == last
+    }
+    #expect(missing.isEmpty, "\(what) is not missing")
+    #expect((json["missing"] as? [String])?.contains { last.hasSuffix($0) } != true, "\(what)")
+  }
+
   @Test func `a folder that may not be read is no folder that is not there`() throws {
     try make("strabo")
     #expect(chmod(capture.string, 0) == 0)

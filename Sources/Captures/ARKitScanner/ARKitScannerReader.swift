@@ -12,6 +12,10 @@ public enum ARKitScannerReader: CaptureReader {
     + "with depth pictures in it"
   public static let generationMarks = ARKitScanner.Generation.allCases.map(\.mark)
 
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    ARKitScanner.Folder.role(of: name)
+  }
+
   /// Opens the folder of `recognition`.
   ///
   /// Side tables are parsed whole, the chain of depth records is walked without decoding, the video is

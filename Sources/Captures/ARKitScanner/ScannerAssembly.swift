@@ -59,6 +59,7 @@ extension ARKitScanner {
       reportTimes()
       reportSizes()
       capture.warnings = warnings.warnings
+      claim(&capture)
       return capture
     }
 

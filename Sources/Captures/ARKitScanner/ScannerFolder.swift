@@ -50,6 +50,25 @@ extension ARKitScanner {
       }
     }
 
+    /// What a file is for, by its name.
+    static func role(of name: String) -> FileRole? {
+      switch name {
+      case releasePoses: return FileRole([.poses, .intrinsics, .imu])
+      case "trans.json": return FileRole([.poses])
+      case "intri.json", "intri.xml": return FileRole([.intrinsics])
+      case "offset.json", "exif.json": return FileRole([.cameraSettings])
+      case "imu.json": return FileRole([.imu])
+      case "metadata.json": return FileRole([.depth, .intrinsics])
+      case "rgb.mp4", "rgb.mkv", "video.mp4": return FileRole([.color], isAlternative: true)
+      default: break
+      }
+      if depthNames.contains(name) { return FileRole([.depth], isAlternative: true) }
+      let lists: [(String, CapturePart)] = [
+        ("_trans.xml", .poses), ("_offset.txt", .cameraSettings), ("_imu.xml", .imu),
+      ]
+      return lists.first { key(in: name, before: $0.0) != nil }.map { FileRole([$0.1]) }
+    }
+
     /// Whether the app names a file so.
     static func isOwn(_ name: String) -> Bool {
       let names = [

@@ -42,6 +42,10 @@ public struct CaptureDocument: Encodable, Sendable {
     try object.encode(capture.completeness, forKey: "completeness")
     try object.encode(capture.completeness.absentFiles, forKey: "missing")
     try object.encode(warnings, forKey: "warnings")
+    let lacking = capture.claims.lacking
+    if !lacking.isEmpty {
+      try object.encode(lacking.map(LackDocument.init), forKey: "lacking")
+    }
     try object.encode(Self.errors(of: capture), forKey: "errors")
   }
 
@@ -89,6 +93,24 @@ public struct CaptureDocument: Encodable, Sendable {
     init(stringLiteral value: String) { stringValue = value }
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
+  }
+}
+
+/// A stream that holds less than the capture declares. Whether it is so much less that a person has to look
+/// is for the pipeline to say.
+private struct LackDocument: Encodable {
+  private let claim: StreamClaim
+
+  init(_ claim: StreamClaim) { self.claim = claim }
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: CaptureDocument.Key.self)
+    try object.encode(claim.stream, forKey: "stream")
+    try object.encode(claim.held, forKey: "held")
+    try object.encode(claim.declared, forKey: "declared")
+    try object.encode(claim.unit, forKey: "unit")
+    try object.encode(claim.source, forKey: "declaredBy")
+    try object.encode((1000 * claim.lostShare).rounded() / 10, forKey: "lostPercent")
   }
 }
 

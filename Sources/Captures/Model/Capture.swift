@@ -41,9 +41,14 @@ public struct Capture: Sendable {
   public var hasThumbnail = false
   /// What is known of the two cameras; `nil` where there is no depth.
   public var alignment: DepthCalibration?
+  /// Why a file of a part cannot be opened although others of the part can be read: what they hold is in
+  /// the part, and stages that read it fail.
+  public var partProblems: [CapturePart: CaptureError] = [:]
   /// Why files with calibration that are there cannot be read.
   public var calibrationProblem: CaptureError?
   public var warnings: [CaptureWarning] = []
+  /// How much of each stream is there, beside what the capture says that there was.
+  public var claims = StreamClaims()
   /// The files each part was read from: what a stage that reads the part depends on.
   public var files: [CapturePart: [FilePath]] = [:]
   /// Whether the upload looks whole, and what is missing.
@@ -63,11 +68,15 @@ public struct Capture: Sendable {
 extension Capture {
   /// The streams that are there and cannot be read.
   public var errors: [(stream: String, error: CaptureError)] {
-    [
+    let whole: [(stream: String, error: CaptureError)] = [
       ("color", color.error), ("depth", depth.error), ("confidence", confidence.error),
       ("imu", imu.error), ("poses", poses.error), ("intrinsics", intrinsics.error),
       ("cameraSettings", cameraSettings.error), ("geo", geo.error), ("frames", framesProblem),
     ].compactMap { stream, error in error.map { (stream, $0) } }
+    let inPart = CapturePart.allCases.compactMap { part in
+      partProblems[part].map { (stream: part.rawValue, error: $0) }
+    }
+    return whole + inPart.filter { problem in !whole.contains { $0.stream == problem.stream } }
   }
 
   /// One warning for each file of the capture that is a link out of its folder.

@@ -25,6 +25,9 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   /// Files that a complete upload would have, as `UploadCompleteness.absentFiles`; `nil` in notes of
   /// builds that did not look.
   public var missingFiles: [String]?
+  /// Streams that hold less than the capture declares, as `StreamClaims.lacking`; `nil` in notes of builds
+  /// that did not look.
+  public var lacking: [StreamClaim]?
   /// What exporters ask; `nil` in notes of builds that did not look: they find out at work.
   public var exports: ExportFacts?
   /// Whether color is a video, not stills; `nil` in notes of builds that did not look.
@@ -51,6 +54,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     missingCalibration =
       capture.calibrationProblem == nil ? Self.missing(in: capture.alignment) : []
     missingFiles = capture.completeness.absentFiles
+    lacking = capture.claims.lacking
     exports = ExportFacts(capture)
     colorIsVideo =
       switch capture.color.value?.source {
@@ -64,7 +68,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
     framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String]? = nil,
-    colorIsVideo: Bool? = nil
+    colorIsVideo: Bool? = nil, lacking: [StreamClaim]? = nil
   ) {
     self.id = id
     self.family = family
@@ -77,6 +81,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     self.missingCalibration = missingCalibration
     self.missingFiles = missingFiles
     self.colorIsVideo = colorIsVideo
+    self.lacking = lacking
   }
 
   public func state(of part: CapturePart) -> PartState {

@@ -186,10 +186,15 @@ public struct GeoStream: Sendable {
   public var description: StreamDescription
   public var track: GeoTrack
   public var coverage: Coverage
+  /// Whether the file breaks off: there were points behind the last one.
+  public var isCut: Bool
 
-  public init(description: StreamDescription, track: GeoTrack, coverage: Coverage) {
+  public init(
+    description: StreamDescription, track: GeoTrack, coverage: Coverage, isCut: Bool = false
+  ) {
     self.description = description
     self.track = track
     self.coverage = coverage
+    self.isCut = isCut
   }
 }

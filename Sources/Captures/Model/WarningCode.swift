@@ -37,4 +37,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case calibrationSuspect = "calibration-suspect"
   case nothingLeft = "nothing-left"
   case hdrVideo = "hdr-video"
+  case shortfall
 }

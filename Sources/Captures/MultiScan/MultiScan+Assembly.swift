@@ -60,6 +60,7 @@ extension MultiScan {
       warnOfLengths()
       warnOfTimes()
       capture.warnings = warnings.warnings
+      claim(&capture)
       return capture
     }
 

@@ -17,6 +17,20 @@ public enum MultiScanReader: CaptureReader {
   /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
   /// constant memory, because nothing else tells how many frames they hold: the cost is that of
   /// decompression.
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    guard let stem, name.hasPrefix(stem) else { return nil }
+    switch name.dropFirst(stem.count) {
+    case ".depth.zlib": return FileRole([.depth])
+    case ".confidence.zlib": return FileRole([.confidence])
+    case ".jsonl": return FileRole([.poses, .cameraSettings])
+    case ".mp4", "-primary.mp4": return FileRole([.color], isAlternative: true)
+    case ".json", ".txt": return FileRole([.depth, .intrinsics, .geo], isAlternative: true)
+    case let ending where MultiScan.MotionKind.allCases.contains { ".\($0)" == ending }:
+      return FileRole([.imu])
+    default: return nil
+    }
+  }
+
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing: FolderListing
     do throws(FileError) {

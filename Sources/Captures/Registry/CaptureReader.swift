@@ -19,9 +19,14 @@ public protocol CaptureReader: Sendable {
   /// Opens a recognized capture. Throws only when nothing of it can be read; an unreadable stream is
   /// part of the result.
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture
+  /// What a file or folder directly in the capture's folder is for; `nil`: nothing, or it is no name of
+  /// this family's. By its name alone.
+  static func role(of name: String, stem: String?) -> FileRole?
 }
 
 extension CaptureReader {
+  public static func role(of name: String, stem: String?) -> FileRole? { nil }
+
   public static var generationMarks: [String] { [] }
 }
 

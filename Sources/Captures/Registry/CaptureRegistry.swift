@@ -29,7 +29,8 @@ public struct CaptureRegistry: Sendable {
         file: recognition.folder, problem: "no reader for \(recognition.family.rawValue)")
     }
     var capture = try reader.open(recognition)
-    capture.failWhatCannotBeRead()
+    capture.failWhatCannotBeRead { reader.role(of: $0, stem: recognition.stem) }
+    capture.claimIMUCoverage()
     return capture
   }
 

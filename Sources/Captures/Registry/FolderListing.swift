@@ -13,6 +13,9 @@ public struct FolderListing: Sendable {
   public var linkedFolders: [String]
   /// Names of links to files and folders outside of the capture, sorted by name: told, never followed.
   public var outside: [String]
+  /// Names of what is neither a file nor a folder (pipes, devices, sockets) and of links that lead nowhere:
+  /// a circle, a place that may not be looked at, nothing. In the order of the file system.
+  public var others: [String]
   /// What links may lead to: `folder`, or the capture's folder above it, without links.
   private let root: FilePath
   private let troubles = Troubles()
@@ -27,6 +30,7 @@ public struct FolderListing: Sendable {
     subfolders = []
     linkedFolders = []
     outside = []
+    others = []
     root = PathSafety.resolved(capture ?? folder) ?? (capture ?? folder)
     if capture != nil, !PathSafety.resolves(folder, inside: root) {
       throw FileError(
@@ -46,7 +50,10 @@ public struct FolderListing: Sendable {
       case .link:
         let path = folder.appending(name: name)
         let isFile = open.stamp(of: name) != nil
-        guard isFile || FileSystem.isFolder(path) else { continue }
+        guard isFile || FileSystem.isFolder(path) else {
+          others.append(name)
+          continue
+        }
         if !isFile { linkedFolders.append(name) }
         if !PathSafety.resolves(path, inside: root) {
           outside.append(name)
@@ -55,7 +62,7 @@ public struct FolderListing: Sendable {
         } else {
           subfolders.append(name)
         }
-      case .other: continue
+      case .other: others.append(name)
       }
     }
     files.sort()

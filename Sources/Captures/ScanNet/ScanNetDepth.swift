@@ -54,7 +54,10 @@ struct ScanNetDepth {
         "\(name) holds \(records) frames, but the metadata says \(declared)")
     }
     if let end = layout.truncatedAt {
-      let what = layout.hasTimes ? "the frame times" : "the payload of record \(records)"
+      let what =
+        layout.hasTimes
+        ? "the frame times"
+        : "the payload of record \(records); the times of all frames stood behind the last one and are lost"
       warnings.add(
         .truncatedStream, "depth", "\(name), byte \(end): the file breaks off inside \(what)")
     }

@@ -65,6 +65,7 @@ struct ScanNetOpening {
     calibrate(&capture, depth: depth, colorFacts: color.value)
     capture.files = partFiles()
     capture.completeness = completeness(of: depth)
+    claim(&capture, depth: depth.layout, color: color.value)
     capture.warnings = warnings.warnings
     return capture
   }
@@ -128,6 +129,38 @@ struct ScanNetOpening {
       warnings.add(
         .frameCountMismatch, "color", count: abs(declared - color),
         "\(files.stem).h264 holds \(color) pictures, but the metadata says \(declared)")
+    }
+  }
+
+  /// What metadata, depth and pictures say of each other's lengths.
+  private func claim(
+    _ capture: inout Capture, depth: ScanNetDepthLayout?, color: ScanNetColor.Facts?
+  ) {
+    let records = capture.depth.value.flatMap { _ in depth?.records.count }
+    let times = metadata.count("numDepthFrames")
+    capture.claims.add("depth", held: records, declared: times, by: "numDepthFrames")
+    capture.claims.add(
+      "color", held: color?.pictures, declared: metadata.count("numColorFrames"),
+      by: "numColorFrames")
+    capture.claims.addTogether([
+      ("depth", records, "the depth frames"), ("color", color?.pictures, "the pictures"),
+    ])
+    capture.claims.add(
+      "cameraSettings", held: capture.cameraSettings.value?.description.frames,
+      declared: records ?? color?.pictures, unit: "records are there",
+      by: records == nil ? "the pictures" : "the depth frames")
+    if let imu = capture.imu.value {
+      capture.claims.add(
+        "imu", held: imu.sampleCounts.values.max() ?? 0,
+        declared: metadata.count("numIMUmeasurements"), unit: "records are there",
+        by: "numIMUmeasurements")
+    }
+    // Times lie behind the last frame: a file that breaks off inside of them has all frames.
+    if let depth, depth.hasTimes, depth.truncatedAt != nil {
+      capture.claims.add(
+        "times", held: depth.depthTimes.count + depth.colorTimes.count,
+        declared: times.map { $0.multipliedReportingOverflow(by: 2).partialValue },
+        unit: "times of depth frames and pictures are there", by: "numDepthFrames")
     }
   }
 

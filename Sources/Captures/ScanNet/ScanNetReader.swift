@@ -35,6 +35,18 @@ public enum ScanNetReader: CaptureReader {
   }
 
   /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    guard let stem, name.hasPrefix(stem) else { return nil }
+    return switch name.dropFirst(stem.count) {
+    case ".depth": FileRole([.depth])
+    case ".txt": FileRole([.depth, .intrinsics])
+    case ".h264": FileRole([.color])
+    case ".imu": FileRole([.imu])
+    case ".camera", ".cam": FileRole([.cameraSettings], isAlternative: true)
+    default: nil
+    }
+  }
+
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
     let listing: FolderListing

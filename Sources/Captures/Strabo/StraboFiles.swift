@@ -13,6 +13,8 @@ struct StraboFiles {
   private(set) var media: FilePath?
   private(set) var geo: FilePath?
   private(set) var thumbnail: FilePath?
+  /// Why what lies under the name of a file that was not found is none.
+  private(set) var problems: [StraboFileKey: CaptureError] = [:]
 
   private let folder: FilePath
   private let info: StraboInfo
@@ -27,7 +29,7 @@ struct StraboFiles {
     media = findMedia()
     for (key, path) in [
       (StraboFileKey.media, media), (.geo, geo), (.thumbnail, thumbnail),
-    ] where path == nil {
+    ] where path == nil && problems[key] == nil {
       warnings.add(.missingFile, key.rawValue, "no file under the named or a usual name")
     }
   }
@@ -35,13 +37,13 @@ struct StraboFiles {
   /// The media and the geo file that the description names, by that name, as far as they are not there.
   var absentNames: [String] {
     var absent: [String] = []
-    if media == nil {
+    if media == nil, problems[.media] == nil {
       let usual = usualNames(.media)
       absent.append(
         acceptedName(of: .media) ?? (info.mediaType == .image ? usual.last : usual.first)
           ?? StraboFileKey.media.rawValue)
     }
-    if geo == nil {
+    if geo == nil, problems[.geo] == nil {
       absent.append(acceptedName(of: .geo) ?? usualNames(.geo).first ?? StraboFileKey.geo.rawValue)
     }
     return absent
@@ -52,7 +54,7 @@ struct StraboFiles {
     info.path(key).flatMap(acceptedName)
   }
 
-  private func find(_ key: StraboFileKey) -> FilePath? {
+  private mutating func find(_ key: StraboFileKey) -> FilePath? {
     var seen: Set<FilePath> = []
     for name in [named(key)].compactMap({ $0 }) + usualNames(key) {
       if let path = inside(name, key, &seen) { return path }
@@ -60,10 +62,12 @@ struct StraboFiles {
     return nil
   }
 
-  private func findMedia() -> FilePath? {
+  private mutating func findMedia() -> FilePath? {
     var seen: Set<FilePath> = []
-    let named = named(.media).flatMap { inside($0, .media, &seen) }
-    let usual = usualNames(.media).map { inside($0, .media, &seen) }
+    var named: FilePath?
+    if let name = self.named(.media) { named = inside(name, .media, &seen) }
+    var usual: [FilePath?] = []
+    for name in usualNames(.media) { usual.append(inside(name, .media, &seen)) }
     let (movie, still) = (usual.first ?? nil, usual.last ?? nil)
     guard let movie, let still else { return named ?? movie ?? still ?? onlyMedia(&seen) }
     warnings.add(
@@ -113,7 +117,7 @@ struct StraboFiles {
   }
 
   /// The single file that its name makes a movie or a still.
-  private func onlyMedia(_ seen: inout Set<FilePath>) -> FilePath? {
+  private mutating func onlyMedia(_ seen: inout Set<FilePath>) -> FilePath? {
     let names = (try? FileSystem.names(in: folder)) ?? []
     let aside = Set([thumbnail?.name].compactMap { $0 } + usualNames(.thumbnail))
     let candidates = names.filter { name in
@@ -126,11 +130,21 @@ struct StraboFiles {
   }
 
   /// The regular file of that name, if it lies inside the folder after all links are resolved.
-  private func inside(
+  private mutating func inside(
     _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
   ) -> FilePath? {
     let path = folder.appending(name: name)
-    guard (try? FileIdentity(of: path)) != nil else { return nil }
+    do throws(FileError) {
+      _ = try FileIdentity(of: path)
+    } catch {
+      if error.kind != .notFound, problems[key] == nil {
+        problems[key] = CaptureError(
+          file: path,
+          problem: FileSystem.isFolder(path) ? "cannot be opened: it is a folder" : error.problem,
+          remedy: error.remedy ?? "move it away, and copy the file from the device again")
+      }
+      return nil
+    }
     if PathSafety.resolves(path, inside: folder) { return path }
     if seen.insert(path).inserted {
       warnings.add(

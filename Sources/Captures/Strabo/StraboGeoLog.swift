@@ -11,6 +11,8 @@ struct StraboGeoLog {
   var track = GeoTrack()
   /// Distinct times, in order.
   private(set) var times: [Timestamp] = []
+  /// Whether the file breaks off.
+  private(set) var isCut = false
 
   /// The log of a capture without geo data.
   init(withoutFile warnings: WarningCollector) {
@@ -45,6 +47,7 @@ struct StraboGeoLog {
       "points that go back in time; they were sorted")
     points = zip(points, zip(isStale, isKept)).filter { !$1.0 && $1.1 }.map(\.0)
     self.init()
+    self.isCut = isCut
     guard !points.isEmpty else {
       Self.reportNoPoints(warnings)
       return

@@ -45,13 +45,17 @@ struct StraboSession {
     // The media's length decides which points are stale.
     capture.files[.geo] = [files.geo, description, files.media].compactMap { $0 }
     capture.files[.thumbnail] = [files.thumbnail].compactMap { $0 }
+    if files.thumbnail == nil { capture.partProblems[.thumbnail] = files.problems[.thumbnail] }
     capture.completeness = completeness(media)
     capture.warnings = warnings.warnings
+    claim(&capture, media.value)
     return capture
   }
 
   private func media() -> StreamState<StraboMedia> {
-    guard let path = files.media else { return .absent("no movie and no still") }
+    guard let path = files.media else {
+      return files.problems[.media].map { .unreadable($0) } ?? .absent("no movie and no still")
+    }
     do throws(CaptureError) {
       return .present(try StraboMedia(path))
     } catch {
@@ -74,6 +78,7 @@ struct StraboSession {
   private func geo(_ media: StraboMedia?) -> StreamState<GeoStream> {
     do throws(CaptureError) {
       var log: StraboGeoLog
+      if let problem = files.problems[.geo], files.geo == nil { throw problem }
       if let path = files.geo {
         log = try StraboGeoLog(
           path, mediaNanoseconds: media?.durationNanoseconds, warnings: warnings)
@@ -91,7 +96,8 @@ struct StraboSession {
       description.rateHz = TimeSteps(log.times).rateHz
       if case .movie(let movie) = media, !log.times.isEmpty { reportHidden(movie) }
       return .present(
-        GeoStream(description: description, track: log.track, coverage: .everyFrame))
+        GeoStream(
+          description: description, track: log.track, coverage: .everyFrame, isCut: log.isCut))
     } catch {
       return .unreadable(error)
     }
@@ -126,8 +132,8 @@ struct StraboSession {
     case .present(.movie(let movie)) where movie.endsEarly: missing.append("the movie is cut")
     case .present: break
     }
-    if files.geo == nil { missing.append("no geo data") }
-    if files.thumbnail == nil { missing.append("no thumbnail") }
+    if files.geo == nil, files.problems[.geo] == nil { missing.append("no geo data") }
+    if files.thumbnail == nil, files.problems[.thumbnail] == nil { missing.append("no thumbnail") }
     return UploadCompleteness(missing: missing, absentFiles: files.absentNames)
   }
 }

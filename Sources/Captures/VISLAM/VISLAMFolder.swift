@@ -107,6 +107,8 @@ struct VISLAMFolder {
     return place
   }
 
+  static func isMovie(_ name: String) -> Bool { hasExtension(name, movieExtensions) }
+
   private static func hasPart(_ name: String) -> Bool {
     [imuFile, siblingIMUFile, frameFile, metadataFile].contains(name)
       || hasExtension(name, movieExtensions)

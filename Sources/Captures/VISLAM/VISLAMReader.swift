@@ -27,6 +27,17 @@ public enum VISLAMReader: CaptureReader {
     ]
   }
 
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    switch name {
+    case VISLAMFolder.imuFile: FileRole([.imu])
+    case VISLAMFolder.siblingIMUFile: FileRole([.imu], isAlternative: true)
+    case VISLAMFolder.frameFile: FileRole([.cameraSettings, .frames])
+    // Tells the signs of the sensors.
+    case VISLAMFolder.metadataFile: FileRole([.imu])
+    default: VISLAMFolder.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
+    }
+  }
+
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let session = try VISLAMSession(recognition)
     return try session.capture()

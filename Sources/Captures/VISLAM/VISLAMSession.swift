@@ -44,6 +44,7 @@ struct VISLAMSession {
     capture.files = files(pictures, samples: samples, table: table)
     capture.completeness = completeness(pictures, samples: samples, table: table)
     capture.warnings = warnings.warnings
+    claim(&capture, joined)
     try refuseEmpty(capture)
     return capture
   }

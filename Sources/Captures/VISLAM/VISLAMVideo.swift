@@ -30,6 +30,8 @@ struct VISLAMVideo {
   let otherVideoTracks: Int
   /// The file ends before its own index says.
   let endsEarly: Bool
+  /// Pictures that its index lists, where the file ends before them.
+  let listedPictures: Int?
   private let timeBase: VideoTimeBase
 
   /// - Parameter rows: of the frame table, if there are any.
@@ -49,6 +51,7 @@ struct VISLAMVideo {
     rotationIsIgnored = first.orientation.isIgnored
     otherVideoTracks = index.tracks.count - 1
     endsEarly = index.endsEarly
+    listedPictures = first.listedPictures
     order = first.order
     oddities = VideoOddities(first)
     color = first.color

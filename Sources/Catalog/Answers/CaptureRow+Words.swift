@@ -17,6 +17,7 @@ extension CaptureRow {
     remedy.retryAt = standing.retryAt
     remedy.waitsFor = standing.waitsFor
     remedy.isWatched = isWatched
+    remedy.short = shortfalls.map(\.stream)
     return remedy.sentence
   }
 

@@ -30,6 +30,7 @@ public struct CaptureRow: Sendable, Hashable {
   var isWatched = false
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
+  var knownShortfalls: [Shortfall] = []
 
   public var state: CaptureState { standing.state }
   public var family: String? { entry?.family ?? knownFamily }
@@ -37,12 +38,14 @@ public struct CaptureRow: Sendable, Hashable {
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
+  /// Streams that have lost more than the pipeline accepts, of a capture that is done.
+  public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
   public var warningCount: Int { warnings.withoutNotes.count }
 
-  /// Whether somebody has to do something: it has failed or is quarantined, or a stage is not done; if
-  /// `isStrict` also warnings and missing files.
+  /// Whether somebody has to do something: it has failed or is quarantined, a stage is not done, or a
+  /// stream has lost too much; if `isStrict` also warnings and missing files.
   public func needsPerson(isStrict: Bool) -> Bool {
-    if state == .failed || state == .quarantined { return true }
+    if state == .failed || state == .quarantined || !shortfalls.isEmpty { return true }
     let stages = entry?.stages ?? []
     return stages.contains { $0.state != .done && $0.state != .notApplicable }
       || (isStrict && (warningCount > 0 || !standing.missing.isEmpty))

@@ -103,7 +103,8 @@ public struct NightAssembly: Sendable {
         id: id, standing: Standing(history), entry: nil, lastRun: history.time,
         lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,
         knownPath: touched.attempt.path, isWatched: view.watch != nil,
-        knownWarnings: touched.attempt.warnings)
+        knownWarnings: touched.attempt.warnings,
+        knownShortfalls: touched.attempt.shortfalls ?? [])
       found.append(Listed(row: row, capture: capture(row, touched)))
     }
     return found
@@ -136,6 +137,7 @@ public struct NightAssembly: Sendable {
     capture.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
     if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
     capture.warnings = row.warnings
+    if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
     capture.missing = row.standing.missing
     capture.cluster = attempt?.cluster
     capture.failures = failures(row, touched)
@@ -212,18 +214,19 @@ public struct NightAssembly: Sendable {
     return nil
   }
 
-  /// Failed, quarantined and incomplete ones, then those with warnings, then the rest; each newest first.
+  /// Failed, quarantined and incomplete ones, then those that lack too much, then those with warnings, then
+  /// the rest; each newest first.
   private static func isBefore(_ a: Listed, _ b: Listed) -> Bool {
-    func rank(_ state: CaptureState) -> Int {
-      switch state {
+    func rank(_ listed: Listed) -> Int {
+      switch listed.row.state {
       case .failed: 0
       case .quarantined: 1
       case .incomplete: 2
-      case .doneWithWarnings: 3
-      case .running, .queued, .arriving, .done: 4
+      case .done, .doneWithWarnings: listed.capture.isShort ? 3 : listed.row.state == .done ? 5 : 4
+      case .running, .queued, .arriving: 5
       }
     }
-    let (first, second) = (rank(a.row.state), rank(b.row.state))
+    let (first, second) = (rank(a), rank(b))
     if first != second { return first < second }
     let times = (
       a.row.lastRun ?? a.row.standing.since ?? "", b.row.lastRun ?? b.row.standing.since ?? ""

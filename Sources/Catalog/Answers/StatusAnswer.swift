@@ -151,6 +151,7 @@ extension CaptureRow {
     case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
     case .arriving, .running, .done, .doneWithWarnings: break
     }
+    lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
     if let remedy = remedy { lines.append(remedy) }
     return lines
@@ -166,7 +167,8 @@ private struct StatusCapture: Encodable, Sendable {
   private enum Key: CodingKey {
     case id, state, family, device, scene, recordedAt, attempts, warnings, missing, lastRun, run,
       path,
-      gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor
+      gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
+      shortfalls
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -179,6 +181,7 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
     try object.encode(row.standing.attempts, forKey: .attempts)
     try object.encode(row.warningCount, forKey: .warnings)
+    if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
     try object.encode(row.standing.missing, forKey: .missing)
     try object.encode(row.lastRun, forKey: .lastRun)
     try object.encode(row.lastRunID, forKey: .run)

@@ -48,6 +48,7 @@ enum EntryBytes {
       writer.put(stream.frames ?? -1)
     }
     try putJSON(entry.warnings.isEmpty ? nil : entry.warnings, &writer)
+    try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
     try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
     try putJSON(entry.triage, &writer)
     return writer.bytes
@@ -82,6 +83,7 @@ enum EntryBytes {
         encoding: try reader.optionalText(), frames: count(try reader.int()))
     }
     let warnings = try json([CaptureWarning].self, &reader) ?? []
+    let shortfalls = try json([Shortfall].self, &reader) ?? []
     let failures = try json([NotedFailure].self, &reader) ?? []
     let triage = try json(TriageRecord.self, &reader)
     var entry = CaptureEntry(
@@ -93,6 +95,7 @@ enum EntryBytes {
     (entry.scene.label, entry.scene.type, entry.scene.description) = (texts[7], texts[8], texts[9])
     (entry.user, entry.recordedAt, entry.frames) = (texts[10], texts[11], count(frames))
     entry.streams = streams
+    entry.shortfalls = shortfalls
     guard reader.isAtEnd else { throw DamagedNote() }
     return entry
   }
@@ -122,6 +125,7 @@ enum EntryBytes {
       writer.put(attempt.stageSeconds ?? -1)
       writer.list(attempt.missing) { $0.put($1) }
       try putJSON(attempt.warnings.isEmpty ? nil : attempt.warnings, &writer)
+      try putJSON(attempt.shortfalls, &writer)
       try putJSON(attempt.failures.isEmpty ? nil : attempt.failures, &writer)
       try putJSON(attempt.cluster, &writer)
     }
@@ -155,6 +159,7 @@ enum EntryBytes {
       attempt.stageSeconds = seconds < 0 ? nil : seconds
       attempt.missing = try reader.list { try $0.text() }
       attempt.warnings = try json([CaptureWarning].self, &reader) ?? []
+      attempt.shortfalls = try json([Shortfall].self, &reader)
       attempt.failures = try json([RunEntry.Attempt.Failure].self, &reader) ?? []
       attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt

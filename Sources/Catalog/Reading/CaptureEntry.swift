@@ -46,8 +46,10 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var lockedBy: String?
   public var notes: [String]
   public var stages: [StageStatus]
-  /// Those of opening and of all stages; notes come last.
+  /// Those of opening and of all stages, and one for each shortfall; notes come last.
   public var warnings: [CaptureWarning]
+  /// Streams that have lost more of what the capture declares than the pipeline accepts.
+  public var shortfalls: [Shortfall] = []
   /// Files that a complete upload would have.
   public var missing: [String]
   public var device = DeviceInfo()

@@ -36,6 +36,7 @@ struct EntryReader: Sendable {
     entry.settings = (examined.memo?.pipeline?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
+    entry.shortfalls = CaptureStatus.shortfalls(of: examined)
     if let document {
       entry.device = document.device ?? DeviceInfo()
       entry.scene = document.scene ?? SceneInfo()

@@ -24,6 +24,8 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var cause: FailureCause?
     public var failures: [Failure] = []
     public var warnings: [CaptureWarning] = []
+    /// Among the warnings as well.
+    public var shortfalls: [Shortfall]?
     public var missing: [String] = []
     /// UTC, ISO 8601; `nil`: nothing was started.
     public var started: String?

@@ -65,7 +65,8 @@ enum RunReader {
       RunEntry.Attempt.Failure(
         stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
     }
-    attempt.warnings = report.warnings
+    attempt.shortfalls = report.shortfalls
+    attempt.warnings = report.warnings.merged(with: (report.shortfalls ?? []).map(\.warning))
     attempt.missing = report.missing
     let ran = report.stages.filter { $0.outcome == .ran }
     attempt.frames = ran.compactMap(\.frames).max() ?? 0

@@ -23,9 +23,8 @@ extension VideoIndex {
       let size = try Self.size(of: ticks, codec, number, in: reader)
       let declared = Int(avformat_index_get_entries_count(stream))
       let isIndexWhole = reader.layout.isMovie && !reader.layout.isFragmented
-      if ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared) {
-        index.endsEarly = true
-      }
+      let endsEarly = ticks.hasCutPacket || (isIndexWhole && ticks.packetCount < declared)
+      if endsEarly { index.endsEarly = true }
       var color = try VideoColor(of: stream, number: number, in: input)
       let id = Int(stream.pointee.id)
       if color.transfer == nil, boxes?.isAppleLog(track: id) ?? false {
@@ -41,8 +40,10 @@ extension VideoIndex {
             numerator: Int64(stream.pointee.time_base.num),
             denominator: Int64(stream.pointee.time_base.den)),
           pictureCount: shown, presentationTicks: ticks.order.sorted(ticks.values),
-          order: ticks.order, picturesOfOtherSize: ticks.sizes.others,
-          color: color,
+          order: ticks.order,
+          listedPictures: endsEarly && isIndexWhole
+            ? shown + max(0, declared - ticks.packetCount) : nil,
+          picturesOfOtherSize: ticks.sizes.others, color: color,
           hidden: try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures()))
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),

@@ -53,6 +53,9 @@ public struct VideoTrack: Hashable, Sendable {
   public var presentationTicks: [Int64]
   /// Which decoded picture is which.
   public var order: PictureOrder
+  /// Pictures that the index of the file lists, where the file ends before them; `nil` where it is whole,
+  /// and where there is no index.
+  public var listedPictures: Int?
   /// Pictures whose heads state another size than the first one's.
   public var picturesOfOtherSize = 0
   /// How the pictures are to be understood.

@@ -6,22 +6,48 @@ import SystemPackage
 #endif
 
 extension MetricsText {
+  /// Throws why a file cannot be written, as far as that shows before it is: there is no such folder, it may
+  /// not be written to, or something else than a file has the name.
+  public static func check(_ file: FilePath) throws(FileError) {
+    _ = try place(of: file)
+    let above = file.removingLastComponent()
+    guard above.withPlatformString({ access($0, W_OK) }) == 0 else {
+      throw FileError(Errno(rawValue: errno), path: above, operation: "write")
+    }
+  }
+
+  private static func place(
+    of file: FilePath
+  ) throws(FileError) -> (folder: HeldFolder, name: String) {
+    guard let name = file.lastComponent?.string, file.lastComponent?.kind == .regular else {
+      throw FileError(
+        kind: .other, path: file, operation: "write", reason: "is not the name of a file")
+    }
+    let above = file.removingLastComponent()
+    let folder: HeldFolder
+    do throws(FileError) {
+      folder = try HeldFolder.following(above)
+    } catch {
+      guard error.kind == .notFound else { throw error }
+      throw FileError(
+        kind: .notFound, path: file, operation: "write",
+        reason: "there is no folder \(above.shown.onOneLine)",
+        remedy: "make the folder, or choose another file for --metrics")
+    }
+    if let present = try folder.entry(name), present.kind != .file {
+      throw FileError.notOurs(
+        file, "is not a file", remedy: "choose another file for --metrics, or remove it")
+    }
+    return (folder, name)
+  }
+
   /// Replaces the file in one step: a reader sees the old text or the new one. Others may read it (mode
   /// 0644, whatever the umask says): the node exporter runs as a user of its own. Only a file is replaced:
   /// a link, a device or a folder in its place is an error.
   ///
   /// Not flushed to disk: it is out of date after a power cut anyway.
   public func write(to file: FilePath) throws(FileError) {
-    guard let name = file.lastComponent?.string, file.lastComponent?.kind == .regular else {
-      throw FileError(
-        kind: .other, path: file, operation: "write", reason: "is not the name of a file")
-    }
-    let above = file.removingLastComponent()
-    let folder = try HeldFolder.following(above)
-    if let present = try folder.entry(name), present.kind != .file {
-      throw FileError.notOurs(
-        file, "is not a file", remedy: "choose another file for --metrics, or remove it")
-    }
+    let (folder, name) = try Self.place(of: file)
     // One name for all times: what a kill leaves is replaced by the next one. It does not end with
     // `.prom`, so that nobody takes it for metrics.
     let beside = ".\(name).scanmill-new"

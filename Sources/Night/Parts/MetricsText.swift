@@ -51,6 +51,12 @@ public struct MetricsText: Sendable {
     one(
       "cpu_seconds_total", "counter", "Processor time of stages since the start.",
       Self.number(metrics.cpuSecondsTotal))
+    add(
+      "write_failures_total", "counter",
+      "Failures to write metrics, notes, pages and journals of runs since the start.",
+      WriteTroubles.Kind.allCases.map {
+        (Self.label("what", $0.rawValue), "\(metrics.writeFailuresTotal[$0] ?? 0)")
+      })
     one(
       "output_free_bytes", "gauge", "Free space where the output is.",
       "\(metrics.outputFreeBytes)")

@@ -16,6 +16,8 @@ public struct NightMetrics: Sendable, Hashable {
   public var bytesWrittenTotal: Int64 = 0
   public var cpuSecondsTotal = 0.0
   public var outputFreeBytes: Int64 = 0
+  /// Failures to write something of the watcher's own.
+  public var writeFailuresTotal: [WriteTroubles.Kind: Int] = [:]
   /// Of the program.
   public var version: String
 

@@ -35,8 +35,17 @@ public struct Notification: Sendable {
     _ json: [UInt8], page: FilePath?, log: LogFile, keepWaiting: () -> Bool = { true }
   ) -> String? {
     do {
-      return try log.withDescriptor { log in
-        try run(json, page: page, log: log, keepWaiting: keepWaiting)
+      var isRun = false
+      do {
+        return try log.withDescriptor { log in
+          isRun = true
+          return try run(json, page: page, log: log, keepWaiting: keepWaiting)
+        }
+      } catch  where !isRun {
+        // Without its log it is run all the same: somebody waits for what it sends.
+        let nowhere = try FileDescriptor.open("/dev/null", .writeOnly, options: .closeOnExec)
+        defer { try? nowhere.close() }
+        return try run(json, page: page, log: nowhere, keepWaiting: keepWaiting)
       }
     } catch {
       return "--notify: \(error)"

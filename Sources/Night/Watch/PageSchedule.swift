@@ -12,6 +12,7 @@ struct PageSchedule {
   private let clock: RunClock
   private let printer: ReportPrinter
   private let isBusy = Flag()
+  private let outcomes = Outcomes()
   private var lastSeconds = -Double.infinity
   /// When the night is reported next, nanoseconds since 1970.
   private var reportAtNanoseconds: Int64?
@@ -30,6 +31,30 @@ struct PageSchedule {
     var isSet: Bool { value.withLock { $0 } }
     func set(_ new: Bool) { value.withLock { $0 = new } }
   }
+
+  /// What became of something that was written beside the watcher.
+  struct Outcome: Sendable {
+    var kind: WriteTroubles.Kind
+    var file: String
+    /// `nil`: it was written.
+    var problem: String?
+  }
+
+  private final class Outcomes: Sendable {
+    private let all = Mutex<[Outcome]>([])
+    func add(_ kind: WriteTroubles.Kind, _ file: String, _ problem: String?) {
+      all.withLock { $0.append(Outcome(kind: kind, file: file, problem: problem)) }
+    }
+    func take() -> [Outcome] {
+      all.withLock { all in
+        defer { all = [] }
+        return all
+      }
+    }
+  }
+
+  /// What has been written, or could not be, since somebody last asked; in order.
+  func takeOutcomes() -> [Outcome] { outcomes.take() }
 
   init(_ setup: WatchSetup, clock: RunClock) {
     self.setup = setup
@@ -68,7 +93,7 @@ struct PageSchedule {
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
-        try? NotesFile.write(Array(bytes), Self.fileName, ofOutput: setup.output)
+        _ = watcher.write(Array(bytes), as: Self.fileName)
       }
       start(watcher, isNight: true)
     } else if clock.monotonicSeconds() - lastSeconds >= Self.pauseSeconds,
@@ -83,8 +108,9 @@ struct PageSchedule {
     watcher.floor.with { $0.hasChanged = false }
     isBusy.set(true)
     let (printer, setup, log, isBusy, bell) = (printer, setup, watcher.log, isBusy, watcher.bell)
+    let outcomes = outcomes
     let isStarted = JobThread.start {
-      Self.report(printer, setup, log, sinceSeconds: nil, notifies: isNight)
+      Self.report(printer, setup, log, outcomes, sinceSeconds: nil, notifies: isNight)
       isBusy.set(false)
       bell.ring()
     }
@@ -95,7 +121,7 @@ struct PageSchedule {
   func finish(_ watcher: Watcher) {
     let passed = clock.monotonicSeconds() - watcher.startedSeconds
     Self.report(
-      printer, setup, watcher.log, sinceSeconds: sinceSeconds(passed), notifies: true)
+      printer, setup, watcher.log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: true)
   }
 
   /// `nil`: since the last noon, which is before this watcher began.
@@ -107,11 +133,12 @@ struct PageSchedule {
   }
 
   private static func report(
-    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, sinceSeconds: Int?, notifies: Bool
+    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
+    sinceSeconds: Int?, notifies: Bool
   ) {
-    if let problem = printer.pages(sinceSeconds: sinceSeconds) {
-      log.error("the pages could not be written: \(problem)")
-    }
+    outcomes.add(
+      .pages, "the pages",
+      printer.pages(sinceSeconds: sinceSeconds).map { "could not be written: \($0)" })
     guard notifies, let command = setup.notify else { return }
     let (json, problem) = printer.json(sinceSeconds: sinceSeconds)
     if let problem {
@@ -120,6 +147,12 @@ struct PageSchedule {
     }
     let folder = setup.output.appending(NotesFile.folderName)
     let said = LogFile(folder.appending("notify.log"), below: setup.output)
+    do {
+      try said.withDescriptor { _ in }
+      outcomes.add(.notes, "notify.log", nil)
+    } catch {
+      outcomes.add(.notes, "notify.log", "\(error)")
+    }
     if let problem = Notification(command).send(
       json, page: setup.output.appending("index.html"), log: said)
     {

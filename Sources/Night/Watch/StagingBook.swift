@@ -20,7 +20,7 @@ struct StagingBook: Sendable {
   }
 
   enum Answer: Sendable {
-    case done(hasWarnings: Bool, FileStamp?)
+    case done(hasWarnings: Bool, isShort: Bool = false, FileStamp?)
     case failed(Trouble)
     case quarantined(Trouble)
     case incomplete(missing: [String], device: String? = nil)
@@ -41,6 +41,8 @@ struct StagingBook: Sendable {
   var lost: [Lost] = []
   /// Captures that went after they were done or given up, by state.
   var departed: [CaptureState: Int] = [:]
+  /// Of these the done ones that somebody has to look at.
+  var departedShort = 0
   var settings: WatchSettings
   var nextOrder = 0
   var stagingPlace: FolderPlace?
@@ -230,6 +232,7 @@ struct StagingBook: Sendable {
     switch entry.phase {
     case .done, .quarantined:
       if let state = entry.state { departed[state, default: 0] += 1 }
+      if entry.isShort { departedShort += 1 }
     case .failed(let trouble) where trouble.isNoted: departed[.failed, default: 0] += 1
     case .stranger: break
     case .moving, .judging, .incomplete, .queued, .running, .failed:
@@ -314,8 +317,8 @@ struct StagingBook: Sendable {
     entry.isFresh = false
     if entry.phase.isAtRestOrMoving {
       switch answer {
-      case .done(let hasWarnings, let stamp):
-        entry.phase = .done(hasWarnings: hasWarnings)
+      case .done(let hasWarnings, let isShort, let stamp):
+        entry.phase = .done(hasWarnings: hasWarnings, isShort: isShort)
         entry.outputStamp = stamp
       case .failed(let trouble): entry.phase = .failed(trouble)
       case .quarantined(let trouble): entry.phase = .quarantined(trouble)

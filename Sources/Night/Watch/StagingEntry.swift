@@ -32,7 +32,8 @@ struct StagingEntry: Sendable {
     case incomplete(missing: [String])
     case queued
     case running(stamp: PlaceStamp)
-    case done(hasWarnings: Bool)
+    /// `isShort`: a stream has lost more than the pipeline accepts.
+    case done(hasWarnings: Bool, isShort: Bool = false)
     case failed(Trouble)
     case quarantined(Trouble)
     /// At rest, and no capture.
@@ -76,12 +77,15 @@ struct StagingEntry: Sendable {
     case .incomplete: .incomplete
     case .queued: .queued
     case .running: .running
-    case .done(let hasWarnings): hasWarnings ? .doneWithWarnings : .done
+    case .done(let hasWarnings, _): hasWarnings ? .doneWithWarnings : .done
     case .failed: .failed
     case .quarantined: .quarantined
     case .stranger: nil
     }
   }
+
+  /// Whether it is done and somebody has to look all the same.
+  var isShort: Bool { if case .done(_, let isShort) = phase { isShort } else { false } }
 
   /// Its id in the output, or what it will be; of something unknown the name of its folder.
   var name: String {

@@ -29,7 +29,11 @@ struct StagingJudge: Sendable {
       if let report, report.outcome == .done {
         let hasWarnings = report.warningCount > 0 || !report.missing.isEmpty
         answers.append(
-          (question, .done(hasWarnings: hasWarnings, Self.outputStamp(target.layout))))
+          (
+            question,
+            .done(
+              hasWarnings: hasWarnings, isShort: report.isShort, Self.outputStamp(target.layout))
+          ))
       } else if let trouble = noted(question, target) {
         answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
       } else if !question.mayOpen {

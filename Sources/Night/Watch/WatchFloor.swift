@@ -28,6 +28,8 @@ final class WatchFloor: TargetSupply, ReportSink {
     var tally = WatchTally()
     /// Names of captures in the queue that another run holds.
     var locked: Set<String> = []
+    /// Why notes about failures could not be written, since somebody last asked.
+    var unwritten: [String] = []
     /// Something has changed since the pages were last written.
     var hasChanged = true
   }
@@ -145,7 +147,9 @@ final class WatchFloor: TargetSupply, ReportSink {
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
-    case .done: return .done(hasWarnings: report.warningCount > 0 || !report.missing.isEmpty)
+    case .done:
+      return .done(
+        hasWarnings: report.warningCount > 0 || !report.missing.isEmpty, isShort: report.isShort)
     case .failed, .blocked: break
     }
     let (run, work) = state.withLock { ($0.run, $0.work) }
@@ -155,9 +159,15 @@ final class WatchFloor: TargetSupply, ReportSink {
       after: report, before: before, machineTries: entry.machineTries, isGone: isGone(entry),
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
-    trouble.isNoted =
-      (try? NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout))
-      != nil
+    do {
+      try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)
+      trouble.isNoted = true
+    } catch {
+      // A capture that could not even get a folder says that itself.
+      if FileSystem.isFolder(target.layout.folder) {
+        state.withLock { $0.unwritten.append("\(error)") }
+      }
+    }
     return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
   }
 

@@ -9,6 +9,8 @@ struct WatchSummary {
   var states: [CaptureState: Int] = [:]
   var stagingTrouble: String?
   var known = 0
+  /// Done captures that somebody has to look at.
+  var short = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
   var tally: WatchTally
@@ -17,10 +19,12 @@ struct WatchSummary {
     self.tally = tally
     stagingTrouble = book.stagingTrouble ?? book.missingDisk
     states = book.departed
+    short = book.departedShort
     for entry in book.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
       known += 1
       states[state, default: 0] += 1
+      if entry.isShort { short += 1 }
       if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
       if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
     }
@@ -78,6 +82,7 @@ struct WatchSummary {
     totals.failed = states[.failed] ?? 0
     totals.quarantined = states[.quarantined] ?? 0
     totals.unrecognized = unrecognized
+    if short > 0 { totals.withShortfall = short }
     return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
   }
 }

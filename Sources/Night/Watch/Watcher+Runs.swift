@@ -98,10 +98,11 @@ extension Watcher {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
       }
       current = run
+      note(.runs, "runs/", nil)
     } catch {
       outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
       floor.with { $0.hold = .output }
-      tell("nothing can be processed: \(error)", .error)
+      note(.runs, "runs/", "nothing can be processed: \(error)")
     }
   }
 
@@ -112,6 +113,12 @@ extension Watcher {
     report.totals.unrecognized = report.unrecognized.count
     do {
       try run.journal.finish(report)
+      if let lost = run.journal.lost {
+        note(.runs, "events.jsonl", lost)
+        codes.insert(ExitStatus.cannotWrite)
+      } else {
+        note(.runs, "events.jsonl", nil)
+      }
     } catch {
       outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
       log.error("\(error)")

@@ -35,6 +35,53 @@ extension Watcher {
     log.log(level: level, "\(text)")
   }
 
+  /// What became of something that the watcher writes: told when it is news, and again and again.
+  func note(_ kind: WriteTroubles.Kind, _ file: String, _ problem: String?) {
+    if let problem {
+      if let text = troubles.failed(kind, file, problem, nowSeconds: now) { log.error("\(text)") }
+    } else if let text = troubles.succeeded(kind, file) {
+      log.notice("\(text)")
+    }
+  }
+
+  /// Writes a note of the output folder.
+  func write(_ bytes: [UInt8], as name: String) -> Bool {
+    do throws(FileError) {
+      try NotesFile.write(bytes, name, ofOutput: setup.output)
+      note(.notes, name, nil)
+      return true
+    } catch {
+      note(.notes, name, "\(error)")
+      return false
+    }
+  }
+
+  /// What went wrong beside the watcher's own thread.
+  func hearOfPages() {
+    for outcome in pages.takeOutcomes() {
+      note(outcome.kind, outcome.file, outcome.problem)
+      if outcome.problem != nil, outcome.kind == .pages {
+        // Else nobody would try again before something changes.
+        floor.with { $0.hasChanged = true }
+      }
+    }
+    let unwritten = floor.with { state -> [String] in
+      defer { state.unwritten = [] }
+      return state.unwritten
+    }
+    for problem in unwritten { note(.notes, TriageRecord.fileName, problem) }
+  }
+
+  /// Told at once, not after the first look: a place that can never be written to is a slip of the hand.
+  func checkMetrics() {
+    guard let file = setup.metrics else { return }
+    do throws(FileError) {
+      try MetricsText.check(file)
+    } catch {
+      note(.metrics, "--metrics", "\(error)")
+    }
+  }
+
   func publish(isLast: Bool = false) {
     let snapshot = floor.with {
       WatchSummary($0.book, hold: $0.hold, locked: $0.locked, tally: $0.tally)
@@ -54,17 +101,12 @@ extension Watcher {
     comparable.lastLook = published?.record.lastLook ?? ""
     let isDue = published.map { now - $0.seconds >= 60 || $0.record != comparable } ?? true
     if isDue || isLast {
-      do {
-        try NotesFile.write(JSONText.pretty(record), WatchRecord.fileName, ofOutput: setup.output)
+      if let bytes = try? JSONText.pretty(record), write(bytes, as: WatchRecord.fileName) {
         published = (record, now)
-      } catch {
-        tell("\(error)", .error)
       }
       let looks = floor.with { LookRecords($0.book.entries.values) }
-      if looks != publishedLooks,
-        (try? NotesFile.write(
-          JSONText.canonical(looks), LookRecords.fileName, ofOutput: setup.output))
-          != nil
+      if looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
+        write(bytes, as: LookRecords.fileName)
       {
         publishedLooks = looks
       }
@@ -85,10 +127,14 @@ extension Watcher {
     metrics.bytesWrittenTotal = summary.tally.bytesWritten
     metrics.cpuSecondsTotal = summary.tally.cpuSeconds
     metrics.outputFreeBytes = DiskRoom.free(of: setup.output)?.bytes ?? 0
-    do {
+    for kind in WriteTroubles.Kind.allCases {
+      metrics.writeFailuresTotal[kind] = troubles.count(kind)
+    }
+    do throws(FileError) {
       try MetricsText(metrics).write(to: file)
+      note(.metrics, "--metrics", nil)
     } catch {
-      tell("--metrics: \(error)", .error)
+      note(.metrics, "--metrics", "\(error)")
     }
   }
 }

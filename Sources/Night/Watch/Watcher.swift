@@ -55,6 +55,7 @@ public final class Watcher {
   public let bellpull: Bellpull
   var unreadable: [FileError] = []
   var holdText: String?
+  var troubles = WriteTroubles()
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
 
@@ -110,6 +111,7 @@ public final class Watcher {
   public func watch() -> Int {
     // Before the first look: at a tree of thousands that takes longer than service managers wait.
     service.ready()
+    checkMetrics()
     while true {
       service.alive()
       reloadIfAsked()
@@ -118,6 +120,7 @@ public final class Watcher {
       if isLookDue { look() }
       hold()
       openRun()
+      hearOfPages()
       publish()
       pages.attend(self)
       if setup.isOnce, isOnceOver { break }
@@ -143,9 +146,19 @@ public final class Watcher {
           ? ExitStatus.cannotWrite : nil
       }
       if let trouble { codes.insert(trouble) }
+      if needsSomebodyForShortfall { codes.insert(ExitStatus.jobFailed) }
       pages.finish(self)
+      hearOfPages()
+      if troubles.areFailing { codes.insert(ExitStatus.cannotWrite) }
     }
     return ExitStatus.gravest(codes)
+  }
+
+  /// Whether a capture is done of which a stream has lost more than the pipeline accepts.
+  private var needsSomebodyForShortfall: Bool {
+    floor.with { state in
+      state.book.departedShort > 0 || state.book.entries.values.contains(where: \.isShort)
+    }
   }
 
   var now: Double { clock.monotonicSeconds() }

@@ -11,6 +11,8 @@ struct AttentionGroup {
     /// Its place is gone.
     case gone
     case incomplete
+    /// Done, and a stream has lost more than the pipeline accepts.
+    case shortfall
   }
 
   var kind: Kind
@@ -33,13 +35,18 @@ struct AttentionGroup {
   static func groups(_ captures: [NightCapture]) -> [AttentionGroup] {
     var groups: [AttentionGroup] = []
     var known: [Key: Int] = [:]
-    for capture in captures where capture.state.needsPerson {
-      let failure = capture.state == .incomplete ? nil : capture.failures.first
+    for capture in captures where capture.needsPerson {
+      let hasFailure = capture.state != .incomplete && !capture.isShort
+      let failure = hasFailure ? capture.failures.first : nil
       let kind: Kind =
-        capture.state == .incomplete ? .incomplete : capture.gone ? .gone : .failed(failure?.cause)
+        capture.isShort
+        ? .shortfall
+        : capture.state == .incomplete
+          ? .incomplete : capture.gone ? .gone : .failed(failure?.cause)
       let message =
         switch kind {
         case .incomplete: "\(capture.family ?? "") \(capture.missing.sorted())"
+        case .shortfall: (capture.shortfalls ?? []).map(\.stream).joined(separator: " ")
         // What was going on when it went differs.
         case .gone: ""
         case .failed: failure.map { general($0.message, capture) } ?? ""
@@ -85,6 +92,9 @@ struct AttentionGroup {
     case .incomplete:
       let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
       return lacks.isEmpty ? "files are missing" : lacks
+    case .shortfall:
+      let streams = (captures.first?.shortfalls ?? []).map(\.stream).joined(separator: ", ")
+      return "much of \(streams) is lost"
     case .gone: return "the folder has disappeared"
     case .failed(.input): return "files cannot be read"
     case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
@@ -98,6 +108,7 @@ struct AttentionGroup {
     switch kind {
     case .incomplete:
       "The files are at rest, but some that this kind of capture always has are not there."
+    case .shortfall: CodeBook["shortfall"]?.meaning ?? ""
     case .gone:
       "Its folder disappeared from STAGING before everything was done. What was published is kept."
     case .failed(let cause): cause.flatMap { CodeBook[$0.rawValue]?.meaning } ?? ""
@@ -111,6 +122,7 @@ struct AttentionGroup {
     case .incomplete:
       return
         "Finish the upload from the device; the capture is then picked up automatically. A capture that never becomes complete is processed as it is after a while."
+    case .shortfall: return CodeBook["shortfall"]?.remedy ?? ""
     case .gone:
       return "Put the folder back, or upload it again; it is then picked up automatically."
     case .failed(let cause):

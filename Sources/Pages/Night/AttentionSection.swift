@@ -36,7 +36,7 @@ struct AttentionSection {
   private var people: Markup? {
     var found: [(name: String, devices: [String], count: Int)] = []
     var known: [String: Int] = [:]
-    for capture in report.captures where capture.state.needsPerson {
+    for capture in report.captures where capture.needsPerson {
       let texts = [capture.user, capture.device].compactMap(\.self).filter { !$0.isEmpty }
       guard let name = texts.first else { continue }
       let index = known[name] ?? found.count

@@ -18,11 +18,21 @@ struct CaptureTable {
   /// What is read from left to right as numbers.
   private static let numbers: Set<Int> = [4, 5, 6]
 
-  /// States with names of their own in the filter; the values of `data-state` that each stands for.
-  private static let filters: [(words: String, states: [CaptureState])] = [
-    ("Needs you", [.failed, .quarantined, .incomplete]), ("Done", [.done]),
-    ("With warnings", [.doneWithWarnings]), ("Waiting", [.arriving, .queued, .running]),
+  /// The value of `data-also` of captures that are done and of which too much is lost.
+  private static let short = "shortfall"
+
+  /// States with names of their own in the filter; the values of `data-state` and `data-also` that each
+  /// stands for.
+  private static let filters: [(words: String, states: [String])] = [
+    ("Needs you", needing.map(\.rawValue) + [short]), ("Done", [CaptureState.done.rawValue]),
+    ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
+    ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
+  private static let needing: [CaptureState] = [.failed, .quarantined, .incomplete]
+
+  private static func values(of capture: NightCapture) -> [String] {
+    [capture.state.rawValue] + (capture.isShort ? [short] : [])
+  }
 
   /// One element per capture.
   func rows(_ supplies: PageSupplies) -> Markup {
@@ -79,7 +89,9 @@ struct CaptureTable {
       ) {
         choice("All", [], report.captures.count, isChosen: true)
         for filter in Self.filters {
-          let count = report.captures.count { filter.states.contains($0.state) }
+          let count = report.captures.count { capture in
+            Self.values(of: capture).contains(where: filter.states.contains)
+          }
           if count > 0 { choice(filter.words, filter.states, count, isChosen: false) }
         }
       }
@@ -89,12 +101,12 @@ struct CaptureTable {
     }
   }
 
-  private func choice(_ words: String, _ states: [CaptureState], _ count: Int, isChosen: Bool)
+  private func choice(_ words: String, _ states: [String], _ count: Int, isChosen: Bool)
     -> Markup
   {
     .element(
       .button, Attribute("type", "button"), Attribute("aria-pressed", isChosen ? "true" : "false"),
-      Attribute("data-filter-state", states.map(\.rawValue).joined(separator: " "))
+      Attribute("data-filter-state", states.joined(separator: " "))
     ) {
       "\(words) "
       Markup.element(.span, .classes("count")) { "\(count)" }
@@ -107,10 +119,12 @@ struct CaptureTable {
     let warnings = capture.warnings.withoutNotes.reduce(0) {
       $0.addingReportingOverflow(max(0, $1.count)).partialValue
     }
+    let also = capture.isShort ? [Attribute("data-also", Self.short)] : []
     return .element(
-      .tr, Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)
+      .tr,
+      [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
     ) {
-      Markup.element(.td, Attribute("data-value", Self.rank(capture.state))) { words(capture) }
+      Markup.element(.td, Attribute("data-value", Self.rank(capture))) { words(capture) }
       Markup.element(.td) {
         if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
         names.link(capture, inFull: inFull)
@@ -124,17 +138,18 @@ struct CaptureTable {
   }
 
   /// Those that need somebody first.
-  private static func rank(_ state: CaptureState) -> Int {
-    let order: [CaptureState] = [
-      .quarantined, .failed, .incomplete, .arriving, .queued, .running, .doneWithWarnings, .done,
+  private static func rank(_ capture: NightCapture) -> Int {
+    let order: [CaptureState?] = [
+      .quarantined, .failed, .incomplete, nil, .arriving, .queued, .running, .doneWithWarnings,
+      .done,
     ]
-    return order.firstIndex(of: state) ?? order.count
+    return order.firstIndex(of: capture.isShort ? nil : capture.state) ?? order.count
   }
 
   private func words(_ capture: NightCapture) -> String {
     if capture.gone, capture.state == .failed { return "failed, gone" }
     if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
-    return capture.state.words
+    return capture.isShort ? "\(capture.state.words), much is lost" : capture.state.words
   }
 
   private func text(_ text: String?) -> Markup {

@@ -20,8 +20,8 @@ public struct NightPage: Sendable {
   /// Captures in the order in which they get thumbnails: those that need a person, then the newest.
   static func thumbnailOrder(_ report: NightReport) -> [NightCapture] {
     func time(_ capture: NightCapture) -> String { capture.lastRun ?? capture.recordedAt ?? "" }
-    return report.captures.filter(\.state.needsPerson)
-      + report.captures.filter { !$0.state.needsPerson }.sorted { time($0) > time($1) }
+    return report.captures.filter(\.needsPerson)
+      + report.captures.filter { !$0.needsPerson }.sorted { time($0) > time($1) }
   }
 
   /// UTF-8. Cost: proportional to the captures; the page is held in memory.
@@ -33,7 +33,7 @@ public struct NightPage: Sendable {
     for capture in Self.thumbnailOrder(report) {
       guard let picture = supplies.thumbnails[capture.id] else { continue }
       // Those that need somebody stand in a card and in the table.
-      let bytes = (picture.pageBytes + 120) * (capture.state.needsPerson ? 2 : 1)
+      let bytes = (picture.pageBytes + 120) * (capture.needsPerson ? 2 : 1)
       guard bytes <= room else { break }
       room -= bytes
       chosen[capture.id] = picture

@@ -19,6 +19,7 @@ struct NightTotalsSection {
       count("arriving", "Arriving", totals.arriving), count("queued", "Queued", totals.queued),
       count("running", "Running", totals.running), count("skipped", "Skipped", totals.skipped),
       count("interrupted", "Interrupted", totals.interrupted),
+    ] + (totals.withShortfall.map { [count("withShortfall", "With a shortfall", $0)] } ?? []) + [
       count("unrecognized", "Folders not recognized", totals.unrecognized),
       count("frames", "Frames", totals.frames),
       (

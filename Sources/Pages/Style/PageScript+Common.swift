@@ -72,12 +72,12 @@ extension PageScript {
           let left = 0;
           rows.forEach((row, index) => {
             const hasWords = words.every((word) => texts[index].includes(word));
-            const state = row.dataset.state;
+            const values = [row.dataset.state, row.dataset.also].filter(Boolean);
             if (hasWords) {
               matching += 1;
-              counts.set(state, (counts.get(state) || 0) + 1);
+              for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
             }
-            row.hidden = !hasWords || (wanted.length > 0 && !wanted.includes(state));
+            row.hidden = !hasWords || (wanted.length > 0 && !values.some((value) => wanted.includes(value)));
             if (!row.hidden) left += 1;
           });
           for (const button of states) {

@@ -1,8 +1,13 @@
+import Captures
+
 /// A pipeline: stages in an order in which every one follows what it needs.
 public struct PipelineDefinition: Sendable {
   /// File name or built-in name, for messages.
   public var name: String
   public var stages: [StageDefinition]
+  /// How much a stream may have lost of what the capture declares before somebody has to look, 0...100.
+  /// Nothing that is made depends on it.
+  public var shortfallPercent = Shortfall.usualPercent
 
   public init(name: String, stages: [StageDefinition]) {
     self.name = name

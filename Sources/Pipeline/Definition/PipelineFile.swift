@@ -26,13 +26,14 @@ struct PipelineFile {
     var hasMisshapenConnections = false
   }
 
-  static let topKeys = ["schema", "stages", "description"]
+  static let topKeys = ["schema", "stages", "description", "shortfall"]
   static let stageKeys = [
     "uses", "with", "needs", "optional", "keep", "partOf", "resources", "retries", "timeout",
     "stall",
   ]
 
   var stages: [StageEntry] = []
+  var shortfall: Text?
 
   /// Walks the composed document; everything that is wrong goes to `diagnostics`.
   init(_ text: String, _ diagnostics: inout DiagnosticList) {
@@ -64,6 +65,7 @@ struct PipelineFile {
         if value.string != "1" { diagnostics.add(value.mark, "schema is 1 in this version") }
       case "stages": stagesNode = value
       case "description": break
+      case "shortfall": shortfall = Self.scalar(value, &diagnostics)
       default: diagnostics.unknown(key, among: Self.topKeys, what: "key")
       }
     }

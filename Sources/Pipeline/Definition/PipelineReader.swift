@@ -34,8 +34,19 @@ public struct PipelineReader {
     for entry in file.stages { setParameters(entry, &stages) }
     for entry in file.stages { connect(entry, names: names, &stages) }
     let order = StageOrder.sort(file.stages, &diagnostics)
+    let percent = file.shortfall.flatMap { shortfall($0) }
     try diagnostics.check()
-    return PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
+    var pipeline = PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
+    if let percent { pipeline.shortfallPercent = percent }
+    return pipeline
+  }
+
+  private mutating func shortfall(_ text: PipelineFile.Text) -> Double? {
+    let percent = PercentText.percent(text.value)
+    if percent == nil {
+      diagnostics.add(text.mark, "shortfall is a percentage with its sign, 0% to 100%, such as 2%")
+    }
+    return percent
   }
 
   private mutating func stage(

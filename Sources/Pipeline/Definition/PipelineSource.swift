@@ -5,17 +5,24 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var text: String
   /// From the command line, in order.
   public var settings: [ParameterSetting]
+  /// From the command line, in place of the file's: 0...100.
+  public var shortfallPercent: Double?
 
-  public init(name: String, text: String, settings: [ParameterSetting] = []) {
+  public init(
+    name: String, text: String, settings: [ParameterSetting] = [], shortfallPercent: Double? = nil
+  ) {
     self.name = name
     self.text = text
     self.settings = settings
+    self.shortfallPercent = shortfallPercent
   }
 
   /// The pipeline with its settings. Throws `PipelineError` or `SettingError`.
   public func definition(_ registry: StageRegistry) throws -> PipelineDefinition {
-    try settings.reduce(PipelineReader.read(text, file: name, registry: registry)) {
+    var pipeline = try settings.reduce(PipelineReader.read(text, file: name, registry: registry)) {
       try $0.setting($1)
     }
+    if let shortfallPercent { pipeline.shortfallPercent = shortfallPercent }
+    return pipeline
   }
 }

@@ -20,17 +20,24 @@ struct CaptureResults {
   ///   - stages: the names, in pipeline order; those without a result are left out.
   ///   - report: who it is about, empty otherwise.
   ///   - found: the warnings of opening the capture; those of the stages are added.
+  ///   - lacking: streams of which opening found less than is declared.
+  ///   - shortfallPercent: how much of it may be lost.
   func report(
-    of stages: [String], into report: CaptureReport, found: [CaptureWarning], isStrict: Bool
+    of stages: [String], into report: CaptureReport, found: [CaptureWarning],
+    lacking: [StreamClaim] = [], shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool
   ) -> CaptureReport {
     var report = report
     var warnings: [CaptureWarning] = []
+    var holes: [String: FrameHoles] = [:]
     for stage in stages {
       guard let result = results[stage] else { continue }
       report.stages.append(result.report)
       warnings = warnings.merged(with: result.warnings)
+      holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }
     }
     report.warnings = found.merged(with: warnings)
+    let shortfalls = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
+    report.shortfalls = shortfalls.isEmpty ? nil : shortfalls
     report.conclude(isStrict: isStrict)
     return report
   }
@@ -54,7 +61,7 @@ extension CaptureReport {
       outcome = .blocked
     } else {
       // Notes fail nothing.
-      let kinds = isStrict ? warnings.withoutNotes.count : 0
+      let kinds = isStrict ? warningCount : 0
       outcome = kinds > 0 ? .failed : .done
       cause = kinds > 0 ? .input : nil
       if kinds > 0 {

@@ -282,6 +282,7 @@ final class CaptureRun {
     report.missing = session.capture.completeness.absentFiles
     return results.report(
       of: stages.map(\.name), into: report, found: session.capture.warnings,
-      isStrict: options.strict)
+      lacking: session.collector.summary.lacking ?? [],
+      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict)
   }
 }

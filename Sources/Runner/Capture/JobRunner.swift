@@ -17,6 +17,8 @@ struct JobResult: Sendable {
     didSet { report.cause = verdict?.cause }
   }
   var warnings: [CaptureWarning] = []
+  /// Frames that could not be decoded, by stream.
+  var holes: [String: FrameHoles] = [:]
   /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
   var isRemoved = false
 
@@ -29,6 +31,7 @@ struct JobResult: Sendable {
     report.frames = record.frames
     report.outputBytes = record.outputs.reduce(0) { $0 + $1.bytes }
     warnings = record.warnings
+    holes.take(record)
   }
 }
 
@@ -275,6 +278,16 @@ struct JobRunner: Sendable {
     return error
   }
 
+  /// Files of the parts that the stage reads that could not be opened, where others of the part could: what
+  /// is made of those is published, and the stage has failed.
+  private func problemsOfParts(besides known: [String]) -> [String] {
+    let parts = stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port)))
+    var seen = Set(known)
+    return CapturePart.allCases.filter(parts.contains).compactMap {
+      capture.partProblems[$0]?.description
+    }.filter { seen.insert($0).inserted }
+  }
+
   private func work(
     _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double,
     _ listing: InputListing?
@@ -305,6 +318,7 @@ struct JobRunner: Sendable {
     }
     try cancellation.check()
     try checkInputsUnchanged(ingredients, externalFiles, listing)
+    let problems = result.problems + problemsOfParts(besides: result.problems)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
       outputs: staging.outputs, started: started, finished: clock.wallText(),
@@ -312,7 +326,7 @@ struct JobRunner: Sendable {
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
-      warnings: warnings.warnings, problems: result.problems, program: program)
+      warnings: warnings.warnings, problems: problems, program: program)
     try place?.check()
     var publication = Publication(
       staging, record, output: home, attempt: attempt, isLasting: !isInScratch)

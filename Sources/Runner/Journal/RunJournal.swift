@@ -10,6 +10,8 @@ public final class RunJournal: EventSink {
   public let folder: FilePath
   let held: HeldFolder
   private let events: FileDescriptor
+  /// How many events could not be written, and why the first of them.
+  private let unwritten = Mutex<(count: Int, reason: String)>((0, ""))
   /// When the progress of each job was last written, on the monotonic clock.
   private let lastProgress = Mutex<[String: Double]>([:])
   let clock: RunClock
@@ -64,8 +66,23 @@ public final class RunJournal: EventSink {
         if let before = last[job], now - before < Self.secondsBetweenProgress { return }
         last[job] = now
       }
-      _ = try? (line + [UInt8(ascii: "\n")]).withUnsafeBytes { try events.writeAll($0) }
+      do {
+        _ = try (line + [UInt8(ascii: "\n")]).withUnsafeBytes { try events.writeAll($0) }
+      } catch {
+        unwritten.withLock { unwritten in
+          if unwritten.count == 0 { unwritten.reason = "\(error)" }
+          unwritten.count += 1
+        }
+      }
     }
+  }
+
+  /// What of `events.jsonl` is missing because it could not be written, and why; `nil`: nothing.
+  public var lost: String? {
+    let (count, reason) = unwritten.withLock { $0 }
+    guard count > 0 else { return nil }
+    let file = folder.appending("events.jsonl").shown.onOneLine
+    return "\(file): \(count) \(count == 1 ? "event" : "events") could not be written: \(reason)"
   }
 
 }

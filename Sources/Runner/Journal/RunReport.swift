@@ -50,6 +50,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var warnings: [CaptureWarning]
   /// Files that a complete upload would have, as in `capture.json`.
   public var missing: [String] = []
+  /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
+  public var shortfalls: [Shortfall]?
   /// On a batch system: elements that it has been part of, the last of them in the words of the batch
   /// system (`123_45`), and where that ran.
   public var attempts: Int?
@@ -72,8 +74,11 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     warnings = []
   }
 
-  /// Kinds of warnings; notes do not count.
-  public var warningCount: Int { warnings.withoutNotes.count }
+  /// Kinds of warnings; shortfalls count among them, notes do not.
+  public var warningCount: Int { warnings.withoutNotes.count + (shortfalls?.count ?? 0) }
+
+  /// Whether somebody has to look although everything was done.
+  public var isShort: Bool { outcome == .done && shortfalls?.isEmpty == false }
 
   /// Stages that ended well; those that do not apply count in neither number.
   public var stagesDone: Int { stages.count { $0.outcome.isUsable } }

@@ -49,6 +49,7 @@ public struct KnownCapture: Sendable {
       core.inputs.folder == recognition.folder.text, core.inputs.stem == recognition.stem,
       // Notes of a build that did not look for these do not tell everything.
       core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
+      core.summary.lacking != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
       rereads ? core.inputs.looksCurrent() : core.inputs.isCurrent()
     else { return nil }

@@ -7,6 +7,7 @@ import Storage
 extension RecordIndex {
   static func put(_ core: Core, _ writer: inout NoteWriter) throws {
     put(core.summary, &writer)
+    try putJSON(core.summary.lacking ?? [], &writer)
     try putJSON(core.warnings, &writer)
     writer.put(core.inputs.folder)
     writer.put(core.inputs.stem)
@@ -22,7 +23,8 @@ extension RecordIndex {
   }
 
   static func core(_ reader: inout NoteReader) throws -> Core {
-    let summary = try summary(&reader)
+    var summary = try summary(&reader)
+    summary.lacking = try json([StreamClaim].self, &reader) ?? []
     let warnings = try json([CaptureWarning].self, &reader) ?? []
     let folder = try reader.text()
     let stem = try reader.optionalText()

@@ -53,9 +53,9 @@ struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x6_5343_4D49
+  private static let format: Int64 = 0x8_5343_4D49
   /// The same with the number of a device behind every stamp.
-  private static let formatWithDevices: Int64 = 0x5_5343_4D49
+  private static let formatWithDevices: Int64 = 0x7_5343_4D49
 
   /// A file of these values with a digest at its end.
   ///

@@ -98,11 +98,23 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         failures: failures))
   }
 
-  /// Those of opening, as noted, and those of published artifacts and of stages that had nothing left.
+  /// Those of opening, as noted, those of published artifacts and of stages that had nothing left, and one for
+  /// each shortfall.
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
-    capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
+    let found = capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
       found.merged(with: capture.facts[stage.name]?.warnings ?? [])
     }
+    return found.merged(with: shortfalls(of: capture).map(\.warning))
+  }
+
+  /// Streams that have lost more of what the capture declares than the pipeline accepts: by what was found
+  /// when it was last opened, and by what published artifacts could not decode.
+  public static func shortfalls(of capture: ExaminedCapture) -> [Shortfall] {
+    var holes: [String: FrameHoles] = [:]
+    for record in capture.published { holes.take(record) }
+    return Shortfall.found(
+      lacking: capture.collector?.summary.lacking ?? capture.memo?.summary.lacking ?? [],
+      holes: holes, percent: capture.pipeline.shortfallPercent)
   }
 
   /// The states of planned jobs. Pure.

@@ -43,6 +43,11 @@ extension MessageCase {
       "run in/a -o out --grace 5",
       shows: "error: --grace is a duration with its unit, such as 30s, not '5'", 64, "such as 30s"),
     MessageCase(
+      "run in/a -o out --shortfall 2",
+      shows:
+        "error: --shortfall is a percentage with its sign, 0% to 100%, such as 2%, not '2'", 64,
+      "such as 2%"),
+    MessageCase(
       "run in/a -o out --since yesterday", shows: "error: --since is a date such as…", 64,
       "a duration back from now such as 24h"),
     MessageCase(

@@ -1,0 +1,127 @@
+/// A stream that has lost more of what the capture declares than a pipeline accepts: the capture needs a
+/// person, although everything that is left of it is processed.
+///
+/// Not among the warnings of a capture: what is there and what is declared is a fact of the capture, how
+/// much of it may be lost is a setting of the pipeline (`shortfall`).
+public struct Shortfall: Hashable, Sendable {
+  /// What is lost at most before somebody has to look, in percent, where the pipeline says nothing.
+  public static let usualPercent = 2.0
+
+  /// As in `StreamClaim`.
+  public var stream: String
+  /// What is there and can be read.
+  public var held: Int
+  public var declared: Int
+  /// One sentence for a person, with the numbers.
+  public var message: String
+
+  public init(stream: String, held: Int, declared: Int, message: String) {
+    self.stream = stream
+    self.held = held
+    self.declared = declared
+    self.message = message
+  }
+
+  /// In percent of what is declared, 0...100.
+  public var lostPercent: Double {
+    declared > 0 ? 100 * Double(max(0, declared - held)) / Double(declared) : 0
+  }
+
+  /// Beside the warnings of opening and of stages, where all that a person has to know is listed.
+  public var warning: CaptureWarning {
+    CaptureWarning(.shortfall, stream, count: max(1, declared - held), message)
+  }
+
+  /// The streams that have lost more than `percent` (0...100) of what is declared.
+  ///
+  /// - Parameters:
+  ///   - lacking: what opening the capture found.
+  ///   - holes: frames that stages could not decode, by stream. They count as lost, too; those of a
+  ///     selection of frames stand for all frames.
+  public static func found(
+    lacking: [StreamClaim], holes: [String: FrameHoles], percent: Double
+  ) -> [Shortfall] {
+    var claims = lacking
+    for (stream, holes) in holes.sorted(by: { $0.key < $1.key })
+    where holes.lost > 0 && !lacking.contains(where: { $0.stream == stream }) {
+      claims.append(
+        StreamClaim(
+          stream, held: holes.frames, declared: holes.frames, unit: "frames can be decoded",
+          by: "its own records"))
+    }
+    return claims.compactMap { claim in
+      var claim = claim
+      if let holes = holes[claim.stream], holes.lost > 0 {
+        claim.held -= Int((holes.lostShare * Double(claim.held)).rounded(.up))
+        claim.unit = "frames can be decoded"
+      }
+      guard 100 * Double(claim.lost) > percent * Double(claim.declared) else { return nil }
+      return Shortfall(
+        stream: claim.stream, held: claim.held, declared: claim.declared,
+        message: sentence(claim, percent: percent))
+    }
+  }
+
+  private static func sentence(_ claim: StreamClaim, percent: Double) -> String {
+    "\(claim.held) of \(claim.declared) \(claim.unit), declared by \(claim.source): "
+      + "\(text(100 * claim.lostShare, above: percent)) % are lost, more than \(text(percent)) %"
+  }
+
+  /// With one decimal; with more where one would hide that it is above `limit`.
+  private static func text(_ percent: Double, above limit: Double = -1) -> String {
+    for decimals in [1, 3] {
+      let scale = decimals == 1 ? 10.0 : 1000.0
+      let rounded = (percent * scale).rounded() / scale
+      if rounded > limit {
+        return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
+      }
+    }
+    return "\(percent)"
+  }
+}
+
+/// Frames of a stream that a stage could not decode.
+public struct FrameHoles: Hashable, Sendable, Codable {
+  /// Under which name stages record them, by stream.
+  public static let recordedName = "frameHoles"
+
+  public var lost: Int
+  /// Those that it tried, the lost ones included.
+  public var frames: Int
+
+  public init(lost: Int, frames: Int) {
+    self.lost = lost
+    self.frames = frames
+  }
+
+  /// 0...1.
+  public var lostShare: Double { frames > 0 ? min(1, Double(lost) / Double(frames)) : 0 }
+}
+
+/// In JSON an entry has the keys of a warning, and the numbers.
+extension Shortfall: Codable {
+  private enum Key: CodingKey {
+    case code, subject, message, count, severity, held, declared, lostPercent
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    stream = try object.decode(String.self, forKey: .subject)
+    held = try object.decode(Int.self, forKey: .held)
+    declared = try object.decode(Int.self, forKey: .declared)
+    message = try object.decode(String.self, forKey: .message)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    let warning = warning
+    try object.encode(warning.code, forKey: .code)
+    try object.encode(warning.subject, forKey: .subject)
+    try object.encode(warning.message, forKey: .message)
+    try object.encode(warning.count, forKey: .count)
+    try object.encode(warning.severity, forKey: .severity)
+    try object.encode(held, forKey: .held)
+    try object.encode(declared, forKey: .declared)
+    try object.encode((10 * lostPercent).rounded() / 10, forKey: .lostPercent)
+  }
+}

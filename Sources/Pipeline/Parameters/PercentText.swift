@@ -1,0 +1,13 @@
+/// Percentages as people write them: `2%`, `0.5 %`.
+public enum PercentText {
+  /// 0...100; `nil` without the sign, and for what is no number in that range.
+  public static func percent(_ text: String) -> Double? {
+    guard text.last == "%" else { return nil }
+    var number = text.dropLast()
+    while number.last == " " { number.removeLast() }
+    guard !number.isEmpty, number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+      let value = Double(number), (0...100).contains(value)
+    else { return nil }
+    return value
+  }
+}

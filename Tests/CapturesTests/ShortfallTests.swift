@@ -1,0 +1,84 @@
+import Captures
+import TestSupport
+import Testing
+
+/// What is declared, what is there, and from where on a person has to look.
+struct ShortfallTests {
+  @Test(arguments: [
+    // held, declared, percent, is short
+    (69, 70, 2.0, false), (68, 70, 2.0, true), (32, 70, 2.0, true), (98, 100, 2.0, false),
+    (97, 100, 2.0, true), (0, 1, 2.0, true), (0, 10, 100.0, false), (9, 10, 10.0, false),
+    (9, 10, 9.9, true), (10, 10, 0.0, false), (9, 10, 0.0, true), (11, 10, 0.0, false),
+  ])
+  func `a stream is short when it has lost more than the percentage`(
+    held: Int, declared: Int, percent: Double, isShort: Bool
+  ) {
+    var claims = StreamClaims()
+    claims.add("depth", held: held, declared: declared, by: "numDepthFrames")
+    let found = Shortfall.found(lacking: claims.lacking, holes: [:], percent: percent)
+    #expect(found.count == (isShort ? 1 : 0))
+    #expect(found.first?.held == (isShort ? held : nil))
+    #expect(found.first?.declared == (isShort ? declared : nil))
+  }
+
+  @Test func `the message has the numbers and who declared them`() throws {
+    let lacking = [StreamClaim("depth", held: 32, declared: 70, by: "numDepthFrames")]
+    let found = try #require(Shortfall.found(lacking: lacking, holes: [:], percent: 2).first)
+    #expect(
+      found.message
+        == "32 of 70 frames are there, declared by numDepthFrames: 54.3 % are lost, more than 2 %")
+    #expect(found.warning.code == .shortfall)
+    #expect(found.warning.count == 38)
+    #expect(found.warning.severity == .warning)
+    // One decimal must not hide that it is more.
+    let near = [StreamClaim("imu", held: 97_990, declared: 100_000, by: "numIMUmeasurements")]
+    #expect(
+      Shortfall.found(lacking: near, holes: [:], percent: 2).first?.message.contains("2.01 %")
+        == true)
+  }
+
+  @Test func `of several claims about a stream the one by which it lacks most counts`() {
+    var claims = StreamClaims()
+    claims.add("depth", held: 32, declared: 33, by: "numDepthFrames")
+    claims.addTogether([
+      ("color", 70, "the pictures"), ("depth", 32, "the depth frames"), ("poses", nil, "the poses"),
+    ])
+    #expect(claims.lacking.map(\.stream) == ["depth"])
+    #expect(claims.lacking.first?.declared == 70)
+    #expect(claims.lacking.first?.source == "the pictures")
+  }
+
+  @Test func `what is not counted or not declared is no claim`() {
+    var claims = StreamClaims()
+    claims.add("depth", held: nil, declared: 10, by: "x")
+    claims.add("color", held: 10, declared: nil, by: "x")
+    claims.add("imu", held: 0, declared: 0, by: "x")
+    claims.addTogether([("color", nil, "x"), ("depth", nil, "y")])
+    #expect(claims.lacking.isEmpty)
+  }
+
+  @Test(arguments: [
+    // Frames that cannot be decoded, of how many; what opening found; what is left of what.
+    (3, 10, nil as StreamClaim?, 7, 10),
+    (35, 70, StreamClaim("depth", held: 70, declared: 71, by: "x"), 35, 71),
+    // Every tenth frame was looked at, and one of seven was lost.
+    (1, 7, StreamClaim("depth", held: 70, declared: 72, by: "x"), 60, 72),
+  ])
+  func `frames that cannot be decoded are lost`(
+    lost: Int, of: Int, claim: StreamClaim?, held: Int, declared: Int
+  ) throws {
+    let found = Shortfall.found(
+      lacking: claim.map { [$0] } ?? [], holes: ["depth": FrameHoles(lost: lost, frames: of)],
+      percent: 2)
+    #expect(found.map(\.stream) == ["depth"])
+    #expect(found.first?.held == held)
+    #expect(found.first?.declared == declared)
+  }
+
+  @Test func `damage of one frame in a hundred needs nobody`() {
+    #expect(
+      Shortfall.found(
+        lacking: [], holes: ["color": FrameHoles(lost: 1, frames: 100)], percent: 2
+      ).isEmpty)
+  }
+}

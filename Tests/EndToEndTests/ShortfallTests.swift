@@ -1,0 +1,201 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Half of a capture, through the built binary: everything that is left is processed, and somebody is told.
+struct ShortfallTests {
+  private let folder: TemporaryFolder
+  private var input: FilePath { folder.path.appending("in") }
+  private var capture: FilePath { input.appending("c") }
+  private var output: FilePath { folder.path.appending("out") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func make(_ words: [String]) throws {
+    let made = try Program.run(
+      ["synthesize"] + words + ["--output", input.string, "--id", "c"])
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
+  /// Cuts a file to a part of its bytes.
+  private func cut(_ ending: String, to share: Double = 0.5) throws {
+    let name = try #require(FileSystem.names(in: capture).first { $0.hasSuffix(ending) })
+    let file = try FileHandle(forUpdating: URL(filePath: capture.appending(name: name).string))
+    try file.truncate(atOffset: UInt64(Double(try file.seekToEnd()) * share))
+    try file.close()
+  }
+
+  private func run(_ more: String...) throws -> Program.Result {
+    try Program.run(["run", capture.string, "--output", output.string] + more)
+  }
+
+  /// Streams that are short, with what is left and what was declared.
+  private func shortfalls(_ result: Program.Result) throws -> [String: [Int]] {
+    let captures = try #require(result.json()["captures"] as? [[String: Any]])
+    let entries = try #require(captures.first)["shortfalls"] as? [[String: Any]] ?? []
+    var found: [String: [Int]] = [:]
+    for entry in entries {
+      #expect(entry["code"] as? String == "shortfall")
+      let message = try #require(entry["message"] as? String)
+      let (held, declared) = (entry["held"] as? Int ?? -1, entry["declared"] as? Int ?? -1)
+      #expect(message.contains("\(held) of \(declared)"))
+      found[try #require(entry["subject"] as? String)] = [held, declared]
+    }
+    return found
+  }
+
+  struct Case: CustomTestStringConvertible, Sendable {
+    var family: [String]
+    var file: String
+    var stream: String
+    var testDescription: String { "\(family[0]) \(file)" }
+  }
+
+  /// Synthesized captures are small and whole: the file is cut at half.
+  static let cases = [
+    Case(
+      family: ["scannet", "--frames", "12", "--width", "324", "--height", "242"], file: ".depth",
+      stream: "depth"),
+    Case(
+      family: ["scannet", "--frames", "12", "--width", "324", "--height", "242"], file: ".imu",
+      stream: "imu"),
+    Case(
+      family: ["scannet", "--frames", "12", "--width", "324", "--height", "242"], file: ".camera",
+      stream: "cameraSettings"),
+    Case(
+      family: ["scannet", "--frames", "12", "--width", "324", "--height", "242"], file: ".h264",
+      stream: "color"),
+    Case(family: ["arkit-scanner", "--frames", "12"], file: "depth.bin", stream: "depth"),
+    Case(family: ["arkit-scanner", "--frames", "12"], file: "trans.json", stream: "poses"),
+    Case(family: ["multiscan", "--frames", "12"], file: ".depth.zlib", stream: "depth"),
+    Case(family: ["multiscan", "--frames", "12"], file: ".confidence.zlib", stream: "confidence"),
+    Case(family: ["multiscan", "--frames", "12"], file: ".jsonl", stream: "poses"),
+    Case(
+      family: ["multiscan", "--frames", "12", "--generation", "ios-single"], file: ".acce",
+      stream: "imu"),
+    Case(
+      family: ["vi-slam", "--frames", "12"], file: "frame_metadata.csv", stream: "cameraSettings"),
+    Case(family: ["vi-slam", "--frames", "90"], file: "imu_data.csv", stream: "imu"),
+  ]
+
+  @Test(arguments: cases)
+  func `half of a stream puts a capture under those that need a person`(_ damage: Case) throws {
+    try make(damage.family)
+    #expect(try shortfalls(run("--json", "-q")).isEmpty, "a whole capture lacks nothing")
+    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 0)
+    try cut(damage.file)
+    let result = try run("--json", "-q")
+    #expect(result.status == 0, "\(result.errors)")
+    let found = try shortfalls(result)
+    let numbers = try #require(found[damage.stream], "\(found)")
+    #expect(numbers[0] < numbers[1] && numbers[0] > 0)
+    let status = try Program.run(["status", output.string, "--exit-code", "--json"])
+    #expect(status.status == 1)
+    let row = try #require((try status.json()["captures"] as? [[String: Any]])?.first)
+    #expect(row["state"] as? String == "done-with-warnings")
+    #expect((row["shortfalls"] as? [[String: Any]])?.isEmpty == false)
+  }
+
+  @Test func `a depth file that breaks off is told by every view with its numbers`() throws {
+    try make(["scannet", "--frames", "12", "--width", "324", "--height", "242"])
+    try cut(".depth")
+    let result = try run("--progress", "none")
+    #expect(result.status == 0)
+    #expect(result.output.contains(" shortfall=depth"))
+    #expect(result.errors.contains("1 capture is done and needs you: much of it is lost"))
+    #expect(result.errors.contains("declared by numDepthFrames"))
+    let status = try Program.run(["status", output.string])
+    #expect(status.output.contains("needs you: depth: "))
+    #expect(
+      try Program.run(["status", output.string, "--warning", "shortfall"]).output.contains("c"))
+    let report = try Program.run(["report", output.string, "--format", "json", "--exit-code"])
+    #expect(report.status == 1)
+    let json = try report.json()
+    #expect((json["totals"] as? [String: Any])?["withShortfall"] as? Int == 1)
+    let capture = try #require((json["captures"] as? [[String: Any]])?.first)
+    let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
+    #expect(codes?.contains("shortfall") == true)
+    let page = try Program.run(["report", output.string])
+    #expect(page.status == 0)
+    let text = try String(
+      contentsOfFile: output.appending("index.html").string, encoding: .utf8)
+    #expect(text.contains("1 of 1 captures are ready. 1 needs you."))
+    #expect(text.contains("id=\"attention\""))
+    #expect(text.contains("data-total=\"withShortfall\""))
+    // The inspection has the facts apart from the warnings of the family's page.
+    let inspection = try Program.run(["inspect", self.capture.string, "--json"]).json()
+    let lacking = try #require((inspection["lacking"] as? [[String: Any]])?.first)
+    #expect(lacking["stream"] as? String == "depth")
+    #expect(lacking["declaredBy"] as? String == "numDepthFrames")
+    // Up to date: told without opening it.
+    #expect(try run("--progress", "none").output.contains(" shortfall=depth"))
+  }
+
+  @Test func `watch --once ends with 1 for it, also when there is nothing left to do`() throws {
+    let scene = try WatchScene()
+    let made = try scene.put("a")
+    #expect(try scene.once().status == 0)
+    let file = try FileHandle(forUpdating: URL(filePath: made.appending("a.depth").string))
+    try file.truncate(atOffset: try file.seekToEnd() / 2)
+    try file.close()
+    let first = try scene.once()
+    #expect(first.status == 1, "\(first.errors)")
+    #expect(first.errors.contains("1 needs you") || first.errors.contains("needs you"))
+    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--shortfall", "100%").status == 0)
+  }
+
+  @Test func `how much may be lost is a setting of the pipeline`() throws {
+    try make(["scannet", "--frames", "12", "--width", "324", "--height", "242"])
+    try cut(".depth", to: 0.9)
+    let file = folder.path.appending("p.yaml")
+    func pipeline(_ percent: String) throws -> String {
+      try Data("schema: 1\nshortfall: \(percent)\nstages:\n  imu: {uses: match-imu}\n".utf8)
+        .write(to: URL(filePath: file.string))
+      return file.string
+    }
+    #expect(
+      try shortfalls(run("--json", "-q", "--pipeline", pipeline("2%"))).keys.contains("depth"))
+    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
+    #expect(try shortfalls(run("--json", "-q", "--pipeline", pipeline("50 %"))).isEmpty)
+    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 0)
+    // The command line comes before the file.
+    let both = try run("--json", "-q", "--pipeline", pipeline("50%"), "--shortfall", "0.5%")
+    #expect(try shortfalls(both).keys.contains("depth"))
+    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
+    for wrong in ["2", "101%", "-1%", "x%"] {
+      #expect(try run("--pipeline", pipeline(wrong)).status == 78, "\(wrong)")
+      #expect(try run("--shortfall=\(wrong)").status == 64, "\(wrong)")
+    }
+  }
+
+  @Test func `one frame of seventy needs nobody`() throws {
+    try make([
+      "scannet", "--frames", "70", "--width", "32", "--height", "24", "--depth-width", "16",
+      "--depth-height", "12", "--fault", "count-minus-1",
+    ])
+    let result = try run("--json", "-q", "--only", "imu")
+    #expect(try shortfalls(result).isEmpty)
+    #expect(try Program.run(["status", output.string]).output.contains("needs you") == false)
+  }
+
+  @Test func `payloads that cannot be decoded count as lost`() throws {
+    try make(["scannet", "--frames", "12", "--width", "324", "--height", "242"])
+    let file = capture.appending("c.depth")
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    // A byte in the middle of the first payload.
+    let length = bytes[0..<4].reversed().reduce(0) { $0 << 8 | Int($1) }
+    for index in (4 + length / 2)..<(4 + length / 2 + 64) { bytes[index] = 0xFF }
+    try Data(bytes).write(to: URL(filePath: file.string))
+    let found = try shortfalls(run("--json", "-q"))
+    #expect(found["depth"] == [11, 12])
+    let record = try JSONSerialization.jsonObject(
+      with: Data(
+        contentsOf: URL(
+          filePath: output.appending("c").appending("depth").appending("artifact.json").string)))
+    _ = record
+    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
+  }
+}
