@@ -182,6 +182,7 @@ extension BatchRun {
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles ?? []
     return results.report(
-      of: jobs.map(\.stage), into: report, found: known.warnings, isStrict: options.strict)
+      of: jobs.map(\.stage), into: report, found: known.warnings, isStrict: options.strict,
+      named: options.pipelineSource?.named ?? [])
   }
 }

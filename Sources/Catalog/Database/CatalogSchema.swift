@@ -3,7 +3,7 @@ import GRDB
 /// The tables of `catalog.sqlite`. Another version: everything is made anew.
 enum CatalogSchema {
   /// Raised when a table, or the form of what is in it, changes.
-  static let version = 2
+  static let version = 3
 
   static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -5,6 +5,9 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var text: String
   /// From the command line, in order.
   public var settings: [ParameterSetting]
+  /// Stages that were asked for by name, sorted; `nil`: none. One that does not apply to a capture is told in
+  /// words, where others are passed over.
+  public var named: [String]?
 
   public init(name: String, text: String, settings: [ParameterSetting] = []) {
     self.name = name

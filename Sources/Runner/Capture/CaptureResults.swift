@@ -20,13 +20,18 @@ struct CaptureResults {
   ///   - stages: the names, in pipeline order; those without a result are left out.
   ///   - report: who it is about, empty otherwise.
   ///   - found: the warnings of opening the capture; those of the stages are added.
+  ///   - named: stages that were asked for by name.
   func report(
-    of stages: [String], into report: CaptureReport, found: [CaptureWarning], isStrict: Bool
+    of stages: [String], into report: CaptureReport, found: [CaptureWarning], isStrict: Bool,
+    named: [String] = []
   ) -> CaptureReport {
     var report = report
     var warnings: [CaptureWarning] = []
     for stage in stages {
-      guard let result = results[stage] else { continue }
+      guard var result = results[stage] else { continue }
+      if result.report.outcome == .notApplicable, named.contains(stage) {
+        result.report.askedByName = true
+      }
       report.stages.append(result.report)
       warnings = warnings.merged(with: result.warnings)
     }

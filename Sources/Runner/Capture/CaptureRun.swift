@@ -276,6 +276,6 @@ final class CaptureRun {
     report.missing = session.capture.completeness.absentFiles
     return results.report(
       of: stages.map(\.name), into: report, found: session.capture.warnings,
-      isStrict: options.strict)
+      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }
 }
