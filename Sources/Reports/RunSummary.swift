@@ -19,7 +19,27 @@ public enum RunSummary {
       words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
     }
     if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
+    let names = capture.notMade.map { word($0.stage) }
+    if !names.isEmpty { words.append("not-made=" + names.joined(separator: ",")) }
+    if let note = note(capture) { words.append("note=" + quoted(note)) }
     return words.joined(separator: " ")
+  }
+
+  /// Why something that was asked for by name, or everything, was not made; the last word of the line.
+  private static func note(_ capture: CaptureReport) -> String? {
+    var stages = capture.notMade
+    if stages.isEmpty, capture.outcome == .done, capture.stagesApplicable == 0 {
+      stages = capture.stages
+    }
+    return stages.isEmpty
+      ? nil
+      : stages.map { "\($0.stage): \($0.message ?? "does not apply")" }.joined(separator: "; ")
+  }
+
+  /// A text as one word of logfmt: in double quotes, with quotes and backslashes escaped.
+  private static func quoted(_ text: String) -> String {
+    let text = text.onOneLine.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\"\(text)\""
   }
 
   /// A name as part of a word: blanks, commas and control characters as `%XX`.
@@ -57,7 +77,7 @@ public enum RunSummary {
       }
     }
     parts += shortOnes(report, short)
-    parts += notProcessed(report, short)
+    parts += notMade(report, short) + notProcessed(report, short)
     parts.append(TotalsText.line(report))
     return parts.joined(separator: "\n")
   }
@@ -76,6 +96,20 @@ public enum RunSummary {
       ? "1 capture is done and needs you: much of it is lost"
       : "\(captures.count) captures are done and need you: much of them is lost"
     return [([who] + lines + more).joined(separator: "\n")]
+  }
+
+  /// What was asked for by name and cannot be made: a line for each stage and reason.
+  private static func notMade(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    var order: [String] = []
+    var captures: [String: [String]] = [:]
+    for capture in report.captures {
+      for stage in capture.notMade {
+        let what = "not made: \(stage.stage), \(stage.message ?? "it does not apply")".onOneLine
+        if captures[what] == nil { order.append(what) }
+        captures[what, default: []].append(short[capture.id])
+      }
+    }
+    return order.map { "\($0): " + some(captures[$0] ?? [], most: 20) }
   }
 
   /// Each kind once.

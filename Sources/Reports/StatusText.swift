@@ -95,6 +95,10 @@ public struct StatusText: Encodable, Sendable {
       if !why.isEmpty { line += ": " + why.joined(separator: ", ") }
       lines.append(line)
     }
+    for stage in capture.stages where stage.askedByName == true {
+      lines.append(
+        "  not made: \(stage.stage), \(stage.details ?? "it does not apply")".onOneLine)
+    }
     return lines.isEmpty ? nil : ([capture.id.onOneLine] + lines).joined(separator: "\n")
   }
 }

@@ -28,7 +28,8 @@ enum TotalsText {
     var line = ["\(count): " + parts.joined(separator: ", ")]
     let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .ran }
     if hasNothingRun, done.count == captures.count {
-      line.append("nothing to do, everything is up to date")
+      let isMissing = captures.contains { !$0.notMade.isEmpty }
+      line.append(isMissing ? "nothing to do" : "nothing to do, everything is up to date")
     }
     line.append(duration(report.totals.wallSeconds))
     if report.totals.frames > 0 { line.append("\(grouped(report.totals.frames)) frames") }

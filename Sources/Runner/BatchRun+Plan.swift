@@ -185,6 +185,6 @@ extension BatchRun {
     return results.report(
       of: jobs.map(\.stage), into: report, found: known.warnings,
       lacking: known.summary.lacking ?? [], shortfallPercent: pipeline.shortfallPercent,
-      isStrict: options.strict)
+      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }
 }

@@ -18,13 +18,17 @@ enum PipelineFinder {
     try source(nameOrFile).definition(Toolbox.stages)
   }
 
+  /// The pipeline whose formats are made as far as they apply.
+  static let allExports = "exports"
+
   /// The text of the pipeline that a user names, with settings of the command line (`STAGE.PARAM=VALUE`;
   /// what has not that form is left out: options check it).
   static func source(_ nameOrFile: String, settings: [String] = []) throws -> PipelineSource {
     let settings = settings.compactMap(ParameterSetting.init)
     if builtIn.contains(nameOrFile) {
       return PipelineSource(
-        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings)
+        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings
+      ).naming(formatsOf: nameOrFile == allExports ? .settings : .settingsAndStages)
     }
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
       throw Failure(
@@ -36,7 +40,8 @@ enum PipelineFinder {
     do {
       let bytes = try file.whole(limit: InputLimits.bytesOfSettings)
       return PipelineSource(
-        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings)
+        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings
+      ).naming(formatsOf: .settingsAndStages)
     } catch {
       throw Failure(code: ExitStatus.badPipeline, text: error.description)
     }

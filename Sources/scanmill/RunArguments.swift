@@ -74,7 +74,11 @@ struct RunArguments: ParsableArguments {
   }
 
   func pipelineSource() throws -> PipelineSource {
-    try PipelineFinder.source(pipelineName, settings: processing.set)
+    let source = try PipelineFinder.source(pipelineName, settings: processing.set)
+    let exports =
+      export.isEmpty
+      ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
+    return source.adding(named: [only, from].compactMap(\.self) + until + exports)
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {

@@ -31,6 +31,7 @@ enum EntryBytes {
       writer.put(stage.state.rawValue)
       writer.put(stage.reason?.rawValue)
       writer.put(stage.details)
+      writer.put(stage.askedByName == true)
     }
     writer.list(entry.timings) { writer, timing in
       writer.put(timing.stage)
@@ -67,9 +68,11 @@ enum EntryBytes {
       let (stage, uses) = (try reader.text(), try reader.text())
       guard let state = StageState(rawValue: try reader.text()) else { throw DamagedNote() }
       let reason = try reader.optionalText()
-      return StageStatus(
+      var status = StageStatus(
         stage: stage, uses: uses, state: state, reason: reason.flatMap(Reason.init(rawValue:)),
         details: try reader.optionalText())
+      status.askedByName = try reader.bool() ? true : nil
+      return status
     }
     let timings = try reader.list { reader in
       CaptureEntry.Timing(

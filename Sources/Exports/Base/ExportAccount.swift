@@ -12,14 +12,17 @@ package struct ExportAccount: Sendable {
   package var imu: (samples: Int, leftOut: Int)?
   /// Where one camera stands for those of all frames: the largest deviation of a parameter, pixels.
   package var intrinsicsDeviation: Double?
-  /// Names of defaults used in place of measurements.
-  package var assumed: [String] = []
+  /// Defaults used in place of measurements; `ExportFolder.finish` alone knows them.
+  private var assumed: [ExportAssumption] = []
   /// What only this format has to say.
   package var more: [String: JSONValue] = [:]
 
   package init(frames: ExportFrames?) {
     self.frames = frames
   }
+
+  /// Takes note of what is written without having been measured.
+  mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
 
   func json(stage: String, canonicalFrames: Int, shared: String?) -> JSONValue {
     var object = more
@@ -40,7 +43,7 @@ package struct ExportAccount: Sendable {
         ])
       } ?? .null
     object["intrinsicsDeviation"] = intrinsicsDeviation.map(JSONValue.number) ?? .null
-    object["assumed"] = .array(assumed.map(JSONValue.string))
+    object["assumed"] = .array(assumed.map { .string($0.rawValue) })
     object["shared"] = shared.map(JSONValue.string) ?? .null
     return .object(object)
   }

@@ -99,7 +99,17 @@ package final class ExportFolder: Sendable {
   }
 
   /// Writes `frames.csv`, `export.json` and `README.txt`, last of all.
-  package func finish(_ account: ExportAccount, _ readme: ExportReadme) throws -> StageResult {
+  ///
+  /// - Parameter content: what the export states; what of it was assumed is found here, for every format.
+  package func finish(
+    _ account: ExportAccount, _ readme: ExportReadme, _ content: ExportContent
+  ) throws -> StageResult {
+    var (account, readme) = (account, readme)
+    let found = AssumptionFinder(content).all
+    account.assume(found.map(\.assumption))
+    readme.assume(found.map(\.sentence))
+    if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
+    readme.remarks += ExportRemarks.all(content)
     let canonical = context.capture.frames.count
     if let frames = account.frames {
       if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }
@@ -115,6 +125,13 @@ package final class ExportFolder: Sendable {
       readme.text(account, canonicalFrames: account.frames == nil ? nil : canonical),
       as: "README.txt")
     return StageResult(frames: account.frames?.frames.count ?? 0)
+  }
+
+  /// Where poses come from.
+  private static func origin(of capture: Capture) -> String {
+    ScannedWorld.isReleasedScene(capture)
+      ? "The poses are those that the scene was released with."
+      : "The poses are what the app tracked, not a reference."
   }
 
   private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {

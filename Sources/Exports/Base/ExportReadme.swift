@@ -9,8 +9,8 @@ package struct ExportReadme: Sendable {
   package var conventions: [String]
   /// What else a user must know: warnings, remedies.
   package var remarks: [String]
-  /// Sentences about numbers that were not measured.
-  package var notMeasured: [String]
+  /// Sentences about numbers that were not measured; `ExportFolder.finish` alone knows them.
+  private var notMeasured: [String]
 
   package init(_ title: String) {
     self.title = title
@@ -20,6 +20,9 @@ package struct ExportReadme: Sendable {
     remarks = []
     notMeasured = []
   }
+
+  /// Takes note of what was not measured, one sentence each.
+  mutating func assume(_ sentences: [String]) { notMeasured = sentences }
 
   /// The text, lines of at most 100 columns; the same for the same content.
   func text(_ account: ExportAccount, canonicalFrames: Int?) -> String {

@@ -63,9 +63,7 @@ package struct ExportSource: Sendable {
 
   /// Whether the app's world has y up, as ARKit and ARCore define it; published ScanNet++ scenes stand in the
   /// world of their mesh, which has z up.
-  package var worldIsYUp: Bool {
-    context.capture.family != .arkitScanner || context.capture.generation != "scannetpp"
-  }
+  package var worldIsYUp: Bool { !ScannedWorld.isReleasedScene(context.capture) }
 
   /// Camera to world, OpenCV axes, of the picture as it lies in `color/`.
   package func pose(_ frame: Int) -> Pose? { poses[frame] }

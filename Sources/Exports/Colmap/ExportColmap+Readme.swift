@@ -8,7 +8,8 @@ extension ExportColmap {
     var readme = ExportReadme("COLMAP model")
     readme.contents = [
       "images/ holds the pictures and nothing else, named by the canonical frame numbers of the capture; "
-        + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values."
+        + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values. "
+        + "database.py gives a new database of COLMAP the cameras and images of the model."
     ]
     readme.opening = opening(model)
     readme.conventions = [
@@ -17,7 +18,8 @@ extension ExportColmap {
       "The world is the app's, in meters (\(source.worldIsYUp ? "y" : "z") up).",
       "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables.",
       cameraSentence(cameras, model),
-      "Ids of images are from 1 in the order of their names, as feature_extractor numbers them.",
+      "Ids of images are from 1 in the order of their names. feature_extractor numbers new images in the order in "
+        + "which its threads end; those that database.py has put into the database keep ids and cameras.",
     ]
     if points.count > 0 {
       readme.conventions.append(
@@ -28,17 +30,25 @@ extension ExportColmap {
         "There are no start points: trainers of Gaussian splats fail until point_triangulator has made "
           + "some.")
     }
-    if source.cameras.distortion == nil {
-      readme.notMeasured.append(
-        "The distortion of the lens: no coefficients are known, and PINHOLE has none.")
-    }
     readme.remarks.append(
-      "The poses are those of the app: a prior. The commands above refine them.")
-    readme.remarks.append(
-      "Trainers of Gaussian splats take PINHOLE alone, and some take the middle of the picture for cx, cy; "
-        + "colmap image_undistorter makes pictures and cameras for them.")
-    readme.remarks += ExportRemarks.all(source)
+      "The poses are a prior. The commands above refine them, with the recorded intrinsics; they hold for COLMAP "
+        + "3.8 and later. Without a graphics card or a display add --SiftExtraction.use_gpu 0 to "
+        + "feature_extractor and --SiftMatching.use_gpu 0 to sequential_matcher; in COLMAP 4 these are called "
+        + "--FeatureExtraction.use_gpu and --FeatureMatching.use_gpu. Frames far apart from each other are matched "
+        + "better by exhaustive_matcher.")
+    readme.remarks.append(undistortion(model))
     return readme
+  }
+
+  /// Measured with COLMAP 3.8: cameras and pixels of PINHOLE come out as they went in.
+  private static func undistortion(_ model: ColmapCamera.Model) -> String {
+    let principalPoint =
+      " Some trainers take the middle of the picture for cx, cy; image_undistorter does not move them there."
+    return model == .pinhole
+      ? "Trainers of Gaussian splats take PINHOLE cameras, as these are: colmap image_undistorter is not needed and "
+        + "changes nothing." + principalPoint
+      : "Trainers of Gaussian splats take PINHOLE cameras alone: colmap image_undistorter makes such pictures and "
+        + "cameras." + principalPoint
   }
 
   private static func cameraSentence(
@@ -57,7 +67,7 @@ extension ExportColmap {
   private static func opening(
     _ model: ColmapCamera.Model
   ) -> [(command: String, purpose: String)] {
-    [
+    let commands: [(command: String, purpose: String)] = [
       ("pycolmap.Reconstruction('export-colmap/sparse/0')", "The model, in Python"),
       ("train.py -s export-colmap", "3D Gaussian splatting"),
       (
@@ -65,19 +75,29 @@ extension ExportColmap {
         "COLMAP's viewer"
       ),
       (
-        "colmap feature_extractor --database_path database.db --image_path images "
-          + "--ImageReader.camera_model \(model.name)\n"
-          + "    colmap sequential_matcher --database_path database.db\n"
-          + "    mkdir -p sparse/triangulated sparse/refined\n"
-          + "    colmap point_triangulator --database_path database.db --image_path images "
-          + "--input_path sparse/0 --output_path sparse/triangulated\n"
-          + "    colmap bundle_adjuster --input_path sparse/triangulated --output_path sparse/refined",
-        "To refine the poses in COLMAP, in this folder"
+        refining.joined(separator: "\n    "),
+        "To refine the poses in COLMAP, in a copy of this folder"
       ),
+    ]
+    guard model != .pinhole else { return commands }
+    return commands + [
       (
         "colmap image_undistorter --image_path images --input_path sparse/0 --output_path undistorted",
         "Pictures without distortion and PINHOLE cameras"
-      ),
+      )
     ]
   }
+
+  /// One command a line.
+  private static let refining = [
+    "colmap database_creator --database_path database.db",
+    "python3 \(ColmapDatabaseScript.name)",
+    "colmap feature_extractor --database_path database.db --image_path images",
+    "colmap sequential_matcher --database_path database.db",
+    "mkdir -p sparse/triangulated sparse/refined",
+    "colmap point_triangulator --database_path database.db --image_path images --input_path sparse/0 "
+      + "--output_path sparse/triangulated --clear_points 1",
+    "colmap bundle_adjuster --input_path sparse/triangulated --output_path sparse/refined "
+      + "--BundleAdjustment.refine_focal_length 0 --BundleAdjustment.refine_extra_params 0",
+  ]
 }

@@ -6,7 +6,7 @@ import Stages
 /// A COLMAP model with its pictures, which trainers of Gaussian splats and COLMAP itself open.
 public enum ExportColmap: ExportStage {
   public static let name = "export-colmap"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "COLMAP model as text and binary, pictures and start points from depth; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
@@ -53,13 +53,19 @@ public enum ExportColmap: ExportStage {
       try writeImages(frames.frames, names, cameras, source, form, folder)
     }
     try writePoints(points, folder)
+    try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
 
     var account = ExportAccount(frames: frames)
     account.names = names
     account.intrinsicsDeviation = cameras.deviation
     account.more["points"] = .integer(Int64(points.count))
     account.more["cameras"] = .integer(Int64(cameras.cameras.count))
-    return try folder.finish(account, readme(source, cameras, points))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = points.count > 0 ? source.depthChoice : .none
+    content.cameras = cameras.deviation == nil ? .each : .one
+    content.poses = .recorded
+    return try folder.finish(account, readme(source, cameras, points), content)
   }
 
   private static let picturesFolder = "images/"
@@ -80,7 +86,7 @@ public enum ExportColmap: ExportStage {
     try file.finish()
   }
 
-  /// Ids from 1 in the order of frames, which is that of the names: COLMAP's extractor numbers them alike.
+  /// Ids from 1 in the order of frames, which is that of the names; `database.py` carries them into a database.
   private static func writeImages(
     _ frames: [Int], _ names: [String], _ cameras: ColmapCameras, _ source: ExportSource,
     _ form: ColmapForm, _ folder: ExportFolder

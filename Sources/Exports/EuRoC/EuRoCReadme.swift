@@ -44,17 +44,9 @@ enum EuRoCReadme {
         ("evo_traj euroc mav0/state_groundtruth_estimate0/data.csv", "The app's own trajectory"))
       readme.conventions.append(
         "mav0/state_groundtruth_estimate0/data.csv: pose of the body (IMU) in the app's world (y up), "
-          + "quaternion w x y z; \(truths) rows. It is what the app tracked, not a reference.")
-      readme.notMeasured.append(
-        "Velocities and biases of the ground truth are not known; their columns are 0.")
+          + "quaternion w x y z; \(truths) rows.")
     } else {
       readme.remarks.append("No exported frame has a pose: there is no ground truth.")
-    }
-    readme.notMeasured.append(
-      "The camera's place in the body is not known: the translation of T_BS is 0. Its rotation is that of "
-        + "the phone's construction, not calibrated.")
-    if sensors.assumesNoDistortion {
-      readme.notMeasured.append("The lens is not known: distortion_coefficients are 0.")
     }
     if sensors.hasFurtherDistortion {
       readme.remarks.append(

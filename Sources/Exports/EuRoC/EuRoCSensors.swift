@@ -21,9 +21,6 @@ struct EuRoCSensors: Sendable {
     median = MedianCamera(frames.compactMap { source.cameras[$0] })
   }
 
-  /// Whether zeros stand for a lens that nobody measured.
-  var assumesNoDistortion: Bool { median != nil && source.cameras.distortion == nil }
-
   /// Coefficients of the lens that the model has no place for.
   var hasFurtherDistortion: Bool {
     guard median != nil, let lens = source.cameras.distortion else { return false }

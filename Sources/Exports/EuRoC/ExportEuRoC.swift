@@ -8,7 +8,7 @@ import Storage
 /// The folder of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM reads.
 public enum ExportEuRoC: ExportStage {
   public static let name = "export-euroc"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "EuRoC / ASL folder for visual-inertial SLAM (ORB-SLAM3, OpenVINS): gray pictures, IMU, times.txt, "
     + "ground truth; needs color with times, gyroscope, acceleration."
@@ -35,7 +35,7 @@ public enum ExportEuRoC: ExportStage {
     guard let imu = IMUSources.stream(capture.imu.value, context.parameters) else {
       throw StageDoesNotApply("no gyroscope with acceleration")
     }
-    let inertial = InertialExport(imu, capture)
+    let inertial = InertialExport(imu, context)
     let source = try source(context)
     let frames = try ExportFrames(source, needs, inertial: imu)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
@@ -58,14 +58,15 @@ public enum ExportEuRoC: ExportStage {
     var account = ExportAccount(frames: frames)
     account.names = names
     account.intrinsicsDeviation = sensors.median?.largestDeviation
-    account.assumed.append("imuFromCameraTranslation")
     var readme = EuRoCReadme.text(sensors, hasExposures: hasExposures, truths: truths, source)
-    if sensors.assumesNoDistortion { account.assumed.append("distortion") }
-    if truths > 0 {
-      account.assumed += ["velocity", "gyroscopeBias", "accelerometerBias"]
-    }
     inertial.describe(&account, &readme, context)
-    readme.remarks += ExportRemarks.all(source)
-    return try folder.finish(account, readme)
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.cameras = sensors.median == nil ? .none : .one
+    content.poses = truths > 0 ? .recorded : .none
+    content.hasVelocities = truths > 0
+    content.inertial = inertial.content
+    content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
+    return try folder.finish(account, readme, content)
   }
 }

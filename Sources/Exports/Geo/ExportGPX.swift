@@ -7,7 +7,7 @@ import Storage
 /// A GPX 1.1 track, and a way point per frame.
 public enum ExportGPX: GeoExport {
   public static let name = "export-gpx"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
   public static let parameters = ExportParameters.selection
@@ -46,11 +46,13 @@ public enum ExportGPX: GeoExport {
     let readme = GeoReadme.text(
       "Track in GPX 1.1",
       contents: [
-        "track.gpx holds the track and, as way points named like the pictures in color/, the place of each "
-          + "frame."
+        "track.gpx holds the track and, as way points named "
+          + (source.hasPictures ? "like the pictures in color/" : "by their numbers")
+          + ", the places of the frames."
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)
-    return try ExportFolder(context).finish(account, extended(readme))
+    return try ExportFolder(context).finish(
+      account, extended(readme), source.stated(context, hasFrames: true))
   }
 
   private static func extended(_ readme: ExportReadme) -> ExportReadme {

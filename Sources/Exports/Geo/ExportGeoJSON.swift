@@ -9,7 +9,7 @@ import Storage
 /// A GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before latitude.**
 public enum ExportGeoJSON: GeoExport {
   public static let name = "export-geojson"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
   public static let parameters = ExportParameters.selection
@@ -56,7 +56,8 @@ public enum ExportGeoJSON: GeoExport {
     readme.conventions.append(
       "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
     )
-    return try ExportFolder(context).finish(account, readme)
+    return try ExportFolder(context).finish(
+      account, readme, source.stated(context, hasFrames: true))
   }
 
   private static func write(

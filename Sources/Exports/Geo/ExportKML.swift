@@ -7,7 +7,7 @@ import Storage
 /// A KML track for globes: `gx:Track` with times, a line without.
 public enum ExportKML: GeoExport {
   public static let name = "export-kml"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "KML track of the recorded positions for Google Earth and other globes; needs a position."
   public static let parameters: [ParameterDescription] = []
@@ -48,7 +48,8 @@ public enum ExportKML: GeoExport {
       "gx:coord is longitude, latitude, altitude; the altitude is 0 and not used (clampToGround). gx:angles "
         + "is the heading, with tilt and roll 0.")
     readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
-    return try ExportFolder(context).finish(ExportAccount(frames: nil), readme)
+    return try ExportFolder(context).finish(
+      ExportAccount(frames: nil), readme, source.stated(context, hasFrames: false))
   }
 
   private static func description(_ source: GeoTrackSource) -> String {

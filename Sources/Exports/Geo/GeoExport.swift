@@ -107,6 +107,12 @@ struct GeoTrackSource: Sendable {
     start = AbsoluteClock.start(capture)
   }
 
+  /// Whether the capture has color pictures.
+  var hasPictures: Bool {
+    if case .absent = capture.color { return false }
+    return true
+  }
+
   /// Whether one fix stands for the whole capture.
   var hasOneFix: Bool { geo.coverage == .firstFrameOnly }
 
@@ -134,6 +140,25 @@ struct GeoTrackSource: Sendable {
         place: GeoPoint(longitude: longitude, latitude: latitude),
         time: timestamp.flatMap { clock?.text($0) }, accuracy: sample.accuracy,
         heading: sample.heading), source: source)
+  }
+
+  /// What the files say, for what of it was assumed.
+  ///
+  /// - Parameter hasFrames: whether the format has places of frames.
+  func stated(_ context: StageContext, hasFrames: Bool) -> ExportContent {
+    var content = ExportContent(context, hasFrames ? frames.frames : [])
+    var positions = ExportContent.Positions()
+    positions.isSingleFix = hasOneFix
+    positions.hasTimesOfDay = missingTimes == nil
+    for frame in content.frames {
+      switch place(frame)?.source {
+      case .interpolated: positions.interpolated += 1
+      case .held: positions.held += 1
+      case .measured, nil: break
+      }
+    }
+    content.positions = positions
+    return content
   }
 
   private static func segments(

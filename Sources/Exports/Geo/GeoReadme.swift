@@ -21,18 +21,11 @@ enum GeoReadme {
       "Positions in degrees (WGS 84), accuracy: radius in meters, heading: degrees clockwise from true "
         + "north, as the phone reported them. What was not recorded is left out, never 0."
     ]
-    readme.notMeasured = ["There is no altitude: the recorder does not record it."]
     if let reason = source.missingTimes {
       readme.remarks.append("There are no times of day: \(reason).")
-    } else {
-      readme.notMeasured.append(
-        "Times of day are the start of the recording plus the time since; the start is good to seconds."
-      )
     }
-    if source.hasOneFix {
-      readme.remarks.append(
-        "The capture has a single fix, which stands for all of it"
-          + (hasFrames ? "; of the frames, only the first has it." : "."))
+    if source.hasOneFix, hasFrames {
+      readme.remarks.append("Of the frames, only the first has the single fix of the capture.")
     }
     readme.remarks.append(
       "This folder holds personal data: the place"

@@ -9,15 +9,36 @@ import Storage
 /// The six-axis stream of an export, and what a user must know of it.
 package struct InertialExport: Sendable {
   package let imu: SixAxisIMU
-  private let isNominal: Bool
+  /// What it states.
+  package let content: ExportContent.Inertial
 
   /// Below this, inertial odometry loses track between two pictures.
   private static let usefulHertz = 100.0
 
-  package init(_ imu: SixAxisIMU, _ capture: Capture) {
+  /// - Parameter context: of the capture that the samples are from.
+  package init(_ imu: SixAxisIMU, _ context: StageContext) {
     self.imu = imu
-    isNominal = capture.clock.base == .nominal
+    var content = ExportContent.Inertial()
+    content.isSpecificForce = true
+    content.interpolated = Self.interpolated(imu.rows, context.capture.imu.value)
+    content.lacksNoise = Self.noise(context.parameters).isEmpty
+    self.content = content
   }
+
+  /// Rows whose acceleration was not recorded at their time. Cost: a pass over the samples.
+  package static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
+    guard let imu else { return 0 }
+    let times = IMUSources.specificForce(imu, imu.convention).map(\.timestamp)
+    var position = 0
+    return rows.count { row in
+      while position < times.count, times[position] < row.timestamp { position += 1 }
+      let near = [position - 1, position].filter(times.indices.contains)
+      return !near.contains { (times[$0] - row.timestamp).magnitude <= sameTimeNanoseconds }
+    }
+  }
+
+  /// As `SixAxisIMU`: a sample that close is taken as it is.
+  private static let sameTimeNanoseconds: UInt64 = 500
 
   /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
   package static func hertz(_ times: [Timestamp]) -> Int? {
@@ -65,24 +86,10 @@ package struct InertialExport: Sendable {
     _ account: inout ExportAccount, _ readme: inout ExportReadme, _ context: StageContext
   ) {
     account.imu = (imu.rows.count, imu.leftOut)
-    if ExportParameters.timeOffsetNanoseconds(context.parameters) == 0 {
-      account.assumed.append("timeOffset")
-      readme.notMeasured.append(
-        "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
-    } else {
+    if ExportParameters.timeOffsetNanoseconds(context.parameters) != 0 {
       readme.conventions.append(
         "timeOffset is added to the times and names of pictures; frames.csv has the times without it."
       )
-    }
-    if Self.noise(context.parameters).isEmpty {
-      readme.notMeasured.append(
-        "The noise densities of the IMU are not known and not written (parameters gyroscopeNoise, "
-          + "gyroscopeWalk, accelerometerNoise, accelerometerWalk).")
-    }
-    if isNominal {
-      account.assumed.append("times")
-      readme.notMeasured.append(
-        "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
     }
     let rate = TimeSteps(imu.rows.map(\.timestamp)).rateHz
     if let rate, rate < Self.usefulHertz {

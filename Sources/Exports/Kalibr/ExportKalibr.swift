@@ -8,7 +8,7 @@ import Storage
 /// The folder that Kalibr's bag creator reads: gray pictures and, where recorded, one IMU.
 public enum ExportKalibr: ExportStage {
   public static let name = "export-kalibr"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
     + "needs color with times."
@@ -50,7 +50,7 @@ public enum ExportKalibr: ExportStage {
     }
     var readme = readme(digits: digits, withoutIMU: withoutIMU)
     if let imu {
-      let inertial = InertialExport(imu, context.capture)
+      let inertial = InertialExport(imu, context)
       try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
       try writeNoise(inertial, folder, &readme)
       inertial.describe(&account, &readme, context)
@@ -60,8 +60,10 @@ public enum ExportKalibr: ExportStage {
         "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
-    readme.remarks += ExportRemarks.all(source)
-    return try folder.finish(account, readme)
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.inertial = imu.map { InertialExport($0, context).content }
+    return try folder.finish(account, readme, content)
   }
 
   private static let imuColumns = [
@@ -124,7 +126,8 @@ public enum ExportKalibr: ExportStage {
     ]
     readme.conventions = [
       "Y = 0.299 R + 0.587 G + 0.114 B, rounded to the nearest.",
-      "Times are nanoseconds on the capture's own clock, the same for pictures and IMU.",
+      "Times are nanoseconds on the capture's own clock"
+        + (withoutIMU == nil ? ", the same for pictures and IMU." : "."),
     ]
     if let withoutIMU {
       readme.remarks.append(

@@ -64,20 +64,26 @@ struct BagContent: Sendable {
     return transforms
   }
 
-  /// Names of what was not measured and stands there all the same.
-  var assumed: [String] {
-    var names: [String] = []
-    if hasCamera, !timeline.imu.isEmpty {
-      names.append("imuFromCameraTranslation")
-      if !timeline.colors.isEmpty,
-        ExportParameters.timeOffsetNanoseconds(source.context.parameters) == 0
-      {
-        names.append("timeOffset")
-      }
+  /// What the bag says, for what of it was assumed.
+  var stated: ExportContent {
+    var stated = ExportContent(source, frames.frames)
+    stated.hasPictures = !timeline.colors.isEmpty
+    stated.depth = timeline.depths.isEmpty ? .none : source.depthChoice
+    stated.statesDepthTimes = true
+    stated.cameras = hasCameraInfo ? .each : .none
+    stated.poses = timeline.poses.isEmpty ? .none : .recorded
+    stated.turnsWorld = source.worldIsYUp
+    if let imu, !imu.rows.isEmpty {
+      var inertial = ExportContent.Inertial()
+      inertial.isSpecificForce = true
+      inertial.interpolated = InertialExport.interpolated(
+        imu.rows, source.context.capture.imu.value)
+      stated.inertial = inertial
+      stated.cameraToIMU = hasCamera ? "/tf_static (cam0 to imu0)" : nil
+      stated.covariances = "/imu0"
     }
-    if hasCameraInfo, source.cameras.distortion == nil { names.append("distortion") }
-    if source.context.capture.clock.base == .nominal { names.append("times") }
-    return names
+    if !fixes.isEmpty { stated.positions = ExportContent.Positions() }
+    return stated
   }
 
   /// Whether any picture has its intrinsics.

@@ -19,10 +19,14 @@ enum BagReadme {
     ]
     readme.conventions = [
       "Stamps are the capture's own clock, not the time of day: viewers that show 1970 are right. Log time, "
-        + "publish time and header.stamp are the same.",
-      "cam0 has OpenCV axes (x right, y down, z forward), which are ROS's optical axes; pixel centers at "
-        + "integers.",
+        + "publish time and header.stamp are the same."
     ]
+    let timeline = content.timeline
+    if !(timeline.colors + timeline.depths + timeline.poses).isEmpty {
+      readme.conventions.append(
+        "cam0 has OpenCV axes (x right, y down, z forward), which are ROS's optical axes; pixel centers at "
+          + "integers.")
+    }
     if !content.timeline.poses.isEmpty {
       readme.conventions.append(
         content.source.worldIsYUp
@@ -34,39 +38,24 @@ enum BagReadme {
       readme.conventions.append(
         "/imu0: rad/s and m/s² along device axes (x right, y up, z out of the screen); specific force: at "
           + "rest, face up, z is +9.8. Orientation is not known: its covariance begins with -1.")
-      readme.notMeasured.append(
-        "Where the IMU is beside the camera: 0 m in /tf_static (cam0 to imu0). Covariances: 0, which means "
-          + "unknown.")
     }
     if !content.timeline.depths.isEmpty {
       readme.conventions.append(
         "/depth0/image_raw lies on the color grid: 16UC1, millimeters along the optical axis, 0 = none; at "
           + "the time of the depth picture.")
     }
-    for name in content.assumed {
-      switch name {
-      case "timeOffset":
-        readme.notMeasured.append(
-          "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
-      case "distortion":
-        readme.notMeasured.append(
-          "The distortion of the lens is not known: zeros in camera_info.")
-      case "times":
-        readme.notMeasured.append(
-          "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
-      default: break
-      }
-    }
-    if ExportParameters.timeOffsetNanoseconds(content.source.context.parameters) != 0 {
+    if !timeline.colors.isEmpty,
+      ExportParameters.timeOffsetNanoseconds(content.source.context.parameters) != 0
+    {
       readme.conventions.append(
         "timeOffset is added to the times of pictures; frames.csv has the times without it.")
     }
     if !content.fixes.isEmpty {
-      readme.notMeasured.append(
-        "/fix: the altitude (NaN). The covariance is the accuracy squared, east and north; the "
-          + "recorder provides no more.")
+      readme.conventions.append(
+        "/fix: the altitude is NaN. The covariance is the accuracy squared, east and north; the recorder "
+          + "provides no more.")
     }
-    readme.remarks += remarks(content) + ExportRemarks.all(content.source)
+    readme.remarks += remarks(content)
     return readme
   }
 

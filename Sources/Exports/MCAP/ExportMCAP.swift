@@ -11,7 +11,9 @@ import Synchronization
 /// A ROS 2 bag: everything of a capture that has a time.
 public enum ExportMCAP: ExportStage {
   public static let name = "export-mcap"
-  public static let version = 1
+  public static let version = 2
+  /// Of the bag alone, which states it: its bytes stay while only texts beside it change.
+  private static let bagVersion = 1
   public static let sentence =
     "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
     + "with a time."
@@ -64,14 +66,14 @@ public enum ExportMCAP: ExportStage {
     let file = try folder.create("bag/bag.mcap")
     let bag = Mutex(
       try BagWriter(
-        content, file, library: "scanmill \(name) \(version)", compression(context.parameters),
+        content, file, library: "scanmill \(name) \(bagVersion)", compression(context.parameters),
         metadata: metadata(content)))
     try write(content, bag, context)
     let statistics = try bag.withLock { try $0.finish() }
     try folder.write(
       try BagMetadata.text(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
     return try folder.finish(
-      account(content, statistics), BagReadme.readme(content, statistics))
+      account(content, statistics), BagReadme.readme(content, statistics), content.stated)
   }
 
   /// Pictures are read and decoded on all cores while those before them are written, in the order of time: at
@@ -119,7 +121,7 @@ public enum ExportMCAP: ExportStage {
   /// What the file says of itself beside its messages.
   private static func metadata(_ content: BagContent) -> [(key: String, value: String)] {
     let capture = content.source.context.capture
-    var entries = [("capture", capture.id), ("exporter", "scanmill \(name) \(version)")]
+    var entries = [("capture", capture.id), ("exporter", "scanmill \(name) \(bagVersion)")]
     let cameras = content.frames.frames.compactMap(content.camera)
     if let median = MedianCamera(cameras) {
       entries.append(("calibration", calibration(median.camera, content)))
@@ -160,7 +162,6 @@ public enum ExportMCAP: ExportStage {
       content.source.time($0).map { String($0.nanoseconds) } ?? ""
     }
     account.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
-    account.assumed = content.assumed
     account.more["topics"] = .object(
       Dictionary(
         statistics.channels.map {

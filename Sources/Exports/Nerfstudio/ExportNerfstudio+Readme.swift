@@ -41,10 +41,6 @@ extension ExportNerfstudio {
           + "frame, every \(StartPoints.pixelStep)th row and column, evenly thinned, in the world of "
           + "transforms.json.")
     }
-    if head.lens == nil {
-      readme.notMeasured.append("The distortion of the lens: no coefficients are known or written.")
-    }
-    readme.remarks += ExportRemarks.all(source)
     return readme
   }
 

@@ -7,7 +7,7 @@ import Stages
 /// points.
 public enum ExportNerfstudio: ExportStage {
   public static let name = "export-nerfstudio"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
@@ -77,7 +77,13 @@ public enum ExportNerfstudio: ExportStage {
     var account = ExportAccount(frames: frames)
     account.names = names
     account.more["points"] = .integer(Int64(points.count))
-    return try folder.finish(account, readme(source, head, points))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = depth == nil ? .none : source.depthChoice
+    content.cameras = .each
+    content.poses = .recorded
+    content.turnsWorld = !up.isIdentity
+    return try folder.finish(account, readme(source, head, points), content)
   }
 
   private static let pointsName = "sparse_pc.ply"

@@ -8,7 +8,7 @@ import Storage
 /// A folder for Open3D's reconstruction system and everything that reads Redwood's layout.
 public enum ExportOpen3D: ExportStage {
   public static let name = "export-open3d"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Open3D / Redwood folder: color, depth on the color grid, intrinsic.json, trajectory.log; needs color, "
     + "depth, intrinsics."
@@ -46,7 +46,12 @@ public enum ExportOpen3D: ExportStage {
     var account = ExportAccount(frames: frames)
     account.names = names
     account.intrinsicsDeviation = camera.largestDeviation
-    return try folder.finish(account, readme(source, camera))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .one
+    content.poses = source.hasPoses ? .recorded : .none
+    return try folder.finish(account, readme(source, camera), content)
   }
 
   /// Column-major, as `PinholeCameraIntrinsic` reads it.
@@ -107,7 +112,6 @@ public enum ExportOpen3D: ExportStage {
     } else {
       readme.remarks.append("The capture has no poses: there is no trajectory.log.")
     }
-    readme.remarks += ExportRemarks.all(source)
     return readme
   }
 }

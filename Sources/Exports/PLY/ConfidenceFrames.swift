@@ -8,6 +8,8 @@ final class ConfidenceFrames {
   private let stream: ConfidenceStream
   private let records: SequentialRecords<UInt8>
   private let warnings: WarningCollector
+  /// Frames so far that have none.
+  private(set) var lost = 0
 
   /// `nil` when the stage's parameters do not ask for confidence, or the capture has none.
   init?(_ context: StageContext) throws {
@@ -27,6 +29,7 @@ final class ConfidenceFrames {
     let count = stream.width * stream.height
     if outcome?.hasPicture != true || pixels.count != count {
       pixels = Array(repeating: 0, count: count)
+      lost += 1
       warnings.add(
         .confidenceMissing, "confidence",
         "frame \(frame): no confidence picture; its points count as uncertain")

@@ -1,4 +1,6 @@
+import Captures
 import Codecs
+import Pipeline
 
 extension ExportPLY {
   static func readme(_ plan: PointCloudPlan, _ points: Int) -> ExportReadme {
@@ -21,8 +23,7 @@ extension ExportPLY {
         : "Binary, little-endian; coordinates in meters, float.",
       plan.axes == .world
         ? "The axes are those of the app's world (\(plan.source.worldIsYUp ? "y" : "z") up)."
-        : "The axes are those of the color camera as it stores its pictures: x right, y down, z forward; every "
-          + "frame has its own.",
+        : "The axes are those of the \(camera(plan)): x right, y down, z forward; every frame has its own.",
       plan.layout.hasColor
         ? "red, green, blue: where the color camera sees the point; points that it does not see are left out."
         : "The points have no colors.",
@@ -38,7 +39,11 @@ extension ExportPLY {
         "Without poses, the place of each frame is not known: the cloud is one frame. With --set "
           + "export-ply.layout=frames every frame has its file.")
     }
-    readme.remarks += ExportRemarks.all(plan.source, pictures: false)
     return readme
+  }
+
+  private static func camera(_ plan: PointCloudPlan) -> String {
+    if case .absent = plan.source.context.capture.color { return "camera that depth belongs to" }
+    return "color camera as it stores its pictures"
   }
 }

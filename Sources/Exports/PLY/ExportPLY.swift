@@ -13,7 +13,7 @@ import SystemPackage
 /// World axes are the app's; without poses points stay in camera axes, and one cloud holds one frame.
 public enum ExportPLY: ExportStage {
   public static let name = "export-ply"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "PLY point clouds of depth (binary, meters, the app's world), colored where there is color; needs depth, "
     + "intrinsics."
@@ -168,7 +168,13 @@ public enum ExportPLY: ExportStage {
     account.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
     account.more["points"] = .integer(Int64(sink.points))
     account.more["axes"] = .string(plan.axes.rawValue)
-    var result = try ExportFolder(context).finish(account, readme(plan, sink.points))
+    var content = ExportContent(plan.source, plan.frames)
+    content.hasPictures = plan.layout.hasColor
+    content.depth = .native
+    content.cameras = .each
+    content.poses = plan.axes == .world ? .recorded : .none
+    content.zeroConfidences = plan.layout.hasConfidence ? confidence?.lost ?? 0 : 0
+    var result = try ExportFolder(context).finish(account, readme(plan, sink.points), content)
     result.recorded = [
       "points": .integer(Int64(sink.points)), "usedAxes": .string(plan.axes.rawValue),
       "framesWithoutPose": .integer(Int64(plan.account.leftOut[.noPose] ?? 0)),

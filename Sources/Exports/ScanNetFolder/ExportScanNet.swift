@@ -8,7 +8,7 @@ import Storage
 /// The folder that ScanNet's own extractor makes of a `.sens` file, and dozens of loaders read.
 public enum ExportScanNet: ExportStage {
   public static let name = "export-scannet"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "ScanNet folder: color/0.jpg, depth/0.png, pose/0.txt, intrinsic/; needs color, depth, intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
@@ -54,7 +54,12 @@ public enum ExportScanNet: ExportStage {
     var account = ExportAccount(frames: frames)
     account.names = names
     account.intrinsicsDeviation = cameras.color.largestDeviation
-    return try folder.finish(account, readme(source, cameras, keepsUntracked))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .one
+    content.poses = source.hasPoses ? .recorded : .none
+    return try folder.finish(account, readme(source, cameras, keepsUntracked), content)
   }
 
   private static func writePoses(
@@ -85,9 +90,9 @@ public enum ExportScanNet: ExportStage {
   ) -> ExportReadme {
     var readme = ExportReadme("RGB-D sequence in ScanNet's folder layout")
     readme.contents = [
-      "color/, depth/ and pose/ hold the same numbers, from 0 without holes and without leading zeros; "
-        + "frames.csv maps them to the canonical frames of the capture. depth/ is 16-bit PNG, millimeters "
-        + "along the optical axis, 0 = none. intrinsic/ holds 4x4 matrices."
+      (source.hasPoses ? "color/, depth/ and pose/" : "color/ and depth/")
+        + " hold the same numbers, from 0 without holes and without leading zeros; frames.csv maps them to "
+        + "the canonical frames of the capture. depth/ is 16-bit PNG, millimeters along the optical axis, 0 = none. intrinsic/ holds 4x4 matrices."
     ]
     readme.opening = [
       ("ns-train nerfacto scannet-data --data export-scannet", "With nerfstudio")
@@ -106,7 +111,7 @@ public enum ExportScanNet: ExportStage {
     } else {
       readme.remarks.append("The capture has no poses: there is no pose/.")
     }
-    readme.remarks += cameras.remarks + ExportRemarks.all(source)
+    readme.remarks += cameras.remarks
     return readme
   }
 }

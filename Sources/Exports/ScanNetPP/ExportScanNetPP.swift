@@ -8,7 +8,7 @@ import Storage
 /// The `iphone` folder of a ScanNet++ scene, as its toolbox reads it.
 public enum ExportScanNetPP: ExportStage {
   public static let name = "export-scannetpp"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "ScanNet++ scene: iphone/rgb, iphone/depth, pose_intrinsic_imu.json; needs color, depth, poses, "
     + "intrinsics."
@@ -48,7 +48,16 @@ public enum ExportScanNetPP: ExportStage {
     var account = ExportAccount(frames: frames)
     account.names = names
     account.imu = imu
-    return try folder.finish(account, readme(source, hasIMU: imu != nil))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .each
+    content.poses = .recorded
+    if let imu, imu.samples > 0 {
+      content.inertial = ExportContent.Inertial()
+      content.inertial?.isNearest = true
+    }
+    return try folder.finish(account, readme(source, hasIMU: content.inertial != nil), content)
   }
 
   /// The toolbox knows one camera, and scales its intrinsics to depth by the ratio of the widths.
@@ -101,7 +110,6 @@ public enum ExportScanNetPP: ExportStage {
         "imu: the sample nearest to the frame, at most 50 ms away, with the signs that were recorded: "
           + "rotate_rate in rad/s, acceleration (without gravity) and gravity in g.")
     }
-    readme.remarks = ExportRemarks.all(source)
     return readme
   }
 }

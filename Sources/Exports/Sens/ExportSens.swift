@@ -8,7 +8,7 @@ import Storage
 /// One `.sens` file, version 4: the container of ScanNet and BundleFusion.
 public enum ExportSens: ExportStage {
   public static let name = "export-sens"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
     + "intrinsics."
@@ -61,7 +61,21 @@ public enum ExportSens: ExportStage {
     account.names = frames.frames.indices.map(String.init)
     account.imu = (imu.frames, imu.leftOut)
     account.intrinsicsDeviation = cameras.color.largestDeviation
-    return try folder.finish(account, SensReadme.text(name, source, cameras, imu, form))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .one
+    if case .absent = context.capture.poses {
+      content.poses = .identity
+    } else {
+      content.poses = .recorded
+    }
+    content.zeroTimes = work.framesWithoutTime
+    if imu.frames > 0 {
+      content.inertial = ExportContent.Inertial()
+      content.inertial?.zeros = imu.zeros
+    }
+    return try folder.finish(account, SensReadme.text(name, source, cameras, imu, form), content)
   }
 
   /// ScanNet's own for its app, else the family's: never a name of a person or a device.

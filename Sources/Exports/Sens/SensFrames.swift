@@ -111,6 +111,14 @@ struct SensFrames: Sendable {
     return (row.colorTimestamp, row.depthTimestamp)
   }
 
+  /// Frames of which a time is written as 0, which means unknown.
+  var framesWithoutTime: Int {
+    frames.count { frame in
+      let (color, depth) = times(frame)
+      return color == nil || depth == nil
+    }
+  }
+
   private func color(_ frame: Int) throws -> [UInt8] {
     if !form.encodes(frame, pictures) {
       let bytes = try pictures.bytes(frame)

@@ -6,6 +6,8 @@ struct SensIMU {
   /// Without the count before them.
   private(set) var bytes: [UInt8] = []
   private(set) var frames = 0
+  /// Sensors that the capture lacks, or lacks at the time of a frame: zeros stand for them.
+  private(set) var zeros: [String] = []
   /// Rotation rates that got no frame.
   private(set) var leftOut = 0
 
@@ -33,16 +35,19 @@ struct SensIMU {
       placeOfSensor[sensor] = (field.place, field.isInG)
     }
     var position = 0
+    var present = [Int](repeating: 0, count: Self.fields.count)
     let samples = imu.samples
     while position < samples.count {
       let time = samples[position].timestamp
       var values = [Double](repeating: 0, count: 15)
+      var found: [Int] = []
       var hasRate = false
       while position < samples.count, samples[position].timestamp == time {
         let sample = samples[position]
         position += 1
         guard let (place, isInG) = placeOfSensor[sample.sensor] else { continue }
         hasRate = hasRate || sample.sensor == rate
+        found.append(place / 3)
         for (offset, value) in [sample.x, sample.y, sample.z].enumerated() {
           values[place + offset] =
             isInG ? SpecificForce.g(fromMetersPerSecondSquared: value) : value
@@ -55,9 +60,11 @@ struct SensIMU {
         continue
       }
       frames += 1
+      for field in Set(found) { present[field] += 1 }
       for value in values { bytes.sens(value) }
       bytes.sens(SensTime.microseconds(time))
     }
+    zeros = Self.fields.filter { present[$0.place / 3] < frames }.compactMap(\.sensors.first)
     if frames == 1 {
       leftOut += 1
       frames = 0

@@ -26,18 +26,17 @@ enum SensReadme {
         "Times are microseconds on the capture's clock, rounded down; 0 = unknown.",
         "Numbers of the header and of the poses are 32-bit floats.",
       ]
-    readme.remarks = cameras.remarks + self.imu(source, imu) + ExportRemarks.all(source)
+    readme.remarks = cameras.remarks + self.imu(source, imu)
     return readme
   }
 
   private static func poses(_ source: ExportSource) -> String {
     if case .absent = source.context.capture.poses {
-      return
-        "The capture has no poses: every pose is the identity, which readers take as not computed yet."
+      return "Every pose is the identity, which readers take as not computed yet."
     }
     return
-      "Poses: camera to world, meters, the app's world (y up). A frame whose tracking was lost holds -inf in "
-      + "all sixteen numbers."
+      "Poses: camera to world, meters, the app's world (\(source.worldIsYUp ? "y" : "z") up). A frame whose "
+      + "tracking was lost holds -inf in all sixteen numbers."
   }
 
   private static func imu(_ source: ExportSource, _ imu: SensIMU) -> [String] {
@@ -49,7 +48,7 @@ enum SensReadme {
     return [
       "\(imu.frames) IMU samples at the times of the rotation rate: rad/s, acceleration without gravity and "
         + "gravity in g, magnetic field in µT, attitude in rad (roll, pitch, yaw), with the signs that were "
-        + "recorded. A sensor that the capture lacks, or lacks at a time, is 0."
+        + "recorded."
     ]
   }
 }

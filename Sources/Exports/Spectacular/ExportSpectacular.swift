@@ -9,7 +9,7 @@ import Storage
 /// A recording as Spectacular AI's SDK replays it.
 public enum ExportSpectacular: ExportStage {
   public static let name = "export-spectacular"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Spectacular AI recording: data.jsonl, the video, calibration.json; needs color with times, gyroscope, "
     + "acceleration."
@@ -62,11 +62,17 @@ public enum ExportSpectacular: ExportStage {
     account.names = frames.frames.indices.map(String.init)
     account.imu = (log.sampleCount, 0)
     account.intrinsicsDeviation = median?.largestDeviation
-    account.assumed = assumed(source, median)
     account.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
     account.more["video"] = .string(video)
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.cameras = median == nil ? .none : .one
+    content.poses = log.hasPoses ? .recorded : .none
+    content.inertial = ExportContent.Inertial()
+    content.inertial?.isSpecificForce = true
+    content.cameraToIMU = "imuToCamera of calibration.json"
     return try folder.finish(
-      account, SpectacularReadme.text(source, log, video, median, account.assumed))
+      account, SpectacularReadme.text(source, log, video, median), content)
   }
 
   private static func calibration(
@@ -82,15 +88,5 @@ public enum ExportSpectacular: ExportStage {
       camera: median?.camera, lens: median == nil ? nil : source.cameras.distortion,
       width: width ?? 0, height: height ?? 0,
       cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns))
-  }
-
-  private static func assumed(_ source: ExportSource, _ median: MedianCamera?) -> [String] {
-    var names = ["imuFromCameraTranslation"]
-    if ExportParameters.timeOffsetNanoseconds(source.context.parameters) == 0 {
-      names.append("timeOffset")
-    }
-    if median != nil, source.cameras.distortion == nil { names.append("distortion") }
-    if source.context.capture.clock.base == .nominal { names.append("times") }
-    return names
   }
 }

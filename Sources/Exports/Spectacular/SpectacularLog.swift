@@ -40,6 +40,9 @@ struct SpectacularLog {
     [gyroscope.first?.time, accelerometer.first?.time, times.first].compactMap(\.self).min()
   }
 
+  /// Whether any picture has a pose.
+  var hasPoses: Bool { poses.contains { $0 != nil } }
+
   var sampleCount: Int { gyroscope.count + accelerometer.count }
 
   func write(_ name: String, _ staging: StagingFolder) throws {

@@ -6,13 +6,13 @@ import Processing
 /// `README.txt` of a Spectacular AI recording.
 enum SpectacularReadme {
   static func text(
-    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: MedianCamera?,
-    _ assumed: [String]
+    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: MedianCamera?
   ) -> ExportReadme {
     var readme = ExportReadme("Recording for Spectacular AI")
     readme.contents = [
-      "data.jsonl: samples of gyroscope (rad/s) and accelerometer (m/s²), pictures and poses in the order of "
-        + "time. Picture n is picture n of \(video), counted from 0 in display order.",
+      "data.jsonl: samples of gyroscope (rad/s) and accelerometer (m/s²)"
+        + (log.hasPoses ? ", pictures and poses" : " and pictures") + " in the order of time. "
+        + "Picture n is picture n of \(video), counted from 0 in display order.",
       video == "data.mp4"
         ? "\(video): the capture's own coded pictures, not decoded and not encoded again."
         : "\(video): the pictures of color/ without loss (FFV1), since not all of them are here as they were "
@@ -29,11 +29,10 @@ enum SpectacularReadme {
         + "up, z is +9.8.",
       "Camera axes: x right, y down, z forward; pixel centers at integers.",
     ]
-    if log.poses.contains(where: { $0 != nil }) {
+    if log.hasPoses {
       readme.conventions.append(
         "groundTruth: camera to world, meters, the app's world"
-          + (source.worldIsYUp ? " (y up)." : " (z up).")
-          + " It is the app's own tracking, not a reference.")
+          + (source.worldIsYUp ? " (y up)." : " (z up)."))
     }
     if let median {
       readme.conventions.append(
@@ -44,23 +43,6 @@ enum SpectacularReadme {
         "No intrinsics are known: calibration.json is without focal length and principal point; give "
           + "export-spectacular.calibration, or add them by hand.")
     }
-    for name in assumed {
-      switch name {
-      case "imuFromCameraTranslation":
-        readme.notMeasured.append(
-          "Where the IMU is beside the camera: 0 m in imuToCamera. Its rotation is that of the back camera of "
-            + "a phone.")
-      case "timeOffset":
-        readme.notMeasured.append(
-          "The time offset between camera and IMU is taken as 0 (parameter timeOffset).")
-      case "distortion":
-        readme.notMeasured.append("The distortion of the lens is not known: model pinhole.")
-      case "times":
-        readme.notMeasured.append(
-          "Times are nominal: the app recorded none, and they follow from the rate of the streams.")
-      default: break
-      }
-    }
     if ExportParameters.timeOffsetNanoseconds(source.context.parameters) != 0 {
       readme.conventions.append("timeOffset is added to the times of pictures.")
     }
@@ -69,7 +51,6 @@ enum SpectacularReadme {
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
           + "to drift.")
     }
-    readme.remarks += ExportRemarks.all(source)
     return readme
   }
 }

@@ -8,7 +8,7 @@ import Storage
 /// The folder of the TUM RGB-D benchmark.
 public enum ExportTUM: ExportStage {
   public static let name = "export-tum"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "TUM RGB-D folder: color and, where there is depth on the color grid, depth × 5, associations, "
     + "trajectory; needs color with times."
@@ -53,8 +53,13 @@ public enum ExportTUM: ExportStage {
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
       TUMReadme.describe(median, &readme)
     }
-    readme.remarks += ExportRemarks.all(source)
-    return try folder.finish(account, readme)
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = depth.hasPictures ? source.depthChoice : .none
+    content.statesDepthTimes = true
+    content.cameras = account.intrinsicsDeviation == nil ? .none : .one
+    content.poses = truths > 0 ? .recorded : .none
+    return try folder.finish(account, readme, content)
   }
 
   /// Three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three without looking at them.

@@ -55,8 +55,8 @@ enum TUMReadme {
     }
     readme.opening.append(("evo_traj tum groundtruth.txt", "The app's own trajectory"))
     readme.conventions.append(
-      "groundtruth.txt: camera to world, meters, the app's world (y up), quaternion x y z w; \(poses) rows. "
-        + "It is what the app tracked, not a reference.")
+      "groundtruth.txt: camera to world, meters, the app's world (y up), quaternion x y z w; \(poses) rows."
+    )
   }
 
   static func describe(_ median: MedianCamera, _ readme: inout ExportReadme) {

@@ -7,6 +7,9 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var settings: [ParameterSetting]
   /// From the command line, in place of the file's: 0...100.
   public var shortfallPercent: Double?
+  /// Stages that were asked for by name, sorted; `nil`: none. One that does not apply to a capture is told in
+  /// words, where others are passed over.
+  public var named: [String]?
 
   public init(
     name: String, text: String, settings: [ParameterSetting] = [], shortfallPercent: Double? = nil

@@ -22,15 +22,20 @@ struct CaptureResults {
   ///   - found: the warnings of opening the capture; those of the stages are added.
   ///   - lacking: streams of which opening found less than is declared.
   ///   - shortfallPercent: how much of it may be lost.
+  ///   - named: stages that were asked for by name.
   func report(
     of stages: [String], into report: CaptureReport, found: [CaptureWarning],
-    lacking: [StreamClaim] = [], shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool
+    lacking: [StreamClaim] = [], shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool,
+    named: [String] = []
   ) -> CaptureReport {
     var report = report
     var warnings: [CaptureWarning] = []
     var holes: [String: FrameHoles] = [:]
     for stage in stages {
-      guard let result = results[stage] else { continue }
+      guard var result = results[stage] else { continue }
+      if result.report.outcome == .notApplicable, named.contains(stage) {
+        result.report.askedByName = true
+      }
       report.stages.append(result.report)
       warnings = warnings.merged(with: result.warnings)
       holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }

@@ -283,6 +283,7 @@ final class CaptureRun {
     return results.report(
       of: stages.map(\.name), into: report, found: session.capture.warnings,
       lacking: session.collector.summary.lacking ?? [],
-      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict)
+      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
+      named: options.pipelineSource?.named ?? [])
   }
 }

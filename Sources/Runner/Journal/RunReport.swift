@@ -83,6 +83,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// Stages that ended well; those that do not apply count in neither number.
   public var stagesDone: Int { stages.count { $0.outcome.isUsable } }
   public var stagesApplicable: Int { stages.count { $0.outcome != .notApplicable } }
+  /// Stages that were asked for by name and cannot be made of this capture.
+  public var notMade: [StageReport] { stages.filter { $0.askedByName == true } }
 }
 
 /// What became of one stage of one capture.
@@ -90,6 +92,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var stage: String
   public var uses: String
   public var outcome: JobOutcome
+  /// `true`: it was asked for by name and does not apply; else `nil`.
+  public var askedByName: Bool?
   public var reason: Reason?
   public var message: String?
   /// Of a failure.

@@ -27,6 +27,8 @@ public struct StageStatus: Sendable, Codable, Hashable {
   public var reason: Reason?
   /// Old and new values, the message of the failure, what blocks.
   public var details: String?
+  /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
+  public var askedByName: Bool?
 
   public init(
     stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
@@ -96,6 +98,15 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
+    markAskedByName(capture.memo?.pipeline?.named ?? [])
+  }
+
+  /// Marks those that do not apply.
+  private mutating func markAskedByName(_ named: [String]) {
+    for index in stages.indices
+    where stages[index].state == .notApplicable && named.contains(stages[index].stage) {
+      stages[index].askedByName = true
+    }
   }
 
   /// Those of opening, as noted, those of published artifacts and of stages that had nothing left, and one for

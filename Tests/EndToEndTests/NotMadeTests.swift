@@ -1,0 +1,124 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What is asked for by name and cannot be made")
+struct NotMadeTests {
+  /// A way to ask, what of it cannot be made, and the beginning of the reason.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let words: [String]
+    let stage: String
+    let reason: String
+
+    init(_ words: String, _ stage: String, _ reason: String) {
+      self.words = words.split(separator: " ").map(String.init)
+      (self.stage, self.reason) = (stage, reason)
+    }
+
+    var testDescription: String { words.joined(separator: " ") }
+  }
+
+  static let cases = [
+    Case("--export open3d", "export-open3d", "no depth"),
+    Case("--export sens", "export-sens", "no depth"),
+    Case("--export scannet", "export-scannet", "no depth"),
+    Case("--export scannetpp", "export-scannetpp", "no depth"),
+    Case("--export nerfstudio", "export-nerfstudio", "no poses"),
+    Case("--export colmap", "export-colmap", "no poses"),
+    Case("--export ply", "export-ply", "no depth"),
+    Case("--export gpx", "export-gpx", "no position"),
+    Case("--export geojson", "export-geojson", "no position"),
+    Case("--export kml", "export-kml", "no position"),
+    Case("--export tum,colmap", "export-colmap", "no poses"),
+    Case("--export tum --set export-tum.first=100", "export-tum", "no frame is left"),
+    Case("--export euroc --set export-euroc.first=100", "export-euroc", "no frame is left"),
+    Case("--export kalibr --set export-kalibr.first=100", "export-kalibr", "no frame is left"),
+    Case(
+      "--export spectacular --set export-spectacular.first=100", "export-spectacular",
+      "no frame is left"),
+    Case("--pipeline exports --until export-colmap", "export-colmap", "no poses"),
+    Case("--pipeline exports --only export-colmap", "export-colmap", "no poses"),
+    Case("--pipeline exports --from export-colmap", "export-colmap", "no poses"),
+    Case(
+      "--pipeline exports --set export-colmap.every=2 --until export-gpx --until tables",
+      "export-gpx", "no position"),
+    Case("--pipeline formats.yaml", "splats", "no poses"),
+    Case("--until aligned", "aligned", "the family records no depth"),
+  ]
+
+  private static func scene() throws -> ExportScene {
+    let scene = try ExportScene("vi-slam", frames: 4)
+    let pipeline = """
+      schema: 1
+      stages:
+        color: {uses: decode-color}
+        tables: {uses: export-tables, optional: [color]}
+        splats: {uses: export-colmap, needs: {color: color}}
+      """
+    try Data(pipeline.utf8).write(
+      to: URL(filePath: scene.folder.path.appending("formats.yaml").string))
+    return scene
+  }
+
+  private static func run(_ scene: ExportScene, _ words: [String]) throws -> Program.Result {
+    let arguments = ["run", scene.input.string, "--output", scene.output.string] + words
+    return try Program.run(arguments, in: scene.folder.path)
+  }
+
+  @Test(
+    "One line with the reason at the end of the run, in the line for scripts and in status",
+    arguments: cases)
+  func everywhere(_ example: Case) throws {
+    let scene = try Self.scene()
+    // The second time from what was noted.
+    for _ in 1...2 {
+      let run = try Self.run(scene, example.words)
+      #expect(run.status == 0, "\(run.errors)")
+      let lines = run.errors.split(separator: "\n").filter {
+        $0.hasPrefix("not made: \(example.stage), \(example.reason)")
+      }
+      #expect(lines.count == 1, "\(run.errors)")
+      #expect(lines.first?.hasSuffix(": a") == true, "\(run.errors)")
+      let line = run.output.split(separator: "\n").first { $0.hasPrefix("a done ") } ?? ""
+      #expect(line.contains(" not-made="), "\(run.output)")
+      #expect(line.contains("\(example.stage): \(example.reason)"), "\(run.output)")
+      #expect(!run.errors.contains("everything is up to date"), "\(run.errors)")
+    }
+    let status = try Program.run(["status", scene.output.string])
+    #expect(
+      status.output.contains("  not made: \(example.stage), \(example.reason)"),
+      "\(status.output)")
+    let record = try Program.run(["status", scene.output.string, "--json"])
+    #expect(record.output.contains(#""askedByName" : true"#), "\(record.output)")
+  }
+
+  @Test("Quiet runs stay quiet, and what nobody named is passed over")
+  func quiet() throws {
+    let scene = try Self.scene()
+    let quiet = try Self.run(scene, ["--export", "colmap", "-q"])
+    #expect(quiet.errors == "")
+    #expect(quiet.output.contains(#"note="export-colmap: no poses"#), "\(quiet.output)")
+    let all = try Self.run(scene, ["--pipeline", "exports", "--until", "tables"])
+    #expect(!all.errors.contains("not made"), "\(all.errors)")
+    #expect(all.output == "a done 2/2\n", "\(all.output)")
+    let status = try Program.run(["status", scene.output.string])
+    #expect(!status.output.contains("not made"), "\(status.output)")
+  }
+
+  @Test("0/0 does not stand alone, in JSON neither")
+  func nothing() throws {
+    let scene = try Self.scene()
+    let run = try Self.run(scene, ["--export", "colmap"])
+    #expect(
+      run.output == """
+        a done 0/0 not-made=export-colmap note="export-colmap: no poses: the family records no poses"
+
+        """)
+    let json = try Self.run(scene, ["--export", "colmap", "--json"]).json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    let message = captures.first?["message"] as? String
+    #expect(message?.hasPrefix("nothing to do: export-colmap does not apply") == true)
+  }
+}
