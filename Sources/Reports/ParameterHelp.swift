@@ -32,7 +32,8 @@ public struct ParameterHelp: Encodable, Sendable {
         guard seen.insert(name).inserted else { continue }
         parameters.append(
           Parameter(
-            name: name, value: values[description.name] ?? .null,
+            name: name,
+            value: values[description.name] ?? stage.parameters[description.name]?.json ?? .null,
             standard: description.standard?.json ?? .null, unit: description.unit,
             range: description.domain, sentence: description.sentence))
       }

@@ -35,4 +35,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case sizeMismatch = "size-mismatch"
   case confidenceMissing = "confidence-missing"
   case calibrationSuspect = "calibration-suspect"
+  case intrinsicsVary = "intrinsics-vary"
 }

@@ -26,7 +26,11 @@ enum SensReadme {
         "Times are microseconds on the capture's clock, rounded down; 0 = unknown.",
         "Numbers of the header and of the poses are 32-bit floats.",
       ]
-    readme.remarks = cameras.remarks + self.imu(source, imu) + ExportRemarks.all(source)
+    readme.remarks = cameras.remarks + self.imu(source, imu)
+    if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) {
+      readme.remarks.append(remark)
+    }
+    readme.remarks += ExportRemarks.all(source)
     return readme
   }
 
