@@ -4,6 +4,8 @@ public struct FrameSelection: Hashable, Sendable {
   public var first: Int
   /// `nil`: to the end.
   public var last: Int?
+  /// Only these of them; `nil`: all.
+  public private(set) var only: Set<Int>?
 
   /// `every` below 1 counts as 1.
   public init(every: Int = 1, first: Int = 0, last: Int? = nil) {
@@ -12,8 +14,15 @@ public struct FrameSelection: Hashable, Sendable {
     self.last = last
   }
 
+  /// Exactly these frames.
+  public init(only frames: Set<Int>) {
+    self.init(first: frames.min() ?? 0, last: frames.max() ?? -1)
+    only = frames
+  }
+
   public func contains(_ frame: Int) -> Bool {
     frame >= first && frame <= last ?? .max && frame % every == 0
+      && only?.contains(frame) ?? true
   }
 
   /// Whether no frame from `frame` on is wanted.

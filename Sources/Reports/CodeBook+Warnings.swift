@@ -167,6 +167,16 @@ extension WarningCode {
         remedy:
           "Convert the pictures before you show them or train on them; transfer and primaries are in capture.json. Record without HDR next time."
       )
+    case .intrinsicsVary:
+      CodeWords(
+        "The focal length or the principal point changes from frame to frame (autofocus, stabilization), and the "
+          + "format has room for one camera.",
+        data:
+          "One camera stands for all frames; the message says by how many pixels frames are off. More than 2 "
+          + "are warned of.",
+        remedy:
+          "Choose which with --set STAGE.camera=median|first, or take a format with a camera per frame "
+          + "(colmap, nerfstudio, scannetpp, mcap).")
     case .poseJump:
       CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",

@@ -35,7 +35,8 @@ public struct ParameterHelp: Encodable, Sendable {
         guard seen.insert(name).inserted else { continue }
         parameters.append(
           Parameter(
-            name: name, value: values[description.name] ?? .null,
+            name: name,
+            value: values[description.name] ?? stage.parameters[description.name]?.json ?? .null,
             standard: description.standard?.json ?? .null,
             valueText: stage.parameters[description.name].map(description.text(of:)),
             defaultText: description.standard.map(description.text(of:)),

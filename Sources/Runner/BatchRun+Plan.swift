@@ -98,7 +98,7 @@ extension BatchRun {
           summary: try look(target.recognition), folder: target.recognition.folder, target.layout,
           verify: options.verify)
       }
-      let own = planner.suited(to: collector.summary)
+      let own = planner.suited(to: collector.summary, known: collector.shelf.known)
       return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
     } catch {
       return CapturePlan(target, [], error: error.description)
@@ -154,7 +154,7 @@ extension BatchRun {
       options.pipelineSource == nil
         || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
     else { return nil }
-    let planner = planner.suited(to: known.summary)
+    let planner = planner.suited(to: known.summary, known: known.shelf.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),

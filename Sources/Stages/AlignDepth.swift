@@ -29,11 +29,16 @@ public enum AlignDepth: AlignmentStage {
         default: .text(AlignmentChoice.standard.grid.rawValue),
         "The output grid, intrinsics scaled so that the outer borders stay in place."),
     ]
+    + CommonParameters.selection.map { $0.omittedAtDefault() }
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    CommonParameters.selectionProblems(stage)
+  }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }
@@ -45,7 +50,9 @@ public enum AlignDepth: AlignmentStage {
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
     let leftovers = LeftoverTally()
-    let frames = store.frameCount - store.holes.count
+    let selection = CommonParameters.selection(context.parameters)
+    let wanted = (0..<store.frameCount).filter { selection.contains($0) && reader.hasPicture($0) }
+    let frames = wanted.count
     // Side by side frames use the cores best; a few frames are split. The bytes are the same.
     let bands = max(1, context.budget.share / max(1, frames))
     context.progress.expect(frames)
@@ -54,11 +61,10 @@ public enum AlignDepth: AlignmentStage {
       makeScratch: { Scratch(aligner, compression) },
       next: { (_: inout Scratch) throws -> Int? in
         try context.cancellation.check()
-        let frame = turn.add(1, ordering: .relaxed).oldValue
-        return frame < store.frameCount ? frame : nil
+        let position = turn.add(1, ordering: .relaxed).oldValue
+        return position < wanted.count ? wanted[position] : nil
       },
       work: { (frame: Int, scratch: inout Scratch) throws -> Void in
-        guard reader.hasPicture(frame) else { return }
         try reader.withFrame(frame, as: UInt16.self) { depth in
           try aligner.align(
             depth, bands: bands, scratch: &scratch.alignment, into: &scratch.aligned)

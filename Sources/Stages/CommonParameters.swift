@@ -1,5 +1,6 @@
 import Codecs
 import Pipeline
+import Processing
 
 /// Parameters that several stages share, described once.
 package enum CommonParameters {
@@ -7,6 +8,34 @@ package enum CommonParameters {
     "compression", .choice(PNGCompression.allCases.map(\.rawValue)),
     default: .text(PNGCompression.fast.rawValue),
     "How PNG files are compressed: the same pixels, but different size and speed.")
+
+  /// Which frames, by canonical index.
+  package static let selection = [
+    ParameterDescription(
+      "every", .integer(1...Int.max), default: .integer(1),
+      "Only frames whose index is a multiple of this."),
+    ParameterDescription(
+      "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
+    ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
+  ]
+
+  package static func selection(_ parameters: ParameterValues) -> FrameSelection {
+    FrameSelection(
+      every: parameters.integer("every") ?? 1, first: parameters.integer("first") ?? 0,
+      last: parameters.integer("last"))
+  }
+
+  /// What is wrong with a selection as such.
+  package static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
+    guard let first = stage.parameters.integer("first"),
+      let last = stage.parameters.integer("last"), first > last
+    else { return [] }
+    return [
+      StageProblem(
+        parameter: "first",
+        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
+    ]
+  }
 
   package static func compression(_ parameters: ParameterValues) -> PNGCompression {
     parameters.text("compression").flatMap(PNGCompression.init) ?? .fast

@@ -14,29 +14,24 @@ public enum DecodeColor: Stage {
   public static let sentence =
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "every", .integer(1...Int.max), default: .integer(1),
-      "Only frames whose index is a multiple of this."),
-    ParameterDescription(
-      "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
-    ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
-    ParameterDescription(
-      "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
-    ParameterDescription(
-      "quality", .integer(1...100), default: .integer(95), "JPEG quality; PNG is lossless."),
-    CommonParameters.compression,
-    ParameterDescription(
-      "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
-      "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
-        + "to nearest."),
-    ParameterDescription(
-      "matrix", .choice(["auto", "bt601", "bt709", "bt2020"]), default: .text("auto"),
-      "Overrides the stream's matrix tag."),
-    ParameterDescription(
-      "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
-      "Overrides the stream's range tag."),
-  ]
+  public static let parameters: [ParameterDescription] =
+    CommonParameters.selection + [
+      ParameterDescription(
+        "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
+      ParameterDescription(
+        "quality", .integer(1...100), default: .integer(95), "JPEG quality; PNG is lossless."),
+      CommonParameters.compression,
+      ParameterDescription(
+        "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
+        "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
+          + "to nearest."),
+      ParameterDescription(
+        "matrix", .choice(["auto", "bt601", "bt709", "bt2020"]), default: .text("auto"),
+        "Overrides the stream's matrix tag."),
+      ParameterDescription(
+        "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
+        "Overrides the stream's range tag."),
+    ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
@@ -56,23 +51,44 @@ public enum DecodeColor: Stage {
   }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    guard let first = stage.parameters.integer("first"),
-      let last = stage.parameters.integer("last"), first > last
-    else { return [] }
-    return [
-      StageProblem(
-        parameter: "first",
-        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
-    ]
+    CommonParameters.selectionProblems(stage)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
+    try write(context, CommonParameters.selection(context.parameters))
+  }
+
+  /// Writes the pictures of the selected frames, as the parameters of this stage in `context` ask for them.
+  package static func write(
+    _ context: StageContext, _ selection: FrameSelection
+  ) throws -> StageResult {
+    try go(context, selection, look: nil)
+  }
+
+  /// Decodes the pictures of the selected frames and writes none.
+  ///
+  /// - Parameter look: called once for each picture that can be decoded, by any thread.
+  package static func look(
+    _ context: StageContext, _ selection: FrameSelection, _ look: @escaping PictureLook
+  ) throws -> StageResult {
+    try go(context, selection, look: look)
+  }
+
+  private static func go(
+    _ context: StageContext, _ selection: FrameSelection, look: PictureLook?
+  ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     switch color.source {
     case .video(let file, let track):
-      return try VideoExport(context, color, file: file, track: track).run()
+      return try VideoExport(
+        context, color, file: file, track: track, selection, look: look
+      ).run()
     case .stills(let files):
-      return try StillExport(context, color, files: files).run()
+      return try StillExport(context, color, files: files, selection, look: look).run()
     }
   }
 }
+
+/// Takes an upright picture: its frame, RGB row by row, columns and rows.
+package typealias PictureLook =
+  @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void

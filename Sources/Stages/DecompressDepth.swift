@@ -43,18 +43,32 @@ public enum DecompressDepth: Stage {
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
+    try write(context, only: nil)
+  }
+
+  /// Writes the store of some frames, as the parameters of this stage in `context` ask for them.
+  ///
+  /// - Parameter frames: ascending; `nil`: all. Without filters, others are not decoded where the stream can be
+  ///   read out of order.
+  package static func write(
+    _ context: StageContext, only frames: [Int]?
+  ) throws -> StageResult {
     guard let depth = context.capture.depth.value else {
       return StageResult(frames: 0)
     }
     let tally = OutcomeTally(subject: "depth")
     let leftovers = LeftoverTally()
+    var stream = try FilteredDepth.applying(
+      context.parameters, to: depth, of: context.capture, leftovers)
+    let chosen = frames.map { frames in
+      frames.filter { (0..<depth.access.recordCount).contains($0 - depth.firstFrame) }
+    }
+    if let chosen { stream = ChosenRecords.of(stream, chosen) }
     let writer = FrameStoreWriter(
-      folder: "",
-      stream: try FilteredDepth.applying(
-        context.parameters, to: depth, of: context.capture, leftovers),
-      content: "millimeters")
+      folder: "", stream: stream, content: "millimeters",
+      chosen: chosen.map { ($0, depth.firstFrame + depth.access.recordCount) })
     let frames = try writer.write(context, tally: tally)
-    if context.parameters.flag("shifts"), let stored = depth.storedValues {
+    if chosen == nil, context.parameters.flag("shifts"), let stored = depth.storedValues {
       var shifts = depth
       shifts.access = .indexed(stored)
       let shiftWriter = FrameStoreWriter(

@@ -12,6 +12,14 @@ enum ExpectedBytes {
     let bytes = Double(count) * Double(width) * Double(height) * bytesPerPixel * share
     return bytes < 9e18 ? Int64(bytes) : nil
   }
+
+  /// How many of `frames` the parameters `every`, `first` and `last` leave.
+  static func selected(_ parameters: ParameterValues, of frames: Int?) -> Int {
+    let first = parameters.integer("first") ?? 0
+    let last = min(parameters.integer("last") ?? .max, (frames ?? 0) - 1)
+    let every = max(1, parameters.integer("every") ?? 1)
+    return last >= first ? (last - first) / every + 1 : 0
+  }
 }
 
 extension DecodeColor {
@@ -19,10 +27,7 @@ extension DecodeColor {
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
     guard let stream = capture.color.value?.description else { return nil }
-    let first = parameters.integer("first") ?? 0
-    let last = min(parameters.integer("last") ?? .max, (stream.frames ?? 0) - 1)
-    let every = max(1, parameters.integer("every") ?? 1)
-    let count = last >= first ? (last - first) / every + 1 : 0
+    let count = ExpectedBytes.selected(parameters, of: stream.frames)
     let isJPEG = parameters.text("format") == "jpeg"
     return ExpectedBytes.pictures(
       count, stream.width, stream.height, bytesPerPixel: 3, share: isJPEG ? 0.02 : 0.25)
@@ -62,6 +67,7 @@ extension AlignDepth {
     guard let depth = capture.depth.value, parameters.text("grid") == "color" else { return nil }
     let color = capture.color.value?.description
     return ExpectedBytes.pictures(
-      depth.description.frames, color?.width, color?.height, bytesPerPixel: 2, share: 0.05)
+      ExpectedBytes.selected(parameters, of: depth.description.frames), color?.width,
+      color?.height, bytesPerPixel: 2, share: 0.05)
   }
 }

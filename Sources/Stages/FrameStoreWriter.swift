@@ -13,6 +13,8 @@ struct FrameStoreWriter: Sendable {
   let folder: String
   let stream: DepthStream
   let content: String
+  /// Which frames record k of `stream` is, of how many; `nil`: record k is frame `firstFrame + k`.
+  var chosen: (frames: [Int], frameCount: Int)?
 
   /// Returns how many frames have a picture.
   func write(_ context: StageContext, tally: OutcomeTally) throws -> Int {
@@ -52,9 +54,15 @@ struct FrameStoreWriter: Sendable {
         try context.staging.write(elements: elements, as: folder + FrameStore.chunkName(chunk))
       })
     store.holes = holes.withLock { $0.sorted() }
+    let count = store.placeCount - store.holes.count
+    if let chosen {
+      store.holes = store.holes.map { chosen.frames[$0] }
+      store.frames = chosen.frames
+      store.frameCount = chosen.frameCount
+    }
     try context.staging.write(
       JSONText.pretty(store), as: folder + FrameStore.headerName)
-    return store.frameCount - store.holes.count
+    return count
   }
 
   private func decode(

@@ -13,17 +13,22 @@ struct StillExport: Sendable {
   let context: StageContext
   let color: ColorStream
   let files: [FilePath]
+  let selection: FrameSelection
+  /// What is done with a picture in place of writing it; called by any thread.
+  let look: PictureLook?
 
-  init(_ context: StageContext, _ color: ColorStream, files: [FilePath]) {
+  init(
+    _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
+    look: PictureLook? = nil
+  ) {
     self.context = context
     self.color = color
     self.files = files
+    self.selection = selection
+    self.look = look
   }
 
   func run() throws -> StageResult {
-    let selection = FrameSelection(
-      every: context.parameters.integer("every") ?? 1,
-      first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
     let wanted = files.indices.map { (file: files[$0], frame: color.frameOfPicture?[$0] ?? $0) }
       .filter { selection.contains($0.frame) }
     if wanted.isEmpty, !files.isEmpty {
@@ -40,6 +45,11 @@ struct StillExport: Sendable {
       defer { context.progress.advance() }
       do {
         let picture = try StillImage.read(wanted[index].file).upright
+        if let look {
+          try look(wanted[index].frame, picture.rgb, picture.width, picture.height)
+          written.add(1, ordering: .relaxed)
+          return
+        }
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(

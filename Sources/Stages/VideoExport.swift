@@ -14,19 +14,26 @@ struct VideoExport: Sendable {
   private let feed: VideoFeed
   private let selection: FrameSelection
   private let file: FilePath
+  /// What is done with a picture in place of writing it.
+  private let look: PictureLook?
 
-  init(_ context: StageContext, _ color: ColorStream, file: FilePath, track: Int) throws {
+  /// - Parameters:
+  ///   - selection: frames that are wanted.
+  ///   - look: called by any thread for each wanted picture, which is not written then.
+  init(
+    _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
+    _ selection: FrameSelection, look: PictureLook? = nil
+  ) throws {
     self.context = context
     self.color = color
     self.file = file
+    self.selection = selection
+    self.look = look
     feed = try VideoFeed(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
         format: context.parameters.text("format"),
         compression: context.parameters.text("compression")))
-    selection = FrameSelection(
-      every: context.parameters.integer("every") ?? 1,
-      first: context.parameters.integer("first") ?? 0, last: context.parameters.integer("last"))
   }
 
   /// How many decoded pictures may wait for a worker.
@@ -83,6 +90,7 @@ struct VideoExport: Sendable {
   private func write(_ item: Item, _ scratch: inout Scratch) throws {
     let picture = item.picture
     try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+    if let look { return try look(item.frame, scratch.rgb, picture.width, picture.height) }
     try scratch.writer.encode(
       rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
     try context.staging.write(

@@ -17,6 +17,8 @@ public struct FrameStore: Hashable, Sendable, Codable {
   public var content: String
   /// Frames without picture, ascending.
   public var holes: [Int]
+  /// The frames whose places are in the chunks, ascending; `nil`: all. The others have no picture.
+  public var frames: [Int]?
 
   public init(
     width: Int, height: Int, bytesPerElement: Int, frameCount: Int, framesPerChunk: Int,
@@ -34,11 +36,13 @@ public struct FrameStore: Hashable, Sendable, Codable {
   public static let headerName = "store.json"
 
   public var frameBytes: Int { width * height * bytesPerElement }
-  public var chunkCount: Int { (frameCount + framesPerChunk - 1) / max(framesPerChunk, 1) }
+  /// How many frames have a place in the chunks.
+  public var placeCount: Int { frames?.count ?? frameCount }
+  public var chunkCount: Int { (placeCount + framesPerChunk - 1) / max(framesPerChunk, 1) }
 
-  /// The frames of chunk `index`.
+  /// The frames of chunk `index`; of a store of some frames, their positions among these.
   public func frames(inChunk index: Int) -> Range<Int> {
-    (index * framesPerChunk)..<min((index + 1) * framesPerChunk, frameCount)
+    (index * framesPerChunk)..<min((index + 1) * framesPerChunk, placeCount)
   }
 
   public static func chunkName(_ index: Int) -> String {
@@ -53,6 +57,8 @@ public struct FrameStore: Hashable, Sendable, Codable {
       && (1...8).contains(bytesPerElement) && (0...Int(Int32.max)).contains(frameCount)
       && (1...(1 << 16)).contains(framesPerChunk)
       && holes.allSatisfy { (0..<frameCount).contains($0) }
+      && (frames ?? []).allSatisfy { (0..<frameCount).contains($0) }
+      && zip(frames ?? [], (frames ?? []).dropFirst()).allSatisfy { $0 < $1 }
   }
 
   /// How many frames of `frameBytes` go into a chunk: about 4 MiB, at least one frame.
@@ -66,6 +72,8 @@ public final class FrameStoreReader: Sendable {
   public let store: FrameStore
   private let chunks: [MappedFile]
   private let holes: Set<Int>
+  /// Of a store of some frames: where each lies.
+  private let places: [Int: Int]?
 
   /// Maps the store in `folder`; the sizes of all chunks are checked against the header.
   public init(_ folder: FilePath) throws(FileError) {
@@ -93,19 +101,24 @@ public final class FrameStoreReader: Sendable {
     self.store = store
     self.chunks = chunks
     holes = Set(store.holes)
+    places = store.frames.map { frames in
+      Dictionary(frames.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+    }
   }
 
   /// Whether frame `index` exists and has a picture.
   public func hasPicture(_ index: Int) -> Bool {
     index >= 0 && index < store.frameCount && !holes.contains(index)
+      && places.map { $0[index] != nil } ?? true
   }
 
   /// The elements of frame `index`, straight from the map. Must be a frame that has a picture.
   public func withFrame<Element: BitwiseCopyable, Result>(
     _ index: Int, as type: Element.Type, _ body: (Span<Element>) throws -> Result
   ) rethrows -> Result {
-    let chunk = index / store.framesPerChunk
-    let start = (index % store.framesPerChunk) * store.frameBytes
+    let place = places?[index] ?? index
+    let chunk = place / store.framesPerChunk
+    let start = (place % store.framesPerChunk) * store.frameBytes
     // What was read must not count as memory in use for the rest of the run.
     defer { chunks[chunk].didRead(bytes: store.frameBytes) }
     return try chunks[chunk].withBytes(in: start..<(start + store.frameBytes)) { bytes in

@@ -87,6 +87,14 @@ public final class StagingFolder: Sendable {
     return (try folder.create(last), folder.path.appending(last))
   }
 
+  /// How much of a file from `open` is to be written before the disk is told to begin with it.
+  public static let earlyBytes = EarlyWriting.pieceBytes
+
+  /// The disk may begin to write what is in a file from `open`, so that publication need not wait for all of it.
+  public static func beginWriting(_ file: FileDescriptor, from offset: Int64, bytes: Int64) {
+    EarlyWriting.begin(file, from: offset, bytes: bytes)
+  }
+
   /// All files written so far, sorted by path.
   public var outputs: [OutputEntry] {
     contents.withLock { $0.entries }.sorted { $0.path < $1.path }

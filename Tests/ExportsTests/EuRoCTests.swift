@@ -41,6 +41,23 @@ struct EuRoCTests {
     #expect(try slow.run(ExportEuRoC.self).text("README.txt").contains("samples per second"))
   }
 
+  @Test(
+    "A rate within a percent of a usual one is that rate, as its sensor was set",
+    arguments: [
+      (10_020_000, 100, false), (9_980_000, 100, false), (5_040_000, 200, false),
+      (10_300_000, 97, true), (33_000_000, 30, true), (16_700_000, 60, true),
+    ] as [(Int64, Int, Bool)])
+  func rate(step: Int64, hertz: Int, isSlow: Bool) throws {
+    var small = Self.capture()
+    small.addIMU((0...30).map { 4_990_000_000 + step * $0 })
+    let output = try small.run(ExportEuRoC.self)
+    #expect(try output.text("mav0/imu0/sensor.yaml").contains("rate_hz: \(hertz)\n"))
+    #expect(try output.text("README.txt").contains("samples per second") == isSlow)
+    let noise = ["gyroscopeNoise": "0.001"]
+    let kalibr = try small.run(ExportKalibr.self, noise).text("imu.yaml")
+    #expect(kalibr.contains("update_rate: \(hertz).0\n"), "\(kalibr)")
+  }
+
   @Test("Pictures are gray by the formula of Kalibr, or those of color/ as they are")
   func pictures() throws {
     let gray = try Self.capture().run(ExportEuRoC.self)

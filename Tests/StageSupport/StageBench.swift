@@ -23,7 +23,7 @@ public struct StageBench {
     public let folder: TemporaryFolder
     public var artifact: InputArtifact
     public var result: StageResult
-    public var warnings: [CaptureWarning]
+    public var warnings: [CaptureWarning] = []
 
     public var names: [String] { artifact.record.outputs.map(\.path) }
     public func file(_ name: String) -> FilePath { artifact.folder.appending(name) }
@@ -49,9 +49,12 @@ public struct StageBench {
       budget: CoreBudget(cores: cores), warnings: warnings, progress: StageProgress(),
       cancellation: Cancellation(), log: LogFile(folder.path.appending("\(name).log")))
     let result = try kind.run(context)
+    let parametersAsRecorded = parameters.json
     return Output(
-      folder: folder, artifact: try artifact(name, staging), result: result,
-      warnings: warnings.warnings)
+      folder: folder,
+      artifact: try artifact(
+        name, staging, parameters: parametersAsRecorded, recorded: result.recorded),
+      result: result, warnings: warnings.warnings)
   }
 
   /// A frame store; `nil` is a hole.
@@ -104,13 +107,16 @@ public struct StageBench {
     return try artifact(name, staging)
   }
 
-  private func artifact(_ name: String, _ staging: StagingFolder) throws -> InputArtifact {
+  private func artifact(
+    _ name: String, _ staging: StagingFolder, parameters: [String: JSONValue] = [:],
+    recorded: [String: JSONValue] = [:]
+  ) throws -> InputArtifact {
     let record = try ArtifactRecord(
       stage: name,
       ingredients: Ingredients(
-        uses: name, version: 1, parameters: [:],
+        uses: name, version: 1, parameters: parameters,
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
-      recorded: [:], outputs: staging.outputs, started: "", finished: "", seconds: 0,
+      recorded: recorded, outputs: staging.outputs, started: "", finished: "", seconds: 0,
       cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
     return InputArtifact(stage: name, folder: staging.path, record: record)
   }

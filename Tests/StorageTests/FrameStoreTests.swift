@@ -39,6 +39,32 @@ struct FrameStoreTests {
     }
   }
 
+  @Test("A store of some frames has places for these alone")
+  func someFrames() throws {
+    let folder = try TestFolder()
+    var store = Self.store
+    store.frameCount = 9
+    store.frames = [1, 4, 8]
+    store.holes = [4]
+    #expect(store.chunkCount == 2)
+    let staging = try StagingFolder(at: folder.path.appending("store"))
+    for (chunk, frames) in [[1, 4], [8]].enumerated() {
+      try staging.write(
+        elements: frames.flatMap(Self.pixels), as: FrameStore.chunkName(chunk))
+    }
+    try staging.write(Array(try JSONEncoder().encode(store)), as: FrameStore.headerName)
+    let reader = try FrameStoreReader(staging.path)
+    #expect((-1...9).filter(reader.hasPicture) == [1, 8])
+    let read = reader.withFrame(8, as: UInt16.self) { span in span.indices.map { span[$0] } }
+    #expect(read == Self.pixels(8))
+    let usual = try JSONEncoder().encode(Self.store)
+    #expect(!String(decoding: usual, as: UTF8.self).contains("frames\""), "all frames: no such key")
+    store.frames = [4, 1]
+    try staging.folder.replace(
+      FrameStore.headerName, with: Array(try JSONEncoder().encode(store)))
+    #expect(throws: FileError.self) { try FrameStoreReader(staging.path) }
+  }
+
   @Test("Chunks hold whole frames, the last one what is left")
   func chunks() {
     let store = Self.store

@@ -38,4 +38,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case nothingLeft = "nothing-left"
   case hdrVideo = "hdr-video"
   case shortfall
+  case intrinsicsVary = "intrinsics-vary"
 }

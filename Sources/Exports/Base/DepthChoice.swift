@@ -28,6 +28,11 @@ package enum DepthChoice: Hashable, Sendable {
       self = .none
       return
     }
+    // A mirrored picture has no camera to bring depth to.
+    if capture.exports?.isMirrored == true {
+      self = .none
+      return
+    }
     let canAlign =
       capture.missingCalibration.isEmpty
       || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil

@@ -15,11 +15,13 @@ package struct ExportFrames: Sendable {
   /// The one place where frames are chosen.
   ///
   /// What a frame lacks goes first, in the order of `LeftOut`; the selection acts on what is left, so that it
-  /// gives the same frames whatever the times are like.
+  /// gives the same frames whatever the times are like. Frames that an inner stage has chosen are not chosen
+  /// again: only what turned out to be missing since then is left out.
   ///
   /// - Parameters:
   ///   - needs: of every frame; where depth pictures are connected, `depth` is for the caller to ask.
-  ///   - hasDepth: which frames have depth, where it does not come as pictures.
+  ///   - hasDepth: which frames have depth, or were left out by the stage that makes it, where it does not come
+  ///     as pictures.
   ///   - hasIntrinsics: which frames have intrinsics, where those of color are not what is asked for.
   ///   - inertial: with these, only frames that they cover: the first sample ≤ t < the last, and at least one
   ///     sample since the frame kept before.
@@ -32,8 +34,22 @@ package struct ExportFrames: Sendable {
     hasIntrinsics: ((Int) -> Bool)? = nil, inertial: SixAxisIMU? = nil,
     times: ClosedRange<Timestamp>? = nil, mayBeEmpty: Bool = false
   ) throws {
-    let hasDepth = hasDepth ?? { source.depth?.has($0) == true }
+    let hasDepth = hasDepth ?? { source.hasDepth($0) || source.isDepthSkipped($0) }
     let hasIntrinsics = hasIntrinsics ?? { source.cameras[$0] != nil }
+    if let chosen = source.chosen {
+      var account = chosen.leftOut
+      frames = chosen.frames.filter { frame in
+        // What shows only now that its pictures are made.
+        guard let reason = Self.lacking(frame, source, needs, hasDepth, hasIntrinsics) else {
+          return true
+        }
+        account[reason, default: 0] += 1
+        return false
+      }
+      leftOut = account
+      guard mayBeEmpty || !frames.isEmpty else { throw StageDoesNotApply(Self.nothing(account)) }
+      return
+    }
     var account: [LeftOut: Int] = [:]
     var kept: [Int] = []
     var previous: Timestamp?
@@ -49,9 +65,14 @@ package struct ExportFrames: Sendable {
       if needs.contains(.time) { previous = source.time(frame) }
       kept.append(frame)
     }
-    let selected = kept.filter(Self.selection(source.context.parameters).contains)
-    frames = try FramePicking(source.context.parameters).pick(selected, source)
-    let notSelected = kept.count - frames.count
+    let selection = Self.selection(source.context.parameters)
+    let selected = kept.filter {
+      selection.contains($0) && !Self.isSkipped($0, source, needs)
+    }
+    let picked = try FramePicking(source.context.parameters).pick(selected, source)
+    frames = picked.frames
+    if picked.lost > 0 { account[.noPicture, default: 0] += picked.lost }
+    let notSelected = kept.count - frames.count - picked.lost
     if notSelected > 0 { account[.notSelected] = notSelected }
     leftOut = account
     guard mayBeEmpty || !frames.isEmpty else {
@@ -69,6 +90,14 @@ package struct ExportFrames: Sendable {
       .nothingLeft, context.stage, count: notSelected,
       "0 of \(notSelected) frames are left: "
         + context.parameters.settings(FrameSelection.parameterNames))
+  }
+
+  /// Whether a stage before was told to leave out what this export needs of the frame.
+  private static func isSkipped(
+    _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds
+  ) -> Bool {
+    needs.contains(.picture) && source.isPictureSkipped(frame)
+      || needs.contains(.depth) && source.isDepthSkipped(frame)
   }
 
   /// Frames of a format that needs none of them: a track without frames is a track.
@@ -114,7 +143,9 @@ package struct ExportFrames: Sendable {
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ hasDepth: (Int) -> Bool,
     _ hasIntrinsics: (Int) -> Bool
   ) -> LeftOut? {
-    if needs.contains(.picture), source.pictures?.has(frame) != true { return .noPicture }
+    if needs.contains(.picture), !source.hasPicture(frame), !source.isPictureSkipped(frame) {
+      return .noPicture
+    }
     if source.otherSizes.contains(frame) { return .otherSize }
     if needs.contains(.depth), !hasDepth(frame) { return .noDepth }
     if needs.contains(.pose), source.pose(frame) == nil { return .noPose }

@@ -72,7 +72,7 @@ package struct ExportNeeds: OptionSet, Sendable {
         "poses together with rotated pictures: the placement of the camera relative to the IMU is not known"
     }
     if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
-    if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics]) {
+    if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics, .inertial]) {
       return "the video's display matrix mirrors its pictures: no camera takes such pictures"
     }
     return nil

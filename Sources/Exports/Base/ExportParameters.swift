@@ -6,14 +6,7 @@ import Storage
 /// Parameters that several exports share, described once.
 package enum ExportParameters {
   /// Which frames, by canonical index, as everywhere.
-  package static let selection = [
-    ParameterDescription(
-      "every", .integer(1...Int.max), default: .integer(1),
-      "Only frames whose index is a multiple of this."),
-    ParameterDescription(
-      "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
-    ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
-  ]
+  package static let selection = CommonParameters.selection
 
   /// How many of these, and which.
   package static let picking = [
@@ -101,13 +94,13 @@ package enum ExportParameters {
 
   /// What is wrong with a selection as such.
   package static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    guard let first = stage.parameters.integer("first"),
-      let last = stage.parameters.integer("last"), first > last
-    else { return [] }
-    return [
-      StageProblem(
-        parameter: "first",
-        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
-    ]
+    CommonParameters.selectionProblems(stage)
   }
+
+  /// How much of the inertial samples before and after the frames is exported where only some are.
+  package static let imuMargin = ParameterDescription(
+    "imuMargin", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 1_000_000_000),
+    "With first or last: inertial samples from so long before the first exported frame to so long after the "
+      + "last. imu.margin sets it for all formats."
+  ).omittedAtDefault().shared(as: "imu", "margin")
 }

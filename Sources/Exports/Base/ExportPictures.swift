@@ -1,6 +1,7 @@
 import Codecs
 import Geometry
 import Pipeline
+import Processing
 import Stages
 import Storage
 import SystemPackage
@@ -14,6 +15,8 @@ package struct ExportPictures: Sendable {
   private let path: FilePath
   /// Position in the record's outputs, by frame.
   private let entries: [Int: Int]
+  /// Which frames were wanted of the stage, or of the one whose pictures it made anew.
+  private let selection: FrameSelection
 
   package init(_ input: InputArtifact) throws {
     stage = input.stage
@@ -28,9 +31,43 @@ package struct ExportPictures: Sendable {
       entries[frame] = index
     }
     self.entries = entries
+    selection = Self.selection(input.record)
   }
 
   package func has(_ frame: Int) -> Bool { entries[frame] != nil }
+
+  /// Whether a frame has no picture only because its stage was told to leave it out.
+  package func isSkipped(_ frame: Int) -> Bool {
+    entries[frame] == nil && !selection.contains(frame)
+  }
+
+  private static func selection(_ record: ArtifactRecord) -> FrameSelection {
+    var values = record.parameters
+    if case .object(let passedOn)? = record.recorded?[selectionKey] { values = passedOn }
+    return FrameSelection(
+      every: index(values["every"]) ?? 1, first: index(values["first"]) ?? 0,
+      last: index(values["last"]))
+  }
+
+  private static func index(_ value: JSONValue?) -> Int? {
+    if case .integer(let number)? = value { Int(exactly: number) } else { nil }
+  }
+
+  /// The key under which inner stages pass on which frames the color stage was told to make.
+  private static let selectionKey = "selection"
+
+  /// What an inner stage that encodes these pictures anew records of them.
+  var toRecord: [String: JSONValue] {
+    var recorded = sizesToRecord
+    if selection != FrameSelection() {
+      var values: [String: JSONValue] = [
+        "every": .integer(Int64(selection.every)), "first": .integer(Int64(selection.first)),
+      ]
+      values["last"] = selection.last.map { .integer(Int64($0)) }
+      recorded[Self.selectionKey] = .object(values)
+    }
+    return recorded
+  }
 
   /// Ascending.
   package var frames: [Int] { entries.keys.sorted() }

@@ -14,18 +14,31 @@ package struct ExportSource: Sendable {
   package let pictures: ExportPictures?
   package let depth: ExportPictures?
   package let depthChoice: DepthChoice
+  /// Whether the aligned depth lies on another grid than color, as only start points may.
+  package let isDepthOnOtherGrid: Bool
   package let cameras: FrameCameras
   /// Size of the pictures in `color/`; `nil` = not known.
   package let width: Int?
   package let height: Int?
   /// Frames whose picture has another size than the stream.
   package let otherSizes: Set<Int>
+  /// The frames that an inner stage has chosen; `nil`: the export chooses itself.
+  package let chosen: ChosenFrames?
+  /// Set while frames are chosen whose pictures are not made yet.
+  package let outlook: FrameOutlook?
   private let poses: [Int: Pose]
   private let offsetNanoseconds: Int64
 
-  /// - Parameter port: whose pictures are exported: `color`, `jpeg` or `gray`; `nil`: none.
-  package init(_ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule) throws {
+  /// - Parameters:
+  ///   - port: whose pictures are exported: `color`, `jpeg` or `gray`; `nil`: none.
+  ///   - outlook: what will be there, for choosing frames before anything is made of them.
+  package init(
+    _ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule,
+    outlook: FrameOutlook? = nil
+  ) throws {
     self.context = context
+    self.outlook = outlook
+    chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
     let capture = context.capture
     pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
     width = capture.color.value?.description.width
@@ -38,16 +51,17 @@ package struct ExportSource: Sendable {
       depthChoice = .native
     } else {
       depth = nil
-      depthChoice = .none
+      depthChoice = outlook?.depthChoice ?? .none
     }
-    try Self.checkGrid(depthChoice, depth)
+    isDepthOnOtherGrid = Self.otherGrid(depthChoice, depth) != nil
     // Depth on its own grid is placed by the calibration, too.
     cameras = try FrameCameras(
       context, width: width, height: height, depthChoice == .native ? .depthAndColor : .color)
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
     if let error = capture.poses.error { throw error }
+    let isMirrored = capture.color.value?.isMirrored ?? false
     poses = Dictionary(
-      (capture.poses.value?.rows ?? []).map {
+      (isMirrored ? [] : capture.poses.value?.rows ?? []).map {
         ($0.frame, $0.pose.turnedClockwise(quarterTurns: turns))
       }
     ) { first, _ in first }
@@ -57,6 +71,30 @@ package struct ExportSource: Sendable {
 
   /// Canonical frames.
   package var frameCount: Int { context.capture.frames.count }
+
+  /// Whether there are color pictures, or will be.
+  package var hasPictures: Bool { pictures != nil || outlook?.pictures != nil }
+
+  /// Whether any frame has depth that is exported, or will have.
+  package var hasAnyDepth: Bool {
+    depth.map { !$0.isEmpty } ?? outlook?.depth.map { !$0.isEmpty } ?? false
+  }
+
+  package func hasPicture(_ frame: Int) -> Bool {
+    pictures?.has(frame) ?? outlook?.pictures?.has(frame) ?? false
+  }
+
+  package func hasDepth(_ frame: Int) -> Bool {
+    depth?.has(frame) ?? outlook?.depth?.contains(frame) ?? false
+  }
+
+  /// Whether a frame has no picture, or no depth, only because the stage that makes them was told to leave it
+  /// out: such a frame is not lost, it is not selected.
+  package func isPictureSkipped(_ frame: Int) -> Bool {
+    pictures?.isSkipped(frame) ?? outlook?.pictures?.isSkipped(frame) ?? false
+  }
+
+  package func isDepthSkipped(_ frame: Int) -> Bool { depth?.isSkipped(frame) ?? false }
 
   /// Whether the capture has poses at all.
   package var hasPoses: Bool { !poses.isEmpty }
@@ -121,10 +159,19 @@ package struct ExportSource: Sendable {
     }
   }
 
-  private static func checkGrid(_ choice: DepthChoice, _ depth: ExportPictures?) throws {
-    guard choice == .aligned, let depth, case .string(let grid) = depth.record.parameters["grid"],
+  /// The grid of aligned depth, where it is not that of color.
+  private static func otherGrid(_ choice: DepthChoice, _ depth: ExportPictures?) -> String? {
+    guard choice == .aligned, case .string(let grid)? = depth?.record.parameters["grid"],
       grid != "color"
-    else { return }
+    else { return nil }
+    return grid
+  }
+
+  /// For formats whose depth pictures are those of the color grid.
+  ///
+  /// - Throws: which parameter to change, where they were made on another.
+  package func checkGrid() throws {
+    guard let depth, let grid = Self.otherGrid(depthChoice, depth) else { return }
     throw StageFailure(
       "the pictures of '\(depth.stage)' lie on another grid than color (\(depth.stage).grid is \(grid)): "
         + "run it again with --set \(depth.stage).grid=color")
@@ -149,7 +196,7 @@ extension ExportPictures {
       || record.warnings.contains { $0.code == .sizeMismatch && $0.subject == "color" }
   }
 
-  /// What an inner stage that encodes these pictures anew records of them.
+  /// What an inner stage that encodes these pictures anew records of their sizes.
   var sizesToRecord: [String: JSONValue] {
     haveOtherSizes ? [Self.otherSizesKey: .bool(true)] : [:]
   }

@@ -10,17 +10,27 @@ package protocol ExportStage: Stage {
   static var depthRule: DepthChoice.Rule { get }
   /// Whether it makes anything of depth with these parameters; where not, none is made for it.
   static func wantsDepth(_ parameters: ParameterValues) -> Bool
+  /// Whether it writes no depth pictures, so that depth may lie on another grid than color.
+  static var takesDepthOfAnyGrid: Bool { get }
   /// Parts of the capture it reads besides those that every export reads.
   static var reads: Set<CapturePart> { get }
   /// The port whose pictures it writes, `color`, `jpeg` or `gray`; `nil`: none.
   static func pictures(_ parameters: ParameterValues) -> String?
+  /// The frames that it writes, chosen before pictures are made or from those that there are.
+  ///
+  /// - Throws: `StageDoesNotApply` when no frame is left.
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames
 }
 
 extension ExportStage {
   package static var depthRule: DepthChoice.Rule { .never }
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
+  package static var takesDepthOfAnyGrid: Bool { false }
   package static var reads: Set<CapturePart> { [] }
   package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs)
+  }
 
   /// Ports of pictures that exports have in common; each stage lists those that it may read.
   package static var colorPort: Port {
@@ -97,6 +107,8 @@ extension ExportStage {
 
   /// The capture as this stage exports it.
   package static func source(_ context: StageContext) throws -> ExportSource {
-    try ExportSource(context, pictures: pictures(context.parameters), depthRule)
+    let source = try ExportSource(context, pictures: pictures(context.parameters), depthRule)
+    if !takesDepthOfAnyGrid { try source.checkGrid() }
+    return source
   }
 }

@@ -22,6 +22,11 @@ package struct FrameCameras: Sendable {
   ) throws {
     let capture = context.capture
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+    if capture.color.value?.isMirrored == true {
+      // No camera takes such pictures.
+      (fixed, rows, distortion, calibration) = (nil, [:], nil, nil)
+      return
+    }
     if let file = context.externalFiles["calibration"] {
       let found = try CalibrationFile.read(file, for: capture, need)
       CalibrationChoice.note(found.doubts, context)

@@ -25,11 +25,20 @@ struct FramePicking {
     }
   }
 
-  func pick(_ frames: [Int], _ source: ExportSource) throws -> [Int] {
-    guard count > 0, !frames.isEmpty else { return frames }
-    let windows = Self.windows(of: frames.count, count: count)
+  /// - Returns: the frames, and how many turned out to have no picture when they were looked at.
+  func pick(
+    _ frames: [Int], _ source: ExportSource
+  ) throws -> (frames: [Int], lost: Int) {
+    guard count > 0, !frames.isEmpty else { return (frames, 0) }
     guard isSharpest, count < frames.count else {
-      return windows.map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }
+      let windows = Self.windows(of: frames.count, count: count)
+      return (windows.map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }, 0)
+    }
+    if let measure = source.outlook?.sharpness {
+      let measured = try measure(Set(frames))
+      let found = frames.filter { measured[$0] != nil }
+      let best = Self.sharpest(found, found.compactMap { measured[$0] }, count: count)
+      return (best, frames.count - found.count)
     }
     let context = source.context
     // Of the pixels of color/ in every format, also where its pictures are exported as something else.
@@ -39,7 +48,14 @@ struct FramePicking {
       context.progress.showLife()
       return try Self.sharpness(of: frames[index], color)
     }
-    return windows.map { window in
+    return (Self.sharpest(frames, sharpness, count: count), 0)
+  }
+
+  /// Of each window the sharpest.
+  private static func sharpest(
+    _ frames: [Int], _ sharpness: [Sharpness], count: Int
+  ) -> [Int] {
+    windows(of: frames.count, count: count).map { window in
       // The earliest on a tie.
       let best = window.max { a, b in
         sharpness[a] == sharpness[b] ? a > b : sharpness[a] < sharpness[b]

@@ -5,12 +5,12 @@ import Pipeline
 /// One color camera and one depth camera for all frames, as datasets of RGB-D pictures state them.
 package struct RGBDCameras: Sendable {
   /// Of the pictures in `color/`.
-  package let color: MedianCamera
+  package let color: CommonCamera
   package let depth: PinholeCamera
   /// Depth camera to color camera: identity for registered depth and on the color grid.
   package let colorFromDepth: RigidTransform
 
-  /// The median over those of `frames` that have intrinsics: frames without stay in.
+  /// One for those of `frames` that have intrinsics: frames without stay in.
   ///
   /// - Throws: the problem of a calibration that cannot be read; `StageDoesNotApply` where a camera, or how one stands to the other, is not known.
   package init(_ source: ExportSource, _ frames: [Int]) throws {
@@ -21,7 +21,7 @@ package struct RGBDCameras: Sendable {
     {
       throw problem
     }
-    guard let color = MedianCamera(frames.compactMap { source.cameras[$0] }) else {
+    guard let color = CommonCamera(source, frames) else {
       throw StageDoesNotApply("no intrinsics: give \(stage).calibration")
     }
     guard let depth = source.depthCamera(color: color.camera) else {
@@ -40,7 +40,9 @@ package struct RGBDCameras: Sendable {
   package func conventions(_ source: ExportSource) -> [String] {
     var sentences = [
       "Camera axes: x right, y down, z forward; pixel centers at integers, no half pixel added.",
-      "One color camera stands for all frames: the median of each parameter; the largest deviation of any "
+      "One color camera stands for all frames: "
+        + (color.choice == .median ? "the median of each parameter" : color.words)
+        + "; the largest deviation of any "
         + "frame is \(ExportReadme.rounded(color.largestDeviation)) pixels.",
     ]
     switch source.depthChoice {

@@ -70,15 +70,17 @@ struct ColmapCameras: Sendable {
   let cameras: [ColmapCamera]
   /// Id of the camera, by position in the exported frames.
   let ids: [Int]
+  /// The one camera for all; `nil`: one for each distinct set of values.
+  let common: CommonCamera?
   /// With one camera for all: the largest deviation of a parameter of any frame, pixels.
-  let deviation: Double?
+  var deviation: Double? { common?.largestDeviation }
 
-  /// - Parameter one: one camera for all frames, the median; otherwise one for each distinct set of values.
-  init(_ cameras: [PinholeCamera], _ lens: LensDistortion?, one: Bool) {
-    if one, let median = MedianCamera(cameras) {
-      self.cameras = [ColmapCamera(median.camera, lens)]
+  /// - Parameter one: one camera for all frames; `nil`: one for each distinct set of values.
+  init(_ cameras: [PinholeCamera], _ lens: LensDistortion?, one: CommonCamera?) {
+    common = one
+    if let one {
+      self.cameras = [ColmapCamera(one.camera, lens)]
       ids = cameras.map { _ in 1 }
-      deviation = median.largestDeviation
       return
     }
     var distinct: [ColmapCamera] = []
@@ -91,6 +93,5 @@ struct ColmapCameras: Sendable {
       return distinct.count
     }
     self.cameras = distinct
-    deviation = nil
   }
 }

@@ -54,10 +54,12 @@ extension ExportColmap {
   private static func cameraSentence(
     _ cameras: ColmapCameras, _ model: ColmapCamera.Model
   ) -> String {
-    if let deviation = cameras.deviation {
+    if let common = cameras.common {
       return
-        "One \(model.name) camera, the median of all frames; the largest deviation of any frame is "
-        + "\(ExportReadme.rounded(deviation)) pixels."
+        "One \(model.name) camera, "
+        + (common.choice == .median ? "the median of all frames" : common.words)
+        + "; the largest deviation of any frame is "
+        + "\(ExportReadme.rounded(common.largestDeviation)) pixels."
     }
     return
       "\(cameras.cameras.count) \(model.name) camera\(cameras.cameras.count == 1 ? "" : "s"): one for each "

@@ -20,6 +20,10 @@ public enum ExportColmap: ExportStage {
       ParameterDescription(
         "intrinsics", .choice(["each", "median"]), default: .text("each"),
         "each: a camera for each distinct set of values. median: one for all."),
+      ParameterDescription(
+        "camera", .choice([CommonCamera.perFrame] + CommonCamera.Choice.allCases.map(\.rawValue)),
+        "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
+      ).omittedAtDefault(),
       ExportParameters.points, ExportParameters.share, CommonParameters.compression,
     ] + CalibrationChoice.parameters
 
@@ -29,6 +33,8 @@ public enum ExportColmap: ExportStage {
     PictureForm(parameters).port
   }
 
+  package static let takesDepthOfAnyGrid = true
+
   /// For start points alone.
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
     parameters.integer("points") != 0
@@ -36,7 +42,7 @@ public enum ExportColmap: ExportStage {
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    let frames = try ExportFrames(source, needs)
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
@@ -44,7 +50,7 @@ public enum ExportColmap: ExportStage {
     ) { _, frame, ending in picturesFolder + FrameFileName.name(frame, ending) }
     let cameras = ColmapCameras(
       frames.frames.compactMap { source.cameras[$0] }, source.cameras.distortion,
-      one: context.parameters.text("intrinsics") == "median")
+      one: commonCamera(source, frames.frames))
     let points = try StartPoints(
       source, frames.frames, limit: context.parameters.integer("points") ?? 0)
 
@@ -69,6 +75,15 @@ public enum ExportColmap: ExportStage {
   }
 
   private static let picturesFolder = "images/"
+
+  /// One camera for all frames, where that is asked for; `camera` goes before `intrinsics`.
+  private static func commonCamera(_ source: ExportSource, _ frames: [Int]) -> CommonCamera? {
+    let parameters = source.context.parameters
+    let isOne =
+      parameters.text("camera").map { $0 != CommonCamera.perFrame }
+      ?? (parameters.text("intrinsics") == "median")
+    return isOne ? CommonCamera(source, frames) : nil
+  }
 
   static func forms(_ parameters: ParameterValues) -> [ColmapForm] {
     switch parameters.text("model") {

@@ -32,7 +32,7 @@ enum EuRoCReadme {
     ]
     if let median = sensors.median {
       readme.conventions.append(
-        "intrinsics is the median over the exported frames; the largest deviation of any frame is "
+        "intrinsics is \(median.words); the largest deviation of any frame is "
           + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
     } else {
       readme.remarks.append(

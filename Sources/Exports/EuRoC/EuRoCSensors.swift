@@ -10,7 +10,7 @@ struct EuRoCSensors: Sendable {
   private let times: [Timestamp]
   private let inertial: InertialExport
   /// One camera for all frames; `nil` without intrinsics.
-  let median: MedianCamera?
+  let median: CommonCamera?
 
   init(
     _ source: ExportSource, _ frames: [Int], _ times: [Timestamp], _ inertial: InertialExport
@@ -18,7 +18,7 @@ struct EuRoCSensors: Sendable {
     self.source = source
     self.times = times
     self.inertial = inertial
-    median = MedianCamera(frames.compactMap { source.cameras[$0] })
+    median = CommonCamera(source, frames)
   }
 
   /// Coefficients of the lens that the model has no place for.

@@ -19,7 +19,7 @@ public enum ExportEuRoC: ExportStage {
         "picture", .choice(["gray", "color"]), default: .text("gray"),
         "gray: 8-bit gray pictures. color: the pictures of color/, as PNG."),
       ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
-      ExportParameters.convention,
+      ExportParameters.convention, CommonCamera.parameter, ExportParameters.imuMargin,
     ] + ExportParameters.noise + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
@@ -28,16 +28,25 @@ public enum ExportEuRoC: ExportStage {
     parameters.text("picture") == "color" ? "color" : "gray"
   }
 
+  private static func stream(_ context: StageContext) throws -> SixAxisIMU {
+    guard let imu = IMUSources.stream(context.capture.imu.value, context.parameters) else {
+      throw StageDoesNotApply("no gyroscope with acceleration")
+    }
+    return imu
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs, inertial: stream(source.context))
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let capture = context.capture
     if let error = capture.imu.error { throw error }
     if let error = capture.cameraSettings.error { throw error }
-    guard let imu = IMUSources.stream(capture.imu.value, context.parameters) else {
-      throw StageDoesNotApply("no gyroscope with acceleration")
-    }
-    let inertial = InertialExport(imu, context)
+    let imu = try stream(context)
     let source = try source(context)
-    let frames = try ExportFrames(source, needs, inertial: imu)
+    let frames = try chooseFrames(source)
+    let inertial = InertialExport(imu, cropped: IMUCrop(source, frames), context)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
 
     let folder = ExportFolder(context)

@@ -15,8 +15,15 @@ package struct InertialExport: Sendable {
   /// Below this, inertial odometry loses track between two pictures.
   private static let usefulHertz = 100.0
 
-  /// - Parameter context: of the capture that the samples are from.
-  package init(_ imu: SixAxisIMU, _ context: StageContext) {
+  /// Samples that lie too far from the exported frames.
+  private let cropped: Int
+
+  /// - Parameters:
+  ///   - crop: which times are exported; `nil`: all.
+  ///   - context: of the capture that the samples are from.
+  package init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
+    var imu = imu
+    cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
     self.imu = imu
     var content = ExportContent.Inertial()
     content.isSpecificForce = true
@@ -46,8 +53,32 @@ package struct InertialExport: Sendable {
     return max(1, Int(rate.rounded()))
   }
 
-  /// Of the samples.
-  package var hertz: Int? { Self.hertz(imu.rows.map(\.timestamp)) }
+  /// Rates that inertial sensors are set to. What is measured differs by less than a percent.
+  private static let nominalRates = [
+    25, 50, 60, 100, 120, 125, 150, 200, 240, 250, 400, 500, 800, 1000,
+  ]
+
+  /// The rate that an IMU was set to, where the median step is within 1 % of a usual one (99.8 Hz is 100 Hz),
+  /// else that of the median step, rounded; `nil` for a single time or none.
+  package static func nominalHertz(_ times: [Timestamp]) -> Int? {
+    guard let rate = TimeSteps(times).rateHz else { return nil }
+    let nearest = nominalRates.min { abs(Double($0) - rate) < abs(Double($1) - rate) }
+    if let nearest, abs(Double(nearest) - rate) <= Double(nearest) / 100 { return nearest }
+    return max(1, Int(rate.rounded()))
+  }
+
+  /// A sentence about a rate that is too low to follow a camera by; `nil` for one that will do.
+  package static func remark(onRateOf times: [Timestamp]) -> String? {
+    guard let rate = TimeSteps(times).rateHz, let nominal = nominalHertz(times),
+      Double(nominal) < usefulHertz
+    else { return nil }
+    return
+      "The IMU has \(ExportReadme.rounded(rate)) samples per second. Inertial odometry needs 100 or "
+      + "more; expect it to fail or to drift."
+  }
+
+  /// Of the samples, as its makers would say it.
+  package var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
 
   /// One row per sample: time, angular velocity, specific force; **no further column**.
   ///
@@ -85,17 +116,15 @@ package struct InertialExport: Sendable {
   package func describe(
     _ account: inout ExportAccount, _ readme: inout ExportReadme, _ context: StageContext
   ) {
-    account.imu = (imu.rows.count, imu.leftOut)
+    account.imu = (imu.rows.count, imu.leftOut + cropped)
+    if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
     if ExportParameters.timeOffsetNanoseconds(context.parameters) != 0 {
       readme.conventions.append(
         "timeOffset is added to the times and names of pictures; frames.csv has the times without it."
       )
     }
-    let rate = TimeSteps(imu.rows.map(\.timestamp)).rateHz
-    if let rate, rate < Self.usefulHertz {
-      readme.remarks.append(
-        "The IMU has \(ExportReadme.rounded(rate)) samples per second. Inertial odometry needs 100 or "
-          + "more; expect it to fail or to drift.")
+    if let remark = Self.remark(onRateOf: imu.rows.map(\.timestamp)) {
+      readme.remarks.append(remark)
     }
     if imu.leftOut > 0 {
       readme.remarks.append(

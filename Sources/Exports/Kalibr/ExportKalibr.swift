@@ -16,6 +16,7 @@ public enum ExportKalibr: ExportStage {
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + [
       ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
+      ExportParameters.imuMargin,
     ] + ExportParameters.noise
 
   package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1]
@@ -34,14 +35,19 @@ public enum ExportKalibr: ExportStage {
     return needs.applicability(name, parameters, capture)
   }
 
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs, inertial: stream(source.context).imu)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
     let (imu, withoutIMU) = stream(context)
-    let frames = try ExportFrames(source, needs, inertial: imu)
+    let frames = try chooseFrames(source)
+    let inertial = imu.map { InertialExport($0, cropped: IMUCrop(source, frames), context) }
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
     let times = frames.frames.compactMap { source.time($0) }
-    let digits = digits(times + (imu?.rows.map(\.timestamp) ?? []))
+    let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
 
     let folder = ExportFolder(context)
     var account = ExportAccount(frames: frames)
@@ -49,8 +55,7 @@ public enum ExportKalibr: ExportStage {
       "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
     }
     var readme = readme(digits: digits, withoutIMU: withoutIMU)
-    if let imu {
-      let inertial = InertialExport(imu, context)
+    if let inertial {
       try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
       try writeNoise(inertial, folder, &readme)
       inertial.describe(&account, &readme, context)
@@ -62,7 +67,7 @@ public enum ExportKalibr: ExportStage {
     }
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
-    content.inertial = imu.map { InertialExport($0, context).content }
+    content.inertial = inertial?.content
     return try folder.finish(account, readme, content)
   }
 

@@ -9,7 +9,7 @@ struct BagContent: Sendable {
   let frames: ExportFrames
   /// Poses and intrinsics go with the pictures.
   let hasCamera: Bool
-  let imu: (rows: [SixAxisIMU.Row], leftOut: Int)?
+  let imu: (rows: [SixAxisIMU.Row], leftOut: Int, cropped: Int)?
   /// With the parameter `personal` alone.
   let fixes: [GeoPosition]
   let timeline: BagTimeline
@@ -21,9 +21,14 @@ struct BagContent: Sendable {
     self.source = source
     let capture = source.context.capture
     hasCamera = capture.color.value?.isMirrored != true
-    imu = Self.imu(source)
-    frames = try ExportFrames(
-      source, Self.needs(source), times: ROSMessage.times, mayBeEmpty: true)
+    let frames = try Self.frames(source)
+    self.frames = frames
+    let recorded = Self.imu(source)
+    imu = recorded.map { recorded in
+      var rows = recorded.rows
+      let cropped = IMUCrop(source, frames)?.crop(&rows, time: \.timestamp) ?? 0
+      return (rows, recorded.leftOut + cropped, cropped)
+    }
     fixes = Self.fixes(source)
 
     let colors =
@@ -104,10 +109,14 @@ struct BagContent: Sendable {
       rotation: Quaternion(rotation: parentFromChild.rotation))
   }
 
+  static func frames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs(source), times: ROSMessage.times, mayBeEmpty: true)
+  }
+
   /// A frame is one of the pictures; in captures without pictures, of the depth, else of the poses.
   private static func needs(_ source: ExportSource) -> ExportNeeds {
-    if source.pictures != nil { return [.picture, .time] }
-    if source.depth != nil { return [.depth, .time] }
+    if source.hasPictures { return [.picture, .time] }
+    if source.depthChoice != .none { return [.depth, .time] }
     return [.pose, .time]
   }
 
@@ -139,7 +148,7 @@ struct BagContent: Sendable {
     var leftOut: [LeftOut: Int] = [:]
     for frame in frames {
       if !depth.has(frame) {
-        leftOut[.noDepth, default: 0] += 1
+        leftOut[depth.isSkipped(frame) ? .notSelected : .noDepth, default: 0] += 1
       } else if let time = source.depthTime(frame), ROSMessage.times.contains(time) {
         if let last = entries.last, time <= last.time {
           leftOut[.timeNotIncreasing, default: 0] += 1

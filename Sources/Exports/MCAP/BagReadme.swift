@@ -55,6 +55,11 @@ enum BagReadme {
         "/fix: the altitude is NaN. The covariance is the accuracy squared, east and north; the recorder "
           + "provides no more.")
     }
+    if let cropped = content.imu?.cropped,
+      let remark = IMUCrop.remark(cropped, content.source.context.parameters)
+    {
+      readme.remarks.append(remark)
+    }
     readme.remarks += remarks(content)
     return readme
   }

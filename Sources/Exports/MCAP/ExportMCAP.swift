@@ -29,6 +29,7 @@ public enum ExportMCAP: ExportStage {
         "raw", .flag, default: .flag(false),
         "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/."),
       ExportParameters.timeOffset, ExportParameters.convention, ExportParameters.personal,
+      ExportParameters.imuMargin,
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = []
@@ -57,6 +58,10 @@ public enum ExportMCAP: ExportStage {
         && DepthChoice(depthRule, parameters, capture) == .aligned
     default: true
     }
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try BagContent.frames(source)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {

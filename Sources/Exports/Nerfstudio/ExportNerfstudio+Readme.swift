@@ -2,7 +2,7 @@ import Geometry
 
 extension ExportNerfstudio {
   static func readme(
-    _ source: ExportSource, _ head: TransformsHead, _ points: StartPoints
+    _ source: ExportSource, _ head: TransformsHead, _ points: StartPoints, _ common: CommonCamera?
   ) -> ExportReadme {
     var readme = ExportReadme("Scene for nerfstudio")
     readme.contents = [
@@ -33,7 +33,10 @@ extension ExportNerfstudio {
       "cx, cy count from the corner of the corner pixel: half a pixel more than in our tables.",
       head.camera == nil
         ? "Intrinsics change from frame to frame and stand in every frame."
-        : "All frames have the same intrinsics; they stand at the top.",
+        : common.map {
+          "One camera stands for all frames: \($0.words); the largest deviation of any frame is "
+            + "\(ExportReadme.rounded($0.largestDeviation)) pixels. It stands at the top."
+        } ?? "All frames have the same intrinsics; they stand at the top.",
     ]
     if points.count > 0 {
       readme.conventions.append(

@@ -23,6 +23,7 @@ public enum ExportNerfstudio: ExportStage {
       ParameterDescription(
         "ngp", .flag, default: .flag(false), "Also the keys of instant-ngp, its depth among them."),
       ExportParameters.points, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameterPerFrame,
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
@@ -31,12 +32,16 @@ public enum ExportNerfstudio: ExportStage {
     PictureForm(parameters).port
   }
 
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, source.hasAnyDepth ? needs.union(.depth) : needs)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     try checkLens(source.cameras.distortion)
     let depth = source.depth.flatMap { $0.isEmpty ? nil : $0 }
-    let frames = try ExportFrames(source, depth == nil ? needs : needs.union(.depth))
-    let cameras = frames.frames.compactMap { source.cameras[$0] }
+    let frames = try chooseFrames(source)
+    let (cameras, common) = source.cameras(of: frames.frames)
     guard let pictures = source.pictures, let first = cameras.first else {
       throw StageDoesNotApply("no frame is left")
     }
@@ -76,14 +81,15 @@ public enum ExportNerfstudio: ExportStage {
 
     var account = ExportAccount(frames: frames)
     account.names = names
+    account.intrinsicsDeviation = common?.largestDeviation
     account.more["points"] = .integer(Int64(points.count))
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth == nil ? .none : source.depthChoice
-    content.cameras = .each
+    content.cameras = common == nil ? .each : .one
     content.poses = .recorded
     content.turnsWorld = !up.isIdentity
-    return try folder.finish(account, readme(source, head, points), content)
+    return try folder.finish(account, readme(source, head, points, common), content)
   }
 
   private static let pointsName = "sparse_pc.ply"

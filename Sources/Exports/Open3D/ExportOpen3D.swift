@@ -24,13 +24,15 @@ public enum ExportOpen3D: ExportStage {
     PictureForm(parameters).port
   }
 
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, source.hasPoses ? needs.union(.pose) : needs)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    var needs = needs
-    if source.hasPoses { needs.insert(.pose) }
-    let frames = try ExportFrames(source, needs)
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth,
-      let camera = MedianCamera(frames.frames.compactMap { source.cameras[$0] })
+      let camera = CommonCamera(source, frames.frames)
     else { throw StageDoesNotApply("no frame is left") }
 
     let folder = ExportFolder(context)
@@ -83,7 +85,7 @@ public enum ExportOpen3D: ExportStage {
     try file.finish()
   }
 
-  private static func readme(_ source: ExportSource, _ camera: MedianCamera) -> ExportReadme {
+  private static func readme(_ source: ExportSource, _ camera: CommonCamera) -> ExportReadme {
     var readme = ExportReadme("RGB-D sequence for Open3D")
     readme.contents = [
       "color/ and depth/ hold the same stems: the canonical frame numbers of the capture. depth/ lies on the "
@@ -97,7 +99,7 @@ public enum ExportOpen3D: ExportStage {
     ]
     readme.conventions = [
       "Camera axes: x right, y down, z forward; pixel centers at integers.",
-      "intrinsic_matrix is column-major. It is the median over the exported frames; the largest deviation "
+      "intrinsic_matrix is column-major. It is \(camera.words); the largest deviation "
         + "of any frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels.",
     ]
     if source.hasPoses {

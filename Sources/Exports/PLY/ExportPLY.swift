@@ -135,6 +135,10 @@ public enum ExportPLY: ExportStage {
     return "\(what): give \(name).calibration (no \(missing.joined(separator: ", no ")))"
   }
 
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try PointCloudPlan.chooseFrames(source)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { throw StageDoesNotApply("no depth") }
     let plan = try PointCloudPlan(context, FrameStoreReader(input.folder))

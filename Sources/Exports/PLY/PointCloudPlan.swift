@@ -57,18 +57,40 @@ struct PointCloudPlan: Sendable {
     poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
       first, _ in first
     }
-    var needs: ExportNeeds = [.depth, .intrinsics]
-    if source.pictures != nil { needs.insert(.picture) }
-    if axes == .world { needs.insert(.pose) }
-    let found = try ExportFrames(
-      source, needs, hasDepth: reader.hasPicture,
-      hasIntrinsics: { frame in frameCameras.map { $0[frame] != nil } ?? true })
-    // Frames in camera axes of their own make no common cloud.
-    account = axes == .camera && files == .cloud ? found.firstAlone : found
+    account = try Self.chooseFrames(source, hasDepth: reader.hasPicture, frameCameras)
     frames = account.frames
     let poses = poses
     layout = Self.layout(
       values, axes, hasColor: source.pictures != nil, poses: frames.map { poses[$0] })
+  }
+
+  /// The frames of a capture whose points are not made yet.
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    guard let stream = source.context.capture.depth.value else {
+      throw StageDoesNotApply("no depth")
+    }
+    let cameras = try CalibrationChoice.cameras(
+      source.context.capture, file: source.context.externalFiles["calibration"],
+      depthSize: PictureSize(width: stream.width, height: stream.height))
+    return try chooseFrames(
+      source, hasDepth: source.hasDepth, frameCameras(source.context.capture, cameras))
+  }
+
+  private static func chooseFrames(
+    _ source: ExportSource, hasDepth: @escaping (Int) -> Bool, _ cameras: [Int: PinholeCamera]?
+  ) throws -> ExportFrames {
+    let isInWorld =
+      source.hasPoses && ExportPLY.wantsWorld(source.context.parameters)
+    var needs: ExportNeeds = [.depth, .intrinsics]
+    if source.hasPictures { needs.insert(.picture) }
+    if isInWorld { needs.insert(.pose) }
+    let found = try ExportFrames(
+      source, needs, hasDepth: hasDepth,
+      hasIntrinsics: { frame in cameras.map { $0[frame] != nil } ?? true })
+    // Frames in camera axes of their own make no common cloud.
+    return !isInWorld
+      && source.context.parameters.text("layout") != ExportPLY.Layout.frames.rawValue
+      ? found.firstAlone : found
   }
 
   private static func layout(
@@ -98,10 +120,12 @@ struct PointCloudPlan: Sendable {
       cameras.calibration.depthIntrinsics == nil, let stated = cameras.calibration.colorIntrinsics,
       let rows = capture.intrinsics.value, !rows.isEmpty
     else { return nil }
+    // Rows state the size of the upright picture, and the rest as the camera stored it.
+    let isOnItsSide = cameras.clockwiseQuarterTurns % 2 != 0
+    let upright = isOnItsSide ? (stated.height, stated.width) : (stated.width, stated.height)
     var byFrame: [Int: PinholeCamera] = [:]
     for row in rows where byFrame[row.frame] == nil {
-      let size = (row.width ?? stated.width, row.height ?? stated.height)
-      guard size == (stated.width, stated.height),
+      guard (row.width ?? upright.0, row.height ?? upright.1) == upright,
         [row.fx, row.fy, row.cx, row.cy].allSatisfy(\.isFinite), row.fx > 0, row.fy > 0
       else { continue }
       byFrame[row.frame] = PinholeCamera(

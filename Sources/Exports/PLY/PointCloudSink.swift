@@ -57,6 +57,9 @@ private final class CloudFile {
   private let path: FilePath
   private let file: FileDescriptor
   private var isOpen = true
+  private var bytes: Int64 = 0
+  /// Of these, what the disk has been told to begin with.
+  private var begun: Int64 = 0
 
   init(_ opened: (FileDescriptor, path: FilePath), header: [UInt8]) throws(FileError) {
     (file, path) = opened
@@ -67,17 +70,25 @@ private final class CloudFile {
     if isOpen { try? file.close() }
   }
 
-  func append(_ bytes: [UInt8]) throws(FileError) {
+  func append(_ piece: [UInt8]) throws(FileError) {
     do {
-      _ = try file.writeAll(bytes)
+      _ = try file.writeAll(piece)
     } catch {
       throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
     }
+    bytes += Int64(piece.count)
+    if bytes - begun >= StagingFolder.earlyBytes { beginWriting() }
+  }
+
+  private func beginWriting() {
+    StagingFolder.beginWriting(file, from: begun, bytes: bytes - begun)
+    begun = bytes
   }
 
   /// `header` has the length of the one before.
   func finish(header: [UInt8]) throws(FileError) {
     isOpen = false
+    if bytes > begun { beginWriting() }
     do {
       _ = try file.writeAll(toAbsoluteOffset: 0, header)
       try file.close()

@@ -50,7 +50,7 @@ public enum GrayPictures: Stage {
     } makeScratch: {
       Scratch(compression)
     }
-    var result = StageResult(frames: frames.count, recorded: pictures.sizesToRecord)
+    var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
     result.externalCPUSeconds = again?.decoderCPUSeconds ?? 0
     return result
   }

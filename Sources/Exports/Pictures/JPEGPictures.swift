@@ -50,7 +50,7 @@ public enum JPEGPictures: Stage {
     _ = try folder.writePictures(pictures, rest, form) { _, frame, ending in
       FrameFileName.name(frame, ending)
     }
-    var result = StageResult(frames: frames.count, recorded: pictures.sizesToRecord)
+    var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
     result.externalCPUSeconds = again?.decoderCPUSeconds ?? 0
     return result
   }

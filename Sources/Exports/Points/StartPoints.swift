@@ -110,8 +110,9 @@ struct StartPoints: Sendable {
     return points
   }
 
-  /// Calls `body` with every 8th pixel of every 8th row that has a depth and, through the lens, a ray: its index,
-  /// the point of the ray at z = 1, and its depth in meters.
+  /// Calls `body` with every 8th pixel of every 8th row that has a depth and, through the lens, a ray: its index
+  /// in the color picture, the point of the ray at z = 1, and its depth in meters. Steps count pixels of color,
+  /// whatever the grid of depth is.
   private static func forEachMeasured(
     _ source: ExportSource, _ frame: Int, sizeOf picture: ColorImage? = nil,
     _ body: (_ pixel: Int, _ ray: (x: Double, y: Double), _ z: Double) -> Void
@@ -119,20 +120,35 @@ struct StartPoints: Sendable {
     guard let camera = source.cameras[frame], let depth = try source.depth?.depth(frame) else {
       return
     }
-    let size = picture.map { ($0.width, $0.height) } ?? (camera.width, camera.height)
-    guard size == (depth.width, depth.height) else {
+    if let picture, (picture.width, picture.height) != (camera.width, camera.height) {
+      throw StageFailure(
+        "frame \(frame): the picture has \(picture.width)x\(picture.height) pixels, its camera "
+          + "\(camera.width)x\(camera.height): run '\(source.pictures?.stage ?? "color")' again")
+    }
+    // On a grid of its own, depth is that of the same camera seen on that grid.
+    let isOnColor = (camera.width, camera.height) == (depth.width, depth.height)
+    guard isOnColor || source.isDepthOnOtherGrid else {
       throw StageFailure(
         "frame \(frame): depth on the color grid has \(depth.width)x\(depth.height) pixels, color "
-          + "\(size.0)x\(size.1): run '\(source.depth?.stage ?? "aligned")' again")
+          + "\(camera.width)x\(camera.height): run '\(source.depth?.stage ?? "aligned")' again")
     }
-    let lens = LensCamera(pinhole: camera, distortion: source.cameras.distortion ?? .none)
-    for row in stride(from: 0, to: depth.height, by: pixelStep) {
-      for column in stride(from: 0, to: depth.width, by: pixelStep) {
-        let pixel = row * depth.width + column
-        let millimeters = depth.millimeters[pixel]
+    let lens = LensCamera(
+      pinhole: isOnColor
+        ? camera : camera.scaled(toWidth: depth.width, height: depth.height),
+      distortion: source.cameras.distortion ?? .none)
+    let step = max(1, pixelStep * depth.width / max(1, camera.width))
+    for row in stride(from: 0, to: depth.height, by: step) {
+      for column in stride(from: 0, to: depth.width, by: step) {
+        let millimeters = depth.millimeters[row * depth.width + column]
         guard millimeters != 0, let ray = lens.ray(u: Double(column), v: Double(row)),
           ray.x.isFinite, ray.y.isFinite
         else { continue }
+        // The pixel of color that lies around the middle of that of depth.
+        let pixel =
+          isOnColor
+          ? row * depth.width + column
+          : (2 * row + 1) * camera.height / (2 * depth.height) * camera.width
+            + (2 * column + 1) * camera.width / (2 * depth.width)
         body(pixel, ray, Double(millimeters) / 1000)
       }
     }

@@ -20,7 +20,7 @@ public enum ExportScanNet: ExportStage {
         "untracked", .choice(["drop", "keep"]), default: .text("drop"),
         "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
           + "writes them; most SLAM loaders do not skip those."),
-      ExportParameters.share, CommonParameters.compression,
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
@@ -29,13 +29,21 @@ public enum ExportScanNet: ExportStage {
     PictureForm(parameters).port
   }
 
+  private static func keepsUntracked(_ parameters: ParameterValues) -> Bool {
+    parameters.text("untracked") == "keep"
+  }
+
+  /// The camera is one for all: a frame needs none of its own.
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    var needs: ExportNeeds = [.picture, .depth]
+    if source.hasPoses, !keepsUntracked(source.context.parameters) { needs.insert(.pose) }
+    return try ExportFrames(source, needs)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    // The camera is one for all: a frame needs none of its own.
-    var needs: ExportNeeds = [.picture, .depth]
-    let keepsUntracked = context.parameters.text("untracked") == "keep"
-    if source.hasPoses, !keepsUntracked { needs.insert(.pose) }
-    let frames = try ExportFrames(source, needs)
+    let keepsUntracked = keepsUntracked(context.parameters)
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
     }

@@ -16,7 +16,10 @@ public enum ExportScanNetPP: ExportStage {
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + ExportParameters.picking
     + ExportParameters.pictures(default: "jpeg")
-    + [ExportParameters.depth, ExportParameters.share, CommonParameters.compression]
+    + [
+      ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameterPerFrame,
+    ]
     + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics]
@@ -29,7 +32,7 @@ public enum ExportScanNetPP: ExportStage {
   public static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
-    let frames = try ExportFrames(source, needs)
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
     }
@@ -42,22 +45,24 @@ public enum ExportScanNetPP: ExportStage {
     _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
       "iphone/depth/frame_" + FrameFileName.name(frame, ending)
     }
-    let document = ScanNetPPDocument(source)
+    let common = source.cameras(of: frames.frames).common
+    let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
     var account = ExportAccount(frames: frames)
     account.names = names
     account.imu = imu
+    account.intrinsicsDeviation = common?.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = source.depthChoice
-    content.cameras = .each
+    content.cameras = common == nil ? .each : .one
     content.poses = .recorded
     if let imu, imu.samples > 0 {
       content.inertial = ExportContent.Inertial()
       content.inertial?.isNearest = true
     }
-    return try folder.finish(account, readme(source, hasIMU: content.inertial != nil), content)
+    return try folder.finish(account, readme(source, hasIMU: content.inertial != nil, common), content)
   }
 
   /// The toolbox knows one camera, and scales its intrinsics to depth by the ratio of the widths.
@@ -80,7 +85,9 @@ public enum ExportScanNetPP: ExportStage {
     }
   }
 
-  private static func readme(_ source: ExportSource, hasIMU: Bool) -> ExportReadme {
+  private static func readme(
+    _ source: ExportSource, hasIMU: Bool, _ common: CommonCamera?
+  ) -> ExportReadme {
     var readme = ExportReadme("iPhone part of a ScanNet++ scene")
     readme.contents = [
       "This folder stands for a scene: iphone/rgb and iphone/depth hold the frames under their canonical "
@@ -96,8 +103,8 @@ public enum ExportScanNetPP: ExportStage {
     readme.conventions = [
       "aligned_pose: camera to world, 4x4 by rows, meters, the app's world (y up). Camera axes: x right, y "
         + "down, z forward, already; nothing is to be negated.",
-      "intrinsic: 3x3 by rows, pixels of the color picture, pixel centers at integers; each frame has its "
-        + "own.",
+      "intrinsic: 3x3 by rows, pixels of the color picture, pixel centers at integers; "
+        + (common.map { "one for all frames, \($0.words)." } ?? "each frame has its own."),
       "timestamp: seconds on the capture's clock; a frame without time has none.",
     ]
     readme.conventions.append(

@@ -11,10 +11,13 @@ struct ScanNetPPDocument {
   static let windowNanoseconds: Int64 = 50_000_000
 
   private let source: ExportSource
+  /// One camera for all frames; `nil`: each has its own.
+  private let common: PinholeCamera?
   private var sensors: [(key: String, isInG: Bool, samples: [IMUSample])] = []
 
-  init(_ source: ExportSource) {
+  init(_ source: ExportSource, common: PinholeCamera?) {
     self.source = source
+    self.common = common
     guard let imu = source.context.capture.imu.value, source.context.capture.framesShareIMUClock
     else { return }
     let rate =
@@ -31,7 +34,9 @@ struct ScanNetPPDocument {
     var used: Set<Timestamp> = []
     json.beginObject(lines: true)
     for frame in frames {
-      guard let pose = source.pose(frame), let camera = source.cameras[frame] else { continue }
+      guard let pose = source.pose(frame), let camera = common ?? source.cameras[frame] else {
+        continue
+      }
       json.key("frame_" + Self.digits(frame))
       json.beginObject()
       if let time = source.time(frame) {

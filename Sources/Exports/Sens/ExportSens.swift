@@ -23,7 +23,8 @@ public enum ExportSens: ExportStage {
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(PictureForm.usualQuality),
         "Quality of JPEG that is encoded again."),
-      ExportParameters.depth, CommonParameters.compression,
+      ExportParameters.depth, CommonParameters.compression, CommonCamera.parameter,
+      ExportParameters.imuMargin,
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
@@ -33,11 +34,15 @@ public enum ExportSens: ExportStage {
     PictureForm(parameters).port
   }
 
+  /// The camera is one for all: a frame needs none of its own.
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, [.picture, .depth])
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
-    // The camera is one for all: a frame needs none of its own.
-    let frames = try ExportFrames(source, [.picture, .depth])
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth,
       let depthSize = source.depthSize
     else { throw StageDoesNotApply("no frame is left") }
@@ -49,7 +54,7 @@ public enum ExportSens: ExportStage {
       color: form == .png ? .png : .jpeg,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
       depthSize: depthSize, frames: frames.frames.count)
-    let imu = SensIMU(context.capture.imu.value)
+    let imu = SensIMU(context.capture.imu.value, IMUCrop(source, frames))
     let work = SensFrames(
       source: source, pictures: pictures, depth: depth, frames: frames.frames, form: form,
       colorSize: header.colorSize, depthSize: depthSize)
@@ -59,7 +64,7 @@ public enum ExportSens: ExportStage {
 
     var account = ExportAccount(frames: frames)
     account.names = frames.frames.indices.map(String.init)
-    account.imu = (imu.frames, imu.leftOut)
+    account.imu = (imu.frames, imu.leftOut + imu.cropped)
     account.intrinsicsDeviation = cameras.color.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true

@@ -10,6 +10,8 @@ struct SensIMU {
   private(set) var zeros: [String] = []
   /// Rotation rates that got no frame.
   private(set) var leftOut = 0
+  /// Times of rotation rates that lie too far from the exported frames.
+  private(set) var cropped = 0
 
   static let frameBytes = 128
 
@@ -24,7 +26,7 @@ struct SensIMU {
   /// nearest one reads past its end.
   ///
   /// Cost: one pass; 128 bytes a sample.
-  init(_ imu: IMUStream?) {
+  init(_ imu: IMUStream?, _ crop: IMUCrop? = nil) {
     guard let imu, let rate = Self.fields[0].sensors.firstMap({ imu.sensors.firstIndex(of: $0) })
     else { return }
     var placeOfSensor = [Int: (place: Int, isInG: Bool)]()
@@ -36,7 +38,15 @@ struct SensIMU {
     }
     var position = 0
     var present = [Int](repeating: 0, count: Self.fields.count)
-    let samples = imu.samples
+    var samples = imu.samples
+    if let crop {
+      func times(_ samples: [IMUSample]) -> Int {
+        Set(samples.filter { $0.sensor == rate }.map(\.timestamp)).count
+      }
+      let before = times(samples)
+      _ = crop.crop(&samples, time: \.timestamp)
+      cropped = before - times(samples)
+    }
     while position < samples.count {
       let time = samples[position].timestamp
       var values = [Double](repeating: 0, count: 15)

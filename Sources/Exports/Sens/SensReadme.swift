@@ -27,6 +27,9 @@ enum SensReadme {
         "Numbers of the header and of the poses are 32-bit floats.",
       ]
     readme.remarks = cameras.remarks + self.imu(source, imu)
+    if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) {
+      readme.remarks.append(remark)
+    }
     return readme
   }
 

@@ -16,7 +16,10 @@ public enum ExportSpectacular: ExportStage {
   public static let ports = [colorPort]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection
-    + [ExportParameters.timeOffset, ExportParameters.convention] + CalibrationChoice.parameters
+    + [
+      ExportParameters.timeOffset, ExportParameters.convention, CommonCamera.parameter,
+      ExportParameters.imuMargin,
+    ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
   package static let reads: Set<CapturePart> = [.imu, .color]
@@ -43,8 +46,8 @@ public enum ExportSpectacular: ExportStage {
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    let frames = try ExportFrames(source, needs)
-    let log = SpectacularLog(source, frames.frames)
+    let frames = try chooseFrames(source)
+    let log = SpectacularLog(source, frames)
     guard !log.gyroscope.isEmpty, !log.accelerometer.isEmpty else {
       throw StageDoesNotApply(
         log.gyroscope.isEmpty ? "no gyroscope sample" : "no acceleration with gravity")
@@ -53,14 +56,14 @@ public enum ExportSpectacular: ExportStage {
     context.progress.expect(frames.frames.count)
     let video = try SpectacularVideo(source, frames.frames).write()
     try log.write("data.jsonl", context.staging)
-    let median = MedianCamera(frames.frames.compactMap { source.cameras[$0] })
+    let median = CommonCamera(source, frames.frames)
     try folder.write(try calibration(source, frames, median).text, as: "calibration.json")
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
 
     var account = ExportAccount(frames: frames)
     account.names = frames.frames.indices.map(String.init)
-    account.imu = (log.sampleCount, 0)
+    account.imu = (log.sampleCount, log.cropped)
     account.intrinsicsDeviation = median?.largestDeviation
     account.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
     account.more["video"] = .string(video)
@@ -76,7 +79,7 @@ public enum ExportSpectacular: ExportStage {
   }
 
   private static func calibration(
-    _ source: ExportSource, _ frames: ExportFrames, _ median: MedianCamera?
+    _ source: ExportSource, _ frames: ExportFrames, _ median: CommonCamera?
   ) throws -> SpectacularCalibration {
     var (width, height) = (source.width, source.height)
     if width == nil || height == nil, let first = frames.frames.first {

@@ -24,13 +24,22 @@ struct SpectacularLog {
   /// By picture.
   let poses: [Pose?]
 
-  init(_ source: ExportSource, _ frames: [Int]) {
+  /// Samples that lie too far from the exported frames.
+  let cropped: Int
+
+  init(_ source: ExportSource, _ exported: ExportFrames) {
+    let frames = exported.frames
     let imu = source.context.capture.imu.value
     let convention = imu.map { IMUSources.convention($0, source.context.parameters) }
-    gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
-    accelerometer = Self.samples(
+    var gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
+    var accelerometer = Self.samples(
       imu.flatMap { imu in convention.map { IMUSources.specificForce(imu, $0) } } ?? [],
       .accelerometer)
+    let crop = IMUCrop(source, exported)
+    cropped =
+      (crop?.crop(&gyroscope, time: \.time) ?? 0) + (crop?.crop(&accelerometer, time: \.time) ?? 0)
+    self.gyroscope = gyroscope
+    self.accelerometer = accelerometer
     times = frames.compactMap(source.time)
     poses = frames.map(source.pose)
   }

@@ -6,7 +6,7 @@ import Processing
 /// `README.txt` of a Spectacular AI recording.
 enum SpectacularReadme {
   static func text(
-    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: MedianCamera?
+    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: CommonCamera?
   ) -> ExportReadme {
     var readme = ExportReadme("Recording for Spectacular AI")
     readme.contents = [
@@ -36,7 +36,7 @@ enum SpectacularReadme {
     }
     if let median {
       readme.conventions.append(
-        "calibration.json: the median over the exported frames; the largest deviation of any frame is "
+        "calibration.json: \(median.words); the largest deviation of any frame is "
           + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
     } else {
       readme.remarks.append(
@@ -46,10 +46,13 @@ enum SpectacularReadme {
     if ExportParameters.timeOffsetNanoseconds(source.context.parameters) != 0 {
       readme.conventions.append("timeOffset is added to the times of pictures.")
     }
-    if let hertz = InertialExport.hertz(log.gyroscope.map(\.time)), hertz < 100 {
+    if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.time)), hertz < 100 {
       readme.remarks.append(
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
           + "to drift.")
+    }
+    if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
+      readme.remarks.append(remark)
     }
     return readme
   }

@@ -15,7 +15,8 @@ public enum ExportTUM: ExportStage {
   public static let ports = [colorPort, jpegPort, alignedPort]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + ExportParameters.pictures(default: "same")
-    + [ExportParameters.share, CommonParameters.compression] + CalibrationChoice.parameters
+    + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
+    + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .time]
   package static let depthRule = DepthChoice.Rule.aligned
@@ -25,7 +26,7 @@ public enum ExportTUM: ExportStage {
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    let frames = try ExportFrames(source, needs)
+    let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
     let stamps = frames.frames.map { source.time($0).map(TimeText.decimalSeconds) ?? "" }
 
@@ -48,11 +49,12 @@ public enum ExportTUM: ExportStage {
     TUMReadme.describe(depth, source, &readme)
     let truths = try writeTrajectory(frames.frames, stamps, source)
     TUMReadme.describe(poses: truths, &readme)
-    if let median = MedianCamera(frames.frames.compactMap({ source.cameras[$0] })) {
+    if let median = CommonCamera(source, frames.frames) {
       account.intrinsicsDeviation = median.largestDeviation
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
       TUMReadme.describe(median, &readme)
     }
+    if context.capture.color.value?.isMirrored == true { readme.remarks.append(TUMReadme.mirrored) }
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth.hasPictures ? source.depthChoice : .none

@@ -36,6 +36,10 @@ enum TUMReadme {
     }
   }
 
+  static let mirrored =
+    "The video's display matrix mirrors its pictures: poses, intrinsics and depth do not belong to such pictures "
+    + "and are not here."
+
   /// Why there is no depth.
   private static func reason(_ source: ExportSource) -> String {
     let summary = CaptureSummary(source.context.capture, readerVersion: 0)
@@ -59,9 +63,9 @@ enum TUMReadme {
     )
   }
 
-  static func describe(_ median: MedianCamera, _ readme: inout ExportReadme) {
+  static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
     readme.conventions.append(
-      "camera.yaml is the median over the exported frames; the largest deviation of any frame is "
+      "camera.yaml is \(median.words); the largest deviation of any frame is "
         + "\(ExportReadme.rounded(median.largestDeviation)) pixels. The layout itself has no place for it."
     )
   }

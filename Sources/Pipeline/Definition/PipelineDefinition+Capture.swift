@@ -3,8 +3,20 @@ import Captures
 extension PipelineDefinition {
   /// The pipeline without the connections that stages have no use for in this capture, all of those of a
   /// stage that does not apply to it, and without pictures that are made for others only and that nobody
-  /// reads then.
-  public func suited(to capture: CaptureSummary) -> PipelineDefinition {
+  /// reads then; with steps of their own for exports of some frames (`withSubsets`).
+  ///
+  /// - Parameters:
+  ///   - selection: what a run is about; without limits every stage is asked for.
+  ///   - known: what is known of the artifact of a stage.
+  public func suited(
+    to capture: CaptureSummary, _ selection: Selection,
+    known: @escaping (_ stage: String) -> KnownArtifact
+  ) -> PipelineDefinition {
+    withoutSuperfluousConnections(in: capture).withoutUnreadCopies(of: self)
+      .withSubsets(selection, known).withoutUnreadCopies(of: self)
+  }
+
+  private func withoutSuperfluousConnections(in capture: CaptureSummary) -> PipelineDefinition {
     var result = self
     for index in result.stages.indices {
       let stage = result.stages[index]
@@ -16,11 +28,16 @@ extension PipelineDefinition {
         !stage.kind.connects($0.port, stage.parameters, capture)
       }
     }
-    let unread = result.stages.filter { stage in
+    return result
+  }
+
+  /// Without copies of color that stages of `original` read and that nobody reads any more.
+  private func withoutUnreadCopies(of original: PipelineDefinition) -> PipelineDefinition {
+    var result = self
+    result.stages.removeAll { stage in
       !stage.keep && stage.kind.content(stage.parameters).isCopyOfColor
-        && readers(of: stage.name) > 0 && result.readers(of: stage.name) == 0
+        && original.readers(of: stage.name) > 0 && readers(of: stage.name) == 0
     }
-    result.stages.removeAll { stage in unread.contains { $0.name == stage.name } }
     return result
   }
 

@@ -50,6 +50,8 @@ public struct StageDefinition: Sendable {
   public var inputs: [PortBinding]
   /// `false`: the artifact is removed once everything that needs it is done.
   public var keep: Bool
+  /// It makes some frames for one export, not what its kind would make of the whole capture.
+  public var isOfSubset = false
   /// The stage whose inner step this is: that stage's parameters and selection speak for it too.
   public var partOf: String?
   public var retries: Int

@@ -156,24 +156,34 @@ public struct PipelineReader {
       }
       for owner in owners {
         guard
-          let description = stages[owner]?.kind.parameters.first(where: { $0.name == name.value })
+          let description = Self.description(
+            of: name.value, in: entry.name.value, taker: stages[owner])
         else { continue }
         switch Self.value(node, description) {
-        case .success(let value): stages[owner]?.parameters[name.value] = value
+        case .success(let value): stages[owner]?.parameters[description.name] = value
         case .failure(let error): diagnostics.add(node.mark, error.description)
         }
       }
     }
   }
 
-  /// The stages that take `parameter` when it is set on `stage`: itself or its inner steps.
+  /// The stages that take `parameter` when it is set on `stage`: itself or its inner steps, and those that
+  /// share it under that name.
   static func owners(
     of parameter: String, in stage: String, _ stages: [String: StageDefinition]
   ) -> [String] {
     stages.values
-      .filter { $0.name == stage || $0.partOf == stage }
-      .filter { $0.kind.parameters.contains { $0.name == parameter } }
+      .filter { description(of: parameter, in: stage, taker: $0) != nil }
       .map(\.name).sorted()
+  }
+
+  /// The parameter of `taker` that `parameter` of `stage` means; `nil`: none.
+  static func description(
+    of parameter: String, in stage: String, taker: StageDefinition?
+  ) -> ParameterDescription? {
+    guard let taker else { return nil }
+    let isOwn = taker.name == stage || taker.partOf == stage
+    return taker.kind.parameters.first { $0.answers(to: parameter, of: stage, isOwn: isOwn) }
   }
 
   private static func value(

@@ -50,14 +50,16 @@ extension PipelineDefinition {
           + (near.isEmpty ? Self.suggestion(settable(setting.parameter)) : near))
     }
     for index in result.stages.indices where owners.contains(result.stages[index].name) {
-      let kind = result.stages[index].kind
-      guard let description = kind.parameters.first(where: { $0.name == setting.parameter }) else {
-        continue
-      }
+      guard
+        let description = PipelineReader.description(
+          of: setting.parameter, in: setting.stage, taker: result.stages[index])
+      else { continue }
       do throws(ParameterError) {
-        result.stages[index].parameters[setting.parameter] = try description.value(
+        result.stages[index].parameters[description.name] = try description.value(
           from: setting.value)
       } catch {
+        var error = error
+        error.name = setting.parameter
         throw SettingError(description: "\(setting.stage).\(error)")
       }
     }

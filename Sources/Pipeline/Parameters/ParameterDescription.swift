@@ -29,6 +29,22 @@ public struct ParameterDescription: Sendable {
   public var isSecret = false
   /// What a plain number counts or measures, such as `px`; `nil`: nothing, or the kind tells.
   private var numberUnit: String?
+  /// Whether records and fingerprints leave it out while it has its default: what was made before there was
+  /// such a parameter stays up to date.
+  public var isOmittedAtDefault = false
+  /// Under which name of another stage it is set for all stages that have it, such as `imu.margin`.
+  public var sharedName: SharedName?
+
+  /// A parameter of several stages that is set once, under the name of another.
+  public struct SharedName: Hashable, Sendable {
+    public var stage: String
+    public var parameter: String
+
+    public init(stage: String, parameter: String) {
+      self.stage = stage
+      self.parameter = parameter
+    }
+  }
 
   public init(
     _ name: String, _ kind: Kind, default standard: ParameterValue? = nil, _ sentence: String
@@ -51,6 +67,25 @@ public struct ParameterDescription: Sendable {
     var copy = self
     copy.numberUnit = unit
     return copy
+  }
+
+  /// The same, left out of records and fingerprints while it has its default.
+  public func omittedAtDefault() -> ParameterDescription {
+    var copy = self
+    copy.isOmittedAtDefault = true
+    return copy
+  }
+
+  /// The same, which `STAGE.PARAMETER` sets as well, for all stages that have it.
+  public func shared(as stage: String, _ parameter: String) -> ParameterDescription {
+    var copy = self
+    copy.sharedName = SharedName(stage: stage, parameter: parameter)
+    return copy
+  }
+
+  /// Whether it is meant by `parameter` of a stage: `isOwn` of the stage that has it.
+  func answers(to parameter: String, of stage: String, isOwn: Bool) -> Bool {
+    isOwn && name == parameter || sharedName == SharedName(stage: stage, parameter: parameter)
   }
 
   /// What values are in: `nil` for those that need none, or whose text names it.

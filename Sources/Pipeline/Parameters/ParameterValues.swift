@@ -5,12 +5,17 @@ public struct ParameterValues: Hashable, Sendable {
   /// All parameters of the stage, set or not.
   private let names: [String]
   private let secrets: Set<String>
+  /// Those that records leave out while they have their default, and that default.
+  private let omitted: [String: ParameterValue?]
 
   /// The defaults of `descriptions`.
   public init(defaultsOf descriptions: [ParameterDescription]) {
     values = [:]
     names = descriptions.map(\.name)
     secrets = Set(descriptions.filter(\.isSecret).map(\.name))
+    omitted = Dictionary(
+      descriptions.filter(\.isOmittedAtDefault).map { ($0.name, $0.standard) }
+    ) { first, _ in first }
     for description in descriptions { values[description.name] = description.standard }
   }
 
@@ -20,8 +25,14 @@ public struct ParameterValues: Hashable, Sendable {
   }
 
   /// Every parameter of the stage, as records show it: one that is not set is `null`, secrets are digests.
+  /// Parameters that are omitted at their default are there only with another value.
   public var json: [String: JSONValue] {
-    Dictionary(names.map { ($0, recorded($0)) }) { first, _ in first }
+    Dictionary(names.filter { !isOmitted($0) }.map { ($0, recorded($0)) }) { first, _ in first }
+  }
+
+  private func isOmitted(_ name: String) -> Bool {
+    guard let standard = omitted[name] else { return false }
+    return values[name] == standard
   }
 
   private func recorded(_ name: String) -> JSONValue {

@@ -78,10 +78,14 @@ public struct Planner: Sendable {
     )
   }
 
-  /// The planner of one capture: without the connections that stages have no use for in it. Itself where
-  /// there are none.
-  public func suited(to capture: CaptureSummary) -> Planner {
-    let suited = pipeline.suited(to: capture)
+  /// The planner of one capture: without the connections that stages have no use for in it, and with steps for
+  /// exports of some frames. Itself where there are none.
+  ///
+  /// - Parameter known: what is known of the artifact of a stage.
+  public func suited(
+    to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
+  ) -> Planner {
+    let suited = pipeline.suited(to: capture, selection, known: known)
     let isSame =
       pipeline.stages.count == suited.stages.count
       && zip(pipeline.stages, suited.stages).allSatisfy { $0.inputs.count == $1.inputs.count }

@@ -44,6 +44,17 @@ public protocol Stage: Sendable {
   /// About how many bytes it will write, rather too few than too many; `nil` when it cannot be told or
   /// does not matter. A job that has not even these is not started.
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
+  /// Whether it is asked for some frames only, so that little has to be made for it.
+  static func isSubset(_ parameters: ParameterValues) -> Bool
+  /// The inner stage that chooses the frames of a subset and makes the color pictures of these alone.
+  ///
+  /// - Parameter color: the stage of the pipeline that makes all of them; `nil`: no pictures are needed.
+  /// - Returns: `nil` where color comes from a stage that cannot be replaced.
+  static func frameChooser(
+    _ parameters: ParameterValues, color: StageDefinition?
+  ) -> (kind: any Stage.Type, parameters: ParameterValues)?
+  /// The kind of stage that decodes depth of chosen frames, in place of `stage`; `nil`: there is none.
+  static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)?
   /// What is wrong with a stage of this kind as a pipeline defines it, beyond single parameters.
   static func problems(_ stage: StageDefinition) -> [StageProblem]
   /// What is wrong with the files and folders that parameters name, looked at before anything starts.
@@ -68,6 +79,11 @@ extension Stage {
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? { nil }
   public static func problems(_ stage: StageDefinition) -> [StageProblem] { [] }
+  public static func isSubset(_ parameters: ParameterValues) -> Bool { false }
+  public static func frameChooser(
+    _ parameters: ParameterValues, color: StageDefinition?
+  ) -> (kind: any Stage.Type, parameters: ParameterValues)? { nil }
+  public static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? { nil }
 }
 
 /// Something that a pipeline cannot ask of a stage.

@@ -54,7 +54,8 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.interruption = interruption
-    let pipeline = pipeline.suited(to: session.collector.summary)
+    let pipeline = pipeline.suited(
+      to: session.collector.summary, options.selection, known: session.collector.shelf.known)
     planner = Planner(pipeline, selection: options.selection)
     let facts = session.collector.facts(of: pipeline)
     inapplicable = Set(

@@ -261,13 +261,18 @@ struct JobRunner: Sendable {
     return decision
   }
 
+  /// Of the whole capture; not known for some frames.
+  private var expectedBytes: Int64? {
+    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
+  }
+
   /// With how much space the job needs in all, when it ran out of it.
   private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
     guard var error = error as? FileError, error.kind == .noSpace else { return error }
     let written = staging.bytesWritten
     let (done, total) = (progress.done, progress.total)
     let projected = done > 0 && total > done ? Double(written) / Double(done) * Double(total) : nil
-    let expected = stage.kind.expectedBytes(stage.parameters, capture).map(Double.init)
+    let expected = expectedBytes.map(Double.init)
     guard let needed = [projected, expected].compactMap({ $0 }).max(), needed < 9e18 else {
       error.reason += "; \(ByteCount.text(written)) were written by then"
       return error
@@ -297,7 +302,7 @@ struct JobRunner: Sendable {
     try output.checkInPlace()
     try output.checkPlace(stage.name)
     try output.removeFailure(stage.name)
-    if let needed = stage.kind.expectedBytes(stage.parameters, capture) {
+    if let needed = expectedBytes {
       try FileSystem.checkSpace(for: needed, at: home.layout.folder)
     }
     let staging = try home.stagingFolder(stage.name, attempt: attempt)

@@ -74,7 +74,8 @@ extension CaptureSession {
   func removeInapplicable(
     for pipeline: PipelineDefinition, in output: CaptureOutput
   ) throws(FileError) {
-    let pipeline = pipeline.suited(to: collector.summary)
+    let pipeline = pipeline.suited(
+      to: collector.summary, Selection(), known: collector.shelf.known)
     for stage in Self.inapplicable(
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {

@@ -46,6 +46,13 @@ public struct ArtifactShelf: Sendable {
       record: entry.record, state: state, isKnownSound: entry.isKnownSound)
   }
 
+  /// What decides how exports of some frames are made.
+  func known(_ stage: String) -> KnownArtifact {
+    guard let entry = entry(stage), entry.problem == nil else { return .none }
+    return KnownArtifact(
+      isThere: !entry.isRemoved, ports: Set(entry.record.inputs.artifacts.keys))
+  }
+
   /// The record of a stage that found out at work that there was nothing to do.
   func empty(_ stage: String) -> ArtifactRecord? {
     Self.read(ArtifactRecord.self, layout.emptyRecord(stage), layout)

@@ -21,7 +21,7 @@ struct ScratchFolder {
   /// Whether the artifact of a stage goes there: nobody keeps it, and no kept artifact takes files of it
   /// over without copying them, as exports do with copies of color.
   static func takes(_ stage: StageDefinition) -> Bool {
-    !stage.keep && !stage.kind.content(stage.parameters).isCopyOfColor
+    !stage.keep && !stage.isOfSubset && !stage.kind.content(stage.parameters).isCopyOfColor
   }
 
   /// Removes what is left of a capture. Failing to is left to `end`.

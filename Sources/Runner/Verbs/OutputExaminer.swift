@@ -115,7 +115,8 @@ public final class OutputExaminer: Sendable {
         summary: try look(recognition), folder: recognition.folder, layout, verify: false)
     }
     if let collector = examined.collector {
-      examined.pipeline = examined.pipeline.suited(to: collector.summary)
+      examined.pipeline = examined.pipeline.suited(
+        to: collector.summary, Selection(), known: collector.shelf.known)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
   }
@@ -124,7 +125,10 @@ public final class OutputExaminer: Sendable {
   private func fillFromRecords(_ examined: inout ExaminedCapture) {
     examined.isInputGone = true
     let shelf = ArtifactShelf(examined.layout)
-    if let memo = examined.memo { examined.pipeline = examined.pipeline.suited(to: memo.summary) }
+    if let memo = examined.memo {
+      examined.pipeline = examined.pipeline.suited(
+        to: memo.summary, Selection(), known: shelf.known)
+    }
     for stage in examined.pipeline.stages {
       let published = shelf.published(stage.name, verify: false)
       let applicability =

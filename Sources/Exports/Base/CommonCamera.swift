@@ -1,0 +1,106 @@
+import Captures
+import Geometry
+import Pipeline
+
+/// The one camera that stands for those of all exported frames, in formats that have room for no more.
+package struct CommonCamera: Hashable, Sendable {
+  /// Which camera that is.
+  package enum Choice: String, CaseIterable, Sendable {
+    /// Each parameter the median of all frames.
+    case median
+    /// That of the first exported frame.
+    case first
+  }
+
+  package let choice: Choice
+  package let camera: PinholeCamera
+  /// The largest distance of any frame's principal point from that of `camera`, along x or y, pixels.
+  package let principalPointSpread: Double
+  /// The same of the focal lengths.
+  package let focalLengthSpread: Double
+
+  /// Above this distance, in pixels, one camera for all frames is warned of: reconstructions are judged by
+  /// errors of one to two pixels, and the autofocus of a phone at work moves its camera by about one.
+  package static let usualSpread = 2.0
+
+  /// `nil` without cameras. Cost: sorts four lists.
+  package init?(_ cameras: [PinholeCamera], _ choice: Choice) {
+    guard let first = cameras.first, let median = MedianCamera(cameras) else { return nil }
+    self.choice = choice
+    let camera = choice == .first ? first : median.camera
+    self.camera = camera
+    principalPointSpread = cameras.reduce(0) {
+      max($0, abs($1.cx - camera.cx), abs($1.cy - camera.cy))
+    }
+    focalLengthSpread = cameras.reduce(0) {
+      max($0, abs($1.fx - camera.fx), abs($1.fy - camera.fy))
+    }
+  }
+
+  /// Of the exported frames, as the parameter `camera` asks for it; `nil` where none has intrinsics.
+  ///
+  /// Warns of frames whose camera is further from it than usual.
+  package init?(_ source: ExportSource, _ frames: [Int]) {
+    let cameras = frames.compactMap { source.cameras[$0] }
+    let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
+    self.init(cameras, choice)
+    warn(cameras, source.context)
+  }
+
+  /// The largest distance of any frame's parameter from that of `camera`, pixels.
+  package var largestDeviation: Double { max(principalPointSpread, focalLengthSpread) }
+
+  /// As a sentence goes on: "intrinsics is the median over the exported frames".
+  package var words: String {
+    switch choice {
+    case .median: "the median over the exported frames"
+    case .first: "that of the first exported frame"
+    }
+  }
+
+  /// Counts the frames that are further from `camera` than usual.
+  package func warn(_ cameras: [PinholeCamera], _ context: StageContext) {
+    guard largestDeviation > Self.usualSpread else { return }
+    let count = cameras.count { other in
+      let distances = [
+        other.fx - camera.fx, other.fy - camera.fy, other.cx - camera.cx, other.cy - camera.cy,
+      ]
+      return distances.contains { abs($0) > Self.usualSpread }
+    }
+    context.warnings.add(
+      .intrinsicsVary, "intrinsics", count: count,
+      "one camera (\(choice.rawValue)) stands for \(cameras.count) frames: the principal point is up to "
+        + "\(ExportReadme.rounded(principalPointSpread)) pixels away from it, the focal length up to "
+        + "\(ExportReadme.rounded(focalLengthSpread)) pixels; \(count) frames are more than "
+        + "\(ExportReadme.rounded(Self.usualSpread)) pixels off")
+  }
+
+  /// The parameter of formats that have room for one camera.
+  package static let parameter = ParameterDescription(
+    "camera", .choice(Choice.allCases.map(\.rawValue)), default: .text(Choice.median.rawValue),
+    "The one camera of all frames: the median of each parameter, or that of the first exported frame."
+  ).omittedAtDefault()
+
+  /// The parameter of formats that have room for the camera of each frame.
+  package static let parameterPerFrame = ParameterDescription(
+    "camera", .choice([perFrame] + Choice.allCases.map(\.rawValue)), default: .text(perFrame),
+    "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
+      + "that of the first exported frame."
+  ).omittedAtDefault()
+
+  package static let perFrame = "per-frame"
+}
+
+extension ExportSource {
+  /// The cameras of frames that all have one, in a format with room for the camera of each: their own, or, if
+  /// the parameter `camera` asks for it, one for all.
+  package func cameras(
+    of frames: [Int]
+  ) -> (cameras: [PinholeCamera], common: CommonCamera?) {
+    let own = frames.compactMap { cameras[$0] }
+    guard let text = context.parameters.text("camera"),
+      CommonCamera.Choice(rawValue: text) != nil, let common = CommonCamera(self, frames)
+    else { return (own, nil) }
+    return (own.map { _ in common.camera }, common)
+  }
+}

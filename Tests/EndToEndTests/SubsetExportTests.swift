@@ -1,0 +1,246 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Exports of some frames")
+struct SubsetExportTests {
+  /// Formats, what is asked of them, and how many frames that are of 12 at most.
+  private static let subsets: [(format: String, settings: [String], most: Int)] = [
+    ("nerfstudio", ["count=3"], 3), ("colmap", ["count=3", "pick=even"], 3),
+    ("open3d", ["first=4", "last=6"], 3), ("scannetpp", ["every=5"], 3),
+    ("scannet", ["last=2"], 3), ("sens", ["last=2", "depth=aligned"], 3), ("tum", ["every=4"], 3),
+    ("euroc", ["first=4", "last=7"], 4), ("kalibr", ["every=4"], 3),
+    ("spectacular", ["first=5", "last=7"], 3), ("mcap", ["every=4"], 3), ("ply", ["every=6"], 2),
+  ]
+
+  private static func words(_ format: String, _ settings: [String]) -> [String] {
+    settings.flatMap { ["--set", "export-\(format).\($0)"] }
+  }
+
+  /// Stages of the one capture of a run that did something.
+  private static func ran(_ result: Program.Result) throws -> [String: Int] {
+    let stages = try ExportScene.stages(result)
+    return stages.filter { $0.value["outcome"] as? String == "ran" }
+      .mapValues { $0["frames"] as? Int ?? -1 }
+  }
+
+  @Test(
+    "The files are those of an export from all pictures, and nothing was made of the other frames")
+  func sameFiles() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    let all = Self.subsets.flatMap { Self.words($0.format, $0.settings) }
+    // Everything is asked for: color/ and all others are whole.
+    #expect(try scene.run(["--pipeline", "exports", "-q"] + all, to: "whole").status == 0)
+    for subset in Self.subsets {
+      let stage = "export-\(subset.format)"
+      let result = try scene.run(
+        ["--export", subset.format, "--json"] + Self.words(subset.format, subset.settings),
+        to: subset.format)
+      #expect(result.status == 0, "\(stage): \(result.errors)")
+      let (one, other) = (
+        try scene.files(of: stage, in: subset.format), try scene.files(of: stage, in: "whole")
+      )
+      let differing = Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }
+      #expect(differing.isEmpty, "\(stage): \(differing.sorted())")
+      let ran = try Self.ran(result)
+      #expect(ran.values.allSatisfy { $0 <= subset.most }, "\(stage): \(ran)")
+      let folder = scene.folder.path.appending(subset.format).appending(scene.id)
+      let left = try FileSystem.names(in: folder).filter { !$0.hasPrefix(".") }.sorted()
+      #expect(left == ["capture.json", stage], "\(stage): \(left)")
+      try ExportInvariants(capture: folder).check()
+    }
+  }
+
+  @Test("What was made for a subset is up to date, and stays so when the whole is made later")
+  func upToDate() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    let words = ["--export", "colmap", "--set", "export-colmap.count=3", "--json"]
+    #expect(try Self.ran(try scene.run(words)).keys.contains("export-colmap"))
+    #expect(try Self.ran(try scene.run(words)).isEmpty)
+    let status = try Program.run(["status", scene.output.string, "--json"])
+    #expect(status.output.contains(#""export-colmap""#))
+    #expect(!status.output.contains(#""stale""#), "\(status.output)")
+    // Asked for by name, color is whole.
+    let usual = try scene.run(["--json"])
+    #expect(try Self.ran(usual)["color"] == 12)
+    #expect(try FileSystem.names(in: scene.capture.appending("color")).count == 13)
+    #expect(try Self.ran(try scene.run(words)).isEmpty, "the export stays as it was made")
+    // Another subset is another choice.
+    let more = try scene.run(
+      ["--export", "colmap", "--set", "export-colmap.count=4", "--json"])
+    #expect(try Self.ran(more)["export-colmap"] == 4)
+    #expect(try FileSystem.names(in: scene.capture.appending("color")).count == 13)
+    // All frames are no subset: the export is made of color/.
+    let whole = try scene.run(["--export", "colmap", "--json"])
+    #expect(try Self.ran(whole).keys.sorted() == ["export-colmap"])
+  }
+
+  @Test("Color that is asked for as well, by name or by another format, is whole and made once")
+  func together() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    for (index, words) in [
+      ["--pipeline", "exports", "--until", "color", "--until", "export-colmap"],
+      ["--export", "colmap,tum"],
+    ].enumerated() {
+      let result = try scene.run(
+        words + ["--set", "export-colmap.count=3", "--json"], to: "out\(index)")
+      let ran = try Self.ran(result)
+      #expect(ran["color"] == 12, "\(ran)")
+      #expect(ran["export-colmap"] == 3)
+      #expect(!ran.keys.contains { $0.hasPrefix("export-colmap.") }, "\(ran)")
+    }
+  }
+
+  @Test("Where color is there, its pictures are taken over, and gray ones are made of a few")
+  func fromColor() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    #expect(try scene.run(["-q"]).status == 0)
+    let result = try scene.run(
+      [
+        "--export", "euroc", "--set", "export-euroc.first=4", "--set", "export-euroc.last=7",
+        "--json",
+      ])
+    let ran = try Self.ran(result)
+    #expect(ran["color"] == nil && (1...4).contains(ran["export-euroc.gray-pictures"] ?? 0), "\(ran)")
+    let aligned = try scene.run(
+      ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3", "--json"])
+    #expect(try Self.ran(aligned).keys.sorted() == ["export-nerfstudio"])
+  }
+
+  @Test("What color or aligned was told to leave out is not selected, not lost")
+  func skipped() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    let result = try scene.run([
+      "--pipeline", "exports", "--until", "color", "--until", "aligned", "--until", "export-colmap",
+      "--until", "export-nerfstudio", "--until", "export-kalibr", "--set", "color.every=2", "--set",
+      "aligned.every=3", "--set", "export-colmap.points=0",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(
+      try FileSystem.names(in: scene.capture.appending("aligned")).sorted()
+        == ["000000.png", "000003.png", "000006.png", "000009.png", "artifact.json"])
+    for (stage, frames) in [("export-colmap", 6), ("export-nerfstudio", 2)] {
+      let json = try #require(
+        try JSONSerialization.jsonObject(
+          with: Data(
+            contentsOf: URL(
+              filePath: scene.capture.appending(stage).appending("export.json").string)))
+          as? [String: Any])
+      #expect(json["frames"] as? Int == frames, "\(stage)")
+      #expect(json["leftOut"] as? [String: Int] == ["not-selected": 12 - frames], "\(stage)")
+    }
+    // Through the inner stage of gray pictures, too.
+    let kalibr = try String(
+      contentsOfFile: scene.capture.appending("export-kalibr/export.json").string, encoding: .utf8)
+    #expect(!kalibr.contains("no-picture") && kalibr.contains("not-selected"), "\(kalibr)")
+  }
+
+  @Test("Depth on another grid fails the formats that write it, and no others")
+  func grids() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 12)
+    let result = try scene.run([
+      "--pipeline", "exports", "--set", "aligned.grid=color/2", "--set",
+      "export-nerfstudio.depth=none", "--json",
+    ])
+    let stages = try ExportScene.stages(result)
+    let failed = stages.filter { $0.value["outcome"] as? String == "failed" }.keys.sorted()
+    #expect(failed == ["export-mcap", "export-open3d", "export-tum"])
+    for stage in failed {
+      let message = stages[stage]?["message"] as? String ?? ""
+      #expect(message.contains("--set aligned.grid=color"), "\(stage): \(message)")
+    }
+    let points = try String(
+      contentsOfFile: scene.capture.appending("export-colmap/export.json").string, encoding: .utf8)
+    #expect(points.contains(#""points" : "#) && !points.contains(#""points" : 0"#), "\(points)")
+  }
+
+  @Test(
+    "first and last crop the IMU to the frames and a margin, which one name sets for all formats")
+  func margin() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 60)
+    func samples(_ more: [String], _ name: String) throws -> [String: Int] {
+      let result = try scene.run(
+        ["--export", "euroc,kalibr,sens,mcap,spectacular", "-q"] + more, to: name)
+      #expect(result.status == 0, "\(result.errors)")
+      var counts: [String: Int] = [:]
+      for format in ["euroc", "kalibr", "sens", "mcap", "spectacular"] {
+        let file = scene.folder.path.appending(name).appending(scene.id)
+          .appending("export-\(format)").appending("export.json")
+        let json =
+          try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+          as? [String: Any]
+        counts[format] = (json?["imu"] as? [String: Int])?["samples"]
+      }
+      return counts
+    }
+    let selection = ["euroc", "kalibr", "sens", "mcap", "spectacular"].flatMap {
+      ["--set", "export-\($0).first=20", "--set", "export-\($0).last=29"]
+    }
+    let whole = try samples([], "whole")
+    let usual = try samples(selection + ["--set", "imu.margin=1h"], "wide")
+    #expect(usual == whole, "a margin beyond both ends leaves nothing out")
+    let narrow = try samples(selection + ["--set", "imu.margin=50ms"], "narrow")
+    for (format, count) in narrow {
+      let all = whole[format] ?? 0
+      #expect(count > 0 && count < all / 2, "\(format): \(count) of \(all)")
+    }
+    let none = try scene.run(
+      ["--export", "euroc", "--set", "imu.margin=1"], to: "none")
+    #expect(none.status == 64 && none.errors.contains("a duration with its unit"), "\(none.errors)")
+  }
+}
+
+@Suite("Exports of captures whose video is turned")
+struct TurnedVideoTests {
+  /// The display matrix of the first track: 16.16 fixed point, by rows, without its last column.
+  private static let matrices: [Int: [Int32]] = [
+    1: [0, 1 << 16, -(1 << 16), 0], 2: [-(1 << 16), 0, 0, -(1 << 16)],
+    3: [0, -(1 << 16), 1 << 16, 0],
+  ]
+
+  private static func turn(_ file: FilePath, _ turns: Int) throws {
+    let url = URL(filePath: file.string)
+    var data = try Data(contentsOf: url)
+    let box = try #require(data.range(of: Data("tkhd".utf8)))
+    // Version 0: times, id, duration, layer, group, volume take 36 bytes behind version and flags.
+    let matrix = box.upperBound + 4 + 36
+    for (index, value) in zip([0, 1, 3, 4], try #require(matrices[turns])) {
+      for byte in 0..<4 {
+        data[matrix + 4 * index + byte] = UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32(byte)))
+      }
+    }
+    try data.write(to: url)
+  }
+
+  @Test(
+    "Every format that applies to the unturned capture is made, with as many points",
+    arguments: 1...3)
+  func formats(turns: Int) throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    let formats = "ply,nerfstudio,colmap,open3d,scannet,scannetpp,sens,tum"
+    let words = ["--export", formats, "--set", "export-ply.every=1", "--json"]
+    #expect(try scene.run(words, to: "still").status == 0)
+    let movie = try #require(
+      try FileSystem.names(in: scene.input).first { $0.hasSuffix(".mp4") || $0.hasSuffix(".mov") })
+    try Self.turn(scene.input.appending(movie), turns)
+    let result = try scene.run(words)
+    #expect(result.status == 0, "\(result.errors)")
+    let stages = try ExportScene.stages(result)
+    for format in formats.split(separator: ",") {
+      #expect(stages["export-\(format)"]?["outcome"] as? String == "ran", "\(format): \(stages)")
+    }
+    func points(_ output: String) throws -> Int? {
+      let file = scene.folder.path.appending(output).appending(scene.id)
+        .appending("export-ply/export.json")
+      let json =
+        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        as? [String: Any]
+      return json?["points"] as? Int
+    }
+    let (still, turned) = (try #require(try points("still")), try #require(try points("out")))
+    #expect(turned > 0 && abs(turned - still) <= still / 1000, "\(still) \(turned)")
+    try ExportInvariants(capture: scene.capture).check()
+  }
+}
