@@ -18,6 +18,7 @@ final class CaptureRun {
   private let budget: CoreBudget
   private let clock: RunClock
   private let interruption: Interruption
+  private let heartbeat: Heartbeat?
   private let mailbox = Mailbox<JobMessage>()
 
   private let planner: Planner
@@ -43,7 +44,8 @@ final class CaptureRun {
   init(
     _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition,
     options: RunOptions, run: String,
-    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
+    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption,
+    heartbeat: Heartbeat? = nil
   ) {
     self.session = session
     self.output = output
@@ -52,6 +54,7 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.interruption = interruption
+    self.heartbeat = heartbeat
     let pipeline = pipeline.suited(to: session.collector.summary)
     planner = Planner(pipeline, selection: options.selection)
     let facts = session.collector.facts(of: pipeline)
@@ -259,6 +262,12 @@ final class CaptureRun {
   }
 
   private func lookAfterRunning() {
+    // Between stages, and before another attempt, nothing is to be seen and nothing is wrong.
+    if running.isEmpty || running.isWaiting {
+      heartbeat?.wait()
+    } else {
+      heartbeat?.beat(running.signsOfLife &+ Digest.piecesDigested)
+    }
     let stopped = running.stopOverdue(
       digested: Digest.piecesDigested, atSeconds: clock.monotonicSeconds())
     for stage in stages {
