@@ -193,7 +193,7 @@ let package = Package(
         "Parallel",
         "Processing", "Storage", "SyntheticCaptures", systemPackage,
       ]),
-    tests("Runner", ["Runner", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Runner", ["Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
     tests(
       "Cluster",
       ["Cluster", "Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
@@ -224,8 +224,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "scanmill", "Codecs", "Geometry", "Storage", "SyntheticCaptures",
-        systemPackage,
+        "TestSupport", "scanmill", "CPlatform", "Codecs", "Geometry", "Storage",
+        "SyntheticCaptures", systemPackage,
       ],
       swiftSettings: house),
   ],

@@ -3,21 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "adopt.h"
-
 extern char **environ;
 
-/* Everything from here to exec is async-signal-safe. */
-int scanmill_adopt(const scanmill_program *p, pid_t parent) {
+/*
+ * Makes this new process, which has one thread, what a program is to be before it is executed: signals as by
+ * default, group, death with `parent`, limits, folder, standard descriptors. 0, or -1 with errno; ends the
+ * process when `parent` is gone already. Everything from here to exec is async-signal-safe and writes to no memory
+ * but its own stack: the new process may share its memory with the one that starts it.
+ */
+static int adopt(const scanmill_program *p, pid_t parent) {
+  struct sigaction usual = {.sa_handler = SIG_DFL};
   for (int number = 1; number < NSIG; number++) {
-    if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+    if (number != SIGKILL && number != SIGSTOP) sigaction(number, &usual, NULL);
   }
   sigset_t none;
   sigemptyset(&none);
@@ -54,8 +61,9 @@ int scanmill_adopt(const scanmill_program *p, pid_t parent) {
   return 0;
 }
 
-static void become(const scanmill_program *p, pid_t parent) {
-  if (scanmill_adopt(p, parent) != 0) return;
+/* Not inlined: what it does lies below the frame that the starting thread goes on with. */
+__attribute__((noinline)) static void become(const scanmill_program *p, pid_t parent) {
+  if (adopt(p, parent) != 0) return;
   execve(p->executable, p->arguments, p->environment != NULL ? p->environment : environ);
 }
 
@@ -136,9 +144,20 @@ int scanmill_start(const scanmill_program *program, pid_t *process) {
     report[1] = moved;
   }
   pid_t parent = getpid();
-  pid_t child = fork();
+  /*
+   * No handler of ours may run in the new process while it shares our memory. It lets go of the signals when all of
+   * them have their default action.
+   *
+   * A guard stays as it is and needs memory of its own. All others are executed at once: what is shared until then
+   * need not be copied, whose cost grows with what this process has in memory.
+   */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t child = program->guarded ? fork() : vfork();
   if (child < 0) {
     int code = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[0]);
     close(report[1]);
     return code;
@@ -153,6 +172,7 @@ int scanmill_start(const scanmill_program *program, pid_t *process) {
     (void)!write(report[1], &code, sizeof code);
     _exit(127);
   }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   close(report[1]);
   int code = 0;
   ssize_t count;
@@ -215,6 +235,60 @@ uint64_t scanmill_process_limit(void) {
 int scanmill_is_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int scanmill_socket_pair(int ends[2]) {
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno;
+}
+
+typedef union {
+  char bytes[CMSG_SPACE(sizeof(int))];
+  struct cmsghdr alignment;
+} rights;
+
+int scanmill_send_descriptor(int socket, int descriptor) {
+  rights control;
+  memset(&control, 0, sizeof control);
+  char mark = 0;
+  struct iovec piece = {&mark, 1};
+  struct msghdr message = {
+    .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes,
+    .msg_controllen = sizeof control.bytes};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == 1 ? 0 : errno;
+}
+
+int scanmill_take_descriptor(int socket, int *descriptor) {
+  rights control;
+  char mark;
+  struct iovec piece = {&mark, 1};
+  struct msghdr message = {
+    .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes,
+    .msg_controllen = sizeof control.bytes};
+  ssize_t got;
+  do {
+    got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return errno;
+  if (got == 0) return -1;
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (head == NULL || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof(int)))
+    return EPROTO;
+  memcpy(descriptor, CMSG_DATA(head), sizeof *descriptor);
+  return 0;
+}
+
+int scanmill_is_readable(int descriptor) {
+  struct pollfd wanted = {descriptor, POLLIN, 0};
+  return poll(&wanted, 1, 0) > 0;
 }
 
 int scanmill_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }

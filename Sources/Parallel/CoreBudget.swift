@@ -14,6 +14,9 @@ public final class CoreBudget: Sendable {
   public let cores: Int
   private let tokens: CoreTokens
   private let cpu = Atomic<Int64>(0)
+  /// Threads of this view that wait for a token, and such as have one.
+  private let waiting = Atomic<Int>(0)
+  private let working = Atomic<Int>(0)
   /// The part of `cpu` that the thread which made this view has spent.
   private let ownerCPU = Atomic<Int64>(0)
   /// `nil`: nothing without a token is charged.
@@ -61,15 +64,24 @@ public final class CoreBudget: Sendable {
   public func withCore<Result>(
     _ precedence: CorePrecedence = .inTurn, _ body: () throws -> Result
   ) rethrows -> Result {
+    waiting.add(1, ordering: .relaxed)
     tokens.take(precedence)
+    working.add(1, ordering: .relaxed)
+    waiting.subtract(1, ordering: .relaxed)
     let start = ThreadClock.cpuNanoseconds()
     defer {
       let spent = ThreadClock.cpuNanoseconds() - start
       cpu.add(spent, ordering: .relaxed)
       if isOwner { ownerCPU.add(spent, ordering: .relaxed) }
+      working.subtract(1, ordering: .relaxed)
       tokens.giveBack()
     }
     return try body()
+  }
+
+  /// Whether all who work through this view wait for a token, which others have.
+  public var isWaiting: Bool {
+    waiting.load(ordering: .relaxed) > 0 && working.load(ordering: .relaxed) == 0
   }
 
   /// CPU time spent under tokens of this view; with `chargesThisThread` also what that thread has done

@@ -13,7 +13,8 @@ public struct ChildProcess: Sendable {
   private let isGuarded: Bool
 
   /// Starts the program. Throws when it cannot even be started: not found, not executable, working
-  /// folder absent. Cost: a `fork`, proportional to the memory of this process.
+  /// folder absent. It is executed: no Swift runs between the fork and that. Cost: a `vfork`; of a guarded program a
+  /// `fork`, proportional to the memory of this process.
   public init(_ order: ProcessOrder) throws(FileError) {
     let executable = try ProgramPath.find(order.program)
     let arguments = CStrings([order.program] + order.arguments)
@@ -42,12 +43,6 @@ public struct ChildProcess: Sendable {
     }
     self.id = id
     isGuarded = order.isGuarded
-  }
-
-  /// One that has been started otherwise.
-  init(started id: pid_t) {
-    self.id = id
-    isGuarded = false
   }
 
   /// Waits until it has ended. Call once.

@@ -78,6 +78,9 @@ public struct Remedy: Sendable {
     if text.contains("memory") {
       return "It ran out of memory: raise --memory, or let fewer captures run at a time."
     }
+    if text.contains("its threads stood") {
+      return "This program hung: please report it, with the worker's log, which says where."
+    }
     if text.contains("time-out") || text.contains("timeout") || text.contains("no progress") {
       return
         "It ran out of time: raise `timeout` or --stall if the capture is long; otherwise read the log."

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Storage
+import SystemPackage
 
 #if canImport(Glibc)
   import Glibc
@@ -37,8 +38,16 @@ public struct RunClock: Sendable {
 
 /// What the process has used.
 enum ProcessUsage {
-  /// Peak resident memory in bytes.
+  /// Peak resident memory in bytes, of this program: what the kernel tells of a process (`ru_maxrss`) takes in the
+  /// memory of the one that started it.
   static var peakMemoryBytes: Int64 {
+    if let line = ControlGroup.lines("/proc/self/status", most: 8192)
+      .first(where: { $0.hasPrefix("VmHWM:") }),
+      let kilobytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+        .flatMap({ Int64($0) })
+    {
+      return kilobytes * 1024
+    }
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return Int64(usage.ru_maxrss) * 1024

@@ -40,9 +40,6 @@ struct ElementCommand: ParsableCommand {
     guard let program = ProgramPath.ofThisProgram else {
       throw Failure(code: ExitStatus.internalError, text: "cannot find this program's own file")
     }
-    // Before any thread is started.
-    let spare = WorkerCommand.prepare()
-    defer { spare?.end() }
     let interruption = Interruption()
     let clock = RunClock.system
     // Before any other thread: those inherit what is held back, and a thread that does not hold a signal
@@ -54,7 +51,7 @@ struct ElementCommand: ParsableCommand {
     let timeIsUp = ElementTime(interruption, clock) { prepared.stop(clock) }
     let looker = try LookCommand.looker(atOnce: 1)
     let ending = work.run(
-      prepared, workerProgram: program, workerArguments: [WorkerCommand.name], spare: spare,
+      prepared, workerProgram: program, workerArguments: WorkerCommand.arguments(),
       look: looker.summary, interruption: interruption,
       isOutOfTime: { timeIsUp.isUp }, isCancelled: { signals.exitCode != nil })
     if let message = ending.message { Console.error(message) }

@@ -93,7 +93,7 @@ struct InspectCommand: ParsableCommand {
           .compactMap { $0 }
       } catch {
         look.problems = [error.description]
-        look.isOurMistake = error.kind == .crashed
+        look.isOurMistake = error.kind.isOurMistake
       }
       return look
     }

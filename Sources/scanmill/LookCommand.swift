@@ -13,7 +13,17 @@ struct LookCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Open captures for another verb.", shouldDisplay: false)
 
-  func run() throws {
+  /// The same verb without the argument parser, whose description of all verbs takes longer than what this one does
+  /// before its first answer. `false`: these are the words of another one.
+  static func runIfMeant(_ arguments: [String]) throws -> Bool {
+    guard arguments == [name] else { return false }
+    try serve()
+    return true
+  }
+
+  func run() throws { try Self.serve() }
+
+  private static func serve() throws {
     try LookServer.run(Toolbox.captures, inspect: Inspection.page, draw: ViewCommand.draw)
   }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Night
 import Pages
 import Pipeline
+import Processes
 import Runner
 import Storage
 import SystemPackage
@@ -58,6 +59,8 @@ struct ReportCommand: ParsableCommand {
   }
 
   func run() throws {
+    // A watcher that waits for it in vain asks where it stands.
+    ThreadStacks.answerRequests()
     let reader = try OutputReader(ComparisonArguments.parse([]))
     let looked = try LookedOutput(folder, reader)
     if let capture = looked.capture {

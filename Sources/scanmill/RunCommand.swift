@@ -137,11 +137,8 @@ struct RunCommand: ParsableCommand {
     _ unrecognized: [RunReport.Unrecognized], _ onCluster: ClusterSupervisor?
   ) throws {
     let clock = RunClock.system
-    // Before any thread is started.
     let isElsewhere = onCluster != nil
-    let prepared = inline || isElsewhere || targets.isEmpty ? nil : WorkerCommand.prepare()
-    defer { prepared?.end() }
-    let supervisor = inline || isElsewhere ? nil : try supervisor(batch, source, prepared)
+    let supervisor = inline || isElsewhere ? nil : try supervisor(batch, source)
     let abandoned = Mutex<RunJournal?>(nil)
     let interruption = Interruption()
     let terminal = TerminalGone()
@@ -233,16 +230,14 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Workers are this very program.
-  private func supervisor(
-    _ batch: BatchRun, _ source: PipelineSource, _ prepared: PreparedProcess?
-  ) throws -> Supervisor {
+  private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
     guard let program = ProgramPath.ofThisProgram else {
       throw Failure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file to start workers (is /proc mounted?)")
     }
     return Supervisor(
-      batch, source: source, program: program, arguments: [WorkerCommand.name], prepared: prepared)
+      batch, source: source, program: program, arguments: WorkerCommand.arguments())
   }
 
   private func announce(_ report: RunReport) {

@@ -51,14 +51,15 @@ enum Arguments {
 
 @main
 enum Main {
-  static func main() { run(Arguments.all) }
-
-  static func run(_ arguments: [String]) -> Never {
+  static func main() {
+    let arguments = Arguments.all
     Console.prepare()
     do {
       if let shortage = LeastResources.shortage {
         throw Failure(code: ExitStatus.jobFailed, text: shortage)
       }
+      if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
+      if try LookCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       try VerbCheck.check(arguments)
       var command = try Scanmill.parseAsRoot(arguments)
       do {

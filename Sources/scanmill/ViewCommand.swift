@@ -128,7 +128,7 @@ struct ViewCommand: ParsableCommand {
       answer = try looker.ask(LookQuestion(recognition, sheet: sheet))
     } catch {
       throw Failure(
-        code: error.kind == .crashed ? ExitStatus.internalError : ExitStatus.noCapture,
+        code: error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
         text: error.description)
     }
     if let error = answer.error {

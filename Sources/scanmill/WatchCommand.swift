@@ -69,7 +69,12 @@ struct WatchCommand: ParsableCommand {
     completion: CompletionKind.file())
   var metrics: String?
 
+  /// For tests.
+  @Option(help: .hidden)
+  var capturesPerRun = 500
+
   func validate() throws {
+    guard capturesPerRun > 0 else { throw ValidationError("--captures-per-run is 1 or more") }
     for (name, text, isZeroAllowed) in [
       ("--settle", settle, true), ("--poll", poll, false), ("--patience", patience, true),
       ("--retry-after", retryAfter, true),
@@ -100,9 +105,7 @@ struct WatchCommand: ParsableCommand {
     let clock = RunClock.system
     let interruption = Interruption()
     let asked = Asked()
-    // Both before any other thread is started.
-    let prepared = WorkerCommand.prepare()
-    defer { prepared?.end() }
+    // Before any other thread is started.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
       onRequest: { asked.watcher { $0.ring() } }, onHangUp: { asked.watcher { $0.reload() } })
@@ -110,7 +113,7 @@ struct WatchCommand: ParsableCommand {
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
       throw Failure(code: ExitStatus.usage, text: overlap)
     }
-    let watcher = try watcher(setup, clock, interruption, prepared)
+    let watcher = try watcher(setup, clock, interruption)
     asked.set(watcher.bellpull)
     if once { watcher.heard = announce }
     let code = watcher.watch()
@@ -139,6 +142,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.patienceSeconds = seconds(patience)
     setup.settings.retryAfterSeconds = seconds(retryAfter)
     setup.settings.attempts = attempts
+    setup.settings.mostInRun = capturesPerRun
     setup.isOnce = once
     setup.window = between.flatMap { TimeWindow($0) }
     setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")
@@ -148,13 +152,12 @@ struct WatchCommand: ParsableCommand {
   }
 
   private func watcher(
-    _ setup: WatchSetup, _ clock: RunClock, _ interruption: Interruption,
-    _ prepared: PreparedProcess?
+    _ setup: WatchSetup, _ clock: RunClock, _ interruption: Interruption
   ) throws -> Watcher {
     do {
       return try Watcher(
         setup, clock: clock, log: logger(clock), interruption: interruption,
-        makeWork: { try work(setup, prepared) })
+        makeWork: { try work(setup) })
     } catch WatchRefusal.locked(let text) {
       throw Failure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
@@ -163,7 +166,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   /// Also when SIGHUP asks for it.
-  private func work(_ setup: WatchSetup, _ prepared: PreparedProcess?) throws -> WatchWork {
+  private func work(_ setup: WatchSetup) throws -> WatchWork {
     let source = try processing.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
     try source.checkFiles(pipeline)
@@ -176,7 +179,7 @@ struct WatchCommand: ParsableCommand {
       registry: Toolbox.captures, pipeline: pipeline, options: options, look: looker.summary)
     let supervisor = Supervisor(
       batch, source: source, program: setup.program,
-      arguments: [WorkerCommand.name] + (nice ? ["--nice"] : []), prepared: prepared)
+      arguments: WorkerCommand.arguments(isNice: nice))
     return WatchWork(
       batch: batch, supervisor: supervisor,
       context: RunRecording.context(processing.pipeline, source),

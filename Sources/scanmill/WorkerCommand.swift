@@ -1,12 +1,12 @@
 import ArgumentParser
 import Codecs
 import Night
-import Processes
 import Runner
 
 /// What a run calls for each capture. Nobody else has a use for it.
 struct WorkerCommand: ParsableCommand {
   static let name = "worker"
+  private static let niceFlag = "--nice"
 
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Work on one capture for a run.", shouldDisplay: false)
@@ -14,14 +14,29 @@ struct WorkerCommand: ParsableCommand {
   @Flag(help: .hidden)
   var nice = false
 
-  func run() throws {
-    if nice { Niceness.lower() }
-    try Worker.run(Toolbox.captures, Toolbox.stages)
+  @Flag(help: .hidden)
+  var video = false
+
+  /// What the program is called with; `Supervisor` adds `--video`.
+  static func arguments(isNice: Bool = false) -> [String] { [name] + (isNice ? [niceFlag] : []) }
+
+  /// The same verb without the argument parser, whose description of all verbs takes longer than all else that a
+  /// worker does before its work. `false`: these are the words of another verb, or of a person.
+  static func runIfMeant(_ arguments: [String]) throws -> Bool {
+    let flags = arguments.dropFirst()
+    guard arguments.first == name,
+      flags.allSatisfy({ $0 == niceFlag || $0 == Supervisor.videoFlag })
+    else { return false }
+    try work(isNice: flags.contains(niceFlag), hasVideo: flags.contains(Supervisor.videoFlag))
+    return true
   }
 
-  /// A copy of this process that becomes a worker sooner than the program does, since all that a worker
-  /// needs first is loaded in it. Call it before any thread is started.
-  static func prepare() -> PreparedProcess? {
-    PreparedProcess(prepare: { _ = FFmpegLibraries.problem }, body: { Main.run($0) })
+  func run() throws { try Self.work(isNice: nice, hasVideo: video) }
+
+  private static func work(isNice: Bool, hasVideo: Bool) throws {
+    if isNice { Niceness.lower() }
+    try Worker.run(Toolbox.captures, Toolbox.stages) {
+      if hasVideo { _ = FFmpegLibraries.problem }
+    }
   }
 }

@@ -94,20 +94,13 @@ struct Scene {
 
 /// Processes of the machine, as `/proc` lists them.
 enum Processes {
-  /// Children of a process, without the one that workers are forked from.
-  static func children(of parent: Int32) -> [Int32] {
-    all.filter { id in
-      guard let status = status(id) else { return false }
-      return status.parent == parent && status.name != "scanmill-spare"
-    }
-  }
+  /// Children of a process: the workers of a run, and such as wait for an order while captures do.
+  static func children(of parent: Int32) -> [Int32] { all.filter { status($0)?.parent == parent } }
 
-  /// The process that workers are forked from.
-  static func spare(of parent: Int32) -> Int32? {
-    all.first { id in
-      guard let status = status(id) else { return false }
-      return status.parent == parent && status.name == "scanmill-spare" && status.state != "Z"
-    }
+  /// Threads of a process, in the order of their numbers.
+  static func threads(of process: Int32) -> [Int32] {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")
+    return (names ?? []).compactMap { Int32($0) }.sorted()
   }
 
   /// Processes whose environment holds `marker`, without those that are waited for only.

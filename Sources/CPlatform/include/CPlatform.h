@@ -5,7 +5,7 @@
 #include "gray_pixels.h"
 #include "niceness.h"
 #include "png_guard.h"
-#include "prepared.h"
 #include "process.h"
 #include "share.h"
+#include "stacks.h"
 #include "threads.h"

@@ -19,7 +19,8 @@ typedef struct {
 
 /*
  * Starts a program with default signal handling. Nothing between fork and exec allocates or locks, so
- * that other threads do not matter. 0 and the process number, or the errno of what failed, in the child
+ * that other threads do not matter, and no Swift runs there: its locks know threads by numbers that a forked
+ * process takes over and that are wrong in it. 0 and the process number, or the errno of what failed, in the child
  * (executable not found, folder not there) as well.
  */
 int scanmill_start(const scanmill_program *program, pid_t *process);
@@ -57,3 +58,15 @@ int scanmill_is_ignored(int number);
 
 /* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
 int scanmill_pipe(int ends[2]);
+
+/* Two ends of a connection that programs started meanwhile do not inherit. 0 or errno. */
+int scanmill_socket_pair(int ends[2]);
+
+/* Gives whoever has the other end a descriptor, together with one byte. 0 or errno. */
+int scanmill_send_descriptor(int socket, int descriptor);
+
+/* Waits for one. 0, -1 at the end of the stream, or errno: ENOTSOCK when it is no connection. */
+int scanmill_take_descriptor(int socket, int *descriptor);
+
+/* Whether something can be read at once; the end of a stream counts. */
+int scanmill_is_readable(int descriptor);

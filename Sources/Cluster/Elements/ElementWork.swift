@@ -165,7 +165,7 @@ public struct ElementWork {
   ///   - isCancelled: whether somebody ended it.
   public func run(
     _ prepared: Prepared, workerProgram: FilePath, workerArguments: [String],
-    spare: PreparedProcess?, look: CaptureLook?, interruption: Interruption,
+    look: CaptureLook?, interruption: Interruption,
     isOutOfTime: () -> Bool, isCancelled: () -> Bool
   ) -> Ending {
     let order = prepared.order
@@ -185,8 +185,7 @@ public struct ElementWork {
       let batch = BatchRun(
         registry: registry, pipeline: pipeline, options: options, clock: clock, look: look)
       let supervisor = Supervisor(
-        batch, source: order.pipeline, program: workerProgram, arguments: workerArguments,
-        prepared: spare)
+        batch, source: order.pipeline, program: workerProgram, arguments: workerArguments)
       _ = supervisor.run(
         order.captures.map(\.target), declined: [], run: order.run, events: writer,
         interruption: interruption)

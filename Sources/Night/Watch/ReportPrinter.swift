@@ -1,5 +1,6 @@
 import CPlatform
 import Processes
+import Runner
 import Storage
 import SystemPackage
 
@@ -12,6 +13,7 @@ import SystemPackage
 struct ReportPrinter: Sendable {
   let program: FilePath
   let output: FilePath
+  var limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
 
   /// Writes the pages. What went wrong, for people; `nil`: nothing.
   func pages(sinceSeconds: Int?) -> String? {
@@ -23,15 +25,29 @@ struct ReportPrinter: Sendable {
     run(["--format", "json"], sinceSeconds, limitSeconds: 600)
   }
 
+  /// One that does not get on is killed, and tried once more.
   private func run(
     _ words: [String], _ sinceSeconds: Int?, limitSeconds: Double
   ) -> (bytes: [UInt8], problem: String?) {
+    let first = runOnce(words, sinceSeconds, limitSeconds: limitSeconds)
+    guard first.isStuck else { return (first.bytes, first.problem) }
+    let second = runOnce(words, sinceSeconds, limitSeconds: limitSeconds)
+    return (second.bytes, second.problem)
+  }
+
+  private typealias Outcome = (bytes: [UInt8], problem: String?, isStuck: Bool)
+
+  private func runOnce(
+    _ words: [String], _ sinceSeconds: Int?, limitSeconds: Double
+  ) -> Outcome {
     let result = FileDescriptor(rawValue: scanmill_memory_file())
     let errors = FileDescriptor(rawValue: scanmill_memory_file())
     defer {
       for file in [result, errors] where file.rawValue >= 0 { try? file.close() }
     }
-    guard result.rawValue >= 0, errors.rawValue >= 0 else { return ([], "no memory for a report") }
+    guard result.rawValue >= 0, errors.rawValue >= 0 else {
+      return ([], "no memory for a report", false)
+    }
     var order = ProcessOrder(
       program.text,
       ["report", output.text] + words + (sinceSeconds.map { ["--since", "\($0)s"] } ?? []))
@@ -42,24 +58,54 @@ struct ReportPrinter: Sendable {
     order.diesWithStarter = true
     do {
       let child = try ChildProcess(order)
-      var waited = 0.0
+      let clock = RunClock.system
+      let start = clock.monotonicSeconds()
+      var watch = LifeWatch(limits, atSeconds: start)
       while true {
         if let end = child.look() {
           let said = String(decoding: Self.contents(errors), as: UTF8.self)
           let problem = end.isSuccess ? nil : "the report \(end.phrase): \(said.suffix(2000))"
-          return (Self.contents(result), problem)
+          return (Self.contents(result), problem, false)
         }
-        if waited > limitSeconds {
+        let now = clock.monotonicSeconds()
+        let verdict = watch.look(
+          atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
+          signs: { ProcessSigns(of: child.id) })
+        if let verdict { return ([], stuck(child, verdict, errors), true) }
+        if now - start > limitSeconds {
           child.kill()
           _ = child.wait()
-          return ([], "the report took longer than \(Int(limitSeconds)) s")
+          return ([], "the report took longer than \(Int(limitSeconds)) s", false)
         }
         usleep(50_000)
-        waited += 0.05
       }
     } catch {
-      return ([], "\(error)")
+      return ([], "\(error)", false)
     }
+  }
+
+  /// Without reading anything, or using memory that it did not use before.
+  private static let stallSeconds = 600.0
+
+  /// Kills it and says where its threads stood.
+  private func stuck(
+    _ child: ChildProcess, _ verdict: LifeWatch.Verdict, _ errors: FileDescriptor
+  ) -> String {
+    var text = ""
+    ThreadStacks.tell(of: child.id, write: { text += $0 + "\n" }) {
+      Int64(Self.contents(errors).count)
+    }
+    child.kill()
+    _ = child.wait()
+    text += String(decoding: Self.contents(errors), as: UTF8.self)
+    let how =
+      switch verdict {
+      case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
+      case .spinning(let seconds):
+        "used the processor for \(Int(seconds.rounded())) s without progress"
+      }
+    return "the report \(how), and was killed: an error in this program, please report it; "
+      + "its threads stood here:\n\(text.prefix(6000))"
   }
 
   private static func contents(_ file: FileDescriptor) -> [UInt8] {

@@ -6,10 +6,10 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// What the watcher and the run that goes on share: the book, and whether anything may be started.
+/// What the watcher and the runs that go on share: the book, and whether anything may be started.
 ///
-/// The run asks it for captures and tells it how they ended, from its own thread.
-final class WatchFloor: TargetSupply, ReportSink {
+/// Runs ask it for captures and tell it how they ended, through a `WatchSupply` each, from their own threads.
+final class WatchFloor: Sendable {
   /// Why nothing new is started.
   enum Hold: String, Sendable {
     case window, disk, staging, output
@@ -18,12 +18,7 @@ final class WatchFloor: TargetSupply, ReportSink {
   struct State: Sendable {
     var book: StagingBook
     var hold: Hold?
-    /// The run takes no more: it is to end, so that another can begin.
-    var isClosed = false
-    /// How many captures the run has been given.
-    var given = 0
-    /// Of the run that goes on.
-    var run = ""
+    /// What the next run is to begin with.
     var work: WatchWork
     var tally = WatchTally()
     /// Names of captures in the queue that another run holds.
@@ -41,9 +36,6 @@ final class WatchFloor: TargetSupply, ReportSink {
   /// Whether captures that another run holds are given all the same: their workers wait.
   private let takesLocked: Bool
   private let wake: @Sendable () -> Void
-
-  /// A run that goes on for days would hold a report of every capture in memory.
-  static let mostInRun = 500
 
   init(
     _ book: StagingBook, _ work: WatchWork, settings: WatchSettings, output: FilePath,
@@ -65,7 +57,10 @@ final class WatchFloor: TargetSupply, ReportSink {
 
   // MARK: Giving
 
-  func next(_ most: Int) -> [CaptureTarget] {
+  /// At most `most` captures for a run.
+  ///
+  /// - Parameter note: told of each that it is given, before anybody else hears of it.
+  func take(_ most: Int, note: (StagingPlace) -> Void) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
     for (entry, target) in startable(most) {
       guard let claimed = Ownership(root: output).claim([target]).first else { continue }
@@ -75,11 +70,13 @@ final class WatchFloor: TargetSupply, ReportSink {
         else { return false }
         state.book.assign([entry.place: claimed])
         state.book.start(entry.place)
-        state.given += 1
         state.hasChanged = true
         return true
       }
-      if isStarted { given.append(claimed) }
+      if isStarted {
+        note(entry.place)
+        given.append(claimed)
+      }
     }
     return given
   }
@@ -89,7 +86,7 @@ final class WatchFloor: TargetSupply, ReportSink {
 
   private func startable(_ most: Int) -> [(StagingEntry, CaptureTarget)] {
     let queue = state.withLock { state -> [StagingEntry] in
-      guard state.hold == nil, !state.isClosed, state.given < Self.mostInRun else { return [] }
+      guard state.hold == nil else { return [] }
       return Array(state.book.queue.prefix(most + 64))
     }
     var found: [(StagingEntry, CaptureTarget)] = []
@@ -109,15 +106,13 @@ final class WatchFloor: TargetSupply, ReportSink {
 
   // MARK: Hearing
 
-  func send(_ event: RunEvent) {}
-
-  /// How a capture has ended.
-  func send(_ outcome: CaptureOutcome) {
+  /// How a capture of a run has ended. Its place, if it was at work.
+  func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> StagingPlace? {
     let report = outcome.report
     guard let entry = state.withLock({ $0.book.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
-    else { return }
-    let phase = phase(after: report, entry, stamp, target)
+    else { return nil }
+    let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
     state.withLock { state in
       state.tally.add(report)
@@ -139,11 +134,21 @@ final class WatchFloor: TargetSupply, ReportSink {
       }
     }
     wake()
+    return entry.place
+  }
+
+  /// Captures that a run was given and did not come to.
+  func giveBack(_ places: [StagingPlace]) {
+    state.withLock { state in
+      for place in places { state.book.giveBack(place) }
+      state.hasChanged = true
+    }
   }
 
   /// `nil`: it was not worked on, or the work was interrupted.
   private func phase(
-    after report: CaptureReport, _ entry: StagingEntry, _ stamp: PlaceStamp, _ target: CaptureTarget
+    after report: CaptureReport, _ entry: StagingEntry, _ stamp: PlaceStamp,
+    _ target: CaptureTarget, run: String, work: WatchWork
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
@@ -152,7 +157,6 @@ final class WatchFloor: TargetSupply, ReportSink {
         hasWarnings: report.warningCount > 0 || !report.missing.isEmpty, isShort: report.isShort)
     case .failed, .blocked: break
     }
-    let (run, work) = state.withLock { ($0.run, $0.work) }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
     let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
     var trouble = triage.trouble(

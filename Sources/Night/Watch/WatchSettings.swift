@@ -11,6 +11,9 @@ public struct WatchSettings: Sendable, Hashable {
   /// After the first failure; doubles up to `longestPauseSeconds`.
   public var retryAfterSeconds = 900.0
 
+  /// How many captures one run is given; then the next one begins.
+  public var mostInRun = 500
+
   static let longestPauseSeconds = 86_400.0
 
   public init() {}

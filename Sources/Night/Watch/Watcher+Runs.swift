@@ -76,28 +76,31 @@ extension Watcher {
   }
 
   func openRun() {
-    guard current == nil, !interruption.isRequested else { return }
-    floor.with { $0.given = 0 }
-    guard floor.hasWork else { return }
+    guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
+    // The next one begins when there is something for it to do, and a core to do it with.
+    guard desk?.hasFreeCore != false, floor.hasWork else { return }
     let work = floor.with { $0.work }
     do {
       let journal = try RunJournal(root: setup.output, clock: clock)
       try journal.begin(work.context, pipeline: work.pipelineText)
-      floor.with { $0.run = journal.id }
+      let supply = WatchSupply(
+        floor, run: journal.id, work: work, most: setup.settings.mostInRun)
       let log = WatchLog(log: EventLog(log))
-      let run = RunInProgress(journal)
-      let events = EventFan([journal, log, floor])
-      let (floor, interruption, bell) = (floor, interruption, bell)
+      let run = RunInProgress(journal, supply)
+      let events = EventFan([journal, log, supply])
+      let (interruption, bell) = (interruption, bell)
+      let desk = desk ?? work.supervisor.makeDesk()
       let isStarted = JobThread.start {
         let report = work.supervisor.run(
-          supply: floor, run: journal.id, events: events, interruption: interruption)
+          supply: supply, desk: desk, run: journal.id, events: events, interruption: interruption)
         run.end(report)
         bell.ring()
       }
       guard isStarted else {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
       }
-      current = run
+      self.desk = desk
+      runs.append(run)
       note(.runs, "runs/", nil)
     } catch {
       outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
@@ -106,9 +109,19 @@ extension Watcher {
     }
   }
 
-  func closeRun() {
-    guard let run = current, var report = run.report else { return }
-    current = nil
+  /// Those that have ended.
+  func closeRuns() {
+    for run in runs {
+      guard let report = run.report else { continue }
+      runs.removeAll { $0 === run }
+      close(run, report)
+    }
+    // What the machine has to give is looked at anew when nothing of it is in use.
+    if runs.isEmpty { desk = nil }
+  }
+
+  private func close(_ run: RunInProgress, _ report: RunReport) {
+    var report = report
     report.unrecognized = unrecognized
     report.totals.unrecognized = report.unrecognized.count
     do {
@@ -124,12 +137,7 @@ extension Watcher {
       log.error("\(error)")
       codes.insert(ExitStatus.cannotWrite)
     }
-    // Captures that it was given and did not come to.
-    floor.with { state in
-      for entry in state.book.running { state.book.giveBack(entry.place) }
-      state.isClosed = false
-      state.hasChanged = true
-    }
+    floor.giveBack(run.supply.takeRest())
     if !report.captures.isEmpty { codes.insert(report.exit) }
     heard(report)
   }
@@ -141,10 +149,10 @@ extension Watcher {
       let work = try makeWork()
       floor.with {
         $0.work = work
-        // What runs ends with the old one.
-        $0.isClosed = current != nil
         $0.book.judgeAgain()
       }
+      // What is at work ends with the old one, and nothing waits for it.
+      for run in runs { run.supply.close() }
       isNoticed = true
       log.notice("the pipeline was read again")
     } catch {

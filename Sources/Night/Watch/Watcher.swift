@@ -17,7 +17,7 @@ import SystemPackage
 /// Watches a staging folder and processes what arrives.
 ///
 /// One thread, the caller's, looks and decides; a run goes on beside it on a thread of its own and is given
-/// captures one by one (`WatchFloor`). Everything that must outlive a kill stands in the output: results by
+/// captures one by one (`WatchSupply`). When it is full the next one begins, beside what it still has at work. Everything that must outlive a kill stands in the output: results by
 /// their artifacts, attempts by `triage.json`, the rest by `watch.json` and `looks.json`, each replaced in
 /// one step.
 public final class Watcher {
@@ -34,7 +34,10 @@ public final class Watcher {
   let notices: FolderNotices?
   let started: String
   let startedSeconds: Double
-  var current: RunInProgress?
+  /// In the order in which they began: the last one may be given more, those before it only end what they have.
+  var runs: [RunInProgress] = []
+  /// What runs that go on side by side share.
+  var desk: AdmissionDesk?
   var recorded: [StagingPlace: LookRecords.Look]
   var told: Set<String> = []
   var lastLookSeconds = -Double.infinity
@@ -115,7 +118,7 @@ public final class Watcher {
     while true {
       service.alive()
       reloadIfAsked()
-      closeRun()
+      closeRuns()
       if interruption.isRequested { break }
       if isLookDue { look() }
       hold()
@@ -132,11 +135,10 @@ public final class Watcher {
 
   /// Lets the run end, and says how things stand.
   func end() -> Int {
-    while let run = current {
-      _ = run
-      closeRun()
+    while !runs.isEmpty {
+      closeRuns()
       service.alive()
-      if current != nil { bell.wait(seconds: 0.25) }
+      if !runs.isEmpty { bell.wait(seconds: 0.25) }
     }
     publish(isLast: true)
     if setup.isOnce, !interruption.isRequested {
@@ -164,7 +166,7 @@ public final class Watcher {
   var now: Double { clock.monotonicSeconds() }
 
   var isOnceOver: Bool {
-    guard current == nil else { return false }
+    guard runs.isEmpty else { return false }
     let (isQueued, isHeld) = floor.with { (!$0.book.queue.isEmpty, $0.hold != nil) }
     return isFrozen && (!isQueued || isHeld)
   }

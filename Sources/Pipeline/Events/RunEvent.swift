@@ -6,7 +6,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Codable, Sendable {
     case runStarted = "run-started"
     case captureStarted = "capture-started"
-    /// Another run holds the capture; the message says who.
+    /// The capture waits: for another run that holds it, for what is short, or to be tried once more. The message
+    /// says which.
     case waiting
     /// Somebody else works on the capture though we hold its lock.
     case locksNotShared = "locks-not-shared"

@@ -85,8 +85,17 @@ public struct StageResult: Sendable {
 /// Counts the frames of one running stage.
 public final class StageProgress: Sendable {
   private let state = Mutex((done: 0, total: 0, signs: 0))
+  private let wait = Mutex<(@Sendable () -> Bool)?>(nil)
 
   public init() {}
+
+  /// From now on `isWaiting` is asked whether the stage waits for what others have.
+  public func follow(_ isWaiting: @escaping @Sendable () -> Bool) {
+    wait.withLock { $0 = isWaiting }
+  }
+
+  /// Whether it can show no progress because others have the cores.
+  public var isWaiting: Bool { wait.withLock { $0 }?() ?? false }
 
   /// How many frames there will be; 0 = unknown.
   public func expect(_ total: Int) { state.withLock { $0.total = total } }

@@ -18,6 +18,7 @@ final class CaptureRun {
   private let budget: CoreBudget
   private let clock: RunClock
   private let interruption: Interruption
+  private let heartbeat: Heartbeat?
   private let mailbox = Mailbox<JobMessage>()
 
   private let planner: Planner
@@ -45,7 +46,8 @@ final class CaptureRun {
   init(
     _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition,
     options: RunOptions, run: String,
-    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption
+    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption,
+    heartbeat: Heartbeat? = nil
   ) {
     self.session = session
     self.output = output
@@ -54,6 +56,7 @@ final class CaptureRun {
     self.budget = budget
     self.clock = clock
     self.interruption = interruption
+    self.heartbeat = heartbeat
     let pipeline = pipeline.suited(
       to: session.collector.summary, options.selection, known: session.collector.shelf.known)
     planner = Planner(pipeline, selection: options.selection)
@@ -266,6 +269,12 @@ final class CaptureRun {
   }
 
   private func lookAfterRunning() {
+    // Between stages, and before another attempt, nothing is to be seen and nothing is wrong.
+    if running.isEmpty || running.isWaiting {
+      heartbeat?.wait()
+    } else {
+      heartbeat?.beat(running.signsOfLife &+ Digest.piecesDigested)
+    }
     let stopped = running.stopOverdue(
       digested: Digest.piecesDigested, atSeconds: clock.monotonicSeconds())
     for stage in stages {

@@ -15,6 +15,8 @@ struct CaptureTask: Sendable {
   let budget: CoreBudget
   let events: any EventSink
   let interruption: Interruption
+  /// Told that work goes on; `nil`: nobody listens.
+  var heartbeat: Heartbeat?
 
   /// Never throws: what went wrong is in the outcome.
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
@@ -50,7 +52,7 @@ struct CaptureTask: Sendable {
       let captureRun = CaptureRun(
         session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
         clock: clock,
-        events: events, interruption: interruption)
+        events: events, interruption: interruption, heartbeat: heartbeat)
       var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       outcome.isShort = captureRun.wasShort
       watch.look(lock)
@@ -83,6 +85,7 @@ struct CaptureTask: Sendable {
       in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName)
     ) { name in
       holder = name ?? holder
+      heartbeat?.wait()
       guard options.waitsForLocks, !interruption.isRequested else { return false }
       if let patience = options.lockPatienceSeconds,
         clock.monotonicSeconds() - begin >= patience

@@ -307,6 +307,7 @@ struct JobRunner: Sendable {
     }
     let staging = try home.stagingFolder(stage.name, attempt: attempt)
     let stageBudget = budget.view(chargesThisThread: true)
+    progress.follow { stageBudget.isWaiting }
     let warnings = WarningCollector()
     let started = clock.wallText()
     let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)

@@ -15,6 +15,8 @@ struct RunningJob {
   /// The last sign of life, and when it was seen.
   private var sign: [Int] = []
   private var signSeconds: Double
+  /// How long the clock of the last sign was held back because a disk was waited for.
+  private var diskSeconds = 0.0
   /// The most that the process had in memory when looked at while the job ran.
   private(set) var peakMemoryBytes: Int64 = 0
 
@@ -39,13 +41,26 @@ struct RunningJob {
     return (now - startedSeconds) * Double(total - done) / Double(done)
   }
 
+  /// At most so long a wait for a disk is no stall.
+  private static let diskPatienceSeconds = 3600.0
+
   /// Looks for signs of life: frames, output and use of the processor of a program, and anything that
-  /// the process has digested.
-  mutating func look(digested: Int, atSeconds now: Double) {
+  /// the process has digested. Who waits for a core that others have, or for a disk to take what was written, is not
+  /// to blame.
+  ///
+  /// - Parameter waitsForDisk: whether a thread of the process does so now; asked only when time runs short.
+  mutating func look(digested: Int, atSeconds now: Double, waitsForDisk: () -> Bool) {
     let found = [progress.signsOfLife, digested]
-    guard found != sign else { return }
-    sign = found
-    signSeconds = now
+    if found != sign || progress.isWaiting {
+      sign = found
+      signSeconds = now
+      return
+    }
+    guard let limit = stallNanoseconds else { return }
+    let rest = now - Double(limit) / 1e9 * 0.9
+    guard rest > signSeconds, diskSeconds < Self.diskPatienceSeconds, waitsForDisk() else { return }
+    diskSeconds += rest - signSeconds
+    signSeconds = rest
   }
 
   /// Why it must not go on; `nil` while it may.

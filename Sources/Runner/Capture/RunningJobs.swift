@@ -1,4 +1,9 @@
 import Pipeline
+import Processes
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// The jobs of one capture that are on their threads now, and what may end them before their time: their
 /// own limits and an interrupt.
@@ -6,6 +11,12 @@ struct RunningJobs {
   private var jobs: [String: RunningJob] = [:]
 
   var isEmpty: Bool { jobs.isEmpty }
+
+  /// Another number whenever something has gone on in one of them.
+  var signsOfLife: Int { jobs.values.reduce(jobs.count) { $0 &+ $1.progress.signsOfLife } }
+
+  /// Whether one of them waits for cores that others have.
+  var isWaiting: Bool { jobs.values.contains { $0.progress.isWaiting } }
 
   subscript(name: String) -> RunningJob? { jobs[name] }
 
@@ -32,12 +43,17 @@ struct RunningJobs {
 
   /// Asks those to stop that have reached a limit of their own.
   ///
-  /// - Parameter digested: a number that grows while the process reads and writes.
+  /// - Parameters:
+  ///   - digested: a number that grows while the process reads and writes.
+  ///   - waitsForDisk: whether a thread of the process does now.
   /// - Returns: the names of all that were asked, by now or before.
-  mutating func stopOverdue(digested: Int = 0, atSeconds now: Double) -> [String: String] {
+  mutating func stopOverdue(
+    digested: Int = 0, atSeconds now: Double,
+    waitsForDisk: () -> Bool = { ProcessSigns(of: getpid())?.waitsForDisk ?? false }
+  ) -> [String: String] {
     var stopped: [String: String] = [:]
     for name in jobs.keys.sorted() {
-      jobs[name]?.look(digested: digested, atSeconds: now)
+      jobs[name]?.look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
       guard let job = jobs[name], let why = job.reasonToStop(atSeconds: now) else { continue }
       job.cancellation.cancel(why)
       stopped[name] = why

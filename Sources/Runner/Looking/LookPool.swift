@@ -1,3 +1,4 @@
+import Processes
 import Storage
 import Synchronization
 import SystemPackage
@@ -7,12 +8,14 @@ final class LookPool: Sendable {
   private let program: FilePath
   private let arguments: [String]
   private let memoryBytes: Int64
+  private let limits: LifeWatch.Limits
   private let idle = Mutex<[LookProcess]>([])
 
   /// Then a new process takes its place: what a library leaks does not add up.
   private static let mostQuestions = 64
 
-  init(program: FilePath, arguments: [String], memoryBytes: Int64) {
+  init(program: FilePath, arguments: [String], memoryBytes: Int64, limits: LifeWatch.Limits) {
+    self.limits = limits
     self.program = program
     self.arguments = arguments
     self.memoryBytes = memoryBytes
@@ -25,7 +28,8 @@ final class LookPool: Sendable {
   func take() throws(LookFailure) -> LookProcess {
     if let waiting = idle.withLock({ $0.popLast() }) { return waiting }
     do {
-      return try LookProcess(program: program, arguments: arguments, memoryBytes: memoryBytes)
+      return try LookProcess(
+        program: program, arguments: arguments, memoryBytes: memoryBytes, limits: limits)
     } catch {
       throw LookFailure(
         kind: .other, problem: "no process could be started to look at it: \(error)")

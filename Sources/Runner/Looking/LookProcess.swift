@@ -16,11 +16,16 @@ final class LookProcess: Sendable {
   private let answers: FileDescriptor
   private let complaints: FileDescriptor
   private let memoryBytes: Int64
+  private let limits: LifeWatch.Limits
   private let asked = Mutex<Int>(0)
   private let hasEnded = Mutex<Bool>(false)
 
-  init(program: FilePath, arguments: [String], memoryBytes: Int64) throws {
+  init(
+    program: FilePath, arguments: [String], memoryBytes: Int64,
+    limits: LifeWatch.Limits
+  ) throws {
     self.memoryBytes = memoryBytes
+    self.limits = limits
     let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
     // Who complains too much is not waited for, and loses the rest.
     _ = fcntl(errors.writing.rawValue, F_SETFL, O_NONBLOCK)
@@ -78,11 +83,17 @@ final class LookProcess: Sendable {
     var line: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     let start = RunClock.system.monotonicSeconds()
+    var watch = LifeWatch(limits, atSeconds: start)
     while true {
       var wanted = pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0)
       let ready = poll(&wanted, 1, 1000)
       if ready == 0 {
-        let seconds = RunClock.system.monotonicSeconds() - start
+        let now = RunClock.system.monotonicSeconds()
+        let seconds = now - start
+        let verdict = watch.look(
+          atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
+          signs: { ProcessSigns(of: child.id) })
+        if let verdict { throw stuck(verdict) }
         guard patience.isOver(afterSeconds: seconds) else { continue }
         dismiss(killing: true)
         throw LookFailure(
@@ -93,6 +104,36 @@ final class LookProcess: Sendable {
       line += piece.prefix(count)
       if line.last == UInt8(ascii: "\n") { return line.dropLast() }
     }
+  }
+
+  /// Without reading anything, or using memory that it did not use before.
+  private static let stallSeconds = 600.0
+  /// How much of what it says about its threads is told.
+  private static let mostStackBytes = 6000
+
+  /// Kills it and says where its threads stood.
+  private func stuck(_ verdict: LifeWatch.Verdict) -> LookFailure {
+    var text = ""
+    ThreadStacks.tell(of: child.id, write: { text += $0 + "\n" }) {
+      var count: Int32 = 0
+      return ioctl(complaints.rawValue, UInt(FIONREAD), &count) == 0 ? Int64(count) : 0
+    }
+    child.kill()
+    _ = fcntl(complaints.rawValue, F_SETFL, O_NONBLOCK)
+    var said = [UInt8](repeating: 0, count: 1 << 16)
+    let count = (try? said.withUnsafeMutableBytes { try complaints.read(into: $0) }) ?? 0
+    text += String(decoding: said.prefix(count), as: UTF8.self)
+    dismiss()
+    let how =
+      switch verdict {
+      case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
+      case .spinning(let seconds):
+        "used the processor for \(Int(seconds.rounded())) s without progress"
+      }
+    return LookFailure(
+      kind: .stuck,
+      problem: "the process that looked at it \(how), and was killed: an error in this program, "
+        + "please report it; its threads stood here:\n" + text.prefix(Self.mostStackBytes))
   }
 
   private func dismiss(killing: Bool) {

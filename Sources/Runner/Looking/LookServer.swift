@@ -31,6 +31,8 @@ public enum LookServer {
     inspect: (Capture, LookQuestion.Inspection, CoreBudget) throws -> InspectionPage,
     draw: (Capture, LookQuestion.Sheet) throws -> LookPicture
   ) throws {
+    ThreadStacks.answerRequests()
+    WorkerTrial.begin()
     let own = try FileDescriptor.standardOutput.duplicate()
     // Whatever a library prints is no answer.
     _ = try FileDescriptor.standardError.duplicate(as: .standardOutput)

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Processes
 import Storage
 import SystemPackage
 
@@ -16,10 +17,15 @@ public final class Looker: Sendable {
   ///   - atOnce: how many questions are asked at a time.
   ///   - memoryBytes: what one process may use; by default 4 GiB, or its part of nine tenths of what
   ///     there is if that is less.
-  public init(program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil) {
+  ///   - limits: when a process that does not get on is killed.
+  public init(
+    program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil,
+    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
+  ) {
     let part = MachineLimits.availableMemoryBytes / 10 * 9 / Int64(max(1, atOnce))
     pool = LookPool(
-      program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part))
+      program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part),
+      limits: limits)
   }
 
   /// What `question` is answered with. Throws `LookFailure`; a capture that cannot be read is an
@@ -28,13 +34,24 @@ public final class Looker: Sendable {
   /// Cost beside the look itself: the start of a process for the first questions, a millisecond later.
   public func ask(_ question: LookQuestion) throws(LookFailure) -> LookAnswer {
     do {
-      let process = try pool.take()
-      let answer = try process.ask(question, patience: Patience(question.recognition))
-      pool.giveBack(process)
-      return answer
+      return try askOnce(question)
+    } catch  where error.kind == .stuck {
+      // Perhaps not by anything of the capture: once more, with another process.
+      do {
+        return try askOnce(question)
+      } catch {
+        throw error.about(question.recognition.folder)
+      }
     } catch {
       throw error.about(question.recognition.folder)
     }
+  }
+
+  private func askOnce(_ question: LookQuestion) throws(LookFailure) -> LookAnswer {
+    let process = try pool.take()
+    let answer = try process.ask(question, patience: Patience(question.recognition))
+    pool.giveBack(process)
+    return answer
   }
 
   /// What planning needs to know of a capture.
@@ -88,8 +105,13 @@ public struct LookFailure: Error, Sendable, CustomStringConvertible {
     case inputChanged
     /// It used more memory or time than it may.
     case limit
+    /// It did not get on, by no fault of a limit; tried twice.
+    case stuck
     /// It could not be started, or ended without a word.
     case other
+
+    /// Whether it is an error of this program.
+    public var isOurMistake: Bool { self == .crashed || self == .stuck }
   }
 
   public var kind: Kind

@@ -23,7 +23,9 @@ final class SupervisedRun {
   private let options: RunOptions
 
   private var ledger: RunLedger
-  private var admission: Admission
+  private let desk: AdmissionDesk
+  private let pool: WorkerPool
+  private let memoryLimitBytes: Int64
   private let survey: Survey
   /// Indices of captures of which nothing is known yet.
   private var unseen: [Int]
@@ -36,15 +38,26 @@ final class SupervisedRun {
   private var running: [Int: RunningWorker] = [:]
   /// Captures for which something was short while no other ran, and when they are tried again.
   private var short = JobRetries(allowed: 3)
+  /// Captures whose worker was killed because it did not get on: they are tried once more.
+  private var wasStuck: Set<Int> = []
   private var hasPassedOnInterrupt = false
+  /// Whether captures of the list are likely to need a worker.
+  private let isWorkLikely: Bool
+  /// Whether the supply gave all that it was asked for when it was asked last.
+  private var isSupplyFull = true
+  /// Whether it is to be asked when another run has given a core back.
+  private var isSupplyWaiting = false
+
+  /// Workers that wait for an order, at most.
+  private static let mostReady = 2
 
   /// How long a worker may take to stop a stage that is overdue before it is killed.
   static let patienceSeconds = 5.0
 
   init(
     _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    supply: (any TargetSupply)? = nil, run: String, events: any EventSink,
-    interruption: Interruption
+    supply: (any TargetSupply)? = nil, desk: AdmissionDesk? = nil, run: String,
+    events: any EventSink, interruption: Interruption
   ) {
     self.supervisor = supervisor
     self.targets = targets
@@ -57,15 +70,26 @@ final class SupervisedRun {
     options.outputPlace = OutputPlace(options.output)
     self.options = options
     ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
-    admission = Admission(
-      cores: options.cores,
-      memoryBytes: options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
-      mostWorkers: MachineLimits.workers)
+    let desk = desk ?? supervisor.makeDesk()
+    self.desk = desk
+    memoryLimitBytes = Self.memoryLimitBytes(
+      options.memoryBytes, desk, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
+      known: supply == nil ? targets.count : options.cores)
+    pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
     survey = Survey(supervisor.batch, targets)
     unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
-    if FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline) {
-      supervisor.workers.prepared?.getReady()
-    }
+    isWorkLikely = FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline)
+    // Beside the first look: they load what they need while it goes on.
+    keepReady()
+  }
+
+  /// An equal part of what the user gives; without a word of the user, all that the machine has.
+  private static func memoryLimitBytes(
+    _ given: Int64?, _ desk: AdmissionDesk, needed: Int64, known: Int
+  ) -> Int64 {
+    guard let given else { return desk.memoryBytes }
+    let atOnce = min(desk.cores, known, max(1, Int(clamping: given / max(1, needed))))
+    return given / Int64(max(1, atOnce))
   }
 
   /// What other threads tell the one that decides.
@@ -80,8 +104,8 @@ final class SupervisedRun {
     while true {
       takeUp()
       if running.isEmpty, looking == nil {
-        if waiting.isEmpty, unseen.isEmpty, short.isEmpty { break }
-        if short.isEmpty { continue }
+        if waiting.isEmpty, unseen.isEmpty, short.isEmpty, !isSupplyWaiting { break }
+        if interruption.isRequested, short.isEmpty { continue }
       }
       switch mailbox.take(withinSeconds: 0.25) {
       case .worker(let index, let report): hear(index, report)
@@ -90,7 +114,9 @@ final class SupervisedRun {
       }
       passOnInterrupt()
       killOverdue()
+      killStuck()
     }
+    pool.dismissWaiting()
     // Only now: while workers start, somebody may be about to make a folder in it.
     if let root = targets.first?.layout.root {
       removeIfEmpty(folder: OutputLayout.run(run, in: root).appending("logs"))
@@ -109,25 +135,44 @@ final class SupervisedRun {
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
     var admitted: [Int] = []
     while let index = waiting.first, !interruption.isRequested,
-      admission.canAdmit(memoryBytes: needed)
+      let place = desk.admit(memoryBytes: needed)
     {
       waiting.removeFirst()
-      admission.admit(index, memoryBytes: needed)
-      running[index] = RunningWorker(share: 1)
+      running[index] = RunningWorker(
+        log: LogFile(log(of: index), below: targets[index].layout.root),
+        watch: LifeWatch(supervisor.limits, atSeconds: clock.monotonicSeconds()), place: place,
+        share: 1)
       admitted.append(index)
     }
-    // Each is told at its start what all of them leave it.
+    // Each is told at its start what all of them leave it. They change also with those of other runs.
     giveShares()
     for index in admitted { start(index) }
+    keepReady()
+  }
+
+  /// Has workers started that will be needed when others have ended. None where something is short: they would take
+  /// it from those at work.
+  private func keepReady() {
+    if interruption.isRequested { return pool.dismissWaiting() }
+    let expected =
+      waiting.count + (isWorkLikely ? unseen.count : 0) + (supply != nil && isSupplyFull ? 1 : 0)
+    let most = min(Self.mostReady, desk.cores, expected, desk.freeWorkers - 1)
+    pool.keepReady(max(0, most))
   }
 
   /// Asks for as many captures as could be started now, so that whoever gives them decides to the last
   /// moment what is started next.
   private func takeFromSupply() {
+    isSupplyWaiting = false
     guard let supply, !interruption.isRequested, unseen.isEmpty, looking == nil else { return }
-    let room = admission.cores - running.count - waiting.count
-    guard room > 0 else { return }
-    for target in supply.next(room) {
+    let room = desk.cores - desk.count - waiting.count
+    guard room > 0 else {
+      isSupplyWaiting = running.isEmpty
+      return
+    }
+    let given = supply.next(room)
+    isSupplyFull = given.count == room
+    for target in given {
       waiting.append(targets.count)
       targets.append(target)
       ledger.append(target)
@@ -144,12 +189,26 @@ final class SupervisedRun {
         return false
       }
     } else {
-      admission.limitToRunning()
+      desk.limitToRunning()
       waiting.append(index)
     }
+    pool.dismissWaiting()
+    tellWaiting(index, message)
+    return true
+  }
+
+  private func tellWaiting(_ index: Int, _ message: String?) {
     var event = RunEvent(.waiting, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = message
     events.send(event)
+  }
+
+  /// Tries a capture once more whose worker did not get on. `false` when it was tried before, or nothing starts.
+  private func tryAgain(_ index: Int, after outcome: CaptureOutcome) -> Bool {
+    guard reasonToStartNothing == nil, wasStuck.insert(index).inserted else { return false }
+    let why = outcome.report.message ?? outcome.report.stages.compactMap(\.message).first ?? ""
+    tellWaiting(index, "tried once more: \(why)")
+    waiting.append(index)
     return true
   }
 
@@ -160,7 +219,7 @@ final class SupervisedRun {
 
   /// Has the next captures looked at while there are fewer that need a worker than could be given one.
   private func lookAhead() {
-    guard looking == nil, !unseen.isEmpty, waiting.count < admission.cores else { return }
+    guard looking == nil, !unseen.isEmpty, waiting.count < desk.cores else { return }
     let block = Array(unseen.prefix(survey.blockLength))
     unseen.removeFirst(block.count)
     looking = block
@@ -191,24 +250,15 @@ final class SupervisedRun {
   }
 
   private func start(_ index: Int) {
+    guard let worker = running[index] else { return }
     ledger.start(index)
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
-      share: running[index]?.share ?? 1, memoryLimitBytes: memoryLimitBytes,
+      share: worker.share, memoryLimitBytes: memoryLimitBytes,
       descriptorLimit: DescriptorLimit.original)
-    let log = LogFile(log(of: index), below: targets[index].layout.root)
-    supervisor.workers.start(order, log: log) { [mailbox] report in
+    pool.start(order, log: worker.log) { [mailbox] report in
       mailbox.put(.worker(index, report))
     }
-  }
-
-  /// An equal part of what the user gives; without a word of the user, all that the machine has.
-  private var memoryLimitBytes: Int64 {
-    guard let given = options.memoryBytes else { return admission.memoryBytes }
-    let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
-    let known = supply == nil ? targets.count : options.cores
-    let atOnce = min(options.cores, known, max(1, Int(clamping: given / max(1, needed))))
-    return given / Int64(max(1, atOnce))
   }
 
   private func skipWaiting(_ why: RunLedger.SkipReason) {
@@ -220,7 +270,9 @@ final class SupervisedRun {
   }
 
   private func giveShares() {
-    for (index, cores) in admission.shares where running[index]?.share != cores {
+    let shares = desk.shares
+    for (index, worker) in running {
+      guard let cores = shares[worker.place], cores != worker.share else { continue }
       running[index]?.share = cores
       instruct(index, .share(cores))
     }
@@ -230,13 +282,22 @@ final class SupervisedRun {
 
   private func hear(_ index: Int, _ report: WorkerReport) {
     switch report {
-    case .started(let child, let instructions):
+    case .launched(let child):
       running[index]?.child = child
+      // Given up while it was started, or while another one took its place.
+      if running[index]?.killReason != nil { child.kill() }
+    case .started(let instructions):
+      // Of one that was gone before it took its order.
+      running[index]?.instructions?.close()
       running[index]?.instructions = instructions
       // What had changed while it started.
       instruct(index, .share(running[index]?.share ?? 1))
       if hasPassedOnInterrupt { passOnInterrupt(to: index) }
+    case .said(.begun): running[index]?.watch.hear()
+    case .said(.alive): running[index]?.watch.hear()
     case .said(.event(let event)):
+      // Progress is told whether there is any or not.
+      if event.kind != .progress { running[index]?.watch.hear() }
       running[index]?.trace.hear(event)
       setDeadline(index, event)
       events.send(event)
@@ -254,7 +315,7 @@ final class SupervisedRun {
   private func finish(_ index: Int, _ end: WorkerFailure.End) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
-    admission.release(index)
+    desk.release(worker.place)
     let log = log(of: index)
     var outcome = worker.outcome
     if outcome != nil {
@@ -262,8 +323,7 @@ final class SupervisedRun {
     } else {
       let failure = WorkerFailure(
         target: targets[index], trace: worker.trace, run: run, options: options, clock: clock,
-        log: log,
-        isInterrupted: worker.isInterrupted)
+        log: log, isStuck: worker.isStuck, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, killReason: worker.killReason)
       outcome?.exceededMemory = worker.exceededMemory
     }
@@ -272,8 +332,10 @@ final class SupervisedRun {
         let message =
           outcome.report.message ?? outcome.report.stages.compactMap(\.message).first
         if !takeUpLater(index, message) { ledger.finish(index, outcome) }
+      } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
+        // Its end is told when it is known.
       } else {
-        admission.allowOneMore()
+        desk.allowOneMore()
         ledger.finish(index, outcome)
       }
     }
@@ -327,16 +389,20 @@ final class SupervisedRun {
 
   private func setDeadline(_ index: Int, _ event: RunEvent) {
     guard let stage = event.stage else { return }
+    let now = clock.monotonicSeconds()
     switch event.kind {
     case .stopping:
       // It was asked and cannot be asked again: what does not end now is ended.
-      running[index]?.deadlinesSeconds[stage] = clock.monotonicSeconds() + Self.patienceSeconds
+      let timeout = running[index]?.deadlines[stage]
+      running[index]?.deadlines[stage] = RunningWorker.Deadline(
+        seconds: now + Self.patienceSeconds,
+        isStall: timeout.map { now < $0.seconds - Self.patienceSeconds } ?? true)
     case .started:
-      running[index]?.deadlinesSeconds[stage] = supervisor.batch.pipeline[stage]?
+      running[index]?.deadlines[stage] = supervisor.batch.pipeline[stage]?
         .timeoutNanoseconds.map {
-          clock.monotonicSeconds() + Double($0) / 1e9 + Self.patienceSeconds
+          RunningWorker.Deadline(seconds: now + Double($0) / 1e9 + Self.patienceSeconds)
         }
-    case .finished, .blocked: running[index]?.deadlinesSeconds[stage] = nil
+    case .finished, .blocked: running[index]?.deadlines[stage] = nil
     default: break
     }
   }
@@ -344,12 +410,64 @@ final class SupervisedRun {
   /// A worker stops its overdue stages itself; one that cannot is stopped from here.
   private func killOverdue() {
     let now = clock.monotonicSeconds()
-    for (index, worker) in running {
-      guard let (stage, _) = worker.deadlinesSeconds.first(where: { now > $0.value }) else {
-        continue
+    for (index, worker) in running where worker.killReason == nil {
+      guard let (stage, deadline) = worker.deadlines.first(where: { now > $0.value.seconds })
+      else { continue }
+      if deadline.isStall {
+        killStuck(index, "'\(stage)' showed no progress and did not stop when asked to")
+      } else {
+        kill(index, "'\(stage)' took longer than its timeout and did not stop when asked to")
       }
-      kill(index, "'\(stage)' took longer than its timeout and did not stop when asked to")
     }
+  }
+
+  /// The clock by which a worker stops its stages stands still when its threads do: this one is ours.
+  private func killStuck() {
+    let now = clock.monotonicSeconds()
+    for (index, worker) in running where worker.killReason == nil {
+      guard let child = worker.child else { continue }
+      let verdict = running[index]?.watch.look(
+        atSeconds: now, stallSeconds: stallSeconds(worker),
+        readsAndFaultsCount: worker.trace.running.isEmpty, signs: { ProcessSigns(of: child.id) })
+      switch verdict {
+      case .silent(let seconds):
+        killStuck(
+          index,
+          "its worker process told of no progress for \(Int(seconds.rounded())) s")
+      case .spinning(let seconds):
+        killStuck(
+          index,
+          "its worker process used the processor for \(Int(seconds.rounded())) s without progress")
+      case nil: break
+      }
+    }
+  }
+
+  /// How long a worker may make no progress before it would stop by itself what it runs; `nil`: for ever.
+  private func stallSeconds(_ worker: RunningWorker) -> Double? {
+    let stages = worker.trace.running
+    if stages.isEmpty { return Double(options.stallNanoseconds ?? 600_000_000_000) / 1e9 }
+    var longest = 0.0
+    for stage in stages {
+      let own = supervisor.batch.pipeline[stage]?.stallNanoseconds
+      guard let limit = own ?? options.stallNanoseconds else { return nil }
+      longest = max(longest, Double(limit) / 1e9)
+    }
+    return longest
+  }
+
+  /// Kills a worker that does not get on, once its log tells where its threads stand.
+  private func killStuck(_ index: Int, _ why: String) {
+    guard let worker = running[index], worker.killReason == nil, let child = worker.child else {
+      return
+    }
+    running[index]?.killReason = "\(why), and was killed"
+    running[index]?.isStuck = true
+    let autopsy: @Sendable () -> Void = { [log = worker.log] in
+      WorkerAutopsy.perform(child, why: why, log: log)
+    }
+    // Without a thread for it nothing waits for that.
+    if !JobThread.start(autopsy) { child.kill() }
   }
 
   private func kill(_ index: Int, _ why: String) {

@@ -14,18 +14,37 @@ public struct Supervisor: Sendable {
   let batch: BatchRun
   let source: PipelineSource
   let workers: WorkerProcess
+  let limits: LifeWatch.Limits
 
   /// - Parameters:
   ///   - source: what `batch` has its pipeline from; workers read it again.
   ///   - program: the executable that, called with `arguments`, calls `Worker.run`.
-  ///   - prepared: a copy of it that is asked first.
+  ///   - limits: when a worker that does not get on is killed.
   public init(
     _ batch: BatchRun, source: PipelineSource, program: FilePath, arguments: [String],
-    prepared: PreparedProcess? = nil
+    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
   ) {
     self.batch = batch
     self.source = source
-    workers = WorkerProcess(program: program, arguments: arguments, prepared: prepared)
+    self.limits = limits
+    let readsColor = batch.pipeline.stages.contains { stage in
+      stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port))).contains(.color)
+    }
+    workers = WorkerProcess(
+      program: program, arguments: arguments + (readsColor ? [Self.videoFlag] : []))
+  }
+
+  /// What workers are called with besides, where they will most likely decode a video: they load what that needs
+  /// while they wait for their order.
+  public static let videoFlag = "--video"
+
+  /// What all workers together may use, for one run or for several side by side.
+  public func makeDesk() -> AdmissionDesk {
+    AdmissionDesk(
+      Admission(
+        cores: batch.options.cores,
+        memoryBytes: batch.options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
+        mostWorkers: MachineLimits.workers))
   }
 
   /// Runs everything; never throws.
@@ -39,11 +58,15 @@ public struct Supervisor: Sendable {
   }
 
   /// Runs captures as `supply` gives them, until it gives none while none runs.
+  ///
+  /// - Parameter desk: that of runs that go on at the same time.
   public func run(
-    supply: any TargetSupply, run: String, events: any EventSink, interruption: Interruption
+    supply: any TargetSupply, desk: AdmissionDesk? = nil, run: String, events: any EventSink,
+    interruption: Interruption
   ) -> RunReport {
     let watch = SupervisedRun(
-      self, [], declined: [], supply: supply, run: run, events: events, interruption: interruption)
+      self, [], declined: [], supply: supply, desk: desk, run: run, events: events,
+      interruption: interruption)
     return watch.execute()
   }
 }

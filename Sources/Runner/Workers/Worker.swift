@@ -13,17 +13,29 @@ import SystemPackage
 /// A process that works on one capture and then ends.
 ///
 /// Orders and instructions come in on standard input, events and the outcome go out on standard output;
-/// whatever a library prints goes to the log. The process that started it may kill it at any time, and
-/// when that ends in any way, so does this: the kernel sees to it.
+/// whatever a library prints goes to the log, which comes before the order. The process that started it may kill it
+/// at any time, and when that ends in any way, so does this: the kernel sees to it.
 public enum Worker {
-  /// Works to the end. Throws when the order cannot be read, which is a mistake of ours.
-  public static func run(_ captures: CaptureRegistry, _ stages: StageRegistry) throws {
-    let channel = LineWriter(try ownOutput())
-    var lines = LineReader(.standardInput)
-    guard let line = lines.next() else {
-      throw WorkerError(description: "no instructions were received")
+  /// Works to the end; without an order there is nothing to do. Throws when the order cannot be read, which is a
+  /// mistake of ours.
+  ///
+  /// - Parameter whileWaiting: called when the order is not there yet: loads what most captures need.
+  public static func run(
+    _ captures: CaptureRegistry, _ stages: StageRegistry, whileWaiting: () -> Void
+  ) throws {
+    ThreadStacks.answerRequests()
+    WorkerTrial.begin()
+    let channel = LineWriter(try FileDescriptor.standardOutput.duplicate())
+    if !Connection.isReadable(.standardInput) {
+      warmUp()
+      whileWaiting()
     }
+    guard try takeLog() else { return }
+    var lines = LineReader(.standardInput)
+    guard let line = lines.next() else { return }
     let order = try JSONDecoder().decode(WorkerOrder.self, from: Data(line))
+    send(.begun, to: channel)
+    WorkerTrial.contend()
     let pipeline = try order.pipeline.definition(stages)
     let clock = RunClock.system
     let interruption = Interruption()
@@ -52,7 +64,8 @@ public enum Worker {
     }
     let task = CaptureTask(
       registry: captures, pipeline: pipeline, options: order.options, clock: clock, run: order.run,
-      budget: budget, events: ChannelSink(channel: channel), interruption: interruption)
+      budget: budget, events: ChannelSink(channel: channel), interruption: interruption,
+      heartbeat: Heartbeat { signs in send(.alive(signs: signs), to: channel) })
     send(.ended(task.execute(order.target)), to: channel)
   }
 
@@ -85,11 +98,26 @@ public enum Worker {
     for number in [SIGTERM, SIGUSR2] { sigaction(number, &action, nil) }
   }
 
-  /// Standard output for ourselves; whoever else prints to it prints to standard error.
-  private static func ownOutput() throws -> FileDescriptor {
-    let own = try FileDescriptor.standardOutput.duplicate()
+  /// Takes the log from whoever started this: from now on all that is printed goes there, standard output is for
+  /// nobody else. `false`: there is nothing to do.
+  private static func takeLog() throws -> Bool {
+    switch try Connection.take(from: .standardInput) {
+    case .end: return false
+    case .none: break
+    case .file(let log):
+      _ = try log.duplicate(as: .standardError)
+      try log.close()
+    }
     _ = try FileDescriptor.standardError.duplicate(as: .standardOutput)
-    return own
+    return true
+  }
+
+  /// First uses of what every worker uses, which take milliseconds: code is loaded, types are made.
+  private static func warmUp() {
+    var event = RunEvent(.progress, time: RunClock.system.wallText())
+    event.frames = 1
+    guard let line = try? JSONText.canonical(WorkerMessage.event(event)) else { return }
+    _ = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line))
   }
 
   fileprivate static func send(_ message: WorkerMessage, to channel: LineWriter) {
@@ -101,9 +129,4 @@ public enum Worker {
     let channel: LineWriter
     func send(_ event: RunEvent) { Worker.send(.event(event), to: channel) }
   }
-}
-
-/// A worker that was started by nobody who knows how.
-struct WorkerError: Error, CustomStringConvertible {
-  var description: String
 }

@@ -54,6 +54,8 @@ struct WorkerFailure {
   let options: RunOptions
   let clock: RunClock
   let log: FilePath
+  /// It did not get on, and its log tells where its threads stood.
+  var isStuck = false
   let isInterrupted: Bool
 
   /// - Parameter killReason: why it was killed, if it was.
@@ -73,7 +75,12 @@ struct WorkerFailure {
     if killReason == nil, end.verdict.exit == ExitStatus.internalError {
       why += "; an error in this program: please report it with this capture's log"
     }
-    let lines = LogFile.tail(of: log, lines: 10)
+    if isStuck {
+      why +=
+        "; an error in this program: please report it, with its log, where its threads stood: "
+        + log.shown
+    }
+    let lines = isStuck ? [] : LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
     let verdict =
       killReason == nil

@@ -1,6 +1,7 @@
 import Pipeline
 
-/// All that a worker is told before it starts, as one line of JSON on its standard input.
+/// All that a worker is told before it starts, as one line of JSON on its standard input. Before it, by the same
+/// connection, comes its log.
 public struct WorkerOrder: Sendable, Codable {
   public var target: CaptureTarget
   public var pipeline: PipelineSource
@@ -24,7 +25,12 @@ enum WorkerInstruction: Hashable, Sendable, Codable {
 
 /// What a worker says on its standard output, a line of JSON each.
 enum WorkerMessage: Sendable, Codable {
+  /// The first line: it has its order.
+  case begun
   case event(RunEvent)
+  /// Something has gone on since it said so last: counts frames, files and waits that are in order. Said by the
+  /// thread that would stop a stage which makes no progress.
+  case alive(signs: Int)
   /// It ends itself now: it uses more memory than it may.
   case exceededMemory(usedBytes: Int64)
   /// The last line.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Parallel
 import Pipeline
 import Processes
 import Storage
@@ -7,7 +6,10 @@ import SystemPackage
 
 /// What a worker's thread tells the supervisor.
 enum WorkerReport: Sendable {
-  case started(ChildProcess, instructions: LineWriter)
+  /// The process that is to do the work. Told again when it was gone already and another one takes its place.
+  case launched(ChildProcess)
+  /// It has been given its order.
+  case started(instructions: LineWriter)
   case said(WorkerMessage)
   /// It has ended, after everything it said.
   case ended(ProcessEnd)
@@ -15,111 +17,118 @@ enum WorkerReport: Sendable {
   case failed(FileError)
 }
 
-/// Starts workers and listens to them, each on a thread of its own.
+/// How workers are started, given their order and listened to.
 struct WorkerProcess: Sendable {
   /// The executable that becomes a worker when it is called with `arguments`.
   let program: FilePath
   let arguments: [String]
-  /// A copy of that executable which becomes a worker sooner, as long as it is there.
-  let prepared: PreparedProcess?
   private let identity: FileIdentity?
 
-  init(program: FilePath, arguments: [String], prepared: PreparedProcess? = nil) {
+  init(program: FilePath, arguments: [String]) {
     self.program = program
     self.arguments = arguments
-    self.prepared = prepared
     identity = try? FileIdentity(of: program)
   }
 
-  /// Starts one. `report` is called from its thread, `started` or `failed` first, `ended` last.
-  func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
-  {
-    let isStarted = JobThread.start {
-      do {
-        let (child, reading, instructions) = try spawn(order, log)
-        report(.started(child, instructions: instructions))
-        var lines = LineReader(reading)
-        while let line = lines.next() {
-          // What is no message was printed by somebody else; it is not ours to understand.
-          if let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line)) {
-            report(.said(message))
-          }
-        }
-        try? reading.close()
-        // This thread lives as long as the worker: the kernel ends the worker with it.
-        report(.ended(child.wait()))
-      } catch {
-        report(
-          .failed(
-            error as? FileError
-              ?? FileError(kind: .other, path: program, operation: "make", reason: "\(error)")))
-      }
-    }
-    if !isStarted { report(.failed(Shortage.ofThreads)) }
+  /// One that runs and has no order yet.
+  struct Started: Sendable {
+    var child: ChildProcess
+    /// What it says.
+    var reading: FileDescriptor
+    /// What it is told.
+    var instructions: FileDescriptor
   }
 
-  private typealias Started = (
-    ChildProcess, reading: FileDescriptor, instructions: LineWriter
-  )
+  /// Lines that a worker prints before it has its log, at most.
+  private static let mostEarlyLines = 100
 
-  /// From the prepared process if it can, else by executing the program.
-  private func spawn(_ order: WorkerOrder, _ log: LogFile) throws -> Started {
-    if let prepared, let started = try spawn(order, log, { try prepared.start($0) }) {
-      return started
-    }
-    guard let started = try spawn(order, log, { try ChildProcess($0) }) else {
-      throw FileError(.resourceTemporarilyUnavailable, path: program, operation: "start")
-    }
-    return started
-  }
-
-  /// With pipes of its own for each attempt: what an attempt that failed may have left cannot be mistaken.
-  private func spawn(
-    _ order: WorkerOrder, _ log: LogFile, _ start: (ProcessOrder) throws -> ChildProcess?
-  ) throws -> Started? {
-    let input = try Pipe()
+  /// Starts one. From the thread that it is to end with.
+  ///
+  /// Until it has its log, what it or the loader of the system prints goes where its messages go.
+  func spawn(memoryLimitBytes: Int64?) throws -> Started {
+    let input = try Connection()
     let output: Pipe
     do throws(FileError) {
       output = try Pipe()
     } catch {
-      try? input.reading.close()
-      try? input.writing.close()
+      try? input.ours.close()
+      try? input.theirs.close()
       throw error
     }
-    var isStarted = false
     defer {
-      if !isStarted {
-        try? input.writing.close()
-        try? output.reading.close()
-      }
-    }
-    var process = ProcessOrder(
-      ProgramPath.lasting(program, known: identity).text, arguments)
-    process.input = .descriptor(input.reading)
-    process.output = .descriptor(output.writing)
-    // A terminal's signals are for the supervisor, which passes on what they mean.
-    process.hasOwnGroup = true
-    process.diesWithStarter = true
-    // The runtime's own crash handler keeps a crashed process waiting; what there is to know of a crash,
-    // its signal and message, comes without it.
-    process.environment = ProcessOrder.currentEnvironment.merging(
-      ["SWIFT_BACKTRACE": "enable=no"]
-    ) { given, _ in given }
-    process.dataLimitBytes = order.memoryLimitBytes.map(Self.dataLimit)
-    defer {
-      try? input.reading.close()
+      try? input.theirs.close()
       try? output.writing.close()
     }
-    let line = try JSONText.canonical(order)
-    let child = try log.withDescriptor { file in
-      process.error = .descriptor(file)
-      return try start(process)
+    var order = ProcessOrder(ProgramPath.lasting(program, known: identity).text, arguments)
+    order.input = .descriptor(input.theirs)
+    order.output = .descriptor(output.writing)
+    order.error = .descriptor(output.writing)
+    // A terminal's signals are for the supervisor, which passes on what they mean.
+    order.hasOwnGroup = true
+    order.diesWithStarter = true
+    // The runtime's own crash handler keeps a crashed process waiting; what there is to know of a crash,
+    // its signal and message, comes without it.
+    order.environment = ProcessOrder.currentEnvironment.merging(
+      ["SWIFT_BACKTRACE": "enable=no"]
+    ) { given, _ in given }
+    order.dataLimitBytes = memoryLimitBytes.map(Self.dataLimit)
+    do {
+      return Started(
+        child: try ChildProcess(order), reading: output.reading, instructions: input.ours)
+    } catch {
+      try? input.ours.close()
+      try? output.reading.close()
+      throw error
     }
-    guard let child else { return nil }
-    isStarted = true
-    let instructions = LineWriter(input.writing)
-    instructions.write(line)
-    return (child, output.reading, instructions)
+  }
+
+  /// Ends one that is not needed.
+  func discard(_ started: Started) {
+    started.child.kill()
+    try? started.instructions.close()
+    try? started.reading.close()
+    _ = started.child.wait()
+  }
+
+  /// Gives it its log and its order, and tells what it says until it ends.
+  ///
+  /// - Parameter isLast: `false`: of one that ends before it has taken its order nothing is told.
+  /// - Returns: how it has ended; `nil` when it had not taken its order and `isLast` is `false`.
+  func serve(
+    _ order: WorkerOrder, _ started: Started, _ log: LogFile,
+    _ report: @Sendable (WorkerReport) -> Void, isLast: Bool
+  ) throws -> ProcessEnd? {
+    let instructions = LineWriter(started.instructions)
+    do {
+      let line = try JSONText.canonical(order)
+      try log.withDescriptor { file in
+        // One that is gone takes nothing: its end says so.
+        _ = try? Connection.give(file, over: started.instructions)
+      }
+      report(.launched(started.child))
+      instructions.write(line)
+      report(.started(instructions: instructions))
+    } catch {
+      discard(started)
+      throw error
+    }
+    var lines = LineReader(started.reading)
+    var early: [[UInt8]] = []
+    var hasBegun = false
+    while let line = lines.next() {
+      // What is no message was printed by somebody else; it is not ours to understand.
+      if let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line)) {
+        hasBegun = true
+        report(.said(message))
+      } else if !hasBegun, early.count < Self.mostEarlyLines {
+        early.append(line)
+      }
+    }
+    try? started.reading.close()
+    for line in early { log.write(bytes: line + [UInt8(ascii: "\n")]) }
+    // This thread lives as long as the worker: the kernel ends the worker with it.
+    let end = started.child.wait()
+    return hasBegun || isLast ? end : nil
   }
 
   /// The kernel counts address space, thread stacks included, where the worker's own watch counts

@@ -105,6 +105,26 @@ extension MessageCase {
       for worker in Processes.children(of: run.process.processIdentifier) { kill(worker, SIGSEGV) }
       return try run.finish()
     },
+    MessageCase("program: its worker process told of no progress for …", 1, "please report it") {
+      place in
+      try place.pipeline(slow)
+      let run = try place.start(
+        "run in/a -o out --pipeline p.yaml --stall 1s", ["SCANMILL_SILENCE_SECONDS": "1"])
+      var stopped: [Int32] = []
+      while stopped.count < 2 {
+        try place.wait("a worker with a program") {
+          let workers = Processes.children(of: run.process.processIdentifier)
+          for worker in workers where !Processes.children(of: worker).isEmpty {
+            guard !stopped.contains(worker) else { continue }
+            kill(worker, SIGSTOP)
+            stopped.append(worker)
+            return true
+          }
+          return false
+        }
+      }
+      return try run.finish()
+    },
     MessageCase("program: the worker used … of memory, but its limit is …", 1, "raise --memory") {
       try $0.run("--memory 1MB")
     },

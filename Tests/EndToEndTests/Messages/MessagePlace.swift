@@ -74,8 +74,11 @@ struct MessagePlace {
     try Program.run(words.split(separator: " ").map(String.init), in: path)
   }
 
-  func start(_ words: String) throws -> Running {
-    try Program.start(words.split(separator: " ").map(String.init), in: path)
+  /// - Parameter variables: beside those of the tests.
+  func start(_ words: String, _ variables: [String: String] = [:]) throws -> Running {
+    try Program.start(
+      words.split(separator: " ").map(String.init), in: path,
+      environment: ProcessInfo.processInfo.environment.merging(variables) { $1 })
   }
 }
 

@@ -45,6 +45,26 @@ struct RunningJobsTests {
     #expect(job.cancellation.isCancelled && !job.cancellation.isCancelledFromOutside)
   }
 
+  @Test("Who waits for a core that others have, or for a disk, does not stall; a disk has an hour")
+  func waiting() {
+    var running = RunningJobs()
+    let stall: Int64 = 600_000_000_000
+    let job = running.start(Self.stage("slow"), atSeconds: 0, stall: stall, abort: Cancellation())
+    job.progress.follow { true }
+    for minute in 1...100 {
+      #expect(
+        running.stopOverdue(atSeconds: Double(minute) * 60, waitsForDisk: { false }) == [:])
+    }
+    job.progress.follow { false }
+    var end: Int?
+    for minute in 101...300 where end == nil {
+      let stopped = running.stopOverdue(atSeconds: Double(minute) * 60, waitsForDisk: { true })
+      if !stopped.isEmpty { end = minute }
+    }
+    // An hour more than the ten minutes.
+    #expect(end.map { (168...173).contains($0) } == true, "\(end ?? 0)")
+  }
+
   @Test(
     "An interrupt lets those end that will be done within the grace at their present rate",
     arguments: [

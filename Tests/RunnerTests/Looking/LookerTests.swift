@@ -1,5 +1,8 @@
 import Captures
+import Processes
+import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -44,13 +47,38 @@ import Testing
 
   @Test func `who takes too long is ended`() throws {
     let process = try LookProcess(
-      program: "/bin/sh", arguments: ["-c", "exec sleep 1000"], memoryBytes: 1 << 30)
+      program: "/bin/sh", arguments: ["-c", "exec sleep 1000"], memoryBytes: 1 << 30,
+      limits: LifeWatch.Limits())
     let failure = try #require(throws: LookFailure.self) {
       try process.ask(
         LookQuestion(Self.recognition), patience: Patience(Self.recognition, usualSeconds: 0.1))
     }
     #expect(failure.kind == .limit)
     #expect(failure.description.contains("was stopped"))
+  }
+
+  @Test func `one that computes without end or stands still is tried twice`() throws {
+    let folder = try TemporaryFolder()
+    let tries = folder.path.appending("tries")
+    for (way, words) in [
+      ("while :; do :; done", "used the processor for"), ("kill -STOP $$", "made no progress for"),
+    ] {
+      var limits = LifeWatch.Limits()
+      limits.spinSeconds = way.contains("STOP") ? 1000 : 1
+      // Beyond ten minutes without any sign.
+      limits.silenceSeconds = way.contains("STOP") ? -598 : 1000
+      let looker = Looker(
+        program: "/bin/sh", arguments: ["-c", "echo x >> '\(tries)'; \(way)"], atOnce: 1,
+        limits: limits)
+      let failure = try #require(throws: LookFailure.self) {
+        try looker.ask(LookQuestion(Self.recognition))
+      }
+      #expect(failure.kind == .stuck && failure.kind.isOurMistake)
+      #expect(failure.description.contains(words), "\(failure)")
+      #expect(failure.description.contains("(sh)") && failure.description.contains("state "))
+      #expect(LogFile.tail(of: tries, lines: 9).count == 2)
+      try FileSystem.remove(tries)
+    }
   }
 
   @Test func `a program that is not there is a failure, not a crash`() {

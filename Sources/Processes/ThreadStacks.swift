@@ -1,0 +1,77 @@
+import CPlatform
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Where the threads of a process of ours stand: told before it is killed because it does not get on.
+public enum ThreadStacks {
+  /// From now on this process writes the stacks of its threads to standard error when another one asks.
+  public static func answerRequests() { scanmill_tell_stacks() }
+
+  /// For tests: a thread of this process that gets SIGSYS never goes on.
+  ///
+  /// - Parameter spins: whether it computes for ever, or stands still.
+  public static func freezeOnRequest(spins: Bool) { scanmill_freeze_on_request(spins ? 1 : 0) }
+
+  /// Writes where each thread of a process stands: first what the kernel tells, a line or two for each, then the
+  /// process itself its stacks, as far as its threads still answer: those that are stopped do not.
+  ///
+  /// Takes up to three seconds.
+  ///
+  /// - Parameters:
+  ///   - write: takes the text of the kernel.
+  ///   - size: how much the process itself has written to its standard error so far.
+  public static func tell(of id: pid_t, write: (String) -> Void, size: () -> Int64) {
+    let threads = ProcessText.threads(of: id)
+    write(threads.map { line(id, $0) }.joined(separator: "\n"))
+    var asked = 0
+    for thread in threads where answers(id, thread) {
+      if scanmill_ask_for_stack(id, thread) == 0 { asked += 1 }
+    }
+    if asked == 0 { return }
+    // Until nothing more comes.
+    let begin = size()
+    var last = begin
+    var quiet = 0
+    for _ in 0..<60 {
+      usleep(50_000)
+      let now = size()
+      quiet = now == last ? quiet + 1 : 0
+      last = now
+      if quiet >= 6, now > begin { return }
+    }
+  }
+
+  /// Whether the thread would take the signal that asks for its stack, and is not ended by it.
+  private static func answers(_ id: pid_t, _ thread: pid_t) -> Bool {
+    let bit = UInt64(1) << UInt64(scanmill_stack_signal() - 1)
+    let status = ProcessText.of("/proc/\(id)/task/\(thread)/status")
+    func mask(_ name: String) -> UInt64 {
+      status.split(separator: "\n").first { $0.hasPrefix(name) }
+        .flatMap { UInt64($0.dropFirst(name.count).drop { $0 == "\t" || $0 == " " }, radix: 16) }
+        ?? 0
+    }
+    return mask("SigCgt:") & bit != 0 && mask("SigBlk:") & bit == 0
+  }
+
+  private static func line(_ id: pid_t, _ thread: pid_t) -> String {
+    let folder = "/proc/\(id)/task/\(thread)"
+    func text(_ name: String) -> String {
+      ProcessText.of("\(folder)/\(name)").split(separator: "\n").joined(separator: " < ")
+    }
+    let fields = ProcessText.statusFields("\(folder)/stat") ?? []
+    var words = ["thread \(thread) (\(text("comm")))", "state \(fields.first ?? "?")"]
+    if fields.count > 12 {
+      words.append("\(fields[11]) + \(fields[12]) ticks of processor time")
+    }
+    let place = text("wchan")
+    if !place.isEmpty, place != "0" { words.append("waits in \(place)") }
+    let call = text("syscall").split(separator: " ").prefix(4).joined(separator: " ")
+    if !call.isEmpty { words.append("system call \(call)") }
+    let stack = text("stack")
+    if !stack.isEmpty { words.append("kernel: \(stack)") }
+    return "  " + words.joined(separator: ", ")
+  }
+}

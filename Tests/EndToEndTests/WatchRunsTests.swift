@@ -1,0 +1,116 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// One capture that takes long, or hangs, never keeps those that wait from being processed.
+@Suite("Runs of a watcher side by side")
+struct WatchRunsTests {
+  /// Captures whose name begins with "long" wait for a file.
+  private static func scene() throws -> WatchScene {
+    let output = "$(dirname \"$(dirname \"$(dirname \"$1\")\")\")"
+    return try WatchScene(
+      """
+        imu: {uses: match-imu}
+        count:
+          uses: command
+          needs: {source: imu}
+          with:
+            command:
+              - sh
+              - -c
+              - 'case $2 in long*) echo > $1/begun; until test -e \(output)/go; do sleep 0.1; done;; esac; echo > $1/x'
+              - sh
+              - "{output}"
+              - "{id}"
+      """)
+  }
+
+  private static func release(_ scene: WatchScene) throws {
+    try Data().write(to: URL(filePath: scene.output.appending("go").string))
+  }
+
+  private static func runs(_ scene: WatchScene) -> [String] {
+    ((try? FileSystem.names(in: scene.output.appending("runs"))) ?? []).sorted()
+  }
+
+  private static func isAtWork(_ scene: WatchScene, _ name: String) -> Bool {
+    let staging = scene.output.appending(name).appending(".staging")
+    return ((try? FileSystem.names(in: staging)) ?? []).contains { attempt in
+      FileSystem.exists(staging.appending(name: attempt).appending("begun"))
+    }
+  }
+
+  @Test(
+    "A run that is full does not hold back the next one; together they keep to their cores")
+  func full() throws {
+    let scene = try Self.scene()
+    try scene.put("long")
+    let watcher = try scene.start("--captures-per-run", "2", "-j", "2")
+    try scene.wait("the long one") { Self.isAtWork(scene, "long") }
+    let names = ["b", "c", "d", "e", "f"]
+    for name in names { try scene.put(name) }
+    try scene.wait("all others, while the long one is at work") {
+      names.allSatisfy { scene.isDone($0) }
+    }
+    #expect(!scene.isDone("long"))
+    #expect(Self.runs(scene).count >= 3)
+    // One core is the long one's: the others went one after the other.
+    let workers = Processes.children(of: watcher.process.processIdentifier)
+    #expect(workers.count <= 2)
+    try Self.release(scene)
+    try scene.wait("the long one's end") { scene.isDone("long") }
+    try scene.wait("rest") { scene.waiting == [:] }
+    #expect(try watcher.stop().status == 143)
+    // Every capture stands in the record of exactly one run, and every run came to its end.
+    var recorded: [String] = []
+    for run in Self.runs(scene) {
+      let data = try Data(
+        contentsOf: URL(
+          filePath: scene.output.appending("runs").appending(run).appending("run.json").string))
+      let record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+      let captures = try #require(record["captures"] as? [[String: Any]])
+      #expect(captures.count <= 2)
+      #expect(record["exit"] as? Int == 0)
+      recorded += captures.compactMap { $0["id"] as? String }
+    }
+    #expect(recorded.sorted() == names + ["long"])
+  }
+
+  @Test(
+    "A pipeline that is read again is that of the next captures at once, beside what is at work")
+  func reload() throws {
+    let scene = try Self.scene()
+    try scene.put("long")
+    let watcher = try scene.start("-j", "2")
+    try scene.wait("the long one") { Self.isAtWork(scene, "long") }
+    let old = try String(contentsOfFile: scene.pipeline, encoding: .utf8)
+    try Data((old + "  more: {uses: export-tables}\n").utf8)
+      .write(to: URL(filePath: scene.pipeline))
+    watcher.signal(SIGHUP)
+    try scene.put("b")
+    try scene.wait("the new pipeline") { scene.isDone("b", "more") }
+    #expect(!scene.isDone("long"))
+    try Self.release(scene)
+    // Once more, by the new one.
+    try scene.wait("the long one's end") { scene.isDone("long", "more") }
+    #expect(try watcher.stop().status == 143)
+  }
+
+  @Test(
+    "What a watcher that ends had given to several runs is interrupted, and taken up by the next")
+  func ended() throws {
+    let scene = try Self.scene()
+    for name in ["long1", "long2", "long3"] { try scene.put(name) }
+    let watcher = try scene.start("--captures-per-run", "1", "-j", "2", "--grace", "0s")
+    try scene.wait("two at work") {
+      ["long1", "long2", "long3"].count { Self.isAtWork(scene, $0) } == 2
+    }
+    #expect(Self.runs(scene).count == 2)
+    #expect(try watcher.stop().status == 143)
+    try Self.release(scene)
+    #expect(try scene.once().status == 0)
+    #expect(["long1", "long2", "long3"].allSatisfy { scene.isDone($0) })
+  }
+}
