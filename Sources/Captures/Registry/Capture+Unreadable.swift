@@ -34,15 +34,13 @@ extension Capture {
 
   /// Why a file that is there cannot be opened.
   private static func problem(_ path: FilePath) -> FileError? {
-    do {
+    do throws(Errno) {
       // Not blocking: a named pipe is told by its readers.
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      let file = try EnclosedPaths.openForReading(path)
       try? file.close()
       return nil
-    } catch let errno as Errno {
-      return errno == .noSuchFileOrDirectory ? nil : FileError(errno, path: path, operation: "open")
     } catch {
-      return nil
+      return error == .noSuchFileOrDirectory ? nil : FileError(error, path: path, operation: "open")
     }
   }
 }

@@ -15,11 +15,14 @@ struct StraboFiles {
   private(set) var thumbnail: FilePath?
 
   private let folder: FilePath
+  /// The same, held open.
+  private let root: EnclosedFolder?
   private let info: StraboInfo
   private let warnings: WarningCollector
 
   init(_ folder: FilePath, _ info: StraboInfo, _ warnings: WarningCollector) {
     self.folder = folder
+    root = try? EnclosedFolder(folder)
     self.info = info
     self.warnings = warnings
     thumbnail = find(.thumbnail)
@@ -130,11 +133,12 @@ struct StraboFiles {
     _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
   ) -> FilePath? {
     let path = folder.appending(name: name)
-    guard (try? FileIdentity(of: path)) != nil else { return nil }
-    if PathSafety.resolves(path, inside: folder) { return path }
-    if seen.insert(path).inserted {
+    switch root?.look(at: name) {
+    case .file: return path
+    case .outside where seen.insert(path).inserted:
       warnings.add(
         .pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
+    default: break
     }
     return nil
   }

@@ -17,6 +17,7 @@ extension MetricsText {
         kind: .other, path: file, operation: "write", reason: "is not the name of a file")
     }
     let above = file.removingLastComponent()
+    EnclosedPaths.leaveOpen(above)
     let folder = try HeldFolder.following(above)
     if let present = try folder.entry(name), present.kind != .file {
       throw FileError.notOurs(
