@@ -71,7 +71,9 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
-    .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
+    .target(
+      name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("sqlite3")]),
 
     module("Geometry", []),
     module("Parallel", []),

@@ -31,7 +31,7 @@ public enum FileCost {
   /// rights beyond reading them. A request: pages that another process has mapped stay.
   public static func dropFromCache(_ files: some Sequence<FilePath>) {
     for path in files {
-      guard let file = try? FileDescriptor.open(path, .readOnly, options: .nonBlocking) else {
+      guard let file = try? EnclosedPaths.openForReading(path) else {
         continue
       }
       fsync(file.rawValue)

@@ -1,3 +1,4 @@
+import CPlatform
 import Captures
 import FoundationEssentials
 import GRDB
@@ -90,7 +91,7 @@ public final class Catalog: Sendable {
     configuration.busyMode = .timeout(1)
     guard
       let database = try? DatabaseQueue(
-        path: root.appending(Self.fileName).string, configuration: configuration),
+        path: try Self.path(in: root), configuration: configuration),
       let found = try? database.read({ try Self.signature($0) }), found == signature
     else { return nil }
     self.database = database
@@ -187,8 +188,21 @@ public final class Catalog: Sendable {
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
     }
-    return try DatabaseQueue(path: root.appending(fileName).string, configuration: configuration)
+    return try DatabaseQueue(path: path(in: root), configuration: configuration)
   }
+
+  /// The output itself may be reached through links; the database in it is none.
+  private static func path(in root: FilePath) throws -> String {
+    guard followsNoLinks else {
+      throw FileError(
+        kind: .other, path: root.appending(fileName), operation: "open",
+        reason: "SQLite cannot be kept from following links")
+    }
+    return try PathSafety.resolve(root).appending(fileName).string
+  }
+
+  /// SQLite follows none from then on.
+  private static let followsNoLinks = scanmill_sqlite_without_links() == 0
 
   /// Under a lock, so that of two who find nothing useful one makes it.
   private static func make(

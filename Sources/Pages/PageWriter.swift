@@ -55,6 +55,7 @@ public struct PageWriter: Sendable {
     self.root = root
     self.redaction = redaction
     self.maker = maker
+    EnclosedPaths.enclose(root, links: .none)
   }
 
   /// Writes all pages; the path of the page of the night. Throws `FileError` when that one cannot be

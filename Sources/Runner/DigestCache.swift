@@ -27,6 +27,8 @@ public final class DigestCache: Sendable {
   private let file: FilePath
   /// What the user named; below it no link is followed.
   private let root: FilePath
+  /// Below it no link that leads out is followed.
+  private let capture: FilePath?
   private let state: Mutex<State>
   private let nowNanoseconds: @Sendable () -> Int64
   /// Stamps that files were found to have a moment ago.
@@ -35,11 +37,13 @@ public final class DigestCache: Sendable {
   /// What is remembered in `file`; an absent or damaged file is an empty cache. It is read when first
   /// something is asked that `known` does not tell. Files among `unchanged` are not looked at again.
   init(
-    _ file: FilePath, known: [String: Entry] = [:], unchanged: [String: FileStamp] = [:],
+    _ file: FilePath, capture: FilePath? = nil, known: [String: Entry] = [:],
+    unchanged: [String: FileStamp] = [:],
     nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
   ) {
     self.file = file
     root = file.removingLastComponent().removingLastComponent().removingLastComponent()
+    self.capture = capture
     self.nowNanoseconds = nowNanoseconds
     self.unchanged = unchanged
     state = Mutex(State(entries: known))
@@ -52,6 +56,7 @@ public final class DigestCache: Sendable {
 
   func digest(of path: String) throws(FileError) -> Digest {
     if let stamp = unchanged[path], let known = entry(path, stamp) { return known.sha256 }
+    if let capture { EnclosedPaths.enclose(capture, links: .inside) }
     guard let stamp = FileStamp(of: path) else {
       let path = FilePath(text: path)
       _ = try FileIdentity(of: path)  // Says why.

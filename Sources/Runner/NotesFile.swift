@@ -30,6 +30,7 @@ public enum NotesFile {
   public static func write(_ bytes: [UInt8], _ name: String, ofOutput root: FilePath)
     throws(FileError)
   {
+    EnclosedPaths.enclose(root, links: .none)
     try HeldFolder.making(following: root).makeFolder(folderName).replace(name, with: bytes)
   }
 

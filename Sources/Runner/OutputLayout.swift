@@ -8,9 +8,23 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   /// The capture's folder name.
   public var name: String
 
+  /// From then on no link below `root` is followed in this process, whoever opens a path there; on the way
+  /// to it links are.
   public init(root: FilePath, name: String) {
     self.root = root
     self.name = name
+    EnclosedPaths.enclose(root, links: .none)
+  }
+
+  private enum CodingKeys: CodingKey {
+    case root, name
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      root: try values.decode(CodedPath.self, forKey: .root).wrappedValue,
+      name: try values.decode(String.self, forKey: .name))
   }
 
   public var folder: FilePath { root.appending(name) }
@@ -69,7 +83,8 @@ public struct OutputLayout: Hashable, Sendable, Codable {
 
   /// The folder of a run's journal.
   public static func run(_ id: String, in root: FilePath) -> FilePath {
-    root.appending("runs").appending(id)
+    EnclosedPaths.enclose(root, links: .none)
+    return root.appending("runs").appending(id)
   }
 
   /// The folder of a run's logs about one capture.

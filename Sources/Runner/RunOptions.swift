@@ -56,5 +56,6 @@ public struct RunOptions: Sendable, Codable {
   public init(output: FilePath, cores: Int) {
     self.output = output
     self.cores = cores
+    EnclosedPaths.enclose(output, links: .none)
   }
 }

@@ -27,7 +27,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
   /// devices are refused.
   public init(ofFileAt path: FilePath) throws(FileError) {
     do {
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      let file = try EnclosedPaths.openForReading(path)
       self = try file.closeAfter {
         _ = try FileIdentity(file, path: path)
         return try Digest(reading: file)

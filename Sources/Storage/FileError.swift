@@ -44,6 +44,10 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
 
   /// From the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
+    if let refusal = EnclosedPaths.refusal(of: path, errno, operation: operation) {
+      self = refusal
+      return
+    }
     switch errno {
     case .noSuchFileOrDirectory where operation == "make folder":
       self.init(
@@ -93,6 +97,12 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     remedy: String = "move it away, or choose another --output"
   ) -> FileError {
     FileError(kind: .notOurs, path: path, operation: operation, reason: reason, remedy: remedy)
+  }
+
+  /// A link in the place of something of ours, or on the way to it.
+  static func link(_ path: FilePath, operation: String) -> FileError {
+    notOurs(
+      path, "is a symbolic link; inside the output no link is followed", operation: operation)
   }
 
   private static let limitRemedy: [Errno: String] = [

@@ -11,10 +11,10 @@ public struct FileIdentity: Hashable, Sendable, Codable {
   public var inode: UInt64
   public var device: UInt64
 
-  /// Follows symbolic links. Only regular files have an identity.
+  /// Follows symbolic links as far as `EnclosedPaths` allows. Only regular files have an identity.
   public init(of path: FilePath) throws(FileError) {
     var status = stat()
-    guard path.withPlatformString({ stat($0, &status) }) == 0 else {
+    guard EnclosedPaths.look(path, &status) == 0 else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
     }
     try self.init(status, path: path)

@@ -157,9 +157,7 @@ public final class FileLock: Sendable {
   /// Whether somebody holds the lock at `path` now; never, where the file system has no locks. Creates
   /// nothing. The look takes the lock for an instant, shared; who asks for it in earnest asks twice.
   public static func isHeld(at path: FilePath) -> Bool {
-    let opened = path.withPlatformString {
-      open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    }
+    let opened = EnclosedPaths.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     guard opened >= 0 else { return false }
     defer {
       // As in `deinit`: a look must not last as long as the start of another program.

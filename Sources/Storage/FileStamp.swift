@@ -25,22 +25,25 @@ public struct FileStamp: Hashable, Sendable, Codable {
     self.inode = inode
   }
 
-  /// Follows symbolic links; `nil` when there is no regular file.
+  /// Follows symbolic links as far as `EnclosedPaths` allows; `nil` when there is no regular file.
   public init?(of path: FilePath) {
-    var status = stat()
-    guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
-    self.init(status)
+    self.init(of: path.text)
   }
 
-  /// The same of a path as `PathText` carries it. One system call.
+  /// The same of a path as `PathText` carries it.
   public init?(of path: String) {
     var status = stat()
-    guard PathText.withCString(path, { stat($0, &status) }) == 0 else { return nil }
+    guard EnclosedPaths.look(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
   init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.init(ofAnything: status)
+  }
+
+  /// Of what is no regular file as well: a link by itself.
+  init(ofAnything status: stat) {
     bytes = Int64(status.st_size)
     modifiedNanoseconds = Self.nanoseconds(status.st_mtim)
     changedNanoseconds = Self.nanoseconds(status.st_ctim)

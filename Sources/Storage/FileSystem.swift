@@ -10,18 +10,19 @@ public enum FileSystem {
   /// Whether anything (a dangling link too) is at `path`.
   public static func exists(_ path: FilePath) -> Bool {
     var status = stat()
-    return path.withPlatformString { lstat($0, &status) } == 0
+    return EnclosedPaths.look(path, &status, followsLast: false) == 0
   }
 
   public static func isFolder(_ path: FilePath) -> Bool {
     var status = stat()
-    return path.withPlatformString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return EnclosedPaths.look(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Whether `path` itself is a symbolic link.
   public static func isLink(_ path: FilePath) -> Bool {
     var status = stat()
-    return path.withPlatformString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
+    return EnclosedPaths.look(path, &status, followsLast: false) == 0
+      && status.st_mode & S_IFMT == S_IFLNK
   }
 
   /// Makes `path` and the folders above it; a folder that exists already is fine.
@@ -34,7 +35,7 @@ public enum FileSystem {
     var failure = Errno.noSuchFileOrDirectory
     for _ in 0..<mostSweeps {
       if hasParent { try makeFolder(parent) }
-      if path.withPlatformString({ mkdir($0, 0o777) }) == 0 { return }
+      if EnclosedPaths.withParent(of: path, { mkdirat($0, $1, 0o777) }) == 0 { return }
       failure = Errno(rawValue: errno)
       if failure == .fileExists {
         if isFolder(path) { return }
@@ -44,7 +45,9 @@ public enum FileSystem {
         break
       }
     }
-    throw FileError(failure, path: path, operation: "make folder")
+    throw EnclosedPaths.refusal(
+      of: path, .tooManySymbolicLinkLevels, operation: "make folder")
+      ?? FileError(failure, path: path, operation: "make folder")
   }
 
   /// How often in a row a folder just made may be gone before something else must be wrong.
@@ -69,7 +72,9 @@ public enum FileSystem {
 
   /// Renames within one file system, replacing a file at `to`.
   public static func rename(_ from: FilePath, to: FilePath) throws(FileError) {
-    let failed = from.withPlatformString { a in to.withPlatformString { b in Glibc.rename(a, b) } }
+    let failed = EnclosedPaths.withParent(of: from) { fromFolder, from in
+      EnclosedPaths.withParent(of: to) { renameat(fromFolder, from, $0, $1) }
+    }
     guard failed == 0 else {
       throw FileError(Errno(rawValue: errno), path: to, operation: "rename")
     }
@@ -77,11 +82,11 @@ public enum FileSystem {
 
   /// Renames within one file system to a name that nothing has yet.
   public static func renameNew(_ from: FilePath, to: FilePath) throws(FileError) {
-    let code = from.withPlatformString { a in
-      to.withPlatformString { b in scanmill_rename_new(a, b) }
+    let code = EnclosedPaths.withParent(of: from) { fromFolder, from in
+      EnclosedPaths.withParent(of: to) { scanmill_rename_new_entry(fromFolder, from, $0, $1) }
     }
     guard code == 0 else {
-      throw FileError(Errno(rawValue: code), path: to, operation: "publish")
+      throw FileError(Errno(rawValue: code < 0 ? errno : code), path: to, operation: "publish")
     }
   }
 
@@ -150,7 +155,7 @@ public enum FileSystem {
   private static func withOpen(
     _ folder: FilePath, _ body: (Int32) -> Int32
   ) throws(FileError) {
-    let descriptor = folder.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
+    let descriptor = EnclosedPaths.open(folder, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw FileError(Errno(rawValue: errno), path: folder, operation: "open")
     }

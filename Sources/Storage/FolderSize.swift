@@ -20,7 +20,7 @@ public struct FolderSize: Hashable, Sendable {
   /// looked at counts nothing.
   public init(of path: FilePath) {
     var status = stat()
-    guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return }
+    guard EnclosedPaths.look(path, &status, followsLast: false) == 0 else { return }
     if status.st_mode & S_IFMT == S_IFDIR {
       for name in (try? FileSystem.names(in: path)) ?? [] {
         self += FolderSize(of: path.appending(name))

@@ -51,6 +51,19 @@ extension HeldFolder {
   public static func contents(
     of path: FilePath, below root: FilePath, limit: Int = 1 << 28
   ) -> [UInt8]? {
+    guard let (folder, last) = place(of: path, below: root) else { return nil }
+    return (try? folder.contents(of: last, limit: limit)).flatMap { $0 }
+  }
+
+  /// The same file, opened for reading.
+  public static func file(_ path: FilePath, below root: FilePath) -> FileDescriptor? {
+    guard let (folder, last) = place(of: path, below: root) else { return nil }
+    return (try? folder.openFile(last)).flatMap { $0 }
+  }
+
+  private static func place(
+    of path: FilePath, below root: FilePath
+  ) -> (folder: HeldFolder, name: String)? {
     var rest = path
     guard rest.removePrefix(root), let last = rest.lastComponent?.string else { return nil }
     do throws(FileError) {
@@ -59,7 +72,7 @@ extension HeldFolder {
         guard let inner = try folder.folder(component.string) else { return nil }
         folder = inner
       }
-      return try folder.contents(of: last, limit: limit)
+      return (folder, last)
     } catch {
       return nil
     }
@@ -123,6 +136,24 @@ extension HeldFolder {
       unlinkat(descriptor, name, 0)
       if let error = error as? FileError { throw error }
       throw FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "write")
+    }
+  }
+
+  /// Makes a file of exactly these bytes in one step. `false`, and nothing done, when the name is taken.
+  public func writeNew(_ bytes: [UInt8], as name: String) throws(FileError) -> Bool {
+    try check(name)
+    let beside = Replacement.name(of: name)
+    try write(bytes, as: beside)
+    defer { unlinkat(descriptor, beside, 0) }
+    // Atomic also where `renameat2` is not: a second link is refused.
+    if linkat(descriptor, beside, descriptor, name, 0) == 0 { return true }
+    if errno == EEXIST { return false }
+    do throws(FileError) {
+      try renameNew(beside, to: self, as: name)
+      return true
+    } catch {
+      if try entry(name) != nil { return false }
+      throw error
     }
   }
 

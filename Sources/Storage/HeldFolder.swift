@@ -37,10 +37,10 @@ public final class HeldFolder: Sendable {
     return HeldFolder(descriptor, path, FolderEntry(status))
   }
 
-  /// The folder at a path that the user named: links on the way and at its end are followed.
+  /// The folder at a path that the user named: links on the way and at its end are followed, as far as
+  /// `EnclosedPaths` allows.
   public static func following(_ path: FilePath) throws(FileError) -> HeldFolder {
-    let place = path.isEmpty ? FilePath(".") : path
-    let opened = place.withPlatformString { open($0, openFlags) }
+    let opened = EnclosedPaths.open(path.isEmpty ? FilePath(".") : path, openFlags)
     guard opened >= 0 else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "open")
     }
@@ -158,7 +158,7 @@ public final class HeldFolder: Sendable {
   /// Whether its path, links followed, still leads here.
   public var isInPlace: Bool {
     var status = stat()
-    return path.withPlatformString { stat($0, &status) } == 0
+    return EnclosedPaths.look(path, &status) == 0
       && FolderEntry(status).isSame(as: identity)
   }
 
@@ -192,7 +192,9 @@ public final class HeldFolder: Sendable {
   }
 
   private func refusal(_ name: String, _ found: FolderEntry, operation: String) -> FileError {
-    let why = found.kind == .link ? "; inside the output no link is followed" : ""
-    return FileError.notOurs(path.appending(name: name), found.phrase + why, operation: operation)
+    let place = path.appending(name: name)
+    return found.kind == .link
+      ? FileError.link(place, operation: operation)
+      : FileError.notOurs(place, found.phrase, operation: operation)
   }
 }

@@ -15,33 +15,38 @@ public final class InputFile: Sendable {
   public let identity: FileIdentity
   private let descriptor: FileDescriptor
 
-  /// Opens `path`, following symbolic links.
-  ///
-  /// - Parameter root: a folder, without links in its own path, that the file must lie in after all
-  ///   links are resolved; what lies elsewhere is not opened.
-  public init(_ path: FilePath, inside root: FilePath? = nil) throws(FileError) {
+  /// Opens `path`, following symbolic links as far as `EnclosedPaths` allows.
+  public convenience init(_ path: FilePath) throws(FileError) {
+    try self.init(path) { flags in
+      let opened = EnclosedPaths.open(path, flags)
+      return opened < 0 ? -errno : opened
+    }
+  }
+
+  /// Opens a path relative to an enclosed folder.
+  public convenience init(_ relative: String, in folder: EnclosedFolder) throws(FileError) {
+    let path = folder.path.pushing(FilePath(text: relative))
+    try self.init(path) { folder.open(relative, $0) }
+  }
+
+  /// - Parameter open: opens the file with these flags: a descriptor, or a negative error number.
+  private init(_ path: FilePath, open: (_ flags: Int32) -> Int32) throws(FileError) {
     self.path = path
     // A handle that opens nothing, so that what is checked is what will be read.
-    let handle = path.withPlatformString { open($0, Self.pathOnly | O_CLOEXEC) }
+    let handle = open(EnclosedFolder.pathOnly | O_CLOEXEC)
     guard handle >= 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "open")
+      throw FileError(Errno(rawValue: -handle), path: path, operation: "open")
     }
     defer { close(handle) }
     identity = try FileIdentity(FileDescriptor(rawValue: handle), path: path)
-    let own = "/proc/self/fd/\(handle)"
-    if let root {
-      guard let place = Self.target(of: own) ?? Self.real(path), place.starts(with: root) else {
-        throw FileError(
-          kind: .other, path: path, operation: "open", reason: "it leads outside of \(root)")
-      }
-    }
-    var opened = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    if opened < 0, errno == ENOENT || errno == ENOTDIR {
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    var opened = Glibc.open("/proc/self/fd/\(handle)", flags)
+    if opened < 0 {
       // Without /proc.
-      opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+      opened = errno == ENOENT || errno == ENOTDIR ? open(flags) : -errno
     }
     guard opened >= 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "open")
+      throw FileError(Errno(rawValue: -opened), path: path, operation: "open")
     }
     descriptor = FileDescriptor(rawValue: opened)
   }
@@ -85,21 +90,5 @@ public final class InputFile: Sendable {
     }
     if let failure { throw FileError(failure, path: path, operation: "read") }
     return bytes
-  }
-
-  /// `O_PATH`, which the module of the C library leaves out; the same on every Linux machine that Swift
-  /// runs on.
-  private static let pathOnly: Int32 = 0o10_000_000
-
-  private static func target(of link: String) -> FilePath? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-    let count = readlink(link, &buffer, buffer.count - 1)
-    return count > 0 ? FilePath(platformString: buffer) : nil
-  }
-
-  private static func real(_ path: FilePath) -> FilePath? {
-    guard let real = path.withPlatformString({ realpath($0, nil) }) else { return nil }
-    defer { free(real) }
-    return FilePath(platformString: real)
   }
 }

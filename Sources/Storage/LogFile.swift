@@ -61,7 +61,7 @@ public final class LogFile: Sendable {
   /// The last lines of a file, at most `count` and about 8 KB, fit to be shown; none if it cannot be
   /// read.
   public static func tail(of path: FilePath, lines count: Int) -> [String] {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
+    guard let file = try? EnclosedPaths.openForReading(path) else {
       return []
     }
     defer { try? file.close() }

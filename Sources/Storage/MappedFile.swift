@@ -26,7 +26,7 @@ public final class MappedFile: Sendable {
   public init(_ path: FilePath) throws(FileError) {
     do {
       // Not blocking: a named pipe must be refused, not waited for.
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      let file = try EnclosedPaths.openForReading(path)
       defer { try? file.close() }
       let identity = try FileIdentity(file, path: path)
       let bytes = Int(identity.bytes)

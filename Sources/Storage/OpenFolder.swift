@@ -11,26 +11,35 @@ public final class OpenFolder: Sendable {
   /// `nil` when there is no folder that can be read. Links on the way are followed, one at the end
   /// unless `followsLinks` is `false`.
   public init?(_ path: String, followsLinks: Bool = true) {
-    descriptor = PathText.withCString(path) {
-      open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
-    }
+    descriptor = EnclosedPaths.open(
+      path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else { return nil }
   }
 
-  /// Throws what keeps it from being read: absent, no folder, forbidden. Follows symbolic links.
-  public init(reading path: FilePath) throws(FileError) {
-    descriptor = path.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+  /// A folder in an enclosed one, or that one itself (`.`). Throws what keeps it from being read.
+  public init(_ relative: String, in folder: EnclosedFolder) throws(FileError) {
+    descriptor = folder.open(relative, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw FileError(
+        Errno(rawValue: -descriptor),
+        path: relative == "." ? folder.path : folder.path.pushing(FilePath(text: relative)),
+        operation: "list")
+    }
+  }
+
+  /// Throws what keeps it from being read: absent, no folder, forbidden. Links as above.
+  public init(reading path: FilePath, followsLinks: Bool = true) throws(FileError) {
+    descriptor = EnclosedPaths.open(
+      path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "list")
     }
   }
 
-  /// A folder in this one; links are not followed when `followsLinks` is `false`.
-  public init?(_ name: String, in folder: OpenFolder, followsLinks: Bool = true) {
+  /// A folder in this one; a link is none.
+  public init?(_ name: String, in folder: OpenFolder) {
     descriptor = PathText.withCString(name) {
-      openat(
-        folder.descriptor, $0,
-        O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
+      openat(folder.descriptor, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     }
     guard descriptor >= 0 else { return nil }
   }
@@ -39,33 +48,41 @@ public final class OpenFolder: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The stamp of a regular file, `name` relative to this folder. Links are followed; one that is the
-  /// file itself not when `followsLinks` is `false`.
-  public func stamp(of name: String, followsLinks: Bool = true) -> FileStamp? {
+  /// The stamp of a regular file in this folder; a link is none.
+  public func stamp(of name: String) -> FileStamp? {
     var status = stat()
-    let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
-    guard PathText.withCString(name, { fstatat(descriptor, $0, &status, flags) }) == 0 else {
-      return nil
-    }
+    guard
+      PathText.withCString(name, { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0
+    else { return nil }
     return FileStamp(status)
+  }
+
+  /// The stamp of whatever has this name, a link by itself.
+  public func ownStamp(of name: String) -> FileStamp? {
+    var status = stat()
+    let found = PathText.withCString(name) {
+      fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW)
+    }
+    return found == 0 ? FileStamp(ofAnything: status) : nil
   }
 
   /// A folder further down, `path` relative to this one; no link is followed, and none leads up.
   public func below(_ path: String) -> OpenFolder? {
     var folder = self
     for name in path.split(separator: "/") {
-      guard name != "..", let inner = OpenFolder(String(name), in: folder, followsLinks: false)
+      guard name != "..", let inner = OpenFolder(String(name), in: folder)
       else { return nil }
       folder = inner
     }
     return folder
   }
 
-  /// The bytes of a regular file of at most `limit` bytes, and its stamp before it was read.
+  /// The bytes of a regular file in this folder of at most `limit` bytes, and its stamp before it was read;
+  /// a link is none.
   public func contents(of name: String, limit: Int = 1 << 28) -> (bytes: [UInt8], stamp: FileStamp)?
   {
     let file = PathText.withCString(name) {
-      openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     }
     guard file >= 0 else { return nil }
     defer { close(file) }

@@ -12,9 +12,10 @@ public enum OutputFile {
     _ bytes: [UInt8], to path: FilePath, durably: Bool = false
   ) throws(FileError) {
     do {
-      let file = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
-        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+      let opened = EnclosedPaths.open(
+        path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o666)
+      guard opened >= 0 else { throw Errno(rawValue: errno) }
+      let file = FileDescriptor(rawValue: opened)
       do {
         try bytes.withUnsafeBytes { _ = try file.writeAll($0) }
         if durably, fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }

@@ -65,6 +65,7 @@ struct ViewTarget {
       if around == skipped { continue }
       guard let name = place.name else { continue }
       do throws(FileError) {
+        EnclosedPaths.leaveOpen(around)
         let folder = try HeldFolder.following(around.isEmpty ? "." : around)
         if try isForeign(name, in: folder) {
           last = FileError(

@@ -107,6 +107,48 @@ import Testing
     #expect(names() == ["copy/scan scan", "one/scan scan~2"])
   }
 
+  @Test func `owners and locks are written through no link`() throws {
+    try add("one/scan", id: "scan")
+    let outside = shop.folder.path.appending("outside")
+    try FileSystem.makeFolder(outside)
+    try FileSystem.makeFolder(root)
+    func refusal(_ link: FilePath) throws {
+      let before = try outsideFiles(outside)
+      let report = try #require(run().captures.first)
+      #expect(report.outcome == .failed)
+      let message = report.message ?? ""
+      #expect(message.contains(link.string) && message.contains("symbolic link"), "\(message)")
+      #expect(message.contains("choose another --output"), "\(message)")
+      #expect(try outsideFiles(outside) == before)
+    }
+    // Folders of captures are made beside, in DIR/.scanmill.
+    #expect(TestLink.make(root.appending(".scanmill"), to: outside))
+    #expect(names(claiming: true) == ["one/scan refused"])
+    try refusal(root.appending(".scanmill"))
+    try FileSystem.remove(root.appending(".scanmill"))
+    #expect(run().captures.map(\.outcome) == [.done])
+    // The notes of a capture, with and without the name of its owner, and of one that has moved.
+    let notes = root.appending("scan").appending(".scanmill")
+    try FileSystem.rename(notes, to: outside.appending("notes"))
+    #expect(TestLink.make(notes, to: outside.appending("notes")))
+    try refusal(notes)
+    try FileSystem.remove(outside.appending("notes").appending("owner.json"))
+    try refusal(notes)
+    try FileSystem.remove(shop.folder.path.appending("in").appending("one"))
+    try add("two/scan", id: "scan", "one/scan")
+    let before = try outsideFiles(outside)
+    _ = run()
+    #expect(try outsideFiles(outside) == before)
+  }
+
+  private func outsideFiles(_ folder: FilePath) throws -> [String] {
+    try FileSystem.names(in: folder).flatMap { name -> [String] in
+      let path = folder.appending(name)
+      let stamp = FileStamp(of: path).map { "\($0)" } ?? ""
+      return ["\(path) \(stamp)"] + (FileSystem.isFolder(path) ? try outsideFiles(path) : [])
+    }
+  }
+
   @Test func `a place that is gone is not succeeded by other content of the same size`() throws {
     try add("one/scan", id: "scan", "red")
     _ = run()

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Storage
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -165,40 +164,5 @@ struct HeldFolderTests {
     #expect(try FileSystem.names(in: folder.path.appending("outside")) == ["file"])
     LogFile(held.path.appending("more/1/log"), below: held.path).write("line")
     #expect(try folder.bytes(of: "held/more/1/log") == Array("line\n".utf8))
-  }
-}
-
-/// A thread of its own that exchanges two names until it is stopped.
-private final class Exchanger: Sendable {
-  private let isStopped = Atomic<Bool>(false)
-  private let a: FilePath
-  private let b: FilePath
-  private let thread: Mutex<pthread_t>
-
-  init(_ a: FilePath, _ b: FilePath) throws {
-    self.a = a
-    self.b = b
-    thread = Mutex(pthread_t())
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let code = thread.withLock { thread in
-      pthread_create(
-        &thread, nil,
-        { context in
-          if let context {
-            Unmanaged<Exchanger>.fromOpaque(context).takeRetainedValue().work()
-          }
-          return nil
-        }, context)
-    }
-    if code != 0 { throw Errno(rawValue: code) }
-  }
-
-  private func work() {
-    while !isStopped.load(ordering: .relaxed) { _ = try? FileSystem.exchange(a, b) }
-  }
-
-  func stop() {
-    isStopped.store(true, ordering: .relaxed)
-    _ = thread.withLock { pthread_join($0, nil) }
   }
 }

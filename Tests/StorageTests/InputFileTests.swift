@@ -56,8 +56,7 @@ import Testing
     try FileSystem.makeFolder(inside)
     _ = try write("in", "inside/in")
     _ = try write("out", "out")
-    let real = try #require(realpath(inside.string, nil))
-    defer { free(real) }
+    let root = try EnclosedFolder(inside)
     for (target, name, isFine) in [
       ("in", "near", true), (inside.appending("in").string, "absolute", true),
       ("../out", "far", false), ("far", "twice", false), ("/proc/self/environ", "proc", false),
@@ -65,7 +64,7 @@ import Testing
     ] {
       let link = inside.appending(name)
       #expect(symlink(target, link.string) == 0)
-      let opened = try? InputFile(link, inside: FilePath(platformString: real))
+      let opened = try? InputFile(name, in: root)
       #expect((opened != nil) == isFine, "\(name)")
     }
   }

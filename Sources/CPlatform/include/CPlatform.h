@@ -1,6 +1,8 @@
 #pragma once
 
 /* The whole room; one header per concern. */
+#include "beneath.h"
+#include "catalog.h"
 #include "files.h"
 #include "gray_pixels.h"
 #include "niceness.h"

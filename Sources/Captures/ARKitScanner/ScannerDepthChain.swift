@@ -43,8 +43,7 @@ extension ARKitScanner {
     /// into memory, the whole file in the end. Cost: one system call per record, less for small ones.
     init(walking file: FilePath, byteCount: Int) throws(CaptureError) {
       do {
-        let descriptor = try FileDescriptor.open(
-          file, .readOnly, options: [.closeOnExec, .nonBlocking])
+        let descriptor = try EnclosedPaths.openForReading(file)
         defer { try? descriptor.close() }
         // Reading ahead is of no use from length to length.
         posix_fadvise(descriptor.rawValue, 0, 0, POSIX_FADV_RANDOM)

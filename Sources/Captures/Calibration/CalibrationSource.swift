@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 /// Which calibration is in force for a capture: a file the user names, else one chosen by the device
@@ -13,6 +14,8 @@ public enum CalibrationSource: Hashable, Sendable {
   ///   - file: the file the user names, if any.
   ///   - folder: the folder of calibrations by device, if any.
   public init(file: FilePath?, folder: FilePath?, deviceID: String?) {
+    // The user's own words, wherever they lead.
+    for path in [file, folder] { path.map(EnclosedPaths.leaveOpen) }
     if let file {
       self = .file(file)
     } else if let folder, let deviceID,

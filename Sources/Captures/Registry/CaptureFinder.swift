@@ -54,7 +54,9 @@ public struct CaptureFinder: Sendable {
     do throws(FileError) {
       let real = try PathSafety.resolve(path)
       guard FileSystem.isFolder(real) else { return findAround(file: real) }
-      let listing = try FolderListing(of: real)
+      // What is found is looked at again later, by path: what has become a link out by then is refused.
+      EnclosedPaths.enclose(real, links: .inside, followsPath: false)
+      let listing = try FolderListing(of: real, isResolved: true)
       let found = search.search(listing)
       var finding = Finding(
         path: real, captures: found.captures,

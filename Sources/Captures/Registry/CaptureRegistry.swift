@@ -22,12 +22,14 @@ public struct CaptureRegistry: Sendable {
     reader(of: family)?.readerVersion ?? 0
   }
 
-  /// Opens a recognized capture.
+  /// Opens a recognized capture. From then on no path below its folder leads out of it in this process,
+  /// whoever opens it: readers of frames know paths only.
   public func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     guard let reader = reader(of: recognition.family) else {
       throw CaptureError(
         file: recognition.folder, problem: "no reader for \(recognition.family.rawValue)")
     }
+    EnclosedPaths.enclose(recognition.folder, links: .inside)
     var capture = try reader.open(recognition)
     capture.failWhatCannotBeRead { reader.role(of: $0, stem: recognition.stem) }
     capture.claimIMUCoverage()

@@ -9,34 +9,45 @@ public struct FolderListing: Sendable {
   public var files: [String]
   /// Names of subfolders (links to folders inside the capture included), sorted by name.
   public var subfolders: [String]
-  /// Names of all links to folders, wherever they lead.
+  /// Names of links to folders inside the capture, sorted by name.
   public var linkedFolders: [String]
-  /// Names of links to files and folders outside of the capture, sorted by name: told, never followed.
+  /// Names of links that lead out of the capture, whatever to, sorted by name: told, never followed.
   public var outside: [String]
   /// Names of what is neither a file nor a folder (pipes, devices, sockets) and of links that lead nowhere:
   /// a circle, a place that may not be looked at, nothing. In the order of the file system.
   public var others: [String]
-  /// What links may lead to: `folder`, or the capture's folder above it, without links.
-  private let root: FilePath
+  /// What links may lead around in: `folder`, or the capture's folder above it.
+  private let root: EnclosedFolder
+  /// The way from `root` to `folder`, with a slash behind it; empty where they are one.
+  private let prefix: String
   private let troubles = Troubles()
 
   /// Lists `folder`. Throws why it cannot be read. Cost: one directory read, and a few looks at each link.
   ///
-  /// - Parameter capture: the folder that links must not lead out of, if it is not `folder` itself.
-  ///   A folder that itself lies outside of it is refused before it is opened.
-  public init(of folder: FilePath, inside capture: FilePath? = nil) throws(FileError) {
+  /// - Parameters:
+  ///   - capture: the folder that links must not lead out of, if it is not `folder` itself but one above it.
+  ///     A folder that a link on the way leads out of it is refused before it is opened.
+  ///   - isResolved: the path is known to have no links; where it has one now, it is refused.
+  public init(
+    of folder: FilePath, inside capture: FilePath? = nil, isResolved: Bool = false
+  ) throws(FileError) {
     self.folder = folder
     files = []
     subfolders = []
     linkedFolders = []
     outside = []
     others = []
-    root = PathSafety.resolved(capture ?? folder) ?? (capture ?? folder)
-    if capture != nil, !PathSafety.resolves(folder, inside: root) {
-      throw FileError(
-        kind: .notFound, path: folder, operation: "list", reason: "it leads out of the capture")
+    root = try EnclosedFolder(capture ?? folder, followsPath: !isResolved)
+    var rest = folder
+    guard rest.removePrefix(root.path) else { throw Self.refusal(folder) }
+    prefix = rest.isEmpty ? "" : rest.text + "/"
+    let open: OpenFolder
+    do throws(FileError) {
+      open = try OpenFolder(rest.isEmpty ? "." : rest.text, in: root)
+    } catch {
+      let leadsOut = error.code == .improperLink || error.code == nil
+      throw leadsOut ? Self.refusal(folder) : error
     }
-    let open = try OpenFolder(reading: folder)
     let entries: [(name: String, kind: OpenFolder.Kind)]
     do throws(Errno) {
       entries = try open.list()
@@ -48,19 +59,13 @@ public struct FolderListing: Sendable {
       case .file: files.append(name)
       case .folder: subfolders.append(name)
       case .link:
-        let path = folder.appending(name: name)
-        let isFile = open.stamp(of: name) != nil
-        guard isFile || FileSystem.isFolder(path) else {
-          others.append(name)
-          continue
-        }
-        if !isFile { linkedFolders.append(name) }
-        if !PathSafety.resolves(path, inside: root) {
-          outside.append(name)
-        } else if isFile {
-          files.append(name)
-        } else {
+        switch root.look(at: prefix + name) {
+        case .file: files.append(name)
+        case .folder:
           subfolders.append(name)
+          linkedFolders.append(name)
+        case .outside: outside.append(name)
+        case .other, .forbidden, .nothing: others.append(name)
         }
       case .other: others.append(name)
       }
@@ -69,6 +74,11 @@ public struct FolderListing: Sendable {
     subfolders.sort()
     linkedFolders.sort()
     outside.sort()
+  }
+
+  private static func refusal(_ folder: FilePath) -> FileError {
+    FileError(
+      kind: .notFound, path: folder, operation: "list", reason: "it leads out of the capture")
   }
 
   /// Whether a file is listed. Cost: a search among sorted names, of which a shelf has many.
@@ -92,7 +102,7 @@ public struct FolderListing: Sendable {
   public func file(_ name: String) -> InputFile? {
     guard contains(name) else { return nil }
     do throws(FileError) {
-      return try InputFile(path(of: name), inside: root)
+      return try InputFile(prefix + name, in: root)
     } catch {
       troubles.add(error)
       return nil

@@ -20,7 +20,7 @@ public struct FolderLook: Sendable {
   public internal(set) var captures: [Recognition] = []
   /// Folders to look at next.
   public internal(set) var inner: [FilePath] = []
-  /// Links to folders.
+  /// Links to folders, and links that lead out of the folder: perhaps to folders elsewhere in the tree.
   var links: [FilePath] = []
   public internal(set) var unrecognized: UnrecognizedFolder?
   public internal(set) var unreadable: [FileError] = []
@@ -90,7 +90,9 @@ struct FolderSearch {
         if let folder = found.unrecognized { result.unrecognized.append(folder) }
         next += found.inner.filter { visited.insert($0).inserted }
         for link in found.links {
-          if let target = PathSafety.resolved(link), target != root, target.starts(with: root) {
+          if let target = PathSafety.resolved(link), target != root, target.starts(with: root),
+            FileSystem.isFolder(target)
+          {
             links.append((target, level))
           }
         }
@@ -132,7 +134,9 @@ struct FolderSearch {
       return look
     }
     do throws(FileError) {
-      let listing = if let first { first } else { try FolderListing(of: folder) }
+      let listing = if let first { first } else {
+        try FolderListing(of: folder, isResolved: true)
+      }
       let look = look(into: listing, level: level)
       memory?.note(look, of: folder)
       return look
@@ -156,7 +160,8 @@ struct FolderSearch {
     if !isLast {
       let links = Set(listing.linkedFolders)
       look.inner = folders.filter { !links.contains($0) }.map(listing.path)
-      look.links = listing.linkedFolders.filter { !$0.hasPrefix(".") }.map(listing.path)
+      look.links = (listing.linkedFolders + listing.outside).filter { !$0.hasPrefix(".") }
+        .map(listing.path)
     }
     if look.captures.isEmpty {
       look.unreadable = listing.unreadable

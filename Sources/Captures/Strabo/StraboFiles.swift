@@ -17,11 +17,14 @@ struct StraboFiles {
   private(set) var problems: [StraboFileKey: CaptureError] = [:]
 
   private let folder: FilePath
+  /// The same, held open.
+  private let root: EnclosedFolder?
   private let info: StraboInfo
   private let warnings: WarningCollector
 
   init(_ folder: FilePath, _ info: StraboInfo, _ warnings: WarningCollector) {
     self.folder = folder
+    root = try? EnclosedFolder(folder)
     self.info = info
     self.warnings = warnings
     thumbnail = find(.thumbnail)
@@ -134,22 +137,28 @@ struct StraboFiles {
     _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
   ) -> FilePath? {
     let path = folder.appending(name: name)
+    switch root?.look(at: name) {
+    case .file: return path
+    case .outside where seen.insert(path).inserted:
+      warnings.add(
+        .pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
+    case .outside: break
+    default: note(path, key)
+    }
+    return nil
+  }
+
+  /// Why what has the name of a file cannot be opened; nothing where nothing has it.
+  private mutating func note(_ path: FilePath, _ key: StraboFileKey) {
+    guard problems[key] == nil else { return }
     do throws(FileError) {
       _ = try FileIdentity(of: path)
     } catch {
-      if error.kind != .notFound, problems[key] == nil {
-        problems[key] = CaptureError(
-          file: path,
-          problem: FileSystem.isFolder(path) ? "cannot be opened: it is a folder" : error.problem,
-          remedy: error.remedy ?? "move it away, and copy the file from the device again")
-      }
-      return nil
+      guard error.kind != .notFound else { return }
+      problems[key] = CaptureError(
+        file: path,
+        problem: FileSystem.isFolder(path) ? "cannot be opened: it is a folder" : error.problem,
+        remedy: error.remedy ?? "move it away, and copy the file from the device again")
     }
-    if PathSafety.resolves(path, inside: folder) { return path }
-    if seen.insert(path).inserted {
-      warnings.add(
-        .pathOutsideCapture, key.rawValue, "a link leads out of the capture; not followed")
-    }
-    return nil
   }
 }

@@ -14,8 +14,8 @@ struct VISLAMFolder {
   private static let stillExtensions: Set<String> = ["png", "jpg", "jpeg"]
 
   let path: FilePath
-  /// `path` after all symbolic links.
-  let resolved: FilePath
+  /// The folder, held open.
+  private let root: EnclosedFolder
   let listing: FolderListing
   /// Files of a part, and the folder of stills, whose links lead out of the folder: treated as absent.
   let outside: [String]
@@ -26,10 +26,10 @@ struct VISLAMFolder {
     self.path = path
     do throws(FileError) {
       listing = try FolderListing(of: path)
+      root = try EnclosedFolder(path)
     } catch {
       throw CaptureError(file: path, problem: "the folder cannot be listed: \(error.reason)")
     }
-    resolved = PathSafety.resolved(path) ?? path
     let stills = path.appending(Self.stillsFolder)
     pictures =
       listing.subfolders.contains(Self.stillsFolder)
@@ -89,20 +89,14 @@ struct VISLAMFolder {
     var place = Place.missing
     for base in [path, path.appending(Self.stillsFolder)] {
       let candidate = base.pushing(relative).lexicallyNormalized()
-      guard candidate.starts(with: path.lexicallyNormalized()) else { return .outside }
-      let real: FilePath
-      do throws(FileError) {
-        real = try PathSafety.resolve(candidate)
-      } catch {
-        // It may be there: reading it will say why it cannot be.
-        if error.kind == .permission { return .found(candidate) }
-        continue
+      var rest = candidate
+      guard rest.removePrefix(path.lexicallyNormalized()) else { return .outside }
+      switch root.look(at: rest.text) {
+      // What is forbidden may be there: reading it will say why it cannot be.
+      case .file, .forbidden: return .found(candidate)
+      case .outside: place = .outside
+      case .folder, .other, .nothing: continue
       }
-      guard real.starts(with: resolved) else {
-        place = .outside
-        continue
-      }
-      if (try? FileIdentity(of: candidate)) != nil { return .found(candidate) }
     }
     return place
   }

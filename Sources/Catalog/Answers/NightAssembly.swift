@@ -207,7 +207,7 @@ public struct NightAssembly: Sendable {
     for name in names {
       let above = name.split(separator: "/").dropLast().joined(separator: "/")
       let last = name.split(separator: "/").last.map(String.init) ?? ""
-      if folder?.below(above)?.stamp(of: last, followsLinks: false) != nil {
+      if folder?.below(above)?.stamp(of: last) != nil {
         return "runs/\(run)/\(name)"
       }
     }

@@ -71,7 +71,7 @@ struct RunStamp: Hashable, Sendable {
   init(_ id: String, in root: FilePath) {
     let folder = OpenFolder(root.text)?.below("runs/\(id)")
     text = ["run.json", "events.jsonl"].map { name in
-      folder?.stamp(of: name, followsLinks: false).map {
+      folder?.stamp(of: name).map {
         "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
       } ?? "-"
     }.joined(separator: ",")

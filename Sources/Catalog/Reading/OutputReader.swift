@@ -38,6 +38,7 @@ public struct OutputReader: Sendable {
     of root: FilePath, _ scope: Scope = .everything,
     nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
   ) throws -> OutputView {
+    EnclosedPaths.enclose(root, links: .none)
     let catalog = signature.flatMap { Catalog(readingFrom: root, signature: $0) }
     let (entries, changed, gone) = try entries(root, scope, catalog, nowNanoseconds)
     let (runs, newRuns) = runs(root, catalog, nowNanoseconds)
@@ -61,6 +62,7 @@ public struct OutputReader: Sendable {
   public func rebuild(
     _ root: FilePath, progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
   ) throws -> Catalog.Counts {
+    EnclosedPaths.enclose(root, links: .none)
     let now = FileStamp.nowNanoseconds()
     let layouts = OutputCatalog.candidates(in: root)
     let counter = Counter(layouts.count, progress)

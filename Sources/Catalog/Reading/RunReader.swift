@@ -113,11 +113,9 @@ struct RunEvents {
   /// left out.
   mutating func read(_ id: String, in root: FilePath) -> Bool {
     let path = OutputLayout.run(id, in: root).appending("events.jsonl")
-    let file = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) }
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    guard let events = HeldFolder.file(path, below: root) else { return false }
+    defer { try? events.close() }
+    let file = events.rawValue
     var rest: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 18)
     while true {

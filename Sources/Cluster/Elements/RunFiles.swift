@@ -17,7 +17,13 @@ public struct RunFiles: Hashable, Sendable {
   static let resultsName = "results"
   static let logsName = "logs"
 
-  public init(run: FilePath) { self.run = run }
+  public init(run: FilePath) {
+    self.run = run
+    let runs = run.removingLastComponent()
+    if runs.lastComponent?.string == "runs" {
+      EnclosedPaths.enclose(runs.removingLastComponent(), links: .none)
+    }
+  }
 
   public var results: FilePath { folder.appending(Self.resultsName) }
   public var logs: FilePath { folder.appending(Self.logsName) }

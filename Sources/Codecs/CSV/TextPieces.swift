@@ -87,12 +87,10 @@ private final class OpenFile: Sendable {
 
   init(_ path: FilePath) throws(FileError) {
     self.path = path
-    do {
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-    } catch let error as Errno {
-      throw FileError(error, path: path, operation: "open")
+    do throws(Errno) {
+      descriptor = try EnclosedPaths.openForReading(path)
     } catch {
-      throw FileError(kind: .other, path: path, operation: "open", reason: "\(error)")
+      throw FileError(error, path: path, operation: "open")
     }
   }
 

@@ -6,7 +6,7 @@ enum FileBytes {
   /// All bytes of a regular file of at most `InputLimits.bytesOfPicture`.
   static func read(_ file: FilePath) throws(ImageError) -> [UInt8] {
     do {
-      let descriptor = try FileDescriptor.open(file, .readOnly, options: .nonBlocking)
+      let descriptor = try EnclosedPaths.openForReading(file)
       return try descriptor.closeAfter {
         let size = try descriptor.seek(offset: 0, from: .end)
         let count = Int(clamping: size)

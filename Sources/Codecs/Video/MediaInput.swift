@@ -1,4 +1,5 @@
 import CFFmpeg
+import Storage
 import SystemPackage
 
 /// A file that FFmpeg reads through our own functions: no name is ever taken for a protocol or a playlist,
@@ -16,7 +17,7 @@ final class MediaInput {
   init(_ file: FilePath) throws(VideoError) {
     self.file = file
     do {
-      let descriptor = try FileDescriptor.open(file, .readOnly, options: .nonBlocking)
+      let descriptor = try EnclosedPaths.openForReading(file)
       do {
         byteCount = try descriptor.seek(offset: 0, from: .end)
       } catch {

@@ -79,11 +79,16 @@ public final class FolderNotices {
 
   /// `nil` where it worked, else why not.
   private func add(_ path: FilePath) -> Int32? {
-    let number = path.withPlatformString { inotify_add_watch(descriptor, $0, Self.mask) }
+    let number = watched(path)
     guard number >= 0 else { return errno }
     numbers[path] = number
     paths[number, default: []].insert(path)
     return nil
+  }
+
+  /// The kernel's number of the watch; -1 and `errno`.
+  private func watched(_ path: FilePath) -> Int32 {
+    EnclosedPaths.withFolder(path) { inotify_add_watch(descriptor, $0, Self.mask) }
   }
 
   private func forget(_ path: FilePath) {
@@ -97,7 +102,7 @@ public final class FolderNotices {
   /// Lets a path lead to what is there now.
   private func renew(_ path: FilePath) {
     let before = numbers[path]
-    let now = path.withPlatformString { inotify_add_watch(descriptor, $0, Self.mask) }
+    let now = watched(path)
     guard now != before || now < 0 else { return }
     forget(path)
     guard now >= 0 else { return }

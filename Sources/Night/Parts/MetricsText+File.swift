@@ -24,6 +24,8 @@ extension MetricsText {
         kind: .other, path: file, operation: "write", reason: "is not the name of a file")
     }
     let above = file.removingLastComponent()
+    // The user's own word, also where it lies in the output.
+    EnclosedPaths.leaveOpen(above)
     let folder: HeldFolder
     do throws(FileError) {
       folder = try HeldFolder.following(above)

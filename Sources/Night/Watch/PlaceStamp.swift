@@ -8,7 +8,8 @@ import SystemPackage
 #endif
 
 /// Names, sizes, times and inodes of files, as one digest: what tells a place at rest from one that is
-/// written to. No file is opened. Device numbers are left out: they change with every mount.
+/// written to. No file is opened, and what a link leads to outside of the folder is not looked at. Device
+/// numbers are left out: they change with every mount.
 struct PlaceStamp: Hashable, Sendable {
   var digest: Digest
   /// A transfer's temporary file lies in it.
@@ -23,17 +24,15 @@ struct PlaceStamp: Hashable, Sendable {
   /// Everything in a folder; with `stem` only what begins with it, without folders in it. `nil` when the
   /// folder cannot be read.
   init?(of folder: FilePath, stem: String? = nil) {
-    guard let open = OpenFolder(folder.text) else { return nil }
     var gathering = Gathering(stem: stem.map { Array($0.utf8) })
-    gathering.gather(open, prefix: "", level: 0, isDeep: true)
+    guard gathering.gather(folder, isDeep: true) else { return nil }
     self = gathering.stamp
   }
 
   /// The entries of a folder itself: files with their times, folders by name.
   init?(ofEntriesIn folder: FilePath) {
-    guard let open = OpenFolder(folder.text) else { return nil }
     var gathering = Gathering(stem: nil)
-    gathering.gather(open, prefix: "", level: 0, isDeep: false)
+    guard gathering.gather(folder, isDeep: false) else { return nil }
     self = gathering.stamp
   }
 
@@ -43,7 +42,18 @@ struct PlaceStamp: Hashable, Sendable {
     var isTransferring = false
     var conflict: String?
 
-    mutating func gather(_ open: OpenFolder, prefix: String, level: Int, isDeep: Bool) {
+    /// `false` when the folder cannot be read, or a link has been put in its place or above it.
+    mutating func gather(_ folder: FilePath, isDeep: Bool) -> Bool {
+      guard let root = try? EnclosedFolder(folder, followsPath: false),
+        let open = try? OpenFolder(".", in: root)
+      else { return false }
+      gather(open, of: root, prefix: "", level: 0, isDeep: isDeep)
+      return true
+    }
+
+    private mutating func gather(
+      _ open: OpenFolder, of root: EnclosedFolder, prefix: String, level: Int, isDeep: Bool
+    ) {
       for (name, kind) in open.entries() {
         if level == 0, let stem, !name.utf8.starts(with: stem),
           !(StagingNames.isTransfer(name) && name.utf8.dropFirst().starts(with: stem))
@@ -60,9 +70,10 @@ struct PlaceStamp: Hashable, Sendable {
           guard isDeep, level < PlaceStamp.mostLevels, let inner = OpenFolder(name, in: open) else {
             continue
           }
-          gather(inner, prefix: "\(prefix)\(name)/", level: level + 1, isDeep: true)
+          gather(inner, of: root, prefix: "\(prefix)\(name)/", level: level + 1, isDeep: true)
         case .file, .link:
-          guard let stamp = open.stamp(of: name) else {
+          let found = kind == .file ? open.stamp(of: name) : root.stamp(of: prefix + name)
+          guard let stamp = found else {
             lines.append("\(prefix)\(name)")
             continue
           }

@@ -13,11 +13,10 @@ struct UploadMark: Hashable, Sendable {
   /// Cost: two looks by name; the manifest is read, which is why callers keep what was found as long as
   /// its stamp is the same.
   init(of folder: FilePath) {
-    if FileStamp(of: folder.appending(StagingNames.complete)) != nil {
-      (isComplete, isSettled) = (true, true)
-    }
-    guard let open = OpenFolder(folder.text),
-      let (bytes, _) = open.contents(of: StagingNames.manifest, limit: 1 << 24),
+    guard let root = try? EnclosedFolder(folder, followsPath: false) else { return }
+    if root.stamp(of: StagingNames.complete) != nil { (isComplete, isSettled) = (true, true) }
+    guard let file = try? InputFile(StagingNames.manifest, in: root), file.count <= 1 << 24,
+      let bytes = try? file.head(file.count),
       let manifest = try? JSONDecoder().decode(Manifest.self, from: Data(bytes)),
       manifest.schema == 1
     else { return }
@@ -43,15 +42,15 @@ struct UploadMark: Hashable, Sendable {
 
   /// Stamps of both files, which tell whether they must be read again.
   static func stamps(in folder: FilePath) -> [FileStamp?] {
-    [StagingNames.complete, StagingNames.manifest].map { FileStamp(of: folder.appending($0)) }
+    let root = try? EnclosedFolder(folder, followsPath: false)
+    return [StagingNames.complete, StagingNames.manifest].map { root?.stamp(of: $0) }
   }
 
   /// Ids of captures of which an upload server has something on its way. Counts only while a receiver
   /// holds its lock.
   static func onTheirWay(in staging: FilePath) -> Set<String> {
-    let folder = staging.appending(StagingNames.incoming)
     guard FileLock.isHeld(at: staging.appending(".lock")),
-      let open = OpenFolder(folder.text)
+      let open = OpenFolder(staging.text)?.below(StagingNames.incoming)
     else { return [] }
     struct Part: Decodable {
       var capture: String

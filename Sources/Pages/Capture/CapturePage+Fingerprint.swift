@@ -24,7 +24,7 @@ extension CapturePage {
       return hasher.finish().hex
     }
     func add(_ name: String, in place: OpenFolder?, as path: String) {
-      guard let place, let stamp = place.stamp(of: name, followsLinks: false) else { return }
+      guard let place, let stamp = place.stamp(of: name) else { return }
       if stamp.bytes <= largestRead, let bytes = place.contents(of: name, limit: largestRead)?.bytes
       {
         add("\(path) \(Digest(of: bytes).hex)")

@@ -42,7 +42,7 @@ struct PublishedStages: Sendable {
     for entry in folder?.entries() ?? []
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       guard let artifact = folder?.below(entry.name) else { continue }
-      if artifact.stamp(of: ArtifactRecord.fileName, followsLinks: false) != nil {
+      if artifact.stamp(of: ArtifactRecord.fileName) != nil {
         found.append(Self.read(entry.name, layout))
       }
     }

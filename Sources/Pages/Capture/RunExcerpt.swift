@@ -57,7 +57,7 @@ struct RunExcerpt: Sendable {
     let path = OutputLayout.run(run, in: layout.root).appending("run.json")
     guard
       let stamp = OpenFolder(layout.root.text)?.below("runs")?.below(run)?
-        .stamp(of: "run.json", followsLinks: false)
+        .stamp(of: "run.json")
     else { return nil }
     return known.withLock { known in
       if let known, known.path == path, known.stamp == stamp { return known.journal }

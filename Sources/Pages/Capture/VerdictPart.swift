@@ -214,8 +214,9 @@ enum LogTail {
 
   /// `nil` when there is none inside of the output folder. Cost: its last 8 KiB.
   static func of(_ log: String, in layout: OutputLayout) -> String? {
-    guard let root = PathSafety.resolved(layout.root), FilePath(text: log).isRelative,
-      let file = try? InputFile(root.appending(FilePath(text: log).components), inside: root),
+    guard FilePath(text: log).isRelative,
+      let root = try? EnclosedFolder(layout.root, links: .none),
+      let file = try? InputFile(log, in: root),
       let bytes = try? file.bytes(at: max(0, file.count - mostBytes), count: mostBytes)
     else { return nil }
     var lines = String(decoding: bytes, as: UTF8.self)

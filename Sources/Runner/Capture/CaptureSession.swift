@@ -34,7 +34,7 @@ struct CaptureSession {
     self.recognition = recognition
     self.identities = identities
     self.layout = layout
-    digests = DigestCache(layout.digestCache)
+    digests = DigestCache(layout.digestCache, capture: recognition.folder)
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
@@ -62,20 +62,21 @@ struct CaptureSession {
     try output.folder.replace(name, with: bytes)
   }
 
-  /// The input files as they are, by path.
+  /// The input files as they are, by path; without what links lead to outside of the folder.
   private static func identities(in folder: FilePath) -> [String: FileStamp] {
+    guard let root = try? EnclosedFolder(folder) else { return [:] }
     var all: [String: FileStamp] = [:]
-    func add(_ folder: FilePath, depth: Int) {
-      for name in (try? FileSystem.names(in: folder)) ?? [] {
-        let path = folder.appending(name: name)
-        if let identity = FileStamp(of: path) {
-          all[path.text] = identity
-        } else if depth > 0, FileSystem.isFolder(path) {
-          add(path, depth: depth - 1)
+    func add(_ prefix: String, depth: Int) {
+      let open = try? OpenFolder(prefix.isEmpty ? "." : prefix, in: root)
+      for (name, _) in open?.entries() ?? [] {
+        switch root.look(at: prefix + name) {
+        case .file(let stamp): all[folder.pushing(FilePath(text: prefix + name)).text] = stamp
+        case .folder where depth > 0: add(prefix + name + "/", depth: depth - 1)
+        case .folder, .other, .outside, .forbidden, .nothing: continue
         }
       }
     }
-    add(folder, depth: 1)
+    add("", depth: 1)
     return all
   }
 }

@@ -20,6 +20,8 @@ struct CaptureTask: Sendable {
 
   /// Never throws: what went wrong is in the outcome.
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
+    // The finder gives paths without links.
+    EnclosedPaths.enclose(target.recognition.folder, links: .inside, followsPath: false)
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
@@ -48,7 +50,7 @@ struct CaptureTask: Sendable {
       try session.removeInapplicable(for: pipeline, in: output)
       try session.writeDocument(for: pipeline, in: output)
       try session.remember(options.pipelineSource, in: output)
-      session.rememberOwner()
+      session.rememberOwner(in: output)
       let captureRun = CaptureRun(
         session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
         clock: clock,

@@ -28,7 +28,7 @@ struct FactsCollector: Sendable {
   init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
     self.init(
       summary: summary, folder: folder, shelf: ArtifactShelf(layout),
-      digests: DigestCache(layout.digestCache), verify: verify)
+      digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
@@ -47,6 +47,7 @@ struct FactsCollector: Sendable {
     else { return facts }
     facts.captureInputs = try captureInputs(of: stage)
     for (name, path) in stage.kind.externalFiles(stage.parameters, summary) {
+      EnclosedPaths.leaveOpen(path)
       facts.external[name] = try digests.digest(of: path)
     }
     return facts
@@ -118,12 +119,12 @@ struct FactsCollector: Sendable {
         kind: .other, path: folder, operation: "list",
         reason: "cannot be read, or holds too many files to be shown to a program")
     }
+    let root = try EnclosedFolder(folder)
     var list: [Digest] = []
     for entry in listing.entries {
       let path = folder.pushing(FilePath(text: entry.name))
-      let content =
-        PathSafety.resolves(path, inside: folder)
-        ? try digests.digest(of: path).hex : "leads outside"
+      let isOutside = if case .outside = root.look(at: entry.name) { true } else { false }
+      let content = isOutside ? "leads outside" : try digests.digest(of: path).hex
       list.append(Digest(of: "\(entry.name)\0\(content)"))
     }
     return list

@@ -25,6 +25,7 @@ public final class RunJournal: EventSink {
     self.clock = clock
     recorded = Mutex(
       Recorded(started: clock.wallText(), startedSeconds: clock.monotonicSeconds()))
+    EnclosedPaths.enclose(root, links: .none)
     let runs = try HeldFolder.making(following: root).makeFolder("runs")
     var made: (String, HeldFolder)?
     while made == nil {

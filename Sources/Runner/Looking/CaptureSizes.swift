@@ -31,8 +31,9 @@ package struct CaptureSizes {
     let names = ((try? FileSystem.names(in: folder)) ?? []).sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
+    let root = try? EnclosedFolder(folder)
     let found = names.map { name in
-      (name: name, bytes: FileStamp(of: folder.appending(name))?.bytes ?? 0)
+      (name: name, bytes: root?.stamp(of: name)?.bytes ?? 0)
     }
     shared[folder] = found
     return found

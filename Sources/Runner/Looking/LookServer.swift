@@ -3,6 +3,7 @@ import FoundationEssentials
 import Parallel
 import Pipeline
 import Processes
+import Storage
 import SystemPackage
 
 #if canImport(Glibc)
@@ -64,6 +65,7 @@ public enum LookServer {
     var answer = LookAnswer()
     do {
       let recognition = question.recognition
+      EnclosedPaths.enclose(recognition.folder, links: .inside, followsPath: false)
       let capture = try captures.open(recognition)
       if let inspection = question.inspection {
         answer.inspection = try inspect(capture, inspection, CoreBudget(cores: question.cores))

@@ -17,11 +17,11 @@ extension CaptureSession {
 
   /// Brings the owner's record up to date with what lies in the capture, so that it is known again where
   /// it is moved to. Only for the holder of the lock. Failing to is no harm and not reported.
-  func rememberOwner() {
+  func rememberOwner(in output: CaptureOutput) {
     guard var owner = OwnerRecord(in: layout) else { return }
     let before = owner
     owner.content = inputs.flatMap { ContentKey.of($0, in: recognition) }
-    if owner != before { try? owner.replace(in: layout) }
+    if owner != before { try? owner.replace(in: output.notes, layout) }
   }
 
   /// Writes the index that planning reads. Only for the holder of the lock, after the last stage and

@@ -4,9 +4,9 @@ import SystemPackage
 
 /// The files of a capture as they are at one time, without a look inside.
 ///
-/// For a capture that is a folder everything below it (links to folders are not entered), for one that
-/// shares its folder with others all files whose names begin with its stem. An added, removed, renamed,
-/// changed or replaced file makes another listing.
+/// For a capture that is a folder everything below it (links to folders are not entered; of a link that
+/// leads out the link itself counts), for one that shares its folder with others all files whose names
+/// begin with its stem. An added, removed, renamed, changed or replaced file makes another listing.
 public struct InputListing: Hashable, Sendable, Codable {
   public struct Entry: Hashable, Sendable, Codable {
     /// Relative to the folder, or a whole path for a file that lies elsewhere.
@@ -36,7 +36,10 @@ public struct InputListing: Hashable, Sendable, Codable {
     self.stem = stem
     entries = []
     isSettled = true
-    guard let open = OpenFolder(folder), gather(open, prefix: "", level: 0) else { return nil }
+    guard let root = try? EnclosedFolder(FilePath(text: folder)),
+      let open = try? OpenFolder(".", in: root),
+      gather(open, of: root, prefix: "", level: 0)
+    else { return nil }
     entries.sort { $0.name < $1.name }
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
   }
@@ -53,7 +56,9 @@ public struct InputListing: Hashable, Sendable, Codable {
     return old.symmetricDifference(new).map(\.name).min()
   }
 
-  private mutating func gather(_ open: OpenFolder, prefix: String, level: Int) -> Bool {
+  private mutating func gather(
+    _ open: OpenFolder, of root: EnclosedFolder, prefix: String, level: Int
+  ) -> Bool {
     for (name, kind) in open.entries() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
       if Bystanders.contains(name) { continue }
@@ -62,15 +67,30 @@ public struct InputListing: Hashable, Sendable, Codable {
         guard level < Self.mostLevels else { return false }
         // One that cannot be entered counts by its absence from the listing, then as now.
         guard let inner = OpenFolder(name, in: open) else { continue }
-        guard gather(inner, prefix: prefix + name + "/", level: level + 1) else { return false }
+        guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
+          return false
+        }
       case .file, .link:
-        guard let stamp = open.stamp(of: name) else { continue }
+        let found =
+          kind == .file ? open.stamp(of: name) : linkedStamp(prefix + name, open, name, in: root)
+        guard let stamp = found else { continue }
         guard entries.count < Self.mostEntries else { return false }
         entries.append(Entry(name: prefix + name, stamp: stamp))
       case .other: continue
       }
     }
     return true
+  }
+
+  /// Of the file that a link leads to inside; of the link itself where it leads out.
+  private func linkedStamp(
+    _ path: String, _ open: OpenFolder, _ name: String, in root: EnclosedFolder
+  ) -> FileStamp? {
+    switch root.look(at: path) {
+    case .file(let stamp): stamp
+    case .outside: open.ownStamp(of: name)
+    case .folder, .other, .forbidden, .nothing: nil
+    }
   }
 
   /// Adds files that a reader named and that are not among the entries.

@@ -57,7 +57,8 @@ public struct KnownCapture: Sendable {
       summary: core.summary, warnings: core.warnings, folder: recognition.folder,
       shelf: ArtifactShelf(layout, index: index),
       digests: DigestCache(
-        layout.digestCache, known: index?.digests ?? [:], unchanged: core.inputs.stamps),
+        layout.digestCache, capture: recognition.folder, known: index?.digests ?? [:],
+        unchanged: core.inputs.stamps),
       document: core.document, pipeline: core.pipeline)
   }
 

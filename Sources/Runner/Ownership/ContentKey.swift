@@ -28,9 +28,10 @@ enum ContentKey {
     }
     let smallest = entries.sorted { ($0.stamp.bytes, $0.name) < ($1.stamp.bytes, $1.name) }
       .prefix(mostFiles)
+    guard let root = try? EnclosedFolder(recognition.folder) else { return nil }
     for entry in smallest {
-      guard let file = try? InputFile(recognition.folder.pushing(FilePath(text: entry.name)))
-      else { return nil }
+      if case .outside = root.look(at: entry.name) { continue }
+      guard let file = try? InputFile(entry.name, in: root) else { return nil }
       for start in [0, max(end, file.count - end)] {
         guard let bytes = try? file.bytes(at: start, count: end) else { return nil }
         hasher.update(bytes)

@@ -39,17 +39,18 @@ struct FolderClaim {
   private func make() throws -> Bool {
     // In no folder of their own: one that is swept up when it is empty is missed by the next run, the longer
     // the later a shared disk tells.
-    let beside = layout.root.appending(".scanmill").appending(
-      "claim-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
-    let own = OutputLayout(root: beside, name: "new")
-    defer { try? FileSystem.remove(beside) }
-    try FileSystem.makeFolder(own.notes)
-    try OutputFile.write(JSONText.pretty(record), to: own.owner)
+    let root = try HeldFolder.making(following: layout.root)
+    let claims = try root.makeFolder(NotesFile.folderName)
+    let beside = "claim-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    let place = try claims.makeFolder(beside)
+    defer { try? claims.remove(beside) }
+    try place.makeFolder("new").makeFolder(CaptureOutput.notesName)
+      .write(JSONText.pretty(record), as: layout.ownerName)
     do throws(FileError) {
-      try FileSystem.renameNew(own.folder, to: layout.folder)
+      try place.renameNew("new", to: root, as: layout.name)
       return true
     } catch {
-      if FileSystem.exists(layout.folder) { return false }
+      if try root.entry(layout.name) != nil { return false }
       throw error
     }
   }
@@ -57,8 +58,11 @@ struct FolderClaim {
   /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
   private func move() throws -> Bool {
     guard
-      let lock = try FileLock(
-        at: layout.lock, holder: "scanmill claim", keepWaiting: { _ in false })
+      let notes = try HeldFolder.making(following: layout.root).folder(layout.name)?
+        .makeFolder(CaptureOutput.notesName)
+    else { return false }
+    guard
+      let lock = try FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false })
     else { return true }
     defer { withExtendedLifetime(lock) {} }
     switch OutputFolderState(layout) {
@@ -66,10 +70,10 @@ struct FolderClaim {
       if owner.place == record.place { return true }
       guard owner.place.isGone else { return false }
       (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
-      try owner.replace(in: layout)
+      try owner.replace(in: notes, layout)
       return true
     case .remembered:
-      try record.replace(in: layout)
+      try record.replace(in: notes, layout)
       return true
     case .absent, .vacant, .described, .foreign: return false
     }

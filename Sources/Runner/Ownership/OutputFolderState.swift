@@ -39,13 +39,19 @@ enum OutputFolderState: Sendable {
   }
 
   private static func look(_ layout: OutputLayout) throws(FileError) -> OutputFolderState {
-    let folder = try OpenFolder(reading: layout.folder)
-    let notes = OpenFolder(".scanmill", in: folder, followsLinks: false)
+    let folder = try OpenFolder(reading: layout.folder, followsLinks: false)
+    let notes = OpenFolder(CaptureOutput.notesName, in: folder)
     if let notes {
       if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
       if let memo = CaptureMemo(of: layout) { return .remembered(memo) }
     }
-    let names = try FileSystem.names(in: layout.folder)
+    let entries: [(name: String, kind: OpenFolder.Kind)]
+    do throws(Errno) {
+      entries = try folder.list()
+    } catch {
+      throw FileError(error, path: layout.folder, operation: "list")
+    }
+    let names = entries.map(\.name).sorted()
     let own: Set<String> = [".scanmill", ".staging", ".failed"]
     if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
       do throws(FileError) {
@@ -57,6 +63,9 @@ enum OutputFolderState: Sendable {
     }
     if let document = OutputExaminer.Document(layout), notes != nil || hasArtifact(layout, names) {
       return .described(path: document.path, id: document.id)
+    }
+    if entries.contains(where: { $0.name == CaptureOutput.notesName && $0.kind == .link }) {
+      return .foreign("\(CaptureOutput.notesName) is a symbolic link")
     }
     let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
     return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")

@@ -4,10 +4,6 @@ import Pipeline
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// `.scanmill/owner.json`: the place that an output folder was first made from, and belongs to.
 struct OwnerRecord: Hashable, Sendable, Codable {
   var schema = 1
@@ -37,8 +33,8 @@ struct OwnerRecord: Hashable, Sendable, Codable {
 
   /// What an output folder says; `nil` when it says nothing that can be read.
   init?(in layout: OutputLayout) {
-    guard let folder = OpenFolder(layout.folder.text),
-      let notes = OpenFolder(".scanmill", in: folder, followsLinks: false),
+    guard let folder = OpenFolder(layout.folder.text, followsLinks: false),
+      let notes = OpenFolder(".scanmill", in: folder),
       let record = Self.read(in: notes, layout.ownerName)
     else { return nil }
     self = record
@@ -56,27 +52,13 @@ struct OwnerRecord: Hashable, Sendable, Codable {
 
   /// Writes it where there is none. `false` when somebody else has written one.
   func writeNew(to layout: OutputLayout) throws -> Bool {
-    try FileSystem.makeFolder(layout.notes)
-    let beside = layout.notes.appending(".\(layout.ownerName).\(getpid()).new")
-    defer { try? FileSystem.remove(beside) }
-    try OutputFile.write(JSONText.pretty(self), to: beside)
-    // Atomic also where `renameat2` is not: a second link is refused.
-    if beside.withPlatformString({ a in layout.owner.withPlatformString { b in link(a, b) } }) == 0
-    {
-      return true
-    }
-    if errno == EEXIST { return false }
-    do throws(FileError) {
-      try FileSystem.renameNew(beside, to: layout.owner)
-      return true
-    } catch {
-      if FileStamp(of: layout.owner) != nil { return false }
-      throw error
-    }
+    let folder = try HeldFolder.making(following: layout.root).makeFolder(layout.name)
+    return try folder.makeFolder(CaptureOutput.notesName)
+      .writeNew(JSONText.pretty(self), as: layout.ownerName)
   }
 
   /// Only for the holder of the lock.
-  func replace(in layout: OutputLayout) throws {
-    try OutputFile.replace(layout.owner, with: JSONText.pretty(self))
+  func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
+    try notes.replace(layout.ownerName, with: JSONText.pretty(self))
   }
 }

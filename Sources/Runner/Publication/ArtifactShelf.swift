@@ -126,8 +126,8 @@ public struct ArtifactShelf: Sendable {
         record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
     }
     if let folder, let known = index?.records[stage] {
-      let published = OpenFolder(stage, in: folder, followsLinks: false)?
-        .stamp(of: ArtifactRecord.fileName, followsLinks: false)
+      let published = OpenFolder(stage, in: folder)?
+        .stamp(of: ArtifactRecord.fileName)
       if published == known.stamp {
         return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
       }
@@ -148,7 +148,7 @@ public struct ArtifactShelf: Sendable {
     let place = place(of: found)
     let open =
       (found.isInScratch ? nil : folder).map {
-        OpenFolder(record.stage, in: $0, followsLinks: false)
+        OpenFolder(record.stage, in: $0)
       }
       ?? OpenFolder(place.text, followsLinks: false)
     var missing: [String] = []
@@ -162,7 +162,7 @@ public struct ArtifactShelf: Sendable {
         if inner.name != above { inner = (above, open?.below(above)) }
         (folder, name) = (inner.folder, output.path[output.path.index(after: slash)...])
       }
-      guard let stamp = folder?.stamp(of: String(name), followsLinks: false) else {
+      guard let stamp = folder?.stamp(of: String(name)) else {
         missing.append(output.path)
         continue
       }

@@ -13,6 +13,7 @@ public struct OutputCatalog: Sendable {
   /// A folder is a capture's output when it is provably ours (`OutputFolderState`). Symbolic links are not
   /// followed: what they lead to belongs to somebody else.
   public init?(_ folder: FilePath) {
+    EnclosedPaths.enclose(folder, links: .none)
     guard FileSystem.isFolder(folder) else { return nil }
     // With its own name: `.` has none.
     let folder = PathSafety.resolved(folder) ?? folder
@@ -31,6 +32,7 @@ public struct OutputCatalog: Sendable {
   public init(root: FilePath, layouts: [OutputLayout]) {
     self.root = root
     self.layouts = layouts
+    EnclosedPaths.enclose(root, links: .none)
   }
 
   /// The folder with its own name and without links: `.` has none.
