@@ -284,7 +284,7 @@ package struct AssumptionFinder: Sendable {
   private func areIntrinsicsRescaled(_ source: ExportSource) -> Bool {
     guard isOwnCalibration else {
       guard let camera = source.cameras.calibration?.colorIntrinsics,
-        let stored = CalibrationChoice.storedColorSize(capture)
+        let stored = capture.storedColorSize
       else { return false }
       return (camera.width, camera.height) != (stored.width, stored.height)
     }
