@@ -39,17 +39,20 @@ struct H264FrameChainTests {
   struct Stream: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var options: [String]
-    var slices = 1
+    var isReordered = false
+    /// Lost pictures can be told from the numbers of those that follow.
+    var hasNumbers = true
   }
 
   static let streams = [
     Stream(testDescription: "P pictures", options: ["-bf", "0", "-g", "20"]),
     Stream(
       testDescription: "B pictures",
-      options: ["-bf", "3", "-g", "20", "-x264-params", "b-adapt=0:scenecut=0"]),
+      options: ["-bf", "3", "-g", "20", "-x264-params", "b-adapt=0:scenecut=0"], isReordered: true,
+      hasNumbers: false),
     Stream(
       testDescription: "without arithmetic coding", options: ["-profile:v", "baseline", "-g", "20"]),
-    Stream(testDescription: "key pictures alone", options: ["-g", "1"]),
+    Stream(testDescription: "key pictures alone", options: ["-g", "1"], hasNumbers: false),
   ]
 
   /// In decoding order: alone, adjacent and apart, at the beginning, in the middle, at the end, around a key picture.
@@ -73,11 +76,11 @@ struct H264FrameChainTests {
     let order = try #require(try VideoIndex.read(whole).tracks.first).order
     for places in Self.places {
       let comment: Comment = "\(damage), \(stream.testDescription), \(places)"
-      // A picture that nothing refers to, or the last one, leaves no trace when its unit is no slice.
+      // Without its unit a picture leaves a trace only in the numbers: not one that nothing refers to, nor a key
+      // picture at the beginning or behind another one that is lost, nor the last ones.
       let leavesTrace =
         damage != .onesThroughout
-        || places.allSatisfy { $0 < 37 && bytes[slices[$0].lowerBound] & 0x60 != 0 }
-          && stream.options != ["-g", "1"]
+        || stream.hasNumbers && places.allSatisfy { (1..<37).contains($0) } && places != [19, 20]
       guard leavesTrace else { continue }
       var damaged = bytes
       for place in places { damage.apply(to: &damaged[slices[place]], seed: place) }
@@ -86,10 +89,14 @@ struct H264FrameChainTests {
       for stated in [[], [40], [12, 40]] as [Set<Int>] {
         let track = try VideoIndex.read(file, statedCounts: stated).tracks.first
         #expect(track?.pictureCount == 40, comment)
+        // Where pictures are reordered, only those that follow tell the place of a destroyed one; and a random head may
+        // read like a true one.
+        let isCertain =
+          !stream.isReordered || (damage != .headRandom && places.allSatisfy { $0 < 37 })
         let moved = (0..<40).filter {
           !places.contains($0) && track?.order.rank($0) != order.rank($0)
         }
-        #expect(moved.isEmpty, comment)
+        #expect(moved.isEmpty || !isCertain, comment)
       }
       let decoded = try decodedPictures(of: file)
       let indices = decoded.indices.compactMap(\.self)
@@ -196,7 +203,8 @@ struct H264FrameChainTests {
         let ranks = (0..<40).filter {
           !places.contains($0) && track?.order.rank($0) != order.rank($0)
         }
-        #expect(ranks.isEmpty, comment)
+        // A random head of HEVC may read like a true one, and FFmpeg decode what follows without a word.
+        #expect(ranks.isEmpty || (isHEVC && damage == .random), comment)
         let decoded = try decodedPictures(of: file)
         let indices = decoded.indices.compactMap(\.self)
         #expect(

@@ -109,6 +109,41 @@ struct VideoFitTests {
     #expect(try Table(scene.output.appending("a/tables/frames.csv"))["color"].last == "")
   }
 
+  @Test(
+    "Destroyed pictures add none: what inspect counts is written or reported",
+    arguments: [[5, 6], [4, 7], [1, 2], [10, 11], [0]])
+  func destroyed(numbers: [Int]) throws {
+    let scene = try Scene("a", frames: 12)
+    try Self.rewrite(scene.file("a.h264")) { data in
+      var slices: [Int] = []
+      for index in data.indices.dropLast(4)
+      where data[index] == 0 && data[index + 1] == 0 && data[index + 2] == 1
+        && [1, 5].contains(data[index + 3] & 0x1f)
+      {
+        slices.append(index + 3)
+      }
+      try #require(slices.count == 12)
+      for number in numbers {
+        let end = number < 11 ? slices[number + 1] - 4 : data.count
+        for index in (slices[number] + 1)..<end { data[index] = 0xff }
+      }
+    }
+    let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
+      .json()
+    #expect(inspection["frames"] as? Int == 12)
+    let color = (inspection["streams"] as? [String: Any])?["color"] as? [String: Any]
+    #expect(color?["frames"] as? Int == 12)
+    let run = try scene.run("--json")
+    #expect(run.status == 0, "\(run.errors)")
+    let codes = try Self.warnings(run)
+    #expect(codes.allSatisfy { $0.hasPrefix("corrupt-record color ") } && codes.count == 1)
+    let written = try FileSystem.names(in: scene.output.appending("a/color"))
+      .filter { $0.hasSuffix(".png") }.compactMap { Int($0.dropLast(4)) }
+    #expect(Set(0..<12).subtracting(written).isSubset(of: numbers))
+    let table = try Table(scene.output.appending("a/tables/frames.csv"))
+    #expect(table.rows.count == 12 && table["depth"].allSatisfy { $0 != "" })
+  }
+
   @Test("A turned video turns poses, intrinsics and aligned depth with it")
   func turned() throws {
     let folder = try TemporaryFolder()

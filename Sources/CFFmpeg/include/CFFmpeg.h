@@ -31,7 +31,8 @@ static inline int64_t scanmill_nopts(void) { return AV_NOPTS_VALUE; }
 static inline int scanmill_is_about_reference(const char *format) {
   return strncmp(format, "mmco", 4) == 0 || strncmp(format, "Missing reference", 17) == 0
       || strncmp(format, "reference picture missing", 25) == 0 || strncmp(format, "co located", 10) == 0
-      || strncmp(format, "number of reference frames", 26) == 0;
+      || strncmp(format, "number of reference frames", 26) == 0
+      || strncmp(format, "Could not find ref", 18) == 0;
 }
 static inline void scanmill_note_message(void *object, int level, const char *format, va_list arguments) {
   (void)arguments;

@@ -19,7 +19,7 @@ extension VideoIndex {
       }
       reader.select(number)
       reader.skipPayload()
-      let ticks = try PacketTable(reading: reader, track: number)
+      let ticks = try table(of: number, in: reader)
       let size = try Self.size(of: ticks, codec, number, in: reader)
       let declared = Int(avformat_index_get_entries_count(stream))
       let isIndexWhole = reader.layout.isMovie && !reader.layout.isFragmented
@@ -52,6 +52,29 @@ extension VideoIndex {
       throw why
     }
     return index
+  }
+
+  /// The packets of a track. Where heads and times disagree about the order, pictures in doubt are decoded: the heads
+  /// of damaged ones are not believed, and the times tell their place.
+  private static func table(
+    of track: Int, in reader: ContainerReader
+  ) throws(VideoError) -> PacketTable {
+    var table = try PacketTable(reading: reader, track: track)
+    var damaged = Set<Int>()
+    var asked = Set<Int>()
+    for _ in 0..<8 {
+      let doubtful = table.doubtfulPackets.subtracting(asked)
+      guard !doubtful.isEmpty else { break }
+      asked.formUnion(doubtful)
+      let found = try PictureProbe.damaged(doubtful, of: track, in: reader.input.file)
+      guard !found.isEmpty else { break }
+      damaged.formUnion(found)
+      let again = try ContainerReader(MediaInput(reader.input.file))
+      again.select(track)
+      again.skipPayload()
+      table = try PacketTable(reading: again, track: track, damaged: damaged)
+    }
+    return table
   }
 
   /// What decoded pictures measure: as their heads say, within the last block cropped as the container says

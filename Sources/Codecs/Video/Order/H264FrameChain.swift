@@ -106,6 +106,9 @@ struct H264FrameChain {
         } else if count <= Self.mostLost {
           lost[index] = count
         }
+        // What it refers to is lost, and counted.
+        state.last = (head.frameNumber - 1 + range) % range
+        state.unread = 0
       }
     }
     state.read.append(index)
@@ -141,7 +144,8 @@ struct H264FrameChain {
       let after = all[next].head, !after.startsSequence
     else { return nil }
     let between = next - index - 1
-    if (after.frameNumber - number + range) % range <= 2 + unread + between { return false }
+    let without = (after.frameNumber - number + range) % range
+    if without > 0, without <= 2 + unread + between { return false }
     // Further pictures may be lost there.
     let most = max(1, min(range / 4, Self.mostLost)) + between
     return (after.frameNumber - head.frameNumber + range) % range <= most

@@ -35,6 +35,14 @@ struct HEVCOrderCount {
     return nil
   }
 
+  /// A key picture whose head cannot be believed: counts begin anew.
+  mutating func skipKey() {
+    sequence += 1
+    previousOrder = 0
+    hasStarted = true
+    skipsLeading = false
+  }
+
   private mutating func picture(_ unit: some Collection<UInt8>, _ type: Int) -> CodedPicture? {
     var bits = BitReader(unit, skipping: 2)
     guard bits.flag() == true else { return nil }

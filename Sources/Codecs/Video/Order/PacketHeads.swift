@@ -56,8 +56,28 @@ struct PacketHeads {
 
   /// What the next packet holds; `place` is `nil` where its head is damaged.
   ///
-  /// - Parameter read: up to `count` bytes from `offset` of the packet on.
+  /// - Parameters:
+  ///   - isKey: whether the container says that the picture needs no other.
+  ///   - isBelieved: `false` where the picture is known to be damaged: its head is not read.
+  ///   - read: up to `count` bytes from `offset` of the packet on.
   mutating func picture(
+    bytes size: Int, isKey: Bool, isBelieved: Bool = true,
+    _ read: (_ offset: Int, _ count: Int) -> [UInt8]
+  ) -> CodedPicture {
+    let picture = isBelieved ? picture(bytes: size, read) : CodedPicture()
+    switch codec {
+    case .h264(var order) where !isBelieved:
+      order.skip(isKey: isKey)
+      codec = .h264(order)
+    case .hevc(var order) where picture.place == nil && isKey:
+      order.skipKey()
+      codec = .hevc(order)
+    case .h264, .hevc: break
+    }
+    return picture
+  }
+
+  private mutating func picture(
     bytes size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]
   ) -> CodedPicture {
     let head = read(0, min(size, Self.headBytes))
@@ -186,7 +206,12 @@ struct H264PacketOrder {
       return nil
     }
     guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
-    else { return CodedPicture(place: type == 5 ? count.restart() : nil) }
+    else {
+      skip(isKey: false)
+      guard type == 5 else { return CodedPicture() }
+      (lastNumber, unread) = (0, 0)
+      return CodedPicture(place: count.restart())
+    }
     if head.isRedundant { return nil }
     guard continues(head, sequence) else {
       // The container's time places it.
@@ -205,6 +230,14 @@ struct H264PacketOrder {
       openField = head.isField ? head : nil
     }
     return picture
+  }
+
+  /// A picture whose head cannot be believed.
+  mutating func skip(isKey: Bool) {
+    unread += 1
+    guard isKey else { return }
+    _ = count.restart()
+    (lastNumber, unread) = (0, 0)
   }
 
   /// Whether the picture's number may follow the last one's (`frame_num`, ITU-T H.264, 7.4.3): no packet of

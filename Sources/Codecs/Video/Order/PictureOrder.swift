@@ -73,10 +73,14 @@ public struct PictureOrder: Hashable, Sendable {
     var damage = PlaceDamage(places)
     if isTimed, known.count < places.count { damage.fill(from: ticks) }
     let filled = damage.filled()
-    let isOrdered = zip(filled, filled.dropFirst()).allSatisfy { $0 <= $1 }
+    // Of equal places, which only such without head have, the times tell; else the one decoded first is shown first.
+    func isBefore(_ a: Int, _ b: Int) -> Bool {
+      if filled[a] != filled[b] { return filled[a] < filled[b] }
+      return isTimed && ticks[a] != ticks[b] ? ticks[a] < ticks[b] : a < b
+    }
+    let isOrdered = zip(filled.indices, filled.indices.dropFirst()).allSatisfy(isBefore)
     if isOrdered { return nil }
-    // Swift's sort is stable: of equal places the one decoded first is shown first.
-    return filled.indices.sorted { filled[$0] < filled[$1] }
+    return filled.indices.sorted(by: isBefore)
   }
 
   private static func delay(_ ranks: [Int32]) -> Int {

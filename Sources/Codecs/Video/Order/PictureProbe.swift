@@ -1,6 +1,7 @@
 import CFFmpeg
+import SystemPackage
 
-/// Decodes single pictures of a bare H.264 stream by themselves, to tell damaged ones from whole ones.
+/// Decodes single pictures by themselves, to tell damaged ones from whole ones.
 ///
 /// A picture is given to a decoder of its own behind the last key picture: what it says of pictures that it
 /// refers to and that are not there does not count. Cost: decoding two pictures for each that is asked for.
@@ -30,28 +31,68 @@ final class PictureProbe {
     return answer
   }
 
-  private func isWhole(_ index: Int) throws(VideoError) -> Bool {
-    guard let unit = try bytes(of: index), !Self.isConstant(unit), let number = entries[index].sets
-    else { return false }
-    let codec = try CodecBox(
-      parameterSets: parameterSets[number], reorderingDelay: 0, file: input.file, threads: 1)
-    if !entries[index].isKey,
-      let key = entries[..<index].lastIndex(where: { $0.isKey && $0.offset != nil }),
-      let first = try bytes(of: key)
-    {
-      _ = try send(first, to: codec)
+  /// Which of some packets of a track of a container hold damaged pictures. Cost: reading the file up to the last of
+  /// them, and decoding two pictures for each.
+  static func damaged(
+    _ wanted: Set<Int>, of track: Int, in file: FilePath
+  ) throws(VideoError) -> Set<Int> {
+    let reader = try ContainerReader(MediaInput(file))
+    guard let stream = reader.stream(track), let box = PacketBox() else { return [] }
+    reader.select(track)
+    let packet = box.packet
+    var damaged = Set<Int>()
+    var left = wanted.count
+    var number = -1
+    var key: [UInt8] = []
+    while left > 0, reader.next(into: packet) {
+      defer { av_packet_unref(packet) }
+      guard Int(packet.pointee.stream_index) == track else { continue }
+      number += 1
+      let isKey = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
+      guard isKey || wanted.contains(number), let data = packet.pointee.data else { continue }
+      let bytes = [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
+      if wanted.contains(number) {
+        left -= 1
+        let codec = try CodecBox(stream: stream, reorderingDelay: 0, file: file, threads: 1)
+        let isWhole = try isWhole(bytes, behind: isKey ? [] : key, codec, file)
+        if !isWhole || isConstant(bytes) { damaged.insert(number) }
+      }
+      if isKey { key = bytes }
     }
+    return damaged
+  }
+
+  private static func isWhole(
+    _ unit: [UInt8], behind key: [UInt8], _ codec: CodecBox, _ file: FilePath
+  ) throws(VideoError) -> Bool {
+    if !key.isEmpty { _ = try send(key, to: codec, file) }
     let messages = codec.contentMessages
-    guard try send(unit, to: codec) else { return false }
+    guard try send(unit, to: codec, file) else { return false }
     _ = avcodec_send_packet(codec.context, nil)
     while avcodec_receive_frame(codec.context, codec.frame) >= 0 {}
     return codec.contentMessages == messages
   }
 
-  private func send(_ unit: [UInt8], to codec: CodecBox) throws(VideoError) -> Bool {
+  private func isWhole(_ index: Int) throws(VideoError) -> Bool {
+    guard let unit = try bytes(of: index), !Self.isConstant(unit), let number = entries[index].sets
+    else { return false }
+    let codec = try CodecBox(
+      parameterSets: parameterSets[number], reorderingDelay: 0, file: input.file, threads: 1)
+    var key: [UInt8]?
+    if !entries[index].isKey,
+      let before = entries[..<index].lastIndex(where: { $0.isKey && $0.offset != nil })
+    {
+      key = try bytes(of: before)
+    }
+    return try Self.isWhole(unit, behind: key ?? [], codec, input.file)
+  }
+
+  private static func send(
+    _ unit: [UInt8], to codec: CodecBox, _ file: FilePath
+  ) throws(VideoError) -> Bool {
     guard av_new_packet(codec.packet, Int32(clamping: unit.count)) >= 0,
       let data = codec.packet.pointee.data
-    else { throw VideoError(file: input.file, what: "no memory for an access unit") }
+    else { throw VideoError(file: file, what: "no memory for an access unit") }
     data.update(from: unit, count: unit.count)
     defer { av_packet_unref(codec.packet) }
     let status = avcodec_send_packet(codec.context, codec.packet)
