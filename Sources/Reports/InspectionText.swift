@@ -28,6 +28,9 @@ public enum InspectionText {
           + capture.completeness.missing.map(\.onOneLine)
           .joined(separator: "; "))
     }
+    lines += capture.claims.lacking.map {
+      "  lacking     \($0.stream): \($0.held) of \($0.declared) \($0.unit), declared by \($0.source)"
+    }
     for warning in capture.warnings.merged(with: found) {
       lines.append(
         "  \(warning.severity == .note ? "note   " : "warning")     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject.onOneLine)): \(warning.message.onOneLine)"

@@ -87,7 +87,6 @@ struct UnwritableTests {
     ["run", "CAPTURE", "--output", "/proc/none"], ["run", "CAPTURE", "--output", "FILE/x"],
     ["watch", "STAGING", "--once", "--settle", "0s", "--output", "/proc/none"],
     ["watch", "STAGING", "--once", "--settle", "0s", "--output", "FILE/x"],
-    ["bench", "CAPTURE", "--warmup", "0", "--repeat", "1", "--output", "/proc/none"],
   ]
 
   @Test(arguments: verbs)

@@ -94,6 +94,7 @@ extension Capture {
       switch warning.code {
       case .missingFile: subjects.contains(warning.subject)
       case .imuMissing: parts.contains(.imu)
+      case .calibrationMissing: parts.contains(.intrinsics) && intrinsics.error != nil
       default: false
       }
     }
@@ -109,11 +110,16 @@ extension Capture {
       return nil
     } catch {
       if error.kind == .notFound { return nil }
-      guard error.code == nil else { return error }
+      let remedy = "move it away, and copy the file from the device again"
+      guard error.code == nil else {
+        var error = error
+        error.remedy = error.remedy ?? remedy
+        return error
+      }
       return FileError(
         kind: .other, path: path, operation: "open",
         reason: FileSystem.isFolder(path) ? "it is a folder" : "it is not a regular file",
-        remedy: "move it away, and copy the file from the device again")
+        remedy: remedy)
     }
   }
 }

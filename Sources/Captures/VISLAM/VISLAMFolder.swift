@@ -92,10 +92,11 @@ struct VISLAMFolder {
       var rest = candidate
       guard rest.removePrefix(path.lexicallyNormalized()) else { return .outside }
       switch root.look(at: rest.text) {
-      // What is forbidden may be there: reading it will say why it cannot be.
-      case .file, .forbidden: return .found(candidate)
+      // What is forbidden may be there: reading it will say why it cannot be. A folder in the place of a picture
+      // is an error of the picture, not its absence.
+      case .file, .folder, .forbidden: return .found(candidate)
       case .outside: place = .outside
-      case .folder, .other, .nothing: continue
+      case .other, .nothing: continue
       }
     }
     return place

@@ -63,7 +63,8 @@ struct ReportPrinter: Sendable {
       var watch = LifeWatch(limits, atSeconds: start)
       while true {
         if let end = child.look() {
-          let said = String(decoding: Self.contents(errors), as: UTF8.self)
+          var said = String(decoding: Self.contents(errors), as: UTF8.self)
+          while said.last?.isNewline == true { said.removeLast() }
           let problem = end.isSuccess ? nil : "the report \(end.phrase): \(said.suffix(2000))"
           return (Self.contents(result), problem, false)
         }

@@ -1,3 +1,4 @@
+import Captures
 import Night
 import Pipeline
 import Reports

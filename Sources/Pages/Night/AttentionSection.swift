@@ -1,3 +1,4 @@
+import Captures
 import Night
 import Runner
 import Storage
@@ -160,6 +161,10 @@ struct AttentionSection {
     }
     if capture.failures.count > 3 {
       lines.append(Markup(text: "and \(Words.count(capture.failures.count - 3, "more stage"))"))
+    }
+    for shortfall in (capture.shortfalls ?? []).prefix(8) where capture.isShort {
+      lines.append(
+        .name(shortfall.stream) + Markup(text: ": \(Words.cut(shortfall.message, 300))"))
     }
     if !capture.missing.isEmpty {
       let files = Words.list(capture.missing.prefix(8).map { Words.cut($0, 80) })
