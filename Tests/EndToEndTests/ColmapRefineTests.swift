@@ -61,7 +61,8 @@ struct ColmapRefineTests {
   func installed(_ settings: [String]) throws {
     let scene = try Scene(settings)
     // As the README says for machines without a graphics card or a display, and fewer features.
-    let help = try PythonScript.run("/usr/bin/env", ["colmap", "feature_extractor", "-h"], nil, nil)
+    let help = try PythonScript.run(
+      "/usr/bin/env", ["colmap", "feature_extractor", "-h"], nil, nil)
     let (extraction, matching) =
       help.output.contains("FeatureExtraction.use_gpu")
       ? ("FeatureExtraction", "FeatureMatching") : ("SiftExtraction", "SiftMatching")

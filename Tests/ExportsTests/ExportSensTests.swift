@@ -141,7 +141,12 @@ struct ExportSensTests {
       try run.output.text("export.json") == """
         {
           "assumed" : [
-
+            "unknownTimes",
+            "missingSensors",
+            "timeOffset",
+            "intrinsicsOfOthers",
+            "distortion",
+            "registration"
           ],
           "frames" : 3,
           "imu" : {

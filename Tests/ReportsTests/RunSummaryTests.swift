@@ -60,6 +60,52 @@ struct RunSummaryTests {
     #expect(RunSummary.line(Self.failed("b", "x")) == "b failed 1/3 cause=input")
   }
 
+  private static func notMade(
+    _ id: String, _ stages: [(String, String?)], askedByName: Bool = true
+  ) -> CaptureReport {
+    Texts.capture(
+      id, .done,
+      stages.map { name, reason in
+        var stage = Texts.stage(name, .notApplicable, reason)
+        stage.askedByName = askedByName ? true : nil
+        return stage
+      })
+  }
+
+  @Test("What was asked for by name and not made ends the line, as one word of logfmt")
+  func notMadeWords() {
+    #expect(
+      RunSummary.line(Self.notMade("a", [("export-tum", "no times"), ("export-ply", nil)]))
+        == #"a done 0/0 not-made=export-tum,export-ply "#
+        + #"note="export-tum: no times; export-ply: does not apply""#)
+    #expect(
+      RunSummary.line(Self.notMade("a", [("x", "a \"b\\c\"\nd")]))
+        == #"a done 0/0 not-made=x note="x: a \"b\\c\"\\u{A}d""#)
+    // Not asked for by name, but nothing else either.
+    #expect(
+      RunSummary.line(Self.notMade("a", [("imu", "no IMU")], askedByName: false))
+        == #"a done 0/0 note="imu: no IMU""#)
+    var some = Self.done("b")
+    some.stages += Self.notMade("b", [("imu", "no IMU")], askedByName: false).stages
+    #expect(RunSummary.line(some) == "b done 2/2")
+  }
+
+  @Test("Captures that lack the same are named on one line, before the totals")
+  func notMadeLines() {
+    let report = Self.report([
+      Self.notMade("a", [("export-tum", "no times"), ("export-ply", "no depth")]),
+      Self.notMade("b", [("export-tum", "no times")]),
+      Self.notMade("c", [("export-kml", "no position")], askedByName: false),
+    ])
+    #expect(
+      RunSummary.closing(report, output: nil, areNamed: true).split(separator: "\n").map(
+        String.init)
+        == [
+          "not made: export-tum, no times: a, b", "not made: export-ply, no depth: a",
+          "3 captures: 3 done · nothing to do · 4 min 10 s",
+        ])
+  }
+
   @Test("One line of totals, in captures, not in stages")
   func totals() {
     let captures =

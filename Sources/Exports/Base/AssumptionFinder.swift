@@ -76,7 +76,7 @@ package struct AssumptionFinder: Sendable {
       }
     case .unknownTimes:
       return content.zeroTimes > 0
-        ? "The times of \(content.zeroTimes) frames are not known: they are 0." : nil
+        ? "Times that are not known are 0 (frames: \(content.zeroTimes))." : nil
     case .depthTimes:
       guard content.statesDepthTimes, content.depth != .none else { return nil }
       let count = content.frames.count {
@@ -84,7 +84,7 @@ package struct AssumptionFinder: Sendable {
           && capture.frames[$0].pictureTime != nil
       }
       return count > 0
-        ? "\(count) depth pictures have no time of their own: they have that of their color picture."
+        ? "Depth pictures without a time of their own have that of their color picture (frames: \(count))."
         : nil
     default: return pairingSentence
     }
@@ -101,7 +101,8 @@ package struct AssumptionFinder: Sendable {
     let frame = content.hasPictures ? "picture" : "frame"
     let what =
       partners.isEmpty
-      ? "The number of each \(frame)" : "Which \(partners.joined(separator: " and ")) belongs to a \(frame)"
+      ? "The number of each \(frame)"
+      : "Which \(partners.joined(separator: " and ")) belongs to a \(frame)"
     return "\(what) is not certain: " + messages.joined(separator: "; ") + "."
   }
 
@@ -157,8 +158,8 @@ package struct AssumptionFinder: Sendable {
         + "; the capture does not state them (parameter convention)."
     case .acceleration:
       return inertial.interpolated > 0
-        ? "Acceleration at the times of the gyroscope: \(inertial.interpolated) rows lie between two samples "
-          + "and are interpolated."
+        ? "Acceleration at the times of the gyroscope is interpolated between two samples (rows: "
+          + "\(inertial.interpolated))."
         : nil
     case .nearestSamples:
       return inertial.isNearest
@@ -237,8 +238,7 @@ package struct AssumptionFinder: Sendable {
       guard content.cameras == .one else { return nil }
       let count = content.frames.count { source.cameras[$0] == nil }
       return count > 0
-        ? "\(count) of the frames have no intrinsics of their own: the one camera of the others stands for "
-          + "them." : nil
+        ? "Frames without intrinsics have the one camera of the others (frames: \(count))." : nil
     case .distortion:
       return hasCameras && source.cameras.distortion == nil
         ? "The distortion of the lens: no coefficients are known, and it is taken as none." : nil
@@ -266,7 +266,7 @@ package struct AssumptionFinder: Sendable {
           + "them it is interpolated."
     default:
       return content.zeroConfidences > 0
-        ? "The confidence of \(content.zeroConfidences) frames was not recorded: it is 0." : nil
+        ? "Confidence that was not recorded is 0 (frames: \(content.zeroConfidences))." : nil
     }
   }
 
@@ -310,13 +310,13 @@ package struct AssumptionFinder: Sendable {
         : nil
     case .interpolatedPositions:
       return positions.interpolated > 0
-        ? "The positions of \(positions.interpolated) frames lie between two fixes and are interpolated."
+        ? "Positions between two fixes are interpolated (frames: \(positions.interpolated))."
         : nil
     default:
       if positions.isSingleFix { return "A single fix stands for the whole capture." }
       return positions.held > 0
-        ? "The positions of \(positions.held) frames are those of the nearest fix, before the first or after "
-          + "the last, or across a pause." : nil
+        ? "Positions before the first and after the last fix, and in a pause, are those of a fix near them "
+          + "(frames: \(positions.held))." : nil
     }
   }
 }

@@ -103,6 +103,11 @@ package struct ExportSource: Sendable {
   /// world of their mesh, which has z up.
   package var worldIsYUp: Bool { !ScannedWorld.isReleasedScene(context.capture) }
 
+  /// The world of the poses, for people.
+  package var worldWords: String {
+    worldIsYUp ? "the app's world (y up)" : "the world of the scene (z up)"
+  }
+
   /// Camera to world, OpenCV axes, of the picture as it lies in `color/`.
   package func pose(_ frame: Int) -> Pose? { poses[frame] }
 

@@ -15,7 +15,7 @@ extension ExportColmap {
     readme.conventions = [
       "Poses are world to camera, camera axes x right, y down, z forward, quaternions w x y z; t is not the "
         + "camera's place, which is -Rᵀ t.",
-      "The world is the app's, in meters (\(source.worldIsYUp ? "y" : "z") up).",
+      "The world is \(source.worldWords), in meters.",
       "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables.",
       cameraSentence(cameras, model),
       "Ids of images are from 1 in the order of their names. feature_extractor numbers new images in the order in "

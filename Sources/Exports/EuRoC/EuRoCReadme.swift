@@ -43,7 +43,7 @@ enum EuRoCReadme {
       readme.opening.append(
         ("evo_traj euroc mav0/state_groundtruth_estimate0/data.csv", "The app's own trajectory"))
       readme.conventions.append(
-        "mav0/state_groundtruth_estimate0/data.csv: pose of the body (IMU) in the app's world (y up), "
+        "mav0/state_groundtruth_estimate0/data.csv: pose of the body (IMU) in \(source.worldWords), "
           + "quaternion w x y z; \(truths) rows.")
     } else {
       readme.remarks.append("No exported frame has a pose: there is no ground truth.")

@@ -109,8 +109,8 @@ public enum ExportOpen3D: ExportStage {
           "The poses; Open3D inverts them into extrinsics automatically"
         ))
       readme.conventions.append(
-        "trajectory.log: camera to world, meters, the app's world (y up). Frames without pose are left "
-          + "out.")
+        "trajectory.log: camera to world, meters, \(source.worldWords). Frames without pose are left out."
+      )
     } else {
       readme.remarks.append("The capture has no poses: there is no trajectory.log.")
     }

@@ -22,7 +22,7 @@ extension ExportPLY {
           + "origin."
         : "Binary, little-endian; coordinates in meters, float.",
       plan.axes == .world
-        ? "The axes are those of the app's world (\(plan.source.worldIsYUp ? "y" : "z") up)."
+        ? "The axes are those of \(plan.source.worldWords)."
         : "The axes are those of the \(camera(plan)): x right, y down, z forward; every frame has its own.",
       plan.layout.hasColor
         ? "red, green, blue: where the color camera sees the point; points that it does not see are left out."

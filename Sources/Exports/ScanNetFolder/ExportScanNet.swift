@@ -110,7 +110,7 @@ public enum ExportScanNet: ExportStage {
       "Sort the numbers as numbers: as text, 10 comes before 2.")
     if source.hasPoses {
       readme.conventions.append(
-        "pose/: camera to world, 4 lines of 4 numbers, meters, the app's world (y up).")
+        "pose/: camera to world, 4 lines of 4 numbers, meters, \(source.worldWords).")
       readme.conventions.append(
         keepsUntracked
           ? "A frame whose tracking was lost has sixteen -inf, as in ScanNet; most SLAM loaders do not skip "

@@ -101,7 +101,7 @@ public enum ExportScanNetPP: ExportStage {
       )
     ]
     readme.conventions = [
-      "aligned_pose: camera to world, 4x4 by rows, meters, the app's world (y up). Camera axes: x right, y "
+      "aligned_pose: camera to world, 4x4 by rows, meters, \(source.worldWords). Camera axes: x right, y "
         + "down, z forward, already; nothing is to be negated.",
       "intrinsic: 3x3 by rows, pixels of the color picture, pixel centers at integers; "
         + (common.map { "one for all frames, \($0.words)." } ?? "each frame has its own."),

@@ -23,8 +23,12 @@ enum SensReadme {
     readme.conventions =
       cameras.conventions(source) + [
         poses(source),
-        "Times are microseconds on the capture's clock, rounded down; 0 = unknown.",
-        "Numbers of the header and of the poses are 32-bit floats.",
+        source.context.capture.frames.contains { $0.pictureTime != nil }
+          ? "Times are microseconds on the capture's clock, rounded down; 0 = unknown."
+          : "No time is known: all are 0.",
+        source.hasPoses
+          ? "Numbers of the header and of the poses are 32-bit floats."
+          : "Numbers of the header are 32-bit floats.",
       ]
     readme.remarks = cameras.remarks + self.imu(source, imu)
     if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) {
@@ -38,8 +42,7 @@ enum SensReadme {
       return "Every pose is the identity, which readers take as not computed yet."
     }
     return
-      "Poses: camera to world, meters, the app's world (\(source.worldIsYUp ? "y" : "z") up). A frame whose "
-      + "tracking was lost holds -inf in all sixteen numbers."
+      "Poses: camera to world, meters, \(source.worldWords). A frame whose tracking was lost holds -inf in all sixteen numbers."
   }
 
   private static func imu(_ source: ExportSource, _ imu: SensIMU) -> [String] {

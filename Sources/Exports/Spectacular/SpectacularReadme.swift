@@ -31,8 +31,7 @@ enum SpectacularReadme {
     ]
     if log.hasPoses {
       readme.conventions.append(
-        "groundTruth: camera to world, meters, the app's world"
-          + (source.worldIsYUp ? " (y up)." : " (z up)."))
+        "groundTruth: camera to world, meters, \(source.worldWords).")
     }
     if let median {
       readme.conventions.append(

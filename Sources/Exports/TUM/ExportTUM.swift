@@ -48,7 +48,7 @@ public enum ExportTUM: ExportStage {
     }
     TUMReadme.describe(depth, source, &readme)
     let truths = try writeTrajectory(frames.frames, stamps, source)
-    TUMReadme.describe(poses: truths, &readme)
+    TUMReadme.describe(poses: truths, source, &readme)
     if let median = CommonCamera(source, frames.frames) {
       account.intrinsicsDeviation = median.largestDeviation
       try folder.write(try camera(median.camera, source), as: "camera.yaml")

@@ -52,14 +52,14 @@ enum TUMReadme {
         + "export-tum.calibration and the same to the stage that aligns."
   }
 
-  static func describe(poses: Int, _ readme: inout ExportReadme) {
+  static func describe(poses: Int, _ source: ExportSource, _ readme: inout ExportReadme) {
     guard poses > 0 else {
       readme.remarks.append("No exported frame has a pose: there is no groundtruth.txt.")
       return
     }
     readme.opening.append(("evo_traj tum groundtruth.txt", "The app's own trajectory"))
     readme.conventions.append(
-      "groundtruth.txt: camera to world, meters, the app's world (y up), quaternion x y z w; \(poses) rows."
+      "groundtruth.txt: camera to world, meters, \(source.worldWords), quaternion x y z w; \(poses) rows."
     )
   }
 

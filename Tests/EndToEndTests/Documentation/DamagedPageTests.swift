@@ -29,7 +29,7 @@ struct DamagedPageTests {
     static let worlds = [
       Damaged(
         name: "synthetic", family: "arkit-scanner",
-        faults: ["empty-record", "corrupt-record", "nan-pose"], firstPicture: 2),
+        faults: ["corrupt-record", "nan-pose"], firstPicture: 2),
       Damaged(
         name: "synthetic-lidar", family: "multiscan",
         faults: ["broken-line", "short-confidence", "short-video"], generation: "ios-lidar",

@@ -157,6 +157,13 @@ struct EveryFormat {
         inputs["aligned"]?.record.inputs.external["calibration"] = Digest(of: [1])
       }
       inputs["frames"] = try bench.depth(depth)
+      let (width, height) = capture.depth.value.map { ($0.width, $0.height) } ?? (1, 1)
+      inputs["depth"] = try bench.depthPictures(
+        frames.map { _ in
+          DepthImage(
+            width: width, height: height,
+            millimeters: Array(repeating: UInt16(1500), count: width * height))
+        }, as: "depth")
     }
     let known = Set(kind.parameters.map(\.name))
     let summary = CaptureSummary(capture, readerVersion: 1)

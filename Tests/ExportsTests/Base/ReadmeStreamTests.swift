@@ -1,5 +1,6 @@
 import Captures
 import Geometry
+import Pipeline
 import Testing
 
 @testable import Exports
@@ -54,7 +55,7 @@ struct ReadmeStreamTests {
 
   /// What says that something is not there, or how to make it, speaks of no stream.
   private static let denials = [
-    "no ", "not ", "without", "lacks", "neither", "identity", "color only", "color camera as",
+    "no ", "not ", "without", "lacks", "neither", "identity", "color only", "color grid",
   ]
 
   @Test(
