@@ -102,7 +102,8 @@ public enum EnclosedPaths {
     if rest.isEmpty {
       let opened = PathText.withCString(path) {
         root.followsPath
-          ? Glibc.open($0, flags, mode) : result(scanmill_open_without_links($0, flags, Int32(mode)))
+          ? Glibc.open($0, flags, mode)
+          : result(scanmill_open_without_links($0, flags, Int32(mode)))
       }
       return opened
     }

@@ -105,8 +105,13 @@ struct Trace {
     }
     let kind: Kind =
       call == "inotify_add_watch" ? .watched : looking.contains(call) ? .looked : .changed
-    let follows = following.contains(call) && !arguments.contains("AT_SYMLINK_NOFOLLOW")
-    return paths(in: arguments, from: folder).map {
+    // `AT_EMPTY_PATH`: the open thing itself, which may be a link.
+    let follows =
+      following.contains(call)
+      && !["AT_SYMLINK_NOFOLLOW", "AT_EMPTY_PATH"].contains { arguments.contains($0) }
+    // What a link says is no path that was asked for.
+    let most = call.hasPrefix("readlink") ? 1 : .max
+    return paths(in: arguments, from: folder).prefix(most).map {
       Touch(kind: kind, path: resolved($0, follows: follows), call: call)
     }
   }

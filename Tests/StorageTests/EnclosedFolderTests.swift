@@ -137,7 +137,7 @@ import Testing
     try EnclosedFolder.$walks.withValue(walks) {
       let folder = try EnclosedFolder(inside)
       let limit = InputLimits.bytesOfSettings
-      for _ in 0..<2000 {
+      for _ in 0..<300 {
         if let found = try? InputFile("swap/x", in: folder).whole(limit: limit) {
           #expect(found == Array("in".utf8))
         }

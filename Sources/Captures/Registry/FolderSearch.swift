@@ -134,9 +134,10 @@ struct FolderSearch {
       return look
     }
     do throws(FileError) {
-      let listing = if let first { first } else {
-        try FolderListing(of: folder, isResolved: true)
-      }
+      let listing =
+        if let first { first } else {
+          try FolderListing(of: folder, isResolved: true)
+        }
       let look = look(into: listing, level: level)
       memory?.note(look, of: folder)
       return look

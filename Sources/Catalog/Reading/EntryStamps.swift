@@ -4,6 +4,10 @@ import Storage
 import Synchronization
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// What an entry was made from, in one digest: the folders and notes of the capture's output, and the files
 /// of the capture itself. Equal digests: it would be read the same again, but for files that were
 /// overwritten in place inside an artifact.
@@ -33,11 +37,15 @@ enum EntryStamps {
     guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
     var writer = NoteWriter()
     var isSettled = true
+    // What lies behind a link in the place of a folder is not looked at.
+    var links: Set<String> = []
     func put(_ path: String) {
-      guard let stamp = open.entryStamp(of: path) else {
+      let above = path.split(separator: "/").first.map(String.init) ?? path
+      guard !links.contains(above), let stamp = open.entryStamp(of: path) else {
         writer.put(false)
         return
       }
+      if stamp.mode & UInt32(S_IFMT) == UInt32(S_IFLNK) { links.insert(path) }
       writer.put(true)
       for number in [
         stamp.bytes, stamp.modifiedNanoseconds, stamp.changedNanoseconds,

@@ -102,7 +102,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   private static func unasked(
     inResultsOf targets: [CaptureTarget], _ registry: CaptureRegistry
   ) -> String? {
-    for target in targets where target.refusal != nil {
+    for target in targets where target.refusal != nil && !FileSystem.isLink(target.layout.folder) {
       if let found = CaptureFinder(registry).find(target.layout.folder).captures.first {
         return text(found.folder, in: target.layout.folder)
       }
