@@ -103,7 +103,8 @@ struct SubsetExportTests {
         "--json",
       ])
     let ran = try Self.ran(result)
-    #expect(ran["color"] == nil && (1...4).contains(ran["export-euroc.gray-pictures"] ?? 0), "\(ran)")
+    #expect(
+      ran["color"] == nil && (1...4).contains(ran["export-euroc.gray-pictures"] ?? 0), "\(ran)")
     let aligned = try scene.run(
       ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3", "--json"])
     #expect(try Self.ran(aligned).keys.sorted() == ["export-nerfstudio"])
@@ -191,7 +192,9 @@ struct SubsetExportTests {
     }
     let none = try scene.run(
       ["--export", "euroc", "--set", "imu.margin=1"], to: "none")
-    #expect(none.status == 64 && none.errors.contains("imu.margin: '1' is not a duration with its unit"), "\(none.errors)")
+    #expect(
+      none.status == 64 && none.errors.contains("imu.margin: '1' is not a duration with its unit"),
+      "\(none.errors)")
   }
 }
 
