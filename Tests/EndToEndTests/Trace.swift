@@ -110,7 +110,7 @@ struct Trace {
       following.contains(call)
       && !["AT_SYMLINK_NOFOLLOW", "AT_EMPTY_PATH"].contains { arguments.contains($0) }
     // What a link says is no path that was asked for.
-    let most = call.hasPrefix("readlink") ? 1 : .max
+    let most = call.hasPrefix("readlink") ? 1 : Int.max
     return paths(in: arguments, from: folder).prefix(most).map {
       Touch(kind: kind, path: resolved($0, follows: follows), call: call)
     }
