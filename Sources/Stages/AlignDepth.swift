@@ -76,6 +76,13 @@ public enum AlignDepth: AlignmentStage {
         written.add(1, ordering: .relaxed)
         context.progress.advance()
       })
+    let readable = (0..<store.frameCount).count { reader.hasPicture($0) }
+    if wanted.isEmpty, readable > 0 {
+      context.warnings.add(
+        .nothingLeft, "aligned", count: readable,
+        "0 of \(readable) frames are left: "
+          + context.parameters.settings(FrameSelection.parameterNames))
+    }
     leftovers.report(
       "aligned", "depth pixels",
       "none has a place in the color picture; check the calibration, "

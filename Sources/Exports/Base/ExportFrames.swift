@@ -47,7 +47,10 @@ package struct ExportFrames: Sendable {
         return false
       }
       leftOut = account
-      guard mayBeEmpty || !frames.isEmpty else { throw StageDoesNotApply(Self.nothing(account)) }
+      guard mayBeEmpty || !frames.isEmpty else {
+        throw StageDoesNotApply(
+          Self.nothing(account), warnings: nothingLeft(source.context).map { [$0] } ?? [])
+      }
       return
     }
     var account: [LeftOut: Int] = [:]
