@@ -26,7 +26,7 @@ struct StuckWorkerTests {
         """)
       var environment = ProcessInfo.processInfo.environment
       environment["SCANMILL_WORKER_TRIAL"] = trial
-      environment["SCANMILL_SILENCE_SECONDS"] = "2"
+      environment["SCANMILL_SILENCE_SECONDS"] = "5"
       environment["SCANMILL_SPIN_SECONDS"] = trial == "spin" ? "3" : "120"
       running = try Program.start(
         scene.arguments(["--pipeline", pipeline] + more), environment: environment)
@@ -139,7 +139,6 @@ struct StuckWorkerTests {
   func spinning() throws {
     let trial = try Trial("spin", ["--stall", "1h"])
     let worker = try trial.worker()
-    // Who works on the stage waits for its program and leads it.
     for thread in Processes.threads(of: worker) { _ = scanmill_freeze(worker, thread) }
     let second = try trial.worker(after: worker)
     #expect(second != worker)
@@ -159,11 +158,11 @@ struct StuckWorkerTests {
         slow:
           uses: command
           stall: 10min
-          with: {command: [sh, -c, "sleep 8; echo > {output}/x"]}
+          with: {command: [sh, -c, "sleep 20; echo > {output}/x"]}
       """)
     var environment = ProcessInfo.processInfo.environment
-    environment["SCANMILL_SILENCE_SECONDS"] = "1"
-    let words = scene.arguments(["--pipeline", pipeline, "--stall", "1s"])
+    environment["SCANMILL_SILENCE_SECONDS"] = "8"
+    let words = scene.arguments(["--pipeline", pipeline, "--stall", "2s"])
     let first = try Program.start(words, environment: environment)
     try scene.wait("the slow stage") { scene.hasStarted("slow") }
     // It finds the capture locked, for longer than it might be silent.

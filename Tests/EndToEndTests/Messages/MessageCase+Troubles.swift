@@ -110,7 +110,7 @@ extension MessageCase {
       place in
       try place.pipeline(slow)
       let run = try place.start(
-        "run in/a -o out --pipeline p.yaml --stall 1s", ["SCANMILL_SILENCE_SECONDS": "1"])
+        "run in/a -o out --pipeline p.yaml --stall 2s", ["SCANMILL_SILENCE_SECONDS": "5"])
       var stopped: [Int32] = []
       while stopped.count < 2 {
         try place.wait("a worker with a program") {
