@@ -22,9 +22,11 @@ struct CommonCameraTests {
   ) throws -> (Export, [CaptureWarning]) {
     let grid = capture(shift: shift)
     let bench = try StageBench(grid.capture)
-    let inputs = [
+    var inputs = [
       "color": try bench.color(grid.colors), "aligned": try bench.depthPictures(grid.depths),
     ]
+    // Formats that hold JPEG get it as the pipeline gives it.
+    inputs["jpeg"] = try bench.run(JPEGPictures.self, inputs: inputs).artifact
     let output = try bench.run(kind, settings, inputs: inputs)
     return (Export(output: output), output.warnings)
   }

@@ -45,6 +45,7 @@ extension Capture {
         }
       }
       // It is not missing.
+      completeness.absentFiles.removeAll { $0 == name || name.hasSuffix($0) }
       if listing?.contains(name) != true { retractAbsence(of: name, role.parts) }
     }
   }
@@ -98,7 +99,6 @@ extension Capture {
       default: false
       }
     }
-    completeness.absentFiles.removeAll { $0 == name || name.hasSuffix($0) }
     completeness.missing.removeAll { $0.contains(name) || $0.contains(" \(ending) ") }
   }
 

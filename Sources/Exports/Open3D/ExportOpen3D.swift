@@ -16,7 +16,8 @@ public enum ExportOpen3D: ExportStage {
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + ExportParameters.picking
     + ExportParameters.pictures(default: "same")
-    + [ExportParameters.share, CommonParameters.compression] + CalibrationChoice.parameters
+    + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
+    + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   package static let depthRule = DepthChoice.Rule.aligned

@@ -46,6 +46,7 @@ public struct Notification: Sendable {
         let nowhere = try FileDescriptor.open("/dev/null", .writeOnly, options: .closeOnExec)
         defer { try? nowhere.close() }
         return try run(json, page: page, log: nowhere, keepWaiting: keepWaiting)
+          ?? "--notify: the command was run without its log, which cannot be written: \(error)"
       }
     } catch {
       return "--notify: \(error)"

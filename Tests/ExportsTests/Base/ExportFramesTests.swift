@@ -69,9 +69,12 @@ struct ExportFramesTests {
   func nothing() throws {
     var capture = GridCapture(frames: 5)
     capture.poses[0] = nil
-    #expect(throws: StageDoesNotApply("no frame is left: 1 no-pose, 4 not-selected")) {
+    let thrown = #expect(throws: StageDoesNotApply.self) {
       try capture.export(ExportColmap.self, ["first": "9"])
     }
+    #expect(thrown?.description == "no frame is left: 1 no-pose, 4 not-selected")
+    #expect(thrown?.warnings.map(\.code) == [.nothingLeft])
+    #expect(thrown?.warnings.map(\.count) == [4])
   }
 
   @Test("Poses that jump are exported as recorded, and the README says so")
