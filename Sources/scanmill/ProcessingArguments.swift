@@ -106,8 +106,11 @@ struct ProcessingArguments: ParsableArguments {
     }
   }
 
-  func pipelineSource() throws -> PipelineSource {
-    var source = try PipelineFinder.source(pipeline, settings: set)
+  func pipelineSource() throws -> PipelineSource { try source(of: pipeline) }
+
+  /// A pipeline with everything that is said of it here.
+  func source(of name: String) throws -> PipelineSource {
+    var source = try PipelineFinder.source(name, settings: set)
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)
     return source
   }

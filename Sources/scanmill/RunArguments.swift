@@ -74,7 +74,7 @@ struct RunArguments: ParsableArguments {
   }
 
   func pipelineSource() throws -> PipelineSource {
-    let source = try PipelineFinder.source(pipelineName, settings: processing.set)
+    let source = try processing.source(of: pipelineName)
     let exports =
       export.isEmpty
       ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
