@@ -47,7 +47,11 @@ struct CaptureSession {
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
-    for stage in pipeline.stages {
+    // Steps that an export of some frames has for itself are none of the pipeline as it was given.
+    let steps = pipeline.suited(
+      to: collector.summary, Selection(), known: collector.shelf.known
+    ).stages.filter(\.isOfSubset)
+    for stage in pipeline.stages + steps {
       guard
         let record = collector.shelf.record(stage.name) ?? collector.shelf.empty(stage.name)
       else { continue }
