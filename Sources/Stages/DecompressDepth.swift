@@ -83,7 +83,8 @@ public enum DecompressDepth: Stage {
       recorded["streamEncodings"] = .object(["depth": .string(encoding)])
     }
     var result = StageResult(frames: frames, recorded: recorded)
-    let records = depth.access.recordCount
+    // Frames that nobody chose are not lost.
+    let records = chosen?.count ?? depth.access.recordCount
     result.record(holes: records - frames, of: records, in: "depth")
     return result
   }

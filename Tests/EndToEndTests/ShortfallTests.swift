@@ -171,6 +171,21 @@ struct ShortfallTests {
     #expect(try scene.once("--shortfall", "100%").status == 0)
   }
 
+  @Test func `frames that nobody chose are not lost`() throws {
+    try make(["arkit-scanner", "--frames", "10", "--width", "160", "--height", "120"])
+    for (name, words) in [
+      ("subset", ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3"]),
+      ("every", ["--set", "color.every=4", "--set", "aligned.every=4"]),
+    ] {
+      let folder = folder.path.appending(name)
+      let result = try Program.run(
+        ["run", capture.string, "--output", folder.string, "--json"] + words)
+      #expect(result.status == 0, "\(name): \(result.errors)")
+      #expect(try shortfalls(result).isEmpty, "\(name): \(result.errors)")
+      #expect(try Program.run(["report", folder.string, "--exit-code"]).status == 0, "\(name)")
+    }
+  }
+
   @Test func `how much may be lost is a setting of the pipeline`() throws {
     try make(["scannet", "--frames", "12", "--width", "64", "--height", "48"])
     try cut(".depth", to: 0.9)
