@@ -119,7 +119,9 @@ struct StuckWorkerTests {
     kind.stop(second)
     let result = try trial.running.finish()
     #expect(result.status == 1)
-    #expect(result.output == "a failed 1/2 cause=program\n")
+    // Whether the first stage had ended when the worker was stopped is not the test's to say.
+    #expect(
+      ["a failed 0/2 cause=program\n", "a failed 1/2 cause=program\n"].contains(result.output))
     #expect(result.errors.contains("told of no progress for"))
     #expect(result.errors.contains("where its threads stood: "))
     for worker in [first, second] {
