@@ -62,7 +62,8 @@ public enum ExportScanNetPP: ExportStage {
       content.inertial = ExportContent.Inertial()
       content.inertial?.isNearest = true
     }
-    return try folder.finish(account, readme(source, hasIMU: content.inertial != nil, common), content)
+    return try folder.finish(
+      account, readme(source, hasIMU: content.inertial != nil, common), content)
   }
 
   /// The toolbox knows one camera, and scales its intrinsics to depth by the ratio of the widths.

@@ -50,7 +50,8 @@ public struct ArtifactShelf: Sendable {
   func known(_ stage: String) -> KnownArtifact {
     guard let entry = entry(stage), entry.problem == nil else {
       // A step that chose frames and was left with none has made nothing, and was there.
-      return KnownArtifact(isThere: false, ports: empty(stage).map { Set($0.inputs.artifacts.keys) })
+      return KnownArtifact(
+        isThere: false, ports: empty(stage).map { Set($0.inputs.artifacts.keys) })
     }
     return KnownArtifact(
       isThere: !entry.isRemoved, ports: Set(entry.record.inputs.artifacts.keys))
