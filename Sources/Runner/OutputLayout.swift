@@ -16,6 +16,18 @@ public struct OutputLayout: Hashable, Sendable, Codable {
     EnclosedPaths.enclose(root, links: .none)
   }
 
+  /// The layout of a folder that may be the output of a capture, or anything else; `nil` for a folder
+  /// without a name. The folder above is not taken for an output: what lies beside `folder` stays open, links
+  /// to a user's captures among them.
+  public static func candidate(_ folder: FilePath) -> OutputLayout? {
+    folder.name.map { OutputLayout(unchecked: folder.removingLastComponent(), name: $0) }
+  }
+
+  private init(unchecked root: FilePath, name: String) {
+    self.root = root
+    self.name = name
+  }
+
   private enum CodingKeys: CodingKey {
     case root, name
   }

@@ -45,9 +45,10 @@ struct LookedOutput {
       return (all.root, id)
     }
     let folder = OutputCatalog(root: path, layouts: []).resolvedRoot
-    guard let name = folder.name, !isWholeOutput(folder) else { return (folder, nil) }
-    let layout = OutputLayout(root: folder.removingLastComponent(), name: name)
-    return OutputCatalog.isOutput(layout) ? (layout.root, name) : (folder, nil)
+    guard let layout = OutputLayout.candidate(folder), !isWholeOutput(folder) else {
+      return (folder, nil)
+    }
+    return OutputCatalog.isOutput(layout) ? (layout.root, layout.name) : (folder, nil)
   }
 
   private static func isWholeOutput(_ folder: FilePath) -> Bool {

@@ -17,11 +17,9 @@ public struct OutputCatalog: Sendable {
     guard FileSystem.isFolder(folder) else { return nil }
     // With its own name: `.` has none.
     let folder = PathSafety.resolved(folder) ?? folder
-    if let name = folder.name,
-      Self.isOutput(OutputLayout(root: folder.removingLastComponent(), name: name))
-    {
-      root = folder.removingLastComponent()
-      layouts = [OutputLayout(root: root, name: name)]
+    if let layout = OutputLayout.candidate(folder), Self.isOutput(layout) {
+      root = layout.root
+      layouts = [OutputLayout(root: root, name: layout.name)]
       return
     }
     root = folder
