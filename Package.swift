@@ -17,7 +17,6 @@ let house: [SwiftSetting] =
 
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(
@@ -52,13 +51,13 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
 
+    system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     system("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     system("CLZ4", pkgConfig: "liblz4", apt: "liblz4-dev"),
@@ -77,7 +76,7 @@ let package = Package(
 
     module("Geometry", []),
     module("Parallel", []),
-    module("Storage", ["CPlatform", systemPackage, crypto]),
+    module("Storage", ["CCrypto", "CPlatform", systemPackage]),
     module("Processes", ["CPlatform", "Storage", systemPackage]),
     module(
       "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage]),
@@ -121,19 +120,19 @@ let package = Package(
       "Night",
       [
         "CPlatform", "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
-        "Storage", crypto, logging, systemPackage,
+        "Storage", logging, systemPackage,
       ]),
     module(
       "Catalog",
       [
         "CPlatform", "Captures", "Night", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
-        crypto, database, systemPackage,
+        database, systemPackage,
       ]),
     module(
       "Pages",
       [
         "Captures", "Codecs", "Geometry", "Night", "Parallel", "Pipeline", "Processing", "Reports",
-        "Runner", "Storage", crypto, systemPackage,
+        "Runner", "Storage", systemPackage,
       ]),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
@@ -218,7 +217,7 @@ let package = Package(
       "Pages",
       [
         "Pages", "Night", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
-        "Storage", "SyntheticCaptures", crypto, systemPackage,
+        "Storage", "SyntheticCaptures", systemPackage,
       ]),
     tests(
       "SyntheticCaptures",

@@ -1,4 +1,3 @@
-import Crypto
 import Synchronization
 import SystemPackage
 
@@ -13,7 +12,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   /// The digest of bytes at hand.
   public init(of bytes: some Sequence<UInt8>) {
-    var hasher = Hasher()
+    let hasher = Hasher()
     hasher.update(Array(bytes))
     self = hasher.finish()
   }
@@ -43,7 +42,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   /// The digest of an open file from where it stands to its end.
   init(reading file: FileDescriptor) throws {
-    var hasher = Hasher()
+    let hasher = Hasher()
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
@@ -51,6 +50,14 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
       hasher.update(piece[..<count])
     }
     self = hasher.finish()
+  }
+
+  /// The 32 bytes themselves; those of digits that are none are 0.
+  public var bytes: [UInt8] {
+    let digits = Array(hex.utf8)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { index in
+      UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) ?? 0
+    }
   }
 
   public init(from decoder: any Decoder) throws {
@@ -72,28 +79,29 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
   /// while it grows, work goes on.
   public static var piecesDigested: Int { pieces.load(ordering: .relaxed) }
 
-  /// A digest in the making.
-  public struct Hasher {
-    private var sha = SHA256()
+  /// A digest in the making, for one thread at a time.
+  public final class Hasher {
+    private let sha = SHA256()
 
     public init() {}
 
-    public mutating func update(_ bytes: [UInt8]) {
+    public func update(_ bytes: [UInt8]) {
       Digest.pieces.add(1, ordering: .relaxed)
-      bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
+      bytes.withUnsafeBytes { sha.update($0) }
     }
 
-    public mutating func update(_ bytes: ArraySlice<UInt8>) {
+    public func update(_ bytes: ArraySlice<UInt8>) {
       Digest.pieces.add(1, ordering: .relaxed)
-      bytes.withUnsafeBytes { sha.update(bufferPointer: $0) }
+      bytes.withUnsafeBytes { sha.update($0) }
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    func update(_ bytes: UnsafeRawBufferPointer) {
       Digest.pieces.add(1, ordering: .relaxed)
-      sha.update(bufferPointer: bytes)
+      sha.update(bytes)
     }
 
-    public consuming func finish() -> Digest {
+    /// The digest of all that was added. Afterwards nothing more may be added.
+    public func finish() -> Digest {
       let digits = Array("0123456789abcdef".utf8)
       var text: [UInt8] = []
       text.reserveCapacity(64)

@@ -10,7 +10,7 @@ public final class StagedFile {
   private let path: FilePath
   private let folder: StagingFolder
   private let file: FileDescriptor
-  private var hasher = Digest.Hasher()
+  private let hasher = Digest.Hasher()
   private var bytes: Int64 = 0
   /// Of these, what the disk has been told to begin with.
   private var begun: Int64 = 0

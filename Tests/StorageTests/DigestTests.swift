@@ -26,7 +26,7 @@ struct DigestTests {
   func million() throws {
     let letters = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
     let hex = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-    var hasher = Digest.Hasher()
+    let hasher = Digest.Hasher()
     for start in stride(from: 0, to: letters.count, by: 777) {
       hasher.update(letters[start..<min(start + 777, letters.count)])
     }

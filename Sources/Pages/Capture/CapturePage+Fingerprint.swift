@@ -14,7 +14,7 @@ extension CapturePage {
   ///
   /// Cost: reading small files; records of long captures are known by size and time of change.
   public static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
-    var hasher = Digest.Hasher()
+    let hasher = Digest.Hasher()
     func add(_ text: String) { hasher.update(Array(text.utf8) + [0]) }
     add("\(version) \(PageStyle.capture.text)")
     let encoder = JSONEncoder()

@@ -1,5 +1,5 @@
-import Crypto
 import FoundationEssentials
+import Storage
 
 /// A style sheet of the program's own. One text per kind of page, named by its digest in the policy.
 struct PageStyle: Sendable {
@@ -21,7 +21,7 @@ enum PagePolicy {
   }
 
   private static func digest(_ text: String) -> String {
-    "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    "sha256-" + Base64Text.of(Digest(of: text).bytes)
   }
 }
 

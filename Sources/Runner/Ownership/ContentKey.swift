@@ -20,7 +20,7 @@ enum ContentKey {
   }
 
   static func of(_ listing: InputListing, in recognition: Recognition) -> Digest? {
-    var hasher = Digest.Hasher()
+    let hasher = Digest.Hasher()
     // Files elsewhere do not move with it.
     let entries = listing.entries.filter { !$0.name.hasPrefix("/") }
     for entry in entries {
