@@ -85,7 +85,7 @@ public final class Catalog: Sendable {
   /// `nil` where there is none that can be used: absent, broken, of another version or made by another
   /// program, or on a file system on which a database is not safe.
   init?(readingFrom root: FilePath, signature: String) {
-    guard CatalogPlace.isUsable(root) else { return nil }
+    guard CatalogGuard.isUsable(root) else { return nil }
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(1)
@@ -162,7 +162,7 @@ public final class Catalog: Sendable {
   /// Brings it up to date as far as that is possible: not where the output cannot be written, where a
   /// database is not safe, or while others keep it busy.
   static func update(_ root: FilePath, signature: String, _ changes: Changes) {
-    guard CatalogPlace.isUsable(root), CatalogPlace.isWritable(root) else { return }
+    guard CatalogGuard.isUsable(root), CatalogGuard.isWritable(root) else { return }
     if let database = try? open(root), (try? database.read { try Self.signature($0) }) == signature
     {
       _ = try? database.write { try CatalogWriter.write(changes, to: $0) }
@@ -174,10 +174,10 @@ public final class Catalog: Sendable {
 
   /// Makes it anew. Throws where it cannot be written.
   static func rebuild(_ root: FilePath, signature: String, _ changes: Changes) throws -> Counts {
-    guard CatalogPlace.isUsable(root) else {
+    guard CatalogGuard.isUsable(root) else {
       throw FileError(
         kind: .other, path: root.appending(fileName), operation: "write",
-        reason: CatalogPlace.whyNot(root))
+        reason: CatalogGuard.whyNot(root))
     }
     return try make(root, signature: signature, changes)
   }

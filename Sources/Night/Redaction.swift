@@ -37,7 +37,7 @@ public struct Redaction: Sendable {
     var deviceKey: String? { deviceID ?? deviceName }
   }
 
-  private let table: AliasTable
+  private let table: PseudonymTable
   private var secrets = SecretTexts()
   /// By any of the texts that may stand for a device.
   private var devices: [String: String] = [:]
@@ -56,7 +56,7 @@ public struct Redaction: Sendable {
     let sorted = subjects.sorted { $0.id < $1.id }
     let people = (sorted.compactMap(\.user) + users).filter { !$0.isEmpty }
     let folders = Self.foldersBetween(sorted.compactMap(\.path), staging)
-    table = AliasTable.named(
+    table = PseudonymTable.named(
       sorted.map { ($0.id, $0.family ?? "capture") }, devices: sorted.compactMap(\.deviceKey),
       users: people + folders, in: output)
     for subject in sorted { add(subject) }

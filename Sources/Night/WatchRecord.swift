@@ -68,9 +68,9 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
-  public var holds: [Hold] = []
+  public var holds: [PauseReason] = []
 
-  public struct Hold: Hashable, Sendable, Codable {
+  public struct PauseReason: Hashable, Sendable, Codable {
     /// `window`, `disk`, `staging`, `output`.
     public var kind: String
     /// UTC, ISO 8601.

@@ -189,7 +189,7 @@ public struct PageWriter: Sendable {
     let ids = Dictionary(
       zip(report.captures.map(\.id), shown.captures.map(\.id)),
       uniquingKeysWith: { first, _ in first })
-    let found = ThumbnailShelf(root: root).thumbnails(
+    let found = ThumbnailSource(root: root).thumbnails(
       NightPage.thumbnailOrder(report), room: NightPage.mostThumbnailBytes)
     for (id, picture) in found { supplies.thumbnails[ids[id] ?? id] = picture }
     return supplies

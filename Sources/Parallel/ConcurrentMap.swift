@@ -7,9 +7,9 @@ public func concurrentMap<Result: Sendable>(
   count: Int, budget: CoreBudget? = nil, _ body: @Sendable (Int) throws -> Result
 ) throws -> [Result] {
   let slots = SlotArray<Swift.Result<Result, any Error>>(count: count)
-  let atOnce = min(HelperTeam.mostAtOnce, budget?.share ?? .max)
+  let atOnce = min(HelperThreads.mostAtOnce, budget?.share ?? .max)
   withoutActuallyEscaping(body) { body in
-    HelperTeam.perform(count, atOnce: atOnce) { index, _ in
+    HelperThreads.perform(count, atOnce: atOnce) { index, _ in
       let outcome = Swift.Result {
         if let budget { try budget.withCore { try body(index) } } else { try body(index) }
       }

@@ -24,7 +24,7 @@ public func pullFrames<Item, Scratch: ~Copyable>(
   work: @Sendable (Item, inout Scratch) throws -> Void
 ) throws {
   try pullFrames(
-    FrameDesk<Item>(ahead: 0), workers: workers, budget: budget, precedence: precedence,
+    PullCoordinator<Item>(ahead: 0), workers: workers, budget: budget, precedence: precedence,
     makeScratch: makeScratch, next: next, work: work)
 }
 
@@ -41,12 +41,12 @@ public func pullFrames<Item: Sendable, Scratch: ~Copyable>(
   work: @Sendable (Item, inout Scratch) throws -> Void
 ) throws {
   try pullFrames(
-    FrameDesk<Item>(ahead: max(0, ahead)), workers: workers, budget: budget,
+    PullCoordinator<Item>(ahead: max(0, ahead)), workers: workers, budget: budget,
     precedence: precedence, makeScratch: makeScratch, next: next, work: work)
 }
 
 private func pullFrames<Item, Scratch: ~Copyable>(
-  _ desk: FrameDesk<Item>, workers: Int, budget: CoreBudget, precedence: CorePrecedence,
+  _ desk: PullCoordinator<Item>, workers: Int, budget: CoreBudget, precedence: CorePrecedence,
   makeScratch: @Sendable () throws -> Scratch,
   next: @Sendable (inout Scratch) throws -> Item?,
   work: @Sendable (Item, inout Scratch) throws -> Void
@@ -54,8 +54,8 @@ private func pullFrames<Item, Scratch: ~Copyable>(
   withoutActuallyEscaping(makeScratch) { makeScratch in
     withoutActuallyEscaping(next) { next in
       withoutActuallyEscaping(work) { work in
-        HelperTeam.perform(
-          max(1, workers), atOnce: min(HelperTeam.mostAtOnce, budget.share)
+        HelperThreads.perform(
+          max(1, workers), atOnce: min(HelperThreads.mostAtOnce, budget.share)
         ) { _, crew in
           // Late: nothing is left for whom buffers would be made.
           guard !desk.isFinished else { return }
@@ -66,7 +66,7 @@ private func pullFrames<Item, Scratch: ~Copyable>(
             // pulling to working, since every change of hands may leave one idle for a while.
             while var step = desk.begin() {
               number = .max
-              crew.widen(to: min(HelperTeam.mostAtOnce, budget.share))
+              crew.widen(to: min(HelperThreads.mostAtOnce, budget.share))
               try budget.withCore(precedence) {
                 while case .pull = step {
                   guard let following = try desk.pull({ try next(&scratch) }) else { return }

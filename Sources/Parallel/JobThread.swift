@@ -34,9 +34,9 @@ public enum JobThread {
 
 /// Threads that are kept for one job at a time each. One is made at the beginning, so that whatever
 /// becomes short later, one job can always go on.
-public final class JobCrew: Sendable {
+public final class ThreadPool: Sendable {
   /// That of this process; `nil` when there was not even one thread.
-  public static let shared = JobCrew()
+  public static let shared = ThreadPool()
 
   private let orders = Mailbox<@Sendable () -> Void>()
   private let state: Mutex<(threads: Int, busy: Int)>

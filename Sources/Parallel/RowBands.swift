@@ -12,7 +12,7 @@ public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
   array.withUnsafeMutableBufferPointer { buffer in
     let shared = DisjointBuffer(buffer)
     withoutActuallyEscaping(body) { body in
-      HelperTeam.perform(bands) { band, _ in
+      HelperThreads.perform(bands) { band, _ in
         let range = (rows * band / bands)..<(rows * (band + 1) / bands)
         shared.withSlice((range.lowerBound * rowLength)..<(range.upperBound * rowLength)) {
           var span = $0.mutableSpan

@@ -114,7 +114,7 @@ extension BatchRun {
   /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
   /// be. Writes nothing.
   public func reportIfSettled(_ targets: [CaptureTarget]) -> RunReport? {
-    let survey = Survey(self, targets)
+    let survey = UpToDateCheck(self, targets)
     let found = survey.look(at: Array(targets.indices), until: Interruption())
     let settled = found.compactMap(\.settled)
     guard settled.count == targets.count else { return nil }
@@ -127,7 +127,9 @@ extension BatchRun {
   /// The same for many, on all cores that the run may use.
   public func settled(_ targets: [CaptureTarget]) -> [CaptureReport?] {
     var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
-    for finding in Survey(self, targets).look(at: Array(targets.indices), until: Interruption()) {
+    for finding in UpToDateCheck(self, targets).look(
+      at: Array(targets.indices), until: Interruption())
+    {
       reports[finding.index] = finding.settled
     }
     return reports
@@ -152,7 +154,7 @@ extension BatchRun {
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
       // Else the memo is to be written anew.
       options.pipelineSource == nil
-        || known.pipeline == CaptureMemo.digest(of: options.pipelineSource)
+        || known.pipeline == CaptureCache.digest(of: options.pipelineSource)
     else { return nil }
     let planner = planner.suited(to: known.summary, known: known.shelf.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)

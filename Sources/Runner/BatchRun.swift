@@ -55,9 +55,10 @@ public struct BatchRun: Sendable {
     events: any EventSink, cancellation: Cancellation, interruption: Interruption? = nil
   ) -> RunReport {
     let interruption = interruption ?? Interruption(abort: cancellation)
-    var ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
+    var ledger = RunReportBuilder(
+      targets, declined: declined, run: run, clock: clock, events: events)
     var options = options
-    options.outputPlace = OutputPlace(options.output)
+    options.outputPlace = OutputGuard(options.output)
     let task = CaptureTask(
       registry: registry, pipeline: pipeline, options: options, clock: clock, run: run,
       budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)

@@ -14,7 +14,7 @@ public enum NotesFile {
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, of layout: OutputLayout
   ) -> Value? {
-    ArtifactShelf.read(type, layout.notes.appending(name), layout)
+    ArtifactStore.read(type, layout.notes.appending(name), layout)
   }
 
   /// Of the output folder as a whole.

@@ -51,7 +51,7 @@ public struct RunOptions: Sendable, Codable {
   }
 
   /// The output folder as it was when the run began, once it has.
-  var outputPlace: OutputPlace?
+  var outputPlace: OutputGuard?
 
   public init(output: FilePath, cores: Int) {
     self.output = output

@@ -107,11 +107,11 @@ private final class ChunkTurn: Sendable {
 
   private struct State {
     var next = 0
-    var reader: ReaderBox?
+    var reader: ReaderHandle?
   }
 
   /// A reader that is used under the lock only.
-  private final class ReaderBox: @unchecked Sendable {
+  private final class ReaderHandle: @unchecked Sendable {
     let reader: any OrderedFrameReader<UInt16>
     init(_ reader: any OrderedFrameReader<UInt16>) { self.reader = reader }
   }
@@ -121,7 +121,7 @@ private final class ChunkTurn: Sendable {
   }
 
   func open(_ reader: any OrderedFrameReader<UInt16>) {
-    let box = ReaderBox(reader)
+    let box = ReaderHandle(reader)
     state.withLock { $0.reader = box }
   }
 

@@ -114,17 +114,17 @@ public enum Preview: Stage {
     _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
   ) throws -> Int {
     let columns = 4
-    let most = LookSheet.pictureSize(columns: columns)
+    let most = PreviewSheet.pictureSize(columns: columns)
     let cells = try concurrentMap(count: chosen.count, budget: context.budget) {
-      index -> LookSheet.Cell? in
+      index -> PreviewSheet.Cell? in
       try context.cancellation.check()
       defer { context.progress.advance() }
       guard let color = pictures.shown(chosen[index], most: most)?.color else { return nil }
-      return LookSheet.Cell(
+      return PreviewSheet.Cell(
         label: FrameLabel.text(chosen[index], context.capture), pictures: [color])
     }.compactMap(\.self)
     if cells.isEmpty { return 0 }
-    var sheet = LookSheet(columns: columns)
+    var sheet = PreviewSheet(columns: columns)
     sheet.cells = cells
     var writer = PNGWriter()
     try context.staging.write(writer.encode(sheet.draw()), as: sheetFile)

@@ -12,11 +12,11 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
 
   private struct State {
     var next = 0
-    var reader: ReaderBox?
+    var reader: ReaderHandle?
   }
 
   /// A reader that is used under the puller's lock only.
-  private final class ReaderBox: @unchecked Sendable {
+  private final class ReaderHandle: @unchecked Sendable {
     let reader: any OrderedFrameReader<Pixel>
     init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
   }
@@ -31,7 +31,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
   /// Opens an ordered stream at its first record.
   func open() throws {
     guard case .ordered(let source) = access else { return }
-    let box = ReaderBox(try source.makeReader())
+    let box = ReaderHandle(try source.makeReader())
     state.withLock { $0.reader = box }
   }
 

@@ -11,7 +11,7 @@ import SystemPackage
 struct VideoExport: Sendable {
   private let context: StageContext
   private let color: ColorStream
-  private let feed: VideoFeed
+  private let feed: SharedVideoDecoder
   private let selection: FrameSelection
   private let file: FilePath
   /// What is done with a picture in place of writing it.
@@ -29,7 +29,7 @@ struct VideoExport: Sendable {
     self.file = file
     self.selection = selection
     self.look = look
-    feed = try VideoFeed(
+    feed = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
         format: context.parameters.text("format"),
@@ -54,7 +54,7 @@ struct VideoExport: Sendable {
 
   func run() throws -> StageResult {
     let ledger = Mutex(
-      PictureLedger(
+      PictureAccounting(
         counted: color.order?.count ?? color.description.frames ?? 0,
         frameOfPicture: color.frameOfPicture, selection: selection,
         width: color.description.width, height: color.description.height))
@@ -97,7 +97,7 @@ struct VideoExport: Sendable {
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
-  private func nextWanted(_ ledger: borrowing Mutex<PictureLedger>) throws -> Item? {
+  private func nextWanted(_ ledger: borrowing Mutex<PictureAccounting>) throws -> Item? {
     while true {
       try context.cancellation.check()
       guard let picture = try feed.next() else { return nil }

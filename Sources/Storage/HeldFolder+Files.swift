@@ -119,13 +119,13 @@ extension HeldFolder {
     do {
       do {
         try fault(.write, name, "write")
-        EarlyWriting.expect(bytes.count, in: file)
+        WritebackHint.expect(bytes.count, in: file)
         _ = try file.writeAll(bytes)
         if durably {
           try fault(.flush, name, "flush")
           if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
-        } else if bytes.count >= EarlyWriting.leastBytes {
-          EarlyWriting.begin(file, bytes: Int64(bytes.count))
+        } else if bytes.count >= WritebackHint.leastBytes {
+          WritebackHint.begin(file, bytes: Int64(bytes.count))
         }
       } catch {
         try? file.close()

@@ -19,7 +19,8 @@ final class SHA256 {
   init() {
     // Fails only where no memory is left, or where an administrator removed SHA-256 from the library: no
     // input of ours leads there, and no digest could be told.
-    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Self.algorithm, nil) == 1 else {
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Self.algorithm, nil) == 1
+    else {
       preconditionFailure("libcrypto has no SHA-256")
     }
     self.context = context

@@ -46,11 +46,11 @@ public final class StagedFile {
     }
     hasher.update(piece)
     bytes += Int64(piece.count)
-    if bytes - begun >= EarlyWriting.pieceBytes { beginWriting() }
+    if bytes - begun >= WritebackHint.pieceBytes { beginWriting() }
   }
 
   private func beginWriting() {
-    EarlyWriting.begin(file, from: begun, bytes: bytes - begun)
+    WritebackHint.begin(file, from: begun, bytes: bytes - begun)
     begun = bytes
   }
 
@@ -58,7 +58,7 @@ public final class StagedFile {
   public func finish() throws(FileError) {
     guard isOpen else { return }
     isOpen = false
-    if bytes - begun >= Int64(EarlyWriting.leastBytes) { beginWriting() }
+    if bytes - begun >= Int64(WritebackHint.leastBytes) { beginWriting() }
     do {
       try file.close()
     } catch {

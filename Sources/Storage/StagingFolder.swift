@@ -88,11 +88,11 @@ public final class StagingFolder: Sendable {
   }
 
   /// How much of a file from `open` is to be written before the disk is told to begin with it.
-  public static let earlyBytes = EarlyWriting.pieceBytes
+  public static let earlyBytes = WritebackHint.pieceBytes
 
   /// The disk may begin to write what is in a file from `open`, so that publication need not wait for all of it.
   public static func beginWriting(_ file: FileDescriptor, from offset: Int64, bytes: Int64) {
-    EarlyWriting.begin(file, from: offset, bytes: bytes)
+    WritebackHint.begin(file, from: offset, bytes: bytes)
   }
 
   /// All files written so far, sorted by path.

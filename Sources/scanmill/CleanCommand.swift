@@ -58,14 +58,14 @@ struct CleanCommand: ParsableCommand {
     let examiner = OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
       standard: try PipelineFinder.load("default"))
-    let cleaning = Cleaning(
+    let cleaning = CleanPlan(
       stage.map(CleaningChoice.stage)
         ?? (intermediate ? .intermediate : failed ? .failed : .leftovers))
     var items: [Removable] = []
     var locked: [String: String] = [:]
     var known: [(name: String, kind: String)] = []
     for layout in catalog.layouts {
-      let pipeline = try examiner.pipeline(CaptureMemo(of: layout)).0
+      let pipeline = try examiner.pipeline(CaptureCache(of: layout)).0
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }
@@ -100,8 +100,8 @@ struct CleanCommand: ParsableCommand {
     }
     let items =
       yes
-      ? try RunKeeping.perform(root: root, olderThanNanoseconds: age)
-      : try RunKeeping.find(root: root, olderThanNanoseconds: age)
+      ? try RunRetention.perform(root: root, olderThanNanoseconds: age)
+      : try RunRetention.find(root: root, olderThanNanoseconds: age)
     Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes))
   }
 }

@@ -30,7 +30,7 @@ struct ComparisonArguments: ParsableArguments {
   }
 
   private func checkedExaminer() throws -> OutputExaminer {
-    let looker = try LookCommand.looker(atOnce: MachineLimits.cores)
+    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),

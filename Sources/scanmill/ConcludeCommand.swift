@@ -17,7 +17,7 @@ struct ConcludeCommand: ParsableCommand {
   var folder: String
 
   func run() throws {
-    guard let conclusion = ClusterConclusion(run: FilePath(text: folder)) else {
+    guard let conclusion = ClusterFinalizer(run: FilePath(text: folder)) else {
       throw Failure(code: ExitStatus.usage, text: "\(folder): no run on a cluster")
     }
     if let code = try DetachedRun(conclusion).perform(), code != 0 { throw Exit(code: code) }
@@ -26,9 +26,9 @@ struct ConcludeCommand: ParsableCommand {
 
 /// A detached run that is gone on with.
 struct DetachedRun {
-  private let conclusion: ClusterConclusion
+  private let conclusion: ClusterFinalizer
 
-  init(_ conclusion: ClusterConclusion) { self.conclusion = conclusion }
+  init(_ conclusion: ClusterFinalizer) { self.conclusion = conclusion }
 
   /// The exit code of the run if it is over now.
   ///
@@ -36,7 +36,7 @@ struct DetachedRun {
   func perform(_ given: Interruption? = nil) throws -> Int? {
     let plan = conclusion.plan
     let pipeline = try plan.pipeline.definition(Toolbox.stages)
-    let looker = try LookCommand.looker(atOnce: 1)
+    let looker = try InspectionCommand.looker(atOnce: 1)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: looker.summary)
     let interruption = given ?? Interruption()
@@ -69,7 +69,7 @@ enum ClusterRuns {
   static func concludeAbandoned(in root: FilePath, _ interruption: Interruption) throws {
     for active in active(in: root) where active.isAbandoned && active.isDetached {
       let folder = OutputLayout.run(active.run, in: root)
-      guard let conclusion = ClusterConclusion(run: folder) else { continue }
+      guard let conclusion = ClusterFinalizer(run: folder) else { continue }
       Console.error("concluding run \(active.run), which has ended on the cluster")
       _ = try DetachedRun(conclusion).perform(interruption)
     }

@@ -16,7 +16,7 @@ struct DetachedReport {
 
   func make() throws {
     let reader = try OutputReader(ComparisonArguments.parse([]))
-    let looked = try LookedOutput(output.text, reader)
+    let looked = try ReadOutput(output.text, reader)
     let (report, _) = try NightReporting.report(looked.view, .run(run))
     let pages = try NightReporting.writePages(report, looked.view, isRedacted: false)
     if let error = pages.error { Console.error("error: \(error)") }

@@ -28,11 +28,11 @@ struct ElementCommand: ParsableCommand {
 
   func run() throws {
     try Toolbox.checkLibraries()
-    let work = ElementWork(
+    let work = ArrayTaskWork(
       run: FilePath(text: folder), offset: offset,
-      place: ElementPlace(slurm: ProcessInfo.processInfo.environment),
+      place: TaskEnvironment(slurm: ProcessInfo.processInfo.environment),
       registry: Toolbox.captures, stages: Toolbox.stages, program: Version.program)
-    let prepared: ElementWork.Prepared
+    let prepared: ArrayTaskWork.Prepared
     switch work.prepare() {
     case .over(let ending): throw Failure(code: ending.exit, text: ending.message ?? "it ended")
     case .ready(let ready): prepared = ready
@@ -44,12 +44,12 @@ struct ElementCommand: ParsableCommand {
     let clock = RunClock.system
     // Before any other thread: those inherit what is held back, and a thread that does not hold a signal
     // back lets it end the process.
-    ElementTime.hold()
+    ArrayTaskTime.hold()
     let signals = Signals(
       interruption, graceSeconds: prepared.graceSeconds, clock,
       onRequest: { prepared.noteCancellation() })
-    let timeIsUp = ElementTime(interruption, clock) { prepared.stop(clock) }
-    let looker = try LookCommand.looker(atOnce: 1)
+    let timeIsUp = ArrayTaskTime(interruption, clock) { prepared.stop(clock) }
+    let looker = try InspectionCommand.looker(atOnce: 1)
     let ending = work.run(
       prepared, workerProgram: program, workerArguments: WorkerCommand.arguments(),
       look: looker.summary, interruption: interruption,
@@ -61,7 +61,7 @@ struct ElementCommand: ParsableCommand {
 
 /// Hears that the time of an element is nearly up (SIGUSR2): nothing more starts, what ends in what is left
 /// may end.
-final class ElementTime: Sendable {
+final class ArrayTaskTime: Sendable {
   private let state = Mutex(false)
   var isUp: Bool { state.withLock { $0 } }
 

@@ -19,7 +19,7 @@ enum ErrorText {
     case let error as SettingError: end(ExitStatus.usage, error.description)
     case let error as CaptureError: end(ExitStatus.noCapture, error.description)
     case let error as FileError:
-      end(FailureJudge.exitCode(of: error), error.description)
+      end(FailureClassifier.exitCode(of: error), error.description)
     case let error as CancelledError: end(ExitStatus.interrupted, error.description)
     default:
       // Help, version and wrong command lines are the argument parser's own; anything else is a bug.

@@ -47,7 +47,7 @@ struct ExplainCommand: ParsableCommand {
     let layout = try OutputFinder.layout(of: capture, in: output)
     let examiner = try comparison.examiner()
     // Before files are digested.
-    try examiner.pipeline(CaptureMemo(of: layout)).0.checkStage(stage)
+    try examiner.pipeline(CaptureCache(of: layout)).0.checkStage(stage)
     let examined = try examiner.examine(layout, at: OutputFinder.recognition(capture))
     guard let explanation = StageExplanation(of: stage, in: examined) else {
       throw Failure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
@@ -60,7 +60,7 @@ struct ExplainCommand: ParsableCommand {
   }
 
   private func explainCode() throws {
-    guard let entry = CodeBook[capture] else {
+    guard let entry = CodeReference[capture] else {
       if let hint = BuiltInStages.hint(capture) {
         throw Failure(
           code: ExitStatus.usage,
@@ -68,7 +68,7 @@ struct ExplainCommand: ParsableCommand {
             "no code '\(capture)': \(hint) (to explain a stage: explain CAPTURE STAGE --output DIR)"
         )
       }
-      let known = CodeBook.entries.map(\.code)
+      let known = CodeReference.entries.map(\.code)
       let nearest = NearestName.suggestion(capture, among: known)
       throw Failure(
         code: ExitStatus.usage,

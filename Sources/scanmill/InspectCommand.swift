@@ -79,14 +79,14 @@ struct InspectCommand: ParsableCommand {
     guard !recognitions.isEmpty else { return [] }
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let atOnce = min(cores, recognitions.count)
-    let looker = try LookCommand.looker(atOnce: atOnce)
-    let asked = LookQuestion.Inspection(
+    let looker = try InspectionCommand.looker(atOnce: atOnce)
+    let asked = InspectionRequest.Inspection(
       isQuick: quick, calibration: calibration, calibrationFolder: calibrationFolder)
     return try concurrentMap(count: recognitions.count) { index in
-      let question = LookQuestion(
+      let question = InspectionRequest(
         recognitions[index], inspection: asked, cores: max(1, cores / atOnce))
       var look = Look()
-      do throws(LookFailure) {
+      do throws(InspectionFailure) {
         let answer = try looker.ask(question)
         look.page = answer.inspection
         look.problems = [answer.error?.description, answer.inspection?.calibrationProblem]

@@ -9,7 +9,7 @@ import SystemPackage
 /// What `inspect` prints of one capture, made in the process that opens it.
 enum Inspection {
   static func page(
-    of capture: Capture, _ asked: LookQuestion.Inspection, _ budget: CoreBudget
+    of capture: Capture, _ asked: InspectionRequest.Inspection, _ budget: CoreBudget
   ) throws -> InspectionPage {
     let scan = asked.isQuick ? StreamScan() : try StreamScan(capture, budget: budget)
     var problem: String?

@@ -70,7 +70,7 @@ enum OutputFinder {
         text: "\(capture): holds \(finding.captures.count) captures: name one of them (\(some) …)")
     }
     if let named = layouts.first(where: { $0.name == capture })
-      ?? layouts.first(where: { CaptureMemo(of: $0)?.id == capture })
+      ?? layouts.first(where: { CaptureCache(of: $0)?.id == capture })
     {
       return named
     }

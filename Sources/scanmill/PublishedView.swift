@@ -27,14 +27,14 @@ struct PublishedView {
     let sheet: DrawnSheet
     let name: String
     if isOne, let capture = captures.first, let layout = shown.first {
-      sheet = try PublishedLooking.sheet(of: capture, frames: frames)
+      sheet = try OutputPreview.sheet(of: capture, frames: frames)
       name = layout.name
     } else {
       let root = catalog.resolvedRoot
       let count = catalog.layouts.count
       let words = count == 1 ? "1 capture" : "\(count) captures"
       let part = count > shown.count ? ", the first \(shown.count) by name" : ""
-      sheet = try PublishedLooking.overview(
+      sheet = try OutputPreview.overview(
         of: Array(captures), title: "\(root.shownName): \(words)\(part)")
       name = OutputLayout.folderName(forID: root.name ?? "output")
     }
@@ -46,7 +46,7 @@ struct PublishedView {
 
   private static func capture(_ layout: OutputLayout) -> PublishedCapture {
     let document = Document(layout)
-    let memo = CaptureMemo(of: layout)
+    let memo = CaptureCache(of: layout)
     let id = PathText.shown(memo?.id ?? layout.name)
     var words = [
       [document?.family, document?.generation].compactMap(\.self).joined(separator: " ")
@@ -70,7 +70,7 @@ struct PublishedView {
       "color": DecodeColor.name, "aligned": AlignDepth.name, "depth": ExportImages.name,
       "imu": MatchIMU.name, "tables": ExportTables.name,
     ]
-    let shelf = ArtifactShelf(layout)
+    let shelf = ArtifactStore(layout)
     let names = (OpenFolder(layout.folder.text)?.entries() ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
     let published = names.compactMap { shelf.input($0) }

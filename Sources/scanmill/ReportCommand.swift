@@ -62,7 +62,7 @@ struct ReportCommand: ParsableCommand {
     // A watcher that waits for it in vain asks where it stands.
     ThreadStacks.answerRequests()
     let reader = try OutputReader(ComparisonArguments.parse([]))
-    let looked = try LookedOutput(folder, reader)
+    let looked = try ReadOutput(folder, reader)
     if let capture = looked.capture {
       throw Failure(
         code: ExitStatus.usage,
@@ -87,7 +87,7 @@ struct ReportCommand: ParsableCommand {
     }
   }
 
-  private func selection(_ view: OutputView) throws -> RunSelection {
+  private func selection(_ view: OutputSnapshot) throws -> RunSelection {
     if let runID { return .run(runID) }
     if let since { return .since(try DateArgument.nanoseconds(since)) }
     return .since(NightClock.lastNoon(before: view.now))
@@ -97,10 +97,10 @@ struct ReportCommand: ParsableCommand {
 /// The report of a night, as `report` and the watcher make it.
 enum NightReporting {
   static func report(
-    _ view: OutputView, _ selection: RunSelection
-  ) throws -> (NightReport, [NightAssembly.Listed]) {
+    _ view: OutputSnapshot, _ selection: RunSelection
+  ) throws -> (NightReport, [NightReportBuilder.Listed]) {
     do {
-      return try NightAssembly(view, selection).report(
+      return try NightReportBuilder(view, selection).report(
         program: Version.program, host: ProcessHome.hostName)
     } catch RunSelection.Problem.noSuchRun(let text) {
       throw Failure(
@@ -114,13 +114,15 @@ enum NightReporting {
   }
 
   /// What is told of a report to everybody, or to people of the lab.
-  static func shown(_ report: NightReport, _ view: OutputView, _ isRedacted: Bool) -> NightReport {
+  static func shown(_ report: NightReport, _ view: OutputSnapshot, _ isRedacted: Bool)
+    -> NightReport
+  {
     isRedacted ? view.redaction.applied(to: report) : report
   }
 
   /// Writes the pages; what went wrong with those of captures is in the result.
   static func writePages(
-    _ report: NightReport, _ view: OutputView, isRedacted: Bool
+    _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool
   ) throws -> PageWriter.Written {
     try PageWriter(root: view.root, redaction: isRedacted ? view.redaction : nil)
       .writeAll(report)

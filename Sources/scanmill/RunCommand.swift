@@ -56,7 +56,7 @@ struct RunCommand: ParsableCommand {
     runOptions.program = Version.program
     // Elements have another working folder.
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
-    let looker = try LookCommand.looker(atOnce: runOptions.cores)
+    let looker = try InspectionCommand.looker(atOnce: runOptions.cores)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
     let finder = batch.finder()
@@ -162,7 +162,7 @@ struct RunCommand: ParsableCommand {
         return
       }
       // Whatever keeps the run's own folder from being made keeps results from being written.
-      throw Failure(code: FailureJudge.exitCode(ofOutput: error), text: error.description)
+      throw Failure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)

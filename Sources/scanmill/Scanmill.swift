@@ -23,7 +23,7 @@ struct Scanmill: ParsableCommand {
       ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
       CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
-      LookCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
+      InspectionCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
       GenerateManualCommand.self,
     ])
 
@@ -59,7 +59,7 @@ enum Main {
         throw Failure(code: ExitStatus.jobFailed, text: shortage)
       }
       if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
-      if try LookCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
+      if try InspectionCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       try VerbCheck.check(arguments)
       var command = try Scanmill.parseAsRoot(arguments)
       do {

@@ -14,7 +14,7 @@ struct StagingLook {
   private(set) var rows: [CaptureRow] = []
   private(set) var unrecognized: [RunReport.Unrecognized] = []
 
-  init(_ staging: String, for view: OutputView) throws {
+  init(_ staging: String, for view: OutputSnapshot) throws {
     let path = FilePath(text: staging)
     guard FileSystem.isFolder(path) else {
       throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
@@ -30,7 +30,7 @@ struct StagingLook {
     let known = Set(view.rows.map(\.id))
     let targets = Ownership(root: root).resolve(finding.captures)
       .filter { !known.contains($0.layout.name) }
-    let looker = try LookCommand.looker(atOnce: MachineLimits.cores)
+    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     rows = try concurrentMap(count: targets.count) { index in
       let target = targets[index]
       // One that cannot be opened is whole as far as anybody knows: its run says why.

@@ -57,7 +57,7 @@ struct StatusCommand: ParsableCommand {
   func run() throws {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison)
-    let looked = try LookedOutput(folder, reader, mayBeEmpty: staging != nil)
+    let looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
     var rows = looked.view.rows
     var unrecognized = looked.view.unrecognized
     if let staging {

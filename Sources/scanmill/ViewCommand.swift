@@ -119,13 +119,13 @@ struct ViewCommand: ParsableCommand {
         throw Failure(code: ExitStatus.usage, text: "--calibration: \(error)")
       }
     }
-    let looker = try LookCommand.looker(atOnce: 1)
-    let sheet = LookQuestion.Sheet(
+    let looker = try InspectionCommand.looker(atOnce: 1)
+    let sheet = InspectionRequest.Sheet(
       frames: frames, calibration: calibration, calibrationFolder: calibrationFolder,
       isJPEG: isJPEG)
-    let answer: LookAnswer
-    do throws(LookFailure) {
-      answer = try looker.ask(LookQuestion(recognition, sheet: sheet))
+    let answer: InspectionResponse
+    do throws(InspectionFailure) {
+      answer = try looker.ask(InspectionRequest(recognition, sheet: sheet))
     } catch {
       throw Failure(
         code: error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
@@ -144,11 +144,12 @@ struct ViewCommand: ParsableCommand {
   }
 
   /// In the process that opens the capture.
-  static func draw(_ capture: Capture, _ asked: LookQuestion.Sheet) throws -> LookPicture {
-    let sheet = CaptureLooking.sheet(
+  static func draw(_ capture: Capture, _ asked: InspectionRequest.Sheet) throws -> InspectionPicture
+  {
+    let sheet = SourcePreview.sheet(
       of: capture, calibration: asked.calibration.map { FilePath(text: $0) },
       calibrationFolder: asked.calibrationFolder.map { FilePath(text: $0) }, frames: asked.frames)
-    return LookPicture(
+    return InspectionPicture(
       file: try sheet.encoded(asJPEG: asked.isJPEG), frames: sheet.frames, parts: sheet.parts,
       notes: sheet.notes)
   }

@@ -84,7 +84,8 @@ struct ViewTarget {
     }
     let text = last?.description ?? "there is no place for the picture"
     throw Failure(
-      code: last.map { FailureJudge.exitCode(ofOutput: $0) } ?? ExitStatus.cannotWrite, text: text)
+      code: last.map { FailureClassifier.exitCode(ofOutput: $0) } ?? ExitStatus.cannotWrite,
+      text: text)
   }
 
   /// Whether something has the name that is no picture of ours. Links and folders are refused later.

@@ -108,13 +108,13 @@ struct WatchCommand: ParsableCommand {
     // Before any other thread is started.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
-      onRequest: { asked.watcher { $0.ring() } }, onHangUp: { asked.watcher { $0.reload() } })
+      onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
       throw Failure(code: ExitStatus.usage, text: overlap)
     }
     let watcher = try watcher(setup, clock, interruption)
-    asked.set(watcher.bellpull)
+    asked.set(watcher.handle)
     if once { watcher.heard = announce }
     let code = watcher.watch()
     let final = signals.exitCode ?? code
@@ -161,7 +161,7 @@ struct WatchCommand: ParsableCommand {
     } catch WatchRefusal.locked(let text) {
       throw Failure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
-      throw Failure(code: FailureJudge.exitCode(ofOutput: error), text: error.description)
+      throw Failure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
   }
 
@@ -174,7 +174,7 @@ struct WatchCommand: ParsableCommand {
     options.output = setup.output
     options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     options.program = Version.program
-    let looker = try LookCommand.looker(atOnce: options.cores)
+    let looker = try InspectionCommand.looker(atOnce: options.cores)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: options, look: looker.summary)
     let supervisor = Supervisor(
@@ -211,8 +211,8 @@ struct WatchCommand: ParsableCommand {
 
   /// The watcher, once there is one, for the thread that hears signals.
   private final class Asked: Sendable {
-    private let watcher = Mutex<Watcher.Bellpull?>(nil)
-    func set(_ new: Watcher.Bellpull) { watcher.withLock { $0 = new } }
-    func watcher(_ body: (Watcher.Bellpull) -> Void) { watcher.withLock { $0 }.map(body) }
+    private let watcher = Mutex<Watcher.WatcherHandle?>(nil)
+    func set(_ new: Watcher.WatcherHandle) { watcher.withLock { $0 = new } }
+    func watcher(_ body: (Watcher.WatcherHandle) -> Void) { watcher.withLock { $0 }.map(body) }
   }
 }

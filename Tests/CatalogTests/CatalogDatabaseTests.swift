@@ -116,7 +116,7 @@ struct CatalogDatabaseTests {
     let catalog = try #require(Catalog(readingFrom: root, signature: "p"))
     var filter = StatusFilter()
     filter.search = text
-    let view = OutputView(
+    let view = OutputSnapshot(
       root: root, entries: entries, locked: [], runs: [], record: nil, isWatcherAlive: false, now: 0
     )
     #expect(catalog.ids(matching: text) == Set(view.rows(filter).map(\.id)))

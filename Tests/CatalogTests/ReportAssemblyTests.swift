@@ -15,20 +15,20 @@ struct ReportAssemblyTests {
   private static func view(
     _ entries: [CaptureEntry], runs: [RunEntry], waiting: [WatchRecord.Waiting] = [],
     now: String = "2026-11-20T07:00:00Z"
-  ) -> OutputView {
+  ) -> OutputSnapshot {
     var record: WatchRecord?
     if !waiting.isEmpty {
       record = WatchRecord(staging: "/", started: "", lastLook: now, waiting: waiting)
     }
-    return OutputView(
+    return OutputSnapshot(
       root: "/nowhere/out", entries: entries, locked: [], runs: runs, record: record,
       isWatcherAlive: true, now: UTCText.nanoseconds(now) ?? 0)
   }
 
   private static func report(
-    _ view: OutputView, since: String = "2026-11-19T12:00:00Z"
+    _ view: OutputSnapshot, since: String = "2026-11-19T12:00:00Z"
   ) throws -> NightReport {
-    try NightAssembly(view, .since(UTCText.nanoseconds(since) ?? 0)).report(
+    try NightReportBuilder(view, .since(UTCText.nanoseconds(since) ?? 0)).report(
       program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h"
     ).0
   }
@@ -112,11 +112,11 @@ struct ReportAssemblyTests {
       runs: [Sample.run(1, Sample.attempt("before", .done)), Sample.run(2, early, late)])
     let report = try Self.report(view, since: "2026-11-20T02:10:00Z")
     #expect(report.captures.map(\.id) == ["late"] && report.runs.count == 1)
-    let one = try NightAssembly(view, .run("20261120T01")).report(
+    let one = try NightReportBuilder(view, .run("20261120T01")).report(
       program: report.program, host: "")
     #expect(one.0.captures.map(\.id) == ["before"])
-    #expect(throws: RunSelection.Problem.noSuchRun("x")) { try NightAssembly(view, .run("x")) }
-    #expect(throws: RunSelection.Problem.self) { try NightAssembly(view, .run("2026")) }
+    #expect(throws: RunSelection.Problem.noSuchRun("x")) { try NightReportBuilder(view, .run("x")) }
+    #expect(throws: RunSelection.Problem.self) { try NightReportBuilder(view, .run("2026")) }
   }
 
   @Test("Nights end at noon, and only those before this one count")

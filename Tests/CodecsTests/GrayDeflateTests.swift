@@ -36,8 +36,8 @@ struct GrayDeflateTests {
         let expected = try Self.file(image, .paeth, &plain)
         #expect(try Self.file(image, .paeth, &wide) == expected, "\(width)x\(height)")
         #expect(
-          image.withLines { WayChoice.estimates(of: &$0, isWide: false) }
-            == image.withLines { WayChoice.estimates(of: &$0, isWide: true) })
+          image.withLines { EncodingStrategy.estimates(of: &$0, isWide: false) }
+            == image.withLines { EncodingStrategy.estimates(of: &$0, isWide: true) })
       }
     }
   }

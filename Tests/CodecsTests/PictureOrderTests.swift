@@ -5,7 +5,7 @@ import Testing
 struct PictureOrderTests {
   static func order(_ orders: [Int?], isReordered: Bool = true) -> PictureOrder {
     PictureOrder(
-      places: orders.map { $0.map { PicturePlace(sequence: 1, order: $0) } },
+      places: orders.map { $0.map { DisplayPosition(sequence: 1, order: $0) } },
       isReordered: isReordered)
   }
 
@@ -54,21 +54,21 @@ struct PictureOrderTests {
   @Test("A new sequence comes after all of the one before; times place what the heads do not")
   func sequencesAndTimes() {
     let places = [(1, 0), (1, 4), (1, 2), (2, 0), (2, 4), (2, 2)].map {
-      PicturePlace(sequence: $0.0, order: $0.1)
+      DisplayPosition(sequence: $0.0, order: $0.1)
     }
     #expect(Self.ranks(PictureOrder(places: places)) == [0, 2, 1, 3, 5, 4])
-    var damaged: [PicturePlace?] = places
+    var damaged: [DisplayPosition?] = places
     damaged[4] = nil
     let ticks: [Int64] = [0, 20, 10, 30, 50, 40]
     #expect(Self.ranks(PictureOrder(places: damaged, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
-    let none = [PicturePlace?](repeating: nil, count: 6)
+    let none = [DisplayPosition?](repeating: nil, count: 6)
     #expect(Self.ranks(PictureOrder(places: none, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
   }
 
   @Test("Times that go back move no picture whose place is known")
   func times() {
     let order = PictureOrder(
-      places: [0, 2, 4, 6].map { PicturePlace(sequence: 1, order: $0) }, ticks: [0, 10, 5, 30])
+      places: [0, 2, 4, 6].map { DisplayPosition(sequence: 1, order: $0) }, ticks: [0, 10, 5, 30])
     #expect(Self.ranks(order) == [0, 1, 2, 3])
   }
 }

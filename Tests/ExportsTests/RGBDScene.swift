@@ -130,7 +130,7 @@ struct RGBDScene {
     }
     let record = try ArtifactRecord(
       stage: "depth",
-      ingredients: Ingredients(
+      ingredients: FingerprintInputs(
         uses: "export-images", version: 1, parameters: [:],
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: [:], outputs: staging.outputs, started: "", finished: "", seconds: 0,

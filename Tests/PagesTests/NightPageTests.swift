@@ -142,7 +142,7 @@ struct NightPageTests {
     func titles(_ change: (inout NightReport) -> Void) -> [String] {
       var report = NightSamples.allWell(3)
       change(&report)
-      return NightTrouble.all(report).map { ($0.isUrgent ? "!" : "") + $0.title }
+      return NightProblem.all(report).map { ($0.isUrgent ? "!" : "") + $0.title }
     }
     #expect(titles { _ in } == [])
     #expect(titles { $0.watch = nil } == [])
@@ -181,10 +181,10 @@ struct NightPageTests {
     #expect(titles { $0.free.bytes = 1000 } == ["!The disk of the output is full"])
     #expect(
       titles { $0.free.bytes = 50_000_000_000 } == ["The disk of the output is nearly full"])
-    #expect(NightTrouble.all(NightSamples.empty()).map(\.title) == ["Nothing was ever received"])
+    #expect(NightProblem.all(NightSamples.empty()).map(\.title) == ["Nothing was ever received"])
     var quiet = NightSamples.empty()
     quiet.nights = NightSamples.allWell(1).nights
-    #expect(NightTrouble.all(quiet).map(\.title) == ["Nothing was received this night"])
+    #expect(NightProblem.all(quiet).map(\.title) == ["Nothing was received this night"])
     var dead = NightSamples.allWell(3)
     dead.watch?.lastLook = "2026-11-21T01:00:00Z"
     #expect(page(dead).contains("<section id=\"attention\""))

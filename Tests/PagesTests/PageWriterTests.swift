@@ -132,7 +132,7 @@ struct PageWriterTests {
   @Test("Thumbnails are small, kept beside the notes, and made anew when their source changes")
   func thumbnails() throws {
     let report = try report(["a", "b", "c"])
-    let shelf = ThumbnailShelf(root: root)
+    let shelf = ThumbnailSource(root: root)
     #expect(shelf.thumbnail(of: "a") == nil)
     func write(_ seed: Int, _ path: String) throws {
       var generator = SeededGenerator(seed: UInt64(seed))
@@ -147,8 +147,8 @@ struct PageWriterTests {
     }
     try write(1, "a/color/000003.png")
     let first = try #require(shelf.thumbnail(of: "a"))
-    #expect(first.jpeg.count <= ThumbnailShelf.mostBytes && first.width <= 96)
-    let kept = root.appending("a/.scanmill/\(ThumbnailShelf.cacheName)")
+    #expect(first.jpeg.count <= ThumbnailSource.mostBytes && first.width <= 96)
+    let kept = root.appending("a/.scanmill/\(ThumbnailSource.cacheName)")
     #expect(FileSystem.exists(kept))
     #expect(shelf.thumbnail(of: "a") == first)
     try Data("no picture".utf8).write(to: URL(filePath: kept.string))

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Fingerprints and records")
 struct FingerprintTests {
-  static func ingredients(_ order: [String] = ["depth", "calibration"]) -> Ingredients {
+  static func ingredients(_ order: [String] = ["depth", "calibration"]) -> FingerprintInputs {
     var files: [String: [Digest]] = [:]
     for part in order { files[part] = [Digest(of: part), Digest(of: "\(part) 2")] }
     var parameters: [String: JSONValue] = [:]
     for name in order + ["shifts"] { parameters[name] = .number(0.01) }
-    return Ingredients(
+    return FingerprintInputs(
       uses: "decompress-depth", version: 3, parameters: parameters,
       inputs: ArtifactRecord.Inputs(
         artifacts: ["frames": Digest(of: "frames")],
@@ -49,7 +49,7 @@ struct FingerprintTests {
 
   @Test("Everything that decides the bytes of an artifact counts")
   func counts() throws {
-    let changes: [(inout Ingredients) -> Void] = [
+    let changes: [(inout FingerprintInputs) -> Void] = [
       { $0.uses = "x" }, { $0.version = 4 }, { $0.parameters["shifts"] = .null },
       { $0.parameters["new"] = .null }, { $0.inputs.artifacts["frames"] = Digest(of: "x") },
       { $0.inputs.artifacts = [:] }, { $0.inputs.capture?.readerVersion = 3 },

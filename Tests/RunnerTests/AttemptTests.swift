@@ -63,7 +63,7 @@ struct AttemptTests {
     }
     var options = RunOptions(output: workshop.output, cores: 1)
     options.attempt = mine
-    var trace = CaptureTrace()
+    var trace = PartialReport()
     trace.hear(RunEvent(.planned, time: "", capture: "scan", stage: "color"))
     trace.hear(RunEvent(.started, time: "", capture: "scan", stage: "color"))
     let failure = WorkerFailure(

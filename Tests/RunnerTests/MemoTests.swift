@@ -154,10 +154,10 @@ struct MemoTests {
     let index = try #require(RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool()))
     #expect(Set(index.records.keys) == ["color", "frames", "depth", "aligned", "tables"])
     for (stage, entry) in index.records {
-      #expect(entry.record == ArtifactShelf(layout).record(stage))
+      #expect(entry.record == ArtifactStore(layout).record(stage))
       #expect(entry.isSound)
     }
-    let written = try #require(CaptureMemo(of: layout))
+    let written = try #require(CaptureCache(of: layout))
     #expect(index.core.summary == written.summary && index.core.inputs == written.inputs)
     #expect(index.core.warnings == written.warnings)
   }

@@ -221,7 +221,7 @@ struct OursTests {
       if result.exit != 0 { #expect(result.exit == ExitStatus.cannotWrite) }
       // Whatever is there is whole.
       for stage in ["color", "depth", "aligned", "tables"] {
-        let published = ArtifactShelf(workshop.layout()).published(stage, verify: true)
+        let published = ArtifactStore(workshop.layout()).published(stage, verify: true)
         #expect(published?.state == .intact, "\(stage) after fault \(number)")
       }
       #expect(["red", "tan"].contains(workshop.published("color")))

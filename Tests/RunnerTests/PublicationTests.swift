@@ -33,7 +33,7 @@ struct PublicationTests {
   static func record(_ text: String, version: Int = 1) throws -> ArtifactRecord {
     try ArtifactRecord(
       stage: "depth.v2",
-      ingredients: Ingredients(
+      ingredients: FingerprintInputs(
         uses: "toy", version: version, parameters: [:],
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: [:],
@@ -58,11 +58,11 @@ struct PublicationTests {
 
   /// The text of the artifact that counts, `removed`, or `none`.
   static func state(_ layout: OutputLayout) throws -> String {
-    guard let published = ArtifactShelf(layout).published("depth.v2", verify: true) else {
+    guard let published = ArtifactStore(layout).published("depth.v2", verify: true) else {
       return "none"
     }
     if published.state == .removed {
-      #expect(ArtifactShelf(layout).input("depth.v2") == nil)
+      #expect(ArtifactStore(layout).input("depth.v2") == nil)
       return "removed"
     }
     #expect(published.state == .intact)
@@ -70,7 +70,7 @@ struct PublicationTests {
   }
 
   static func sweep(_ layout: OutputLayout) throws {
-    try Sweeping(output: CaptureOutput(making: layout), attempt: nil).perform()
+    try StagingCleanup(output: CaptureOutput(making: layout), attempt: nil).perform()
   }
 
   static func prepare(_ before: Before, _ layout: OutputLayout) throws -> String {
@@ -80,7 +80,7 @@ struct PublicationTests {
     switch before {
     case .nothing, .artifact: return "old"
     case .removedIntermediate:
-      try ArtifactShelf(layout).removeIntermediate(
+      try ArtifactStore(layout).removeIntermediate(
         "depth.v2", in: CaptureOutput(making: layout), attempt: TestRun.id(1))
     case .halfRemovedIntermediate:
       // As a kill right after the record was set apart leaves it.

@@ -25,7 +25,7 @@ struct ScratchTests {
 
   /// What is published and recorded of every stage, without times and places.
   private static func results(_ workshop: Workshop) -> [String] {
-    let shelf = ArtifactShelf(workshop.layout())
+    let shelf = ArtifactStore(workshop.layout())
     return workshop.pipeline.stages.map { stage in
       guard let found = shelf.published(stage.name, verify: true) else {
         return "\(stage.name) none"
@@ -157,7 +157,7 @@ struct ScratchTests {
     options.scratch = Self.scratch(workshop)
     let batch = workshop.batch(Selection(), { _ in }, clock: .system)
     let failure = WorkerFailure(
-      target: try #require(batch.targets(workshop.findings(nil)).first), trace: CaptureTrace(),
+      target: try #require(batch.targets(workshop.findings(nil)).first), trace: PartialReport(),
       run: run, options: options, clock: .system, log: "no.log", isInterrupted: true)
     _ = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),

@@ -54,7 +54,7 @@ struct SoundnessTests {
         if !withIndex { try FileSystem.remove(workshop.layout().index) }
         let plan = workshop.plan()
         #expect(plan.first == "\(stage) run outputs-altered")
-        let shelf = ArtifactShelf(workshop.layout())
+        let shelf = ArtifactStore(workshop.layout())
         #expect(shelf.input(stage) == nil)
         #expect(shelf.record(stage) == nil)
         if stage == "color" {
@@ -83,7 +83,7 @@ struct SoundnessTests {
 
   @Test("An artifact that rightly has no files says so, and is up to date")
   func empty() throws {
-    let ingredients = Ingredients(
+    let ingredients = FingerprintInputs(
       uses: "toy", version: 1, parameters: [:],
       inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:]))
     var record = try ArtifactRecord(

@@ -87,7 +87,7 @@ struct UnsharedLockTests {
     #expect(result.exit == 0)
     for stage in ["color", "depth", "aligned", "tables"] {
       #expect(
-        ArtifactShelf(workshop.layout()).published(stage, verify: true)?.state == .intact)
+        ArtifactStore(workshop.layout()).published(stage, verify: true)?.state == .intact)
     }
     let said = result.events.filter { $0.kind == .locksNotShared }.compactMap(\.message)
     #expect(said.count == 1)
@@ -145,7 +145,7 @@ struct UnsharedLockTests {
       // The file in it is young.
       #expect(workshop.run().exit == 0)
       #expect(Text.read(staging.appending("more/out.txt")) == "half")
-      #expect(try Cleaning(.failed).perform(workshop.layout(), intermediates: []) == [])
+      #expect(try CleanPlan(.failed).perform(workshop.layout(), intermediates: []) == [])
       for path in [staging.appending("more/out.txt"), staging.appending("more"), staging] {
         age(path)
       }

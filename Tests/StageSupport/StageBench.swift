@@ -113,7 +113,7 @@ public struct StageBench {
   ) throws -> InputArtifact {
     let record = try ArtifactRecord(
       stage: name,
-      ingredients: Ingredients(
+      ingredients: FingerprintInputs(
         uses: name, version: 1, parameters: parameters,
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: recorded, outputs: staging.outputs, started: "", finished: "", seconds: 0,

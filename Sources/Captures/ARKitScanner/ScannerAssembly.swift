@@ -20,7 +20,7 @@ extension ARKitScanner {
         times: times.isEmpty ? [Timestamp?](repeating: nil, count: depth) : times)
     }
 
-    var sides: Sides { contents.sides }
+    var sides: Sidecars { contents.sides }
     /// Entries of the pose file; 0 when the app was killed before it wrote one.
     var keyCount: Int { sides.isKilled ? 0 : sides.times.count }
     var depthCount: Int? { contents.depth.value?.recordCount }

@@ -6,7 +6,7 @@ extension ARKitScanner {
   struct Contents: Sendable {
     let folder: Folder
     let metadata: StreamState<Metadata>
-    let sides: Sides
+    let sides: Sidecars
     let depth: StreamState<DepthFile>
     let video: StreamState<Video>
     let generation: Generation
@@ -16,11 +16,11 @@ extension ARKitScanner {
       metadata = Self.metadata(in: folder)
       var sides =
         if folder.isRelease {
-          Sides(release: folder)
+          Sidecars(release: folder)
         } else if folder.usesPropertyLists {
-          Sides(propertyLists: folder)
+          Sidecars(propertyLists: folder)
         } else {
-          Sides(json: folder, metadata: metadata.value)
+          Sidecars(json: folder, metadata: metadata.value)
         }
       if case .unreadable(let error) = metadata, case .absent = sides.matrices {
         sides.matrices = .unreadable(error)

@@ -7,7 +7,7 @@ import Storage
 /// One capture in an answer: what is known of it and how it stands.
 public struct CaptureRow: Sendable, Hashable {
   public var id: String
-  public var standing: Standing
+  public var standing: CaptureStanding
   /// `nil`: it has no output folder yet.
   public var entry: CaptureEntry?
   /// When it was last worked on (UTC, ISO 8601).
@@ -63,7 +63,7 @@ extension CaptureRow {
   /// A capture that has no output folder and that nobody has worked on.
   public init(waiting: WatchRecord.Waiting) {
     self.init(
-      id: waiting.id, standing: Standing(waiting, watcher: nil, history: nil),
+      id: waiting.id, standing: CaptureStanding(waiting, watcher: nil, history: nil),
       knownFamily: waiting.family, knownPath: PathText.shown(waiting.path),
       knownFolder: waiting.path)
     if waiting.since.isEmpty { standing.since = nil }

@@ -52,7 +52,7 @@ enum NightHistory {
 
   /// One span per attempt of which the times are known, by start; of very many the last ones.
   static func timeline(
-    _ runs: [RunEntry], _ selection: RunSelection, holds: [WatchRecord.Hold] = [],
+    _ runs: [RunEntry], _ selection: RunSelection, holds: [WatchRecord.PauseReason] = [],
     from start: String = "", now: String
   ) -> [NightReport.Span] {
     var spans = holds.filter { ($0.to ?? now) >= start && $0.from <= now }.map {

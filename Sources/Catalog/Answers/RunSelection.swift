@@ -16,7 +16,7 @@ public enum RunSelection: Sendable {
   }
 
   /// Oldest first.
-  func runs(of view: OutputView) throws(Problem) -> [RunEntry] {
+  func runs(of view: OutputSnapshot) throws(Problem) -> [RunEntry] {
     switch self {
     case .run(let text):
       switch IDPrefix.match(text, among: view.runs.map(\.id)) {

@@ -15,7 +15,7 @@ public struct StatusAnswer: Sendable {
   public var runs: [RunInProgress] = []
 
   /// - Parameter rows: those that are asked for; totals count these.
-  public init(_ view: OutputView, rows: [CaptureRow]) {
+  public init(_ view: OutputSnapshot, rows: [CaptureRow]) {
     self.init(rows: rows, watch: view.watch, unrecognized: view.unrecognized)
   }
 

@@ -65,7 +65,7 @@ extension CaptureRow {
   }
 }
 
-extension OutputView {
+extension OutputSnapshot {
   /// The captures for which all of a filter holds.
   public func rows(_ filter: StatusFilter) -> [CaptureRow] {
     rows.filter(filter.holds)

@@ -10,7 +10,7 @@ enum EntryBytes {
   // MARK: Captures
 
   static func bytes(_ entry: CaptureEntry) throws -> [UInt8] {
-    var writer = NoteWriter()
+    var writer = CacheEncoder()
     for text in [entry.id, entry.name, entry.pipeline] { writer.put(text) }
     for text in [
       entry.family, entry.path, entry.folder, entry.stem, entry.device.id, entry.device.name,
@@ -56,7 +56,7 @@ enum EntryBytes {
   }
 
   static func entry(_ bytes: [UInt8]) throws -> CaptureEntry {
-    var reader = NoteReader(bytes, in: 0..<bytes.count)
+    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
     let (id, name, pipeline) = (try reader.text(), try reader.text(), try reader.text())
     var texts: [String?] = []
     for _ in 0..<12 { texts.append(try reader.optionalText()) }
@@ -106,7 +106,7 @@ enum EntryBytes {
   // MARK: Runs
 
   static func bytes(_ run: RunEntry) throws -> [UInt8] {
-    var writer = NoteWriter()
+    var writer = CacheEncoder()
     writer.put(run.id)
     writer.put(run.started)
     for text in [
@@ -136,7 +136,7 @@ enum EntryBytes {
   }
 
   static func run(_ bytes: [UInt8]) throws -> RunEntry {
-    var reader = NoteReader(bytes, in: 0..<bytes.count)
+    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
     var run = RunEntry(id: try reader.text(), started: try reader.text())
     run.finished = try reader.optionalText()
     run.lastEvent = try reader.optionalText()
@@ -176,12 +176,12 @@ enum EntryBytes {
   private static func count(_ number: Int) -> Int? { number < 0 ? nil : number }
 
   /// What is mostly absent, as JSON.
-  private static func putJSON(_ value: (some Encodable)?, _ writer: inout NoteWriter) throws {
+  private static func putJSON(_ value: (some Encodable)?, _ writer: inout CacheEncoder) throws {
     writer.put(try value.map { try JSONText.canonical($0) } ?? [])
   }
 
   private static func json<Value: Decodable>(
-    _ type: Value.Type, _ reader: inout NoteReader
+    _ type: Value.Type, _ reader: inout CacheDecoder
   ) throws -> Value? {
     let bytes = try reader.raw()
     return bytes.isEmpty ? nil : try JSONDecoder().decode(type, from: Data(bytes))

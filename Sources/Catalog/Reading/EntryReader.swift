@@ -20,7 +20,7 @@ struct EntryReader: Sendable {
   func read(_ layout: OutputLayout) throws -> Found {
     let examined = try examiner.examine(layout)
     let status = CaptureStatus(examined)
-    let place = NotedPlace(of: layout)
+    let place = RecordedLocation(of: layout)
     let document = Document(layout)
     let isGone = examined.recognition == nil && place?.isGone == true
     var entry = CaptureEntry(

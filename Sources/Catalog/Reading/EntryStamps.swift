@@ -35,7 +35,7 @@ enum EntryStamps {
     _ layout: OutputLayout, folders: [String], folder: String?, stem: String?, newest: Int64?
   ) -> String? {
     guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
-    var writer = NoteWriter()
+    var writer = CacheEncoder()
     var isSettled = true
     // What lies behind a link in the place of a folder is not looked at.
     var links: Set<String> = []

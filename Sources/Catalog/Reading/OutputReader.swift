@@ -37,7 +37,7 @@ public struct OutputReader: Sendable {
   public func view(
     of root: FilePath, _ scope: Scope = .everything,
     nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
-  ) throws -> OutputView {
+  ) throws -> OutputSnapshot {
     EnclosedPaths.enclose(root, links: .none)
     let catalog = signature.flatMap { Catalog(readingFrom: root, signature: $0) }
     let (entries, changed, gone) = try entries(root, scope, catalog, nowNanoseconds)
@@ -45,7 +45,7 @@ public struct OutputReader: Sendable {
     let locked = try lockedCaptures(entries.map(\.id), root)
     var record = WatchRecord(ofOutput: root)
     if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
-    let view = OutputView(
+    let view = OutputSnapshot(
       root: root, entries: entries, locked: locked, runs: runs, record: record,
       isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     if let signature, !changed.isEmpty || !gone.isEmpty || !newRuns.isEmpty || catalog == nil {
@@ -77,7 +77,7 @@ public struct OutputReader: Sendable {
         Catalog.RememberedRun(entry: $0, stamp: RunStamp(ids[index], in: root))
       }
     }.compactMap(\.self)
-    let view = OutputView(
+    let view = OutputSnapshot(
       root: root, entries: remembered.map(\.entry), locked: [], runs: runs.map(\.entry),
       record: nil, isWatcherAlive: false, now: now)
     return try Catalog.rebuild(

@@ -17,7 +17,7 @@ public final class ResultReader {
   /// What one line says, and of which element.
   public struct Entry: Sendable {
     public var element: Int
-    public var line: ElementLine
+    public var line: ArrayTaskLine
   }
 
   /// More than this at a time is read the next time.
@@ -35,7 +35,7 @@ public final class ResultReader {
       guard let element = RunFiles.element(ofResults: name), isWanted(element) else { continue }
       for line in lines(of: name, in: held) {
         // What cannot be understood says nothing.
-        guard let line = try? JSONDecoder().decode(ElementLine.self, from: Data(line)) else {
+        guard let line = try? JSONDecoder().decode(ArrayTaskLine.self, from: Data(line)) else {
           continue
         }
         entries.append(Entry(element: element, line: line))

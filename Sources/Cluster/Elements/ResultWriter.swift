@@ -43,7 +43,7 @@ final class ResultWriter: Sendable {
   var written: Set<String> { state.withLock { $0.written } }
 
   /// What cannot be written is lost: the supervisor then takes the element for one that said nothing.
-  func write(_ line: ElementLine, durably: Bool) {
+  func write(_ line: ArrayTaskLine, durably: Bool) {
     guard var bytes = try? JSONText.canonical(line) else { return }
     bytes.append(UInt8(ascii: "\n"))
     state.withLock { _ in

@@ -17,7 +17,7 @@ extension Grouping {
   ///
   /// - Parameter first: the number of the first of `elements`.
   public static func arrays(
-    of elements: [ElementPlan], first: Int = 0, maxArraySize: Int
+    of elements: [ArrayTaskPlan], first: Int = 0, maxArraySize: Int
   ) -> [ArrayPlan] {
     var arrays: [ArrayPlan] = []
     var shared: JobRequest?

@@ -18,7 +18,7 @@ public struct GroupedCapture: Hashable, Sendable {
 }
 
 /// The captures of one element.
-public struct ElementPlan: Hashable, Sendable {
+public struct ArrayTaskPlan: Hashable, Sendable {
   /// `GroupedCapture.index`, the most expensive first.
   public var captures: [Int]
   public var costSeconds: Double
@@ -66,7 +66,7 @@ public enum Grouping {
   /// Cost: n log n, times about 20 where groups must grow.
   public static func elements(
     _ captures: [GroupedCapture], _ limits: GroupingLimits
-  ) -> [ElementPlan] {
+  ) -> [ArrayTaskPlan] {
     let batches = batches(of: captures, maxTimeSeconds: limits.maxTimeSeconds)
     let wanted = Room(limits.group)
     let packed = batches.map { Packing($0, wanted) }
@@ -107,16 +107,16 @@ public enum Grouping {
 
   private static func plans(
     _ packed: [Packing], _ batches: [Batch], _ limits: GroupingLimits
-  ) -> [ElementPlan] {
+  ) -> [ArrayTaskPlan] {
     zip(packed, batches).flatMap { packing, batch in
-      packing.members.map { members -> ElementPlan in
+      packing.members.map { members -> ArrayTaskPlan in
         let captures = members.map { batch.captures[$0] }
         var request = batch.request
         // No overflow: a full element is bounded by the longest time.
         let (sum, isTooLong) = max(1, request.timeSeconds)
           .multipliedReportingOverflow(by: captures.count)
         request.timeSeconds = isTooLong ? limits.maxTimeSeconds : min(sum, limits.maxTimeSeconds)
-        return ElementPlan(
+        return ArrayTaskPlan(
           captures: captures.map(\.index),
           costSeconds: captures.reduce(0) { $0 + $1.costSeconds },
           request: request, captureRequest: batch.request)

@@ -1,4 +1,4 @@
-extension ElementPlace {
+extension TaskEnvironment {
   /// As Slurm tells a program by its environment. Outside of a job: the element with index 0, with what
   /// the machine has.
   ///

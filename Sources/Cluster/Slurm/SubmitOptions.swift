@@ -4,7 +4,7 @@ import SystemPackage
 /// The options of `sbatch` for one submission.
 enum SubmitOptions {
   /// How long before the end of its time an element is told, seconds. Slurm tells it up to a minute early.
-  static let warningSeconds = Int(ElementWork.warningSeconds)
+  static let warningSeconds = Int(ArrayTaskWork.warningSeconds)
 
   static func words(_ submission: Submission, _ profile: ClusterProfile) -> [String] {
     let request = submission.request

@@ -58,7 +58,7 @@ extension ActiveRun {
     var system: (any BatchSystem)?
     for name in (try? FileSystem.names(in: runs)) ?? [] where RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
-      guard FileSystem.exists(files.submissions), !OtherRuns.isClosed(files),
+      guard FileSystem.exists(files.submissions), !ConcurrentRuns.isClosed(files),
         let plan = ClusterPlan.read(files), let folder = try? HeldFolder.following(files.folder),
         let history = try? SubmissionLog.read(in: folder)
       else { continue }

@@ -72,7 +72,7 @@ public struct ClusterLimits: Hashable, Sendable, Codable {
     self.cores = cores ?? profile.cpus ?? asked.cpus ?? ClusterProfile.defaultCPUs
     let memory =
       memoryBytes ?? profile.memoryBytes
-      ?? max(Self.leastMemoryBytes, Int64(Double(promised) / (1 - ElementWork.ownShareOfMemory)))
+      ?? max(Self.leastMemoryBytes, Int64(Double(promised) / (1 - ArrayTaskWork.ownShareOfMemory)))
     // In what batch systems count in.
     self.memoryBytes = ((memory + (1 << 20) - 1) >> 20) << 20
     maxMemoryBytes = max(

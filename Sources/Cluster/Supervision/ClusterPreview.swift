@@ -19,7 +19,7 @@ extension ClusterSupervisor {
       notes.append(
         "# the site's limits are not known (\(words.onOneLine)): shown with Slurm's defaults")
     }
-    let survey = Survey(batch, targets)
+    let survey = UpToDateCheck(batch, targets)
     var work: [CaptureTarget] = []
     var past: [CaptureTarget] = []
     for finding in survey.look(at: Array(targets.indices), until: Interruption()) {
@@ -30,7 +30,7 @@ extension ClusterSupervisor {
       }
     }
     guard !work.isEmpty else { return "nothing to submit: everything is up to date" }
-    let maker = ElementMaker(batch: batch, limits: limits, site: site)
+    let maker = ArrayTaskMaker(batch: batch, limits: limits, site: site)
     let (groups, basis) = maker.groups(work, past: past)
     let cost = groups.reduce(0) { $0 + $1.plan.costSeconds }
     notes.append(

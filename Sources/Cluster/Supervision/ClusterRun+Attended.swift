@@ -99,7 +99,7 @@ extension ClusterRun {
     }
   }
 
-  func skip(_ name: String, _ why: RunLedger.SkipReason) {
+  func skip(_ name: String, _ why: RunReportBuilder.SkipReason) {
     guard let index = indices[name], ended[name] == nil else { return }
     ended[name] = true
     ledger.skip(index, why)
@@ -131,7 +131,9 @@ extension ClusterRun {
   func settleAgain(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
     var settled: Set<Int> = []
-    for finding in Survey(batch, targets, rereads: true).look(at: indices, until: interruption) {
+    for finding in UpToDateCheck(batch, targets, rereads: true).look(
+      at: indices, until: interruption)
+    {
       guard let report = finding.settled else { continue }
       ended[report.id] = true
       ledger.finish(finding.index, CaptureOutcome(report))
@@ -145,7 +147,7 @@ extension ClusterRun {
     guard !indices.isEmpty else { return }
     let settled = settleAgain(indices)
     let work = indices.filter { !settled.contains($0) }
-    let maker = ElementMaker(batch: batch, limits: plan.limits, site: site)
+    let maker = ArrayTaskMaker(batch: batch, limits: plan.limits, site: site)
     add(maker.groups(work.map { targets[$0] }, past: []).groups)
   }
 

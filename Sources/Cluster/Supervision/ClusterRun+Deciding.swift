@@ -4,7 +4,7 @@ import Runner
 
 extension ClusterRun {
   func decide(_ now: Double) {
-    var again: [(captures: [ElementCapture], from: LiveElement)] = []
+    var again: [(captures: [ArrayTaskCapture], from: LiveElement)] = []
     var stuck: [String] = []
     for number in elements.keys.sorted() {
       guard var element = elements[number], let task = element.task else { continue }
@@ -43,10 +43,10 @@ extension ClusterRun {
   }
 
   private func carry(
-    out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ElementFacts,
+    out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ArrayTaskFacts,
     _ now: Double
-  ) -> [ElementCapture] {
-    var again: [ElementCapture] = []
+  ) -> [ArrayTaskCapture] {
+    var again: [ArrayTaskCapture] = []
     for var capture in element.captures {
       switch decisions[capture.name] {
       case .believe, nil:
@@ -114,21 +114,21 @@ extension ClusterRun {
     let due = later.filter { $0.dueSeconds <= now }
     guard !due.isEmpty, stop == nil else { return }
     later.removeAll { $0.dueSeconds <= now }
-    add(due.map { ElementGroup(again: [$0.capture], plan.limits) })
+    add(due.map { ArrayTaskGroup(again: [$0.capture], plan.limits) })
   }
 
-  private func tryAgain(_ groups: [(captures: [ElementCapture], from: LiveElement)]) {
+  private func tryAgain(_ groups: [(captures: [ArrayTaskCapture], from: LiveElement)]) {
     let isForced = plan.options.selection.forceAll || !plan.options.selection.forced.isEmpty
     add(
       groups.flatMap { group in
         // What has run is not forced again, which an order says of all its captures.
-        func isAlone(_ capture: ElementCapture) -> Bool {
+        func isAlone(_ capture: ArrayTaskCapture) -> Bool {
           capture.history.isAlone || (isForced && !capture.history.done.isEmpty)
         }
         let alone = group.captures.filter(isAlone)
         let together = group.captures.filter { !isAlone($0) }
         return (alone.map { [$0] } + (together.isEmpty ? [] : [together])).map {
-          ElementGroup(again: $0, plan.limits)
+          ArrayTaskGroup(again: $0, plan.limits)
         }
       })
   }

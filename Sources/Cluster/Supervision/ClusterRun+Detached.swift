@@ -74,7 +74,7 @@ extension ClusterRun {
     }
     let history = try SubmissionLog.read(in: HeldFolder.following(files.folder))
     nextSubmission = history.nextNumber
-    let tasks = OtherRuns.Run.tasks(files, system)
+    let tasks = ConcurrentRuns.Run.tasks(files, system)
     figures.jobs = history.entries.filter { $0.submission.count > 0 }.compactMap(\.job)
     figures.submitted = tasks.count
     for entry in history.entries {
@@ -82,7 +82,7 @@ extension ClusterRun {
     }
     // Of all orders of a capture the last one counts.
     var last: [String: Int] = [:]
-    var known: [Int: ElementOrder] = [:]
+    var known: [Int: ArrayTaskOrder] = [:]
     for number in orders.numbers {
       guard let order = orders.read(number) else { continue }
       nextNumber = max(nextNumber, number + 1)

@@ -10,7 +10,7 @@ import SystemPackage
 extension ClusterRun {
   /// Makes elements of captures, one of each group, and puts them into the queue for submission: orders
   /// are written, arrays of those with equal requests formed.
-  func add(_ groups: [ElementGroup]) {
+  func add(_ groups: [ArrayTaskGroup]) {
     guard !groups.isEmpty else { return }
     let arrays = Grouping.arrays(
       of: groups.map(\.plan), first: nextNumber, maxArraySize: site.maxArraySize)
@@ -35,7 +35,7 @@ extension ClusterRun {
     unsubmitted += arrays
   }
 
-  private func order(_ element: LiveElement) -> ElementOrder {
+  private func order(_ element: LiveElement) -> ArrayTaskOrder {
     var options = plan.options
     // What has run in this run is not forced once more by a second element.
     if let done = element.captures.first?.history.done, !done.isEmpty, element.captures.count == 1 {
@@ -45,7 +45,7 @@ extension ClusterRun {
         options.selection.forced = Set(batch.pipeline.stages.map(\.name)).subtracting(done)
       }
     }
-    var order = ElementOrder(
+    var order = ArrayTaskOrder(
       run: plan.run, number: element.number, nonce: plan.nonce, program: plan.program,
       programDigest: plan.programDigest, pipeline: plan.pipeline, options: options,
       workingFolder: plan.workingFolder, graceSeconds: plan.graceSeconds,

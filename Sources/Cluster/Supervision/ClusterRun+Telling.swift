@@ -3,7 +3,7 @@ import Runner
 import Storage
 
 extension ClusterRun {
-  func tell(_ ending: ElementDecision.Ending, of element: LiveElement, _ task: TaskID) {
+  func tell(_ ending: ArrayTaskDecision.Ending, of element: LiveElement, _ task: TaskID) {
     var event = RunEvent(.elementEnded, time: clock.wallText())
     event.element = element.number
     event.job = task.text

@@ -20,13 +20,13 @@ public final class ClusterRun {
   let events: any EventSink
   let clock: RunClock
   let interruption: Interruption
-  let judge: ElementJudge
+  let judge: TaskOutcomeRule
   let reader: ResultReader
   let orders: OrderFiles
   let submissions: SubmissionLog
   let decisions: DecisionLog?
 
-  var ledger: RunLedger
+  var ledger: RunReportBuilder
   let targets: [CaptureTarget]
   let indices: [String: Int]
   /// Captures that have ended, and whether well.
@@ -36,8 +36,8 @@ public final class ClusterRun {
   /// Numbers of elements that wait to be submitted, consecutive and alike in each.
   var unsubmitted: [ArrayPlan] = []
   /// Captures to be tried again, and when.
-  var later: [(capture: ElementCapture, dueSeconds: Double)] = []
-  var others: OtherRuns
+  var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
+  var others: ConcurrentRuns
   var nextNumber = 0
   var nextSubmission = 1
   var figures = ClusterFigures()
@@ -86,15 +86,16 @@ public final class ClusterRun {
     indices = Dictionary(
       targets.enumerated().map { ($0.element.layout.name, $0.offset) }
     ) { first, _ in first }
-    judge = ElementJudge(
+    judge = TaskOutcomeRule(
       RoundLimits(
         maxMemoryBytes: plan.limits.maxMemoryBytes, maxTimeSeconds: plan.limits.maxTimeSeconds))
     reader = ResultReader(files)
     orders = OrderFiles(files: files)
     submissions = try SubmissionLog(in: HeldFolder.following(files.folder))
     decisions = try? DecisionLog(files)
-    ledger = RunLedger(targets, declined: declined, run: plan.run, clock: clock, events: events)
-    others = OtherRuns()
+    ledger = RunReportBuilder(
+      targets, declined: declined, run: plan.run, clock: clock, events: events)
+    others = ConcurrentRuns()
     mostAtOnce = min(site.maxArraySize, plan.limits.maxQueued)
     pollSeconds = plan.limits.pollSeconds
     startSeconds = clock.monotonicSeconds()

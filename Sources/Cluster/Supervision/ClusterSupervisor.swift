@@ -103,8 +103,8 @@ public struct ClusterSupervisor {
       programDigest: try Digest(ofFileAt: programPath), work: [], settled: request.skipped,
       unrecognized: request.unrecognized, notify: request.notify)
 
-    let planned = OtherRuns.planned(in: root, except: run)
-    let survey = Survey(batch, targets, rereads: true)
+    let planned = ConcurrentRuns.planned(in: root, except: run)
+    let survey = UpToDateCheck(batch, targets, rereads: true)
     var work: [Int] = []
     var settled: [Int: CaptureReport] = [:]
     for start in stride(from: 0, to: targets.count, by: survey.blockLength) {
@@ -151,7 +151,7 @@ public struct ClusterSupervisor {
     }
     if !cluster.isOver { cluster.attend(isLeft: isLeft) }
     let report = cluster.close()
-    if cluster.stop == nil || cluster.elements.isEmpty { OtherRuns.close(files) }
+    if cluster.stop == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
     return .ended(report, cluster.stop)
   }
 
@@ -165,7 +165,7 @@ public struct ClusterSupervisor {
       events: events, interruption: interruption, clock: clock)
     cluster.settle(settled)
     cluster.stop = stop
-    OtherRuns.close(files)
+    ConcurrentRuns.close(files)
     return .ended(cluster.close(), stop)
   }
 }
@@ -186,7 +186,7 @@ extension ClusterRun {
   ///   - past: captures that were processed before.
   ///   - planned: captures that other runs had in their plans before `work` was found.
   func begin(_ work: [Int], past: [Int], planned: Set<String>) {
-    others = OtherRuns(in: plan.options.output, except: plan.run, system)
+    others = ConcurrentRuns(in: plan.options.output, except: plan.run, system)
     let working = others.working
     let names = Set(work.map { targets[$0].layout.name })
     let held = names.intersection(working)
@@ -208,7 +208,7 @@ extension ClusterRun {
     let again = ours.filter { planned.contains(targets[$0].layout.name) }
     let settledSince = settleAgain(again)
     let free = ours.filter { !settledSince.contains($0) }.map { targets[$0] }
-    let maker = ElementMaker(batch: batch, limits: plan.limits, site: site)
+    let maker = ArrayTaskMaker(batch: batch, limits: plan.limits, site: site)
     let groups = maker.groups(free, past: past.map { targets[$0] }).groups
     figures.elements = groups.count
     add(groups)

@@ -7,7 +7,7 @@ struct LiveElement {
   let number: Int
   let request: JobRequest
   /// In the order in which it works on them.
-  var captures: [ElementCapture]
+  var captures: [ArrayTaskCapture]
   var task: TaskID?
   /// Whether this process has submitted it.
   var isFresh = false
@@ -15,8 +15,8 @@ struct LiveElement {
   var begunSeconds: Double?
   var heardSeconds: Double?
 
-  private(set) var begin: ElementBegin?
-  private(set) var end: ElementEnd?
+  private(set) var begin: ArrayTaskBegin?
+  private(set) var end: ArrayTaskEnd?
   private(set) var lines: [String: CaptureLine] = [:]
   private(set) var began: Set<String> = []
   private(set) var published: [String: Set<String>] = [:]
@@ -27,14 +27,14 @@ struct LiveElement {
   /// Captures whose artifacts have been seen.
   var seen: Set<String> = []
 
-  init(number: Int, request: JobRequest, captures: [ElementCapture]) {
+  init(number: Int, request: JobRequest, captures: [ArrayTaskCapture]) {
     self.number = number
     self.request = request
     self.captures = captures
   }
 
   /// Takes one line of its results.
-  mutating func hear(_ line: ElementLine, atSeconds now: Double) {
+  mutating func hear(_ line: ArrayTaskLine, atSeconds now: Double) {
     heardSeconds = now
     switch line {
     case .begin(let begin):
@@ -91,8 +91,8 @@ struct LiveElement {
     return now - heardSeconds > quietSeconds
   }
 
-  func facts(_ task: TaskID, log: [String], atSeconds now: Double) -> ElementFacts {
-    var facts = ElementFacts(
+  func facts(_ task: TaskID, log: [String], atSeconds now: Double) -> ArrayTaskFacts {
+    var facts = ArrayTaskFacts(
       number: number, task: task, request: request,
       captures: captures.map { capture in
         var facts = CaptureFacts(name: capture.name, history: capture.history)

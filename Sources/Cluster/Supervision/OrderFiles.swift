@@ -9,7 +9,7 @@ struct OrderFiles {
   let files: RunFiles
 
   /// Writes some orders; each is there as a whole or not at all.
-  func write(_ orders: [ElementOrder]) throws {
+  func write(_ orders: [ArrayTaskOrder]) throws {
     let folder = try HeldFolder.following(files.folder).makeFolder(RunFiles.ordersName)
     for order in orders {
       let name = RunFiles.orderName(order.number)
@@ -21,13 +21,13 @@ struct OrderFiles {
   }
 
   /// The order of an element; `nil` when there is none that can be read.
-  func read(_ number: Int) -> ElementOrder? {
+  func read(_ number: Int) -> ArrayTaskOrder? {
     let name = RunFiles.orderName(number)
     guard
       let bytes = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
         .folder(name.folder)?.contents(of: name.file)
     else { return nil }
-    return try? JSONDecoder().decode(ElementOrder.self, from: Data(bytes))
+    return try? JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
   }
 
   /// Numbers of the orders that there are, ascending.

@@ -29,7 +29,7 @@ public struct CSVScanner {
   /// Whether the line at hand is longer than any line of a table; it then has no cells.
   public private(set) var isLineTooLong = false
 
-  let pieces: TextPieces
+  let pieces: PieceReader
   var piece: [UInt8]
   /// The line at hand inside `piece`.
   var line = 0..<0
@@ -47,15 +47,15 @@ public struct CSVScanner {
   public init(
     _ path: FilePath, pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16
   ) throws(FileError) {
-    self.init(try TextPieces(path), pieceBytes: pieceBytes, longestLine: longestLine)
+    self.init(try PieceReader(path), pieceBytes: pieceBytes, longestLine: longestLine)
   }
 
   /// Walks through text at hand.
   public init(bytes: [UInt8], pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16) {
-    self.init(TextPieces(bytes: bytes), pieceBytes: pieceBytes, longestLine: longestLine)
+    self.init(PieceReader(bytes: bytes), pieceBytes: pieceBytes, longestLine: longestLine)
   }
 
-  private init(_ pieces: TextPieces, pieceBytes: Int, longestLine: Int) {
+  private init(_ pieces: PieceReader, pieceBytes: Int, longestLine: Int) {
     self.pieces = pieces
     self.longestLine = longestLine
     piece = [UInt8](repeating: 0, count: max(4, min(pieceBytes, pieces.count + 1)))

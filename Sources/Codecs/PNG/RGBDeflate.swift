@@ -1,7 +1,7 @@
 /// Writes RGB pictures whose pixels repeat earlier ones; made for one compression.
 struct RGBDeflate {
   private let compression: PNGCompression
-  private var choice = WayChoice()
+  private var choice = EncodingStrategy()
   private var grays: GrayDeflate?
   private var colors: PixelDeflate?
 

@@ -47,7 +47,7 @@ public struct StillImage: Sendable {
   /// (`InputLimits`). Throws `ImageError`. Cost: reading the file and a pass over its bytes.
   public static func head(_ file: FilePath) throws(ImageError) -> Head {
     let bytes = try FileBytes.read(file)
-    let head = try PictureHead(bytes, file: file)
+    let head = try ImageHeader(bytes, file: file)
     let isJPEG = head.kind == .jpeg
     return Head(
       isJPEG: isJPEG, storedWidth: head.width, storedHeight: head.height,
@@ -62,9 +62,9 @@ enum JPEGReader {
       throw ImageError(file: file, what: "no memory for a JPEG decoder")
     }
     defer { tjDestroy(handle) }
-    _ = try PictureHead(bytes, file: file)
+    _ = try ImageHeader(bytes, file: file)
     let (width, height) = try size(of: bytes, handle, file)
-    try PictureHead.check(
+    try ImageHeader.check(
       width: width, height: height, ofFileBytes: bytes.count, kind: .jpeg, file: file)
     var image = ColorImage(width: width, height: height)
     let status = tjDecompress2(

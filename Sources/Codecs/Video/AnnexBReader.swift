@@ -90,7 +90,7 @@ final class AnnexBReader {
 }
 
 /// A packet that is freed with its box.
-final class PacketBox {
+final class PacketHandle {
   let packet: UnsafeMutablePointer<AVPacket>
 
   init?() {

@@ -30,7 +30,7 @@ public struct ColorConverter {
   public let matrix: ColorMatrix?
   public let range: ColorRange?
 
-  private let scaler = ScalerBox()
+  private let scaler = ScalerHandle()
   private var accurate = AccurateConverter()
   private var turned: [UInt8] = []
 

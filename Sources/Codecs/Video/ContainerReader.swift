@@ -18,7 +18,7 @@ final class ContainerReader {
     FFmpegLibrary.silence()
     self.input = input
     layout = try MovieLayout(input)
-    if layout.isMovie { try MovieBounds.check(input) }
+    if layout.isMovie { try MovieValidator.check(input) }
     let io = input.makeContext()
     var format = avformat_alloc_context()
     guard let io, let opened = format else {

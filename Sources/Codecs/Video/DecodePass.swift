@@ -8,7 +8,7 @@ struct DecodePass {
 
   private let file: FilePath
   private let source: any PacketSource
-  private let codec: CodecBox
+  private let codec: CodecHandle
   private let orientation: VideoOrientation
   private let order: PictureOrder
   private var numbers: PacketNumbers
@@ -31,7 +31,7 @@ struct DecodePass {
         throw VideoError(file: file, what: "a bare stream has no track \(track ?? 0)")
       }
       let packets = try AnnexBPackets(input)
-      codec = try CodecBox(
+      codec = try CodecHandle(
         parameterSets: packets.parameterSets, reorderingDelay: order.delay, file: file,
         threads: threads)
       source = packets
@@ -50,7 +50,7 @@ struct DecodePass {
       }
       source = ContainerPackets(reader, track: number)
       reader.analyze()
-      codec = try CodecBox(
+      codec = try CodecHandle(
         stream: stream, reorderingDelay: order.delay, file: file, threads: threads)
       orientation = VideoOrientation(of: stream)
       timeBase = VideoTimeBase(

@@ -20,7 +20,7 @@ public enum KeyPictures {
     wanted: [Int], _ body: (DecodedPicture) throws -> Void
   ) throws -> Int {
     let opened = try OpenedTrack(file, container: container, track: track, order: order)
-    guard let box = PacketBox() else {
+    guard let box = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
     var numbers = PacketNumbers(order, isBare: opened.isBare)
@@ -63,7 +63,7 @@ private struct OpenedTrack {
   let source: any PacketSource
   let isBare: Bool
   let orientation: VideoOrientation
-  let makeCodec: () throws(VideoError) -> CodecBox
+  let makeCodec: () throws(VideoError) -> CodecHandle
 
   init(
     _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder
@@ -74,7 +74,7 @@ private struct OpenedTrack {
       let sets = packets.parameterSets
       (source, isBare, orientation) = (packets, true, .upright)
       makeCodec = { () throws(VideoError) in
-        try CodecBox(parameterSets: sets, reorderingDelay: order.delay, file: file, threads: 1)
+        try CodecHandle(parameterSets: sets, reorderingDelay: order.delay, file: file, threads: 1)
       }
       return
     }
@@ -88,7 +88,7 @@ private struct OpenedTrack {
     makeCodec = { () throws(VideoError) in
       // The stream lives as long as its reader.
       try withExtendedLifetime(reader) { () throws(VideoError) in
-        try CodecBox(
+        try CodecHandle(
           stream: stream, reorderingDelay: order.delay, file: file, threads: 1)
       }
     }

@@ -9,14 +9,14 @@ import SystemPackage
 public final class LosslessVideoEncoder: @unchecked Sendable {
   let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>
-  private let packet: PacketBox
+  private let packet: PacketHandle
   private let name: FilePath
 
   /// - Parameter name: what errors call the video.
   public init(width: Int, height: Int, name: FilePath) throws(VideoError) {
     FFmpegLibrary.silence()
     self.name = name
-    guard let encoder = avcodec_find_encoder(AV_CODEC_ID_FFV1), let packet = PacketBox() else {
+    guard let encoder = avcodec_find_encoder(AV_CODEC_ID_FFV1), let packet = PacketHandle() else {
       throw VideoError(file: name, what: "this FFmpeg has no FFV1")
     }
     var context = avcodec_alloc_context3(encoder)
@@ -103,7 +103,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
 /// A Matroska file of pictures that `LosslessVideoEncoder` has coded.
 public final class LosslessVideoFile {
   private let muxer: VideoMuxer
-  private let packet: PacketBox
+  private let packet: PacketHandle
   private let path: FilePath
 
   /// - Parameters:
@@ -113,7 +113,7 @@ public final class LosslessVideoFile {
     _ file: FileDescriptor, at path: FilePath, width: Int, height: Int
   ) throws(VideoError) {
     self.path = path
-    guard let packet = PacketBox() else {
+    guard let packet = PacketHandle() else {
       throw VideoError(file: path, what: "no memory for a packet")
     }
     self.packet = packet

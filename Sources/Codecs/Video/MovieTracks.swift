@@ -3,7 +3,7 @@ import Storage
 /// What the boxes of an MP4 or QuickTime file say of its tracks and libavformat does not tell: how much an edit
 /// list hides, and the transfer that has no number.
 ///
-/// For files that `MovieBounds` has looked through. Cost: 16 bytes per box, and of tracks with an edit list that
+/// For files that `MovieValidator` has looked through. Cost: 16 bytes per box, and of tracks with an edit list that
 /// begins late the tables of time.
 struct MovieTracks {
   private struct Track {

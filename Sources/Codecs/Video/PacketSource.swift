@@ -36,14 +36,14 @@ final class AnnexBPackets: PacketSource {
   private(set) var parameterSets: [UInt8] = []
 
   private let reader: AnnexBReader
-  private var head: [PacketBox] = []
+  private var head: [PacketHandle] = []
   private var given = 0
 
   init(_ input: MediaInput) throws(VideoError) {
     reader = try AnnexBReader(input)
     var bytes = 0
     while bytes < AnnexBReader.headBytes, parameterSets.isEmpty {
-      guard let box = PacketBox() else {
+      guard let box = PacketHandle() else {
         throw VideoError(file: input.file, what: "no memory for a packet")
       }
       guard try reader.next(into: box.packet) else { break }

@@ -18,7 +18,7 @@ struct PacketTable {
   init(
     reading reader: ContainerReader, track: Int, damaged: Set<Int> = []
   ) throws(VideoError) {
-    guard let box = PacketBox() else {
+    guard let box = PacketHandle() else {
       throw VideoError(file: reader.input.file, what: "no memory for a packet")
     }
     let codec = reader.stream(track)?.pointee.codecpar

@@ -134,7 +134,7 @@ extension VideoColor {
     }
     if parameters.pointee.codec_id == AV_CODEC_ID_HEVC, parameters.pointee.extradata_size > 0 {
       // Opening the decoder reads the parameter sets.
-      let codec = try? CodecBox(stream: stream, reorderingDelay: 0, file: input.file, threads: 1)
+      let codec = try? CodecHandle(stream: stream, reorderingDelay: 0, file: input.file, threads: 1)
       if let codec, codec.context.pointee.pix_fmt != AV_PIX_FMT_NONE {
         self.init(
           CodedColor(codec.context), codec.context.pointee.pix_fmt, container)

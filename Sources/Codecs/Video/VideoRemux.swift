@@ -26,7 +26,7 @@ public enum VideoRemux {
     else { return false }
     let muxer = try VideoMuxer(output, path, container: "mp4", describe: source.describe)
     var numbers = PacketNumbers(order, isBare: source.isBare)
-    guard let box = PacketBox() else {
+    guard let box = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
     let packet = box.packet
@@ -95,7 +95,7 @@ public enum VideoRemux {
       if isBare {
         let bare = try AnnexBPackets(input)
         guard !bare.parameterSets.isEmpty else { return nil }
-        let codec = try CodecBox(
+        let codec = try CodecHandle(
           parameterSets: bare.parameterSets, reorderingDelay: 0, file: file, threads: 1)
         let index = try VideoIndex.read(file, container: .annexB)
         guard let size = index.tracks.first else { return nil }

@@ -8,7 +8,7 @@ package struct ChosenFrames: Sendable {
   /// Canonical indices, ascending.
   package let frames: [Int]
   /// Only reasons that apply.
-  package let leftOut: [LeftOut: Int]
+  package let leftOut: [SkippedExport: Int]
 
   package init(_ frames: ExportFrames) {
     self.frames = frames.frames
@@ -24,7 +24,7 @@ package struct ChosenFrames: Sendable {
     }
     self.frames = frames.compactMap { Self.integer($0) }
     self.leftOut = Dictionary(
-      uniqueKeysWithValues: LeftOut.allCases.compactMap { reason in
+      uniqueKeysWithValues: SkippedExport.allCases.compactMap { reason in
         leftOut[reason.rawValue].flatMap(Self.integer).map { (reason, $0) }
       })
   }

@@ -102,7 +102,7 @@ package final class ExportFolder: Sendable {
   ///
   /// - Parameter content: what the export states; what of it was assumed is found here, for every format.
   package func finish(
-    _ account: ExportAccount, _ readme: ExportReadme, _ content: ExportContent
+    _ account: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
   ) throws -> StageResult {
     var (account, readme) = (account, readme)
     let found = AssumptionFinder(content).all

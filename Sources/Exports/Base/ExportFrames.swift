@@ -10,11 +10,11 @@ package struct ExportFrames: Sendable {
   /// Canonical indices, ascending.
   package let frames: [Int]
   /// Only reasons that apply.
-  package let leftOut: [LeftOut: Int]
+  package let leftOut: [SkippedExport: Int]
 
   /// The one place where frames are chosen.
   ///
-  /// What a frame lacks goes first, in the order of `LeftOut`; the selection acts on what is left, so that it
+  /// What a frame lacks goes first, in the order of `SkippedExport`; the selection acts on what is left, so that it
   /// gives the same frames whatever the times are like. Frames that an inner stage has chosen are not chosen
   /// again: only what turned out to be missing since then is left out.
   ///
@@ -53,7 +53,7 @@ package struct ExportFrames: Sendable {
       }
       return
     }
-    var account: [LeftOut: Int] = [:]
+    var account: [SkippedExport: Int] = [:]
     var kept: [Int] = []
     var previous: Timestamp?
     var coverage = inertial.map { IMUCoverage($0) }
@@ -107,10 +107,10 @@ package struct ExportFrames: Sendable {
   ///
   /// - Parameter lacking: why a canonical frame is left out, before the selection; `nil`: it is not.
   package init(
-    count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> LeftOut?
+    count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> SkippedExport?
   ) {
     let selection = Self.selection(parameters)
-    var account: [LeftOut: Int] = [:]
+    var account: [SkippedExport: Int] = [:]
     var kept: [Int] = []
     for frame in 0..<count {
       if let reason = lacking(frame) ?? (selection.contains(frame) ? nil : .notSelected) {
@@ -129,7 +129,7 @@ package struct ExportFrames: Sendable {
       last: parameters.integer("last"))
   }
 
-  private init(_ frames: [Int], _ leftOut: [LeftOut: Int]) {
+  private init(_ frames: [Int], _ leftOut: [SkippedExport: Int]) {
     self.frames = frames
     self.leftOut = leftOut
   }
@@ -145,7 +145,7 @@ package struct ExportFrames: Sendable {
   private static func lacking(
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ hasDepth: (Int) -> Bool,
     _ hasIntrinsics: (Int) -> Bool
-  ) -> LeftOut? {
+  ) -> SkippedExport? {
     if needs.contains(.picture), !source.hasPicture(frame), !source.isPictureSkipped(frame) {
       return .noPicture
     }
@@ -160,7 +160,7 @@ package struct ExportFrames: Sendable {
   private static func untimely(
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ times: ClosedRange<Timestamp>?,
     after previous: Timestamp?, _ coverage: inout IMUCoverage?
-  ) -> LeftOut? {
+  ) -> SkippedExport? {
     guard needs.contains(.time) else { return nil }
     guard let time = source.time(frame), times?.contains(time) ?? true else { return .noTime }
     if needs.contains(.timeOfROS1), !TimeText.isTimeOfROS1(time) { return .noTime }
@@ -170,8 +170,8 @@ package struct ExportFrames: Sendable {
   }
 
   /// The largest reasons first.
-  private static func nothing(_ account: [LeftOut: Int]) -> String {
-    let reasons = LeftOut.allCases.compactMap { reason in
+  private static func nothing(_ account: [SkippedExport: Int]) -> String {
+    let reasons = SkippedExport.allCases.compactMap { reason in
       account[reason].map { "\($0) \(reason.rawValue)" }
     }
     return reasons.isEmpty

@@ -25,7 +25,7 @@ package struct ExportReadme: Sendable {
   mutating func assume(_ sentences: [String]) { notMeasured = sentences }
 
   /// The text, lines of at most 100 columns; the same for the same content.
-  func text(_ account: ExportAccount, canonicalFrames: Int?) -> String {
+  func text(_ account: ExportManifest, canonicalFrames: Int?) -> String {
     var lines = [title, String(repeating: "=", count: title.count), ""]
     lines += contents.flatMap { Self.wrapped($0) }
     lines += section(
@@ -54,7 +54,7 @@ package struct ExportReadme: Sendable {
 
   private static func account(_ frames: ExportFrames, _ canonical: Int) -> [String] {
     var lines = item("\(frames.frames.count) of \(canonical) frames are here.")
-    for reason in LeftOut.allCases {
+    for reason in SkippedExport.allCases {
       if let count = frames.leftOut[reason] {
         lines += item("\(count) left out: \(reason.rawValue), \(reason.words).")
       }
@@ -90,7 +90,7 @@ package struct ExportReadme: Sendable {
   }
 }
 
-extension LeftOut {
+extension SkippedExport {
   /// For people.
   package var words: String {
     switch self {

@@ -61,7 +61,7 @@ public enum ExportColmap: ExportStage {
     try writePoints(points, folder)
     try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.intrinsicsDeviation = cameras.deviation
     account.more["points"] = .integer(Int64(points.count))

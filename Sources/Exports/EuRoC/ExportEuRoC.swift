@@ -64,7 +64,7 @@ public enum ExportEuRoC: ExportStage {
     try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
     try folder.write(try sensors.imu(context.parameters), as: "mav0/imu0/sensor.yaml")
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.intrinsicsDeviation = sensors.median?.largestDeviation
     var readme = EuRoCReadme.text(sensors, hasExposures: hasExposures, truths: truths, source)

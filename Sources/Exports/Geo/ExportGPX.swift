@@ -41,7 +41,7 @@ public enum ExportGPX: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var account = ExportAccount(frames: source.frames)
+    var account = ExportManifest(frames: source.frames)
     account.names = names
     let readme = GeoReadme.text(
       "Track in GPX 1.1",

@@ -43,7 +43,7 @@ public enum ExportGeoJSON: GeoExport {
     try json.drain { try file.append($0) }
     try file.finish()
 
-    var account = ExportAccount(frames: source.frames)
+    var account = ExportManifest(frames: source.frames)
     account.names = names
     var readme = GeoReadme.text(
       "Track in GeoJSON",
@@ -77,7 +77,7 @@ public enum ExportGeoJSON: GeoExport {
     json.end()
   }
 
-  private static func write(_ place: FramePlace, _ json: inout JSONStream) {
+  private static func write(_ place: FramePosition, _ json: inout JSONStream) {
     beginFeature("Point", &json)
     json.value([place.point.place.longitude, place.point.place.latitude])
     json.end()

@@ -49,7 +49,7 @@ public enum ExportKML: GeoExport {
         + "is the heading, with tilt and roll 0.")
     readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
     return try ExportFolder(context).finish(
-      ExportAccount(frames: nil), readme, source.stated(context, hasFrames: false))
+      ExportManifest(frames: nil), readme, source.stated(context, hasFrames: false))
   }
 
   private static func description(_ source: GeoTrackSource) -> String {

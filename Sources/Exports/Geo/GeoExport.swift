@@ -47,7 +47,7 @@ struct TrackPoint: Hashable, Sendable {
 }
 
 /// Where the camera was at a frame.
-struct FramePlace: Sendable {
+struct FramePosition: Sendable {
   var frame: Int
   var timestamp: Timestamp?
   var point: TrackPoint
@@ -126,7 +126,7 @@ struct GeoTrackSource: Sendable {
   }
 
   /// Of an exported frame, as `geo.csv` has it.
-  func place(_ frame: Int) -> FramePlace? {
+  func place(_ frame: Int) -> FramePosition? {
     let timestamp = capture.frames[frame].timestamp
     let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
     guard let time = hasOneFix ? fixTime : timestamp else { return nil }
@@ -134,7 +134,7 @@ struct GeoTrackSource: Sendable {
     guard let latitude = sample.latitude, let longitude = sample.longitude,
       let source = sample.source
     else { return nil }
-    return FramePlace(
+    return FramePosition(
       frame: frame, timestamp: timestamp,
       point: TrackPoint(
         place: GeoPoint(longitude: longitude, latitude: latitude),

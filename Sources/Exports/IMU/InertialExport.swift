@@ -114,7 +114,7 @@ package struct InertialExport: Sendable {
 
   /// What the account and the README say of the samples.
   package func describe(
-    _ account: inout ExportAccount, _ readme: inout ExportReadme, _ context: StageContext
+    _ account: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
   ) {
     account.imu = (imu.rows.count, imu.leftOut + cropped)
     if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }

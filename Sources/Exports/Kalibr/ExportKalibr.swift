@@ -50,7 +50,7 @@ public enum ExportKalibr: ExportStage {
     let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
 
     let folder = ExportFolder(context)
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
       "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
     }

@@ -14,7 +14,7 @@ struct BagContent: Sendable {
   let fixes: [GeoPosition]
   let timeline: BagTimeline
   /// Exported frames without a depth message, by reason; empty without depth.
-  let depthLeftOut: [LeftOut: Int]
+  let depthLeftOut: [SkippedExport: Int]
 
   /// - Throws: `StageDoesNotApply` when nothing has a time.
   init(_ source: ExportSource) throws {
@@ -142,10 +142,10 @@ struct BagContent: Sendable {
   /// Depth pictures have times of their own, which need not increase where those of color do.
   private static func depths(
     _ frames: [Int], _ source: ExportSource
-  ) -> (entries: [BagTimeline.Entry], leftOut: [LeftOut: Int]) {
+  ) -> (entries: [BagTimeline.Entry], leftOut: [SkippedExport: Int]) {
     guard let depth = source.depth else { return ([], [:]) }
     var entries: [BagTimeline.Entry] = []
-    var leftOut: [LeftOut: Int] = [:]
+    var leftOut: [SkippedExport: Int] = [:]
     for frame in frames {
       if !depth.has(frame) {
         leftOut[depth.isSkipped(frame) ? .notSelected : .noDepth, default: 0] += 1

@@ -161,8 +161,8 @@ public enum ExportMCAP: ExportStage {
 
   private static func account(
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
-  ) -> ExportAccount {
-    var account = ExportAccount(frames: content.frames)
+  ) -> ExportManifest {
+    var account = ExportManifest(frames: content.frames)
     account.names = content.frames.frames.map {
       content.source.time($0).map { String($0.nanoseconds) } ?? ""
     }

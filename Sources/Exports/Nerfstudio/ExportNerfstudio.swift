@@ -79,7 +79,7 @@ public enum ExportNerfstudio: ExportStage {
     }
     try transforms.finish()
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.intrinsicsDeviation = common?.largestDeviation
     account.more["points"] = .integer(Int64(points.count))

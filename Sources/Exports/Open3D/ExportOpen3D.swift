@@ -46,7 +46,7 @@ public enum ExportOpen3D: ExportStage {
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
     if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.intrinsicsDeviation = camera.largestDeviation
     var content = ExportContent(source, frames.frames)

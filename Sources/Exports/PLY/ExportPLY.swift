@@ -168,7 +168,7 @@ public enum ExportPLY: ExportStage {
     try sink.finish()
     warnIfNothingIsLeft(plan, sink.points, context)
 
-    var account = ExportAccount(frames: plan.account)
+    var account = ExportManifest(frames: plan.account)
     account.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
     account.more["points"] = .integer(Int64(sink.points))
     account.more["axes"] = .string(plan.axes.rawValue)

@@ -36,7 +36,7 @@ public enum GrayPictures: Stage {
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
     context.progress.expect(frames.count)
-    let again = try VideoAgain(context, input.record, frames: frames)
+    let again = try ColorRedecoder(context, input.record, frames: frames)
     let compression = CommonParameters.compression(context.parameters)
     let done = try again?.pull {
       Scratch(compression)

@@ -37,7 +37,7 @@ public enum JPEGPictures: Stage {
     let frames = pictures.frames
     let form = PictureForm.jpeg(quality: PictureForm.usualQuality)
     let folder = ExportFolder(context)
-    let again = try VideoAgain(
+    let again = try ColorRedecoder(
       context, input.record, frames: frames.filter { form.encodes($0, pictures) })
     context.progress.expect(frames.count)
     let done = try again?.pull {

@@ -59,7 +59,7 @@ public enum ExportScanNet: ExportStage {
     if source.hasPoses { try writePoses(frames.frames, source, folder) }
     try writeCameras(cameras, folder)
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.intrinsicsDeviation = cameras.color.largestDeviation
     var content = ExportContent(source, frames.frames)

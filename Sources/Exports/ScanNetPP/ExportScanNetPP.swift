@@ -49,7 +49,7 @@ public enum ExportScanNetPP: ExportStage {
     let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     account.imu = imu
     account.intrinsicsDeviation = common?.largestDeviation

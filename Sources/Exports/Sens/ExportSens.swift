@@ -62,7 +62,7 @@ public enum ExportSens: ExportStage {
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = frames.frames.indices.map(String.init)
     account.imu = (imu.frames, imu.leftOut + imu.cropped)
     account.intrinsicsDeviation = cameras.color.largestDeviation

@@ -61,7 +61,7 @@ public enum ExportSpectacular: ExportStage {
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = frames.frames.indices.map(String.init)
     account.imu = (log.sampleCount, log.cropped)
     account.intrinsicsDeviation = median?.largestDeviation

@@ -36,7 +36,7 @@ public enum ExportTUM: ExportStage {
     ) { position, _, ending in "rgb/\(stamps[position]).\(ending)" }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
 
-    var account = ExportAccount(frames: frames)
+    var account = ExportManifest(frames: frames)
     account.names = names
     var readme = TUMReadme.start()
     let depth = TUMDepth(source, frames.frames)

@@ -54,7 +54,7 @@ public struct MetricsText: Sendable {
     add(
       "write_failures_total", "counter",
       "Failures to write metrics, notes, pages and journals of runs since the start.",
-      WriteTroubles.Kind.allCases.map {
+      WriteFailures.Kind.allCases.map {
         (Self.label("what", $0.rawValue), "\(metrics.writeFailuresTotal[$0] ?? 0)")
       })
     one(

@@ -17,7 +17,7 @@ public struct NightMetrics: Sendable, Hashable {
   public var cpuSecondsTotal = 0.0
   public var outputFreeBytes: Int64 = 0
   /// Failures to write something of the watcher's own.
-  public var writeFailuresTotal: [WriteTroubles.Kind: Int] = [:]
+  public var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
   /// Of the program.
   public var version: String
 

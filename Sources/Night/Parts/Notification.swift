@@ -62,7 +62,7 @@ public struct Notification: Sendable {
     _ = try input.writeAll(json)
     try input.seek(offset: 0, from: .start)
     var order = ProcessOrder("/bin/sh", ["-c", command])
-    var environment = ServiceManager.withoutVariables(ProcessOrder.foreignEnvironment)
+    var environment = SystemdNotifier.withoutVariables(ProcessOrder.foreignEnvironment)
     environment["SCANMILL_PAGE"] = page?.text
     order.environment = environment
     order.input = .descriptor(input)

@@ -51,7 +51,7 @@ struct ReportPrinter: Sendable {
     var order = ProcessOrder(
       program.text,
       ["report", output.text] + words + (sinceSeconds.map { ["--since", "\($0)s"] } ?? []))
-    order.environment = ServiceManager.withoutVariables(ProcessOrder.currentEnvironment)
+    order.environment = SystemdNotifier.withoutVariables(ProcessOrder.currentEnvironment)
     order.output = .descriptor(result)
     order.error = .descriptor(errors)
     order.hasOwnGroup = true

@@ -4,7 +4,7 @@ import Runner
 import Storage
 
 /// Why a capture failed, and when it is tried again.
-struct Trouble: Sendable, Hashable {
+struct AttemptFailure: Sendable, Hashable {
   var cause: FailureCause
   var message: String
   var stage: String?
@@ -31,11 +31,11 @@ struct StagingEntry: Sendable {
     case judging
     case incomplete(missing: [String])
     case queued
-    case running(stamp: PlaceStamp)
+    case running(stamp: FolderSignature)
     /// `isShort`: a stream has lost more than the pipeline accepts.
     case done(hasWarnings: Bool, isShort: Bool = false)
-    case failed(Trouble)
-    case quarantined(Trouble)
+    case failed(AttemptFailure)
+    case quarantined(AttemptFailure)
     /// At rest, and no capture.
     case stranger
   }
@@ -45,10 +45,10 @@ struct StagingEntry: Sendable {
   var recognition: Recognition?
   /// What an unrecognized folder holds.
   var holds: [String] = []
-  var stamp: PlaceStamp
+  var stamp: FolderSignature
   var mark = UploadMark()
   var isOnItsWay = false
-  var folderPlace: FolderPlace?
+  var folderPlace: FileID?
   /// When this stamp was first seen, on the monotonic clock.
   var sinceSeconds: Double
   /// The same for people (UTC).

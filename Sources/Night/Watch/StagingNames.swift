@@ -36,7 +36,7 @@ public enum StagingNames {
   ].map { Array($0.utf8) }
 
   /// Whether the name is no part of any capture: notes of servers, desktops and synchronizers.
-  static func isBystander(_ name: String) -> Bool { Bystanders.contains(name) }
+  static func isBystander(_ name: String) -> Bool { IgnoredFiles.contains(name) }
 
   /// Whether a synchronizer kept a second version of a file that two sides have changed.
   static func isConflict(_ name: String) -> Bool {

@@ -24,25 +24,25 @@ struct StagingPlace: Hashable, Sendable {
 struct StagingSnapshot: Sendable {
   struct Seen: Sendable {
     var recognition: Recognition
-    var stamp: PlaceStamp
+    var stamp: FolderSignature
     var mark = UploadMark()
     var isOnItsWay = false
     /// Of its folder.
-    var place: FolderPlace?
+    var place: FileID?
   }
 
-  struct Stranger: Sendable {
+  struct UnrecognizedUpload: Sendable {
     var folder: UnrecognizedFolder
-    var stamp: PlaceStamp
+    var stamp: FolderSignature
   }
 
   /// In path order.
   var captures: [Seen] = []
-  var strangers: [Stranger] = []
+  var strangers: [UnrecognizedUpload] = []
   /// Folders and files that could not be read: captures may be hidden behind them.
   var unreadable: [FileError] = []
   /// Of STAGING itself.
-  var place: FolderPlace?
+  var place: FileID?
   /// Whether there is any name in STAGING.
   var isEmpty = false
   /// Folders in which something may appear.
@@ -50,9 +50,9 @@ struct StagingSnapshot: Sendable {
 }
 
 /// Looks at STAGING, again and again.
-final class StagingLooker: Sendable {
+final class StagingScanner: Sendable {
   let staging: FilePath
-  let memory = StagingMemory()
+  let memory = ScanCache()
 
   init(_ staging: FilePath) {
     self.staging = staging
@@ -69,7 +69,7 @@ final class StagingLooker: Sendable {
     } catch {
       throw error
     }
-    snapshot.place = FolderPlace(staging)
+    snapshot.place = FileID(staging)
     snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
     memory.begin()
     let finding = batch.finder(memory: memory).find(staging)
@@ -90,10 +90,10 @@ final class StagingLooker: Sendable {
     let folders = memory.folders
     snapshot.strangers = finding.unrecognized.map { stranger in
       let below = folders.filter { $0.folder.starts(with: stranger.path) }
-      var stamp = PlaceStamp(
+      var stamp = FolderSignature(
         text: below.map { "\($0.folder) \($0.entries.digest)" }.sorted().joined(separator: "\n"))
       stamp.isTransferring = below.contains { $0.entries.isTransferring }
-      return StagingSnapshot.Stranger(folder: stranger, stamp: stamp)
+      return StagingSnapshot.UnrecognizedUpload(folder: stranger, stamp: stamp)
     }
     snapshot.unreadable = finding.unreadable
     snapshot.folders = Set(folders.map(\.folder)).union([staging])

@@ -9,7 +9,7 @@ public struct Triage: Sendable {
   var settings: WatchSettings
 
   /// What attempts are counted for: the files of a capture as they are, the program, the pipeline.
-  static func key(_ stamp: PlaceStamp, program: ProgramIdentity, pipeline: String) -> String {
+  static func key(_ stamp: FolderSignature, program: ProgramIdentity, pipeline: String) -> String {
     let text = "\(stamp.digest.hex)\n\(program.version) \(program.commit ?? "")\n\(pipeline)"
     return String(Digest(of: text).hex.prefix(32))
   }
@@ -29,7 +29,7 @@ public struct Triage: Sendable {
     _ target: CaptureTarget, program: ProgramIdentity, pipelineKey: String
   ) -> TriageRecord? {
     guard let record = TriageRecord(of: target.layout), record.isQuarantined,
-      let stamp = PlaceStamp(of: target.recognition.folder, stem: target.recognition.stem),
+      let stamp = FolderSignature(of: target.recognition.folder, stem: target.recognition.stem),
       record.key == key(stamp, program: program, pipeline: pipelineKey)
     else { return nil }
     return record
@@ -43,13 +43,13 @@ public struct Triage: Sendable {
   func trouble(
     after report: CaptureReport, before: TriageRecord?, machineTries: Int, isGone: Bool,
     nowSeconds: Double, now: Date
-  ) -> Trouble {
+  ) -> AttemptFailure {
     let failed =
       report.stages.first { $0.outcome == .failed && $0.cause == report.cause }
       ?? report.stages.first { $0.outcome == .failed }
       ?? report.stages.first { $0.outcome == .blocked }
     let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
-    var trouble = Trouble(
+    var trouble = AttemptFailure(
       cause: cause,
       message: (failed?.message ?? report.message ?? "no reason was given").firstLines,
       stage: failed?.stage, attempts: before?.attempts ?? 0)
@@ -78,8 +78,8 @@ public struct Triage: Sendable {
 
   /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is tried at
   /// once.
-  func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> Trouble? {
-    var trouble = Trouble(
+  func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> AttemptFailure? {
+    var trouble = AttemptFailure(
       cause: record.cause, message: record.message, stage: record.stage,
       attempts: record.attempts)
     trouble.isGone = record.isGone
@@ -95,14 +95,14 @@ public struct Triage: Sendable {
   }
 
   private func wait(
-    _ seconds: Double, _ trouble: inout Trouble, _ nowSeconds: Double, _ now: Date
+    _ seconds: Double, _ trouble: inout AttemptFailure, _ nowSeconds: Double, _ now: Date
   ) {
     trouble.retryAtSeconds = nowSeconds + seconds
     trouble.retryAt = MomentText.utc(now.addingTimeInterval(seconds))
   }
 
   /// The note that is left in the capture's folder.
-  func record(_ trouble: Trouble, key: String, run: String, time: String) -> TriageRecord {
+  func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
     TriageRecord(
       key: key, attempts: trouble.attempts, cause: trouble.cause, message: trouble.message,
       stage: trouble.stage, run: run, time: time, retryAt: trouble.retryAt,

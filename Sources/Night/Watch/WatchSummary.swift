@@ -15,12 +15,13 @@ struct WatchSummary {
   var oldestSince: Double?
   var tally: WatchTally
 
-  init(_ book: StagingBook, hold: WatchFloor.Hold?, locked: Set<String>, tally: WatchTally) {
+  init(_ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, tally: WatchTally)
+  {
     self.tally = tally
-    stagingTrouble = book.stagingTrouble ?? book.missingDisk
-    states = book.departed
-    short = book.departedShort
-    for entry in book.entries.values.sorted(by: { $0.order < $1.order }) {
+    stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
+    states = intake.departed
+    short = intake.departedShort
+    for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
       known += 1
       states[state, default: 0] += 1
@@ -29,21 +30,22 @@ struct WatchSummary {
       if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
     }
     // STAGING has not been seen yet: what the last watcher knew stands.
-    if let previous = book.previous {
+    if let previous = intake.previous {
       known = previous.known
       for before in previous.waiting where before.gone != true {
         states[before.state, default: 0] += 1
         waiting.append(before)
       }
     }
-    for lost in book.lost {
+    for lost in intake.lost {
       states[.failed, default: 0] += 1
       waiting.append(lost.entry)
     }
   }
 
   private static func waiting(
-    _ entry: StagingEntry, _ state: CaptureState, _ hold: WatchFloor.Hold?, _ locked: Set<String>
+    _ entry: StagingEntry, _ state: CaptureState, _ hold: WatchState.PauseReason?,
+    _ locked: Set<String>
   ) -> WatchRecord.Waiting? {
     var waiting = WatchRecord.Waiting(
       id: entry.name, family: entry.recognition?.family.rawValue ?? "",

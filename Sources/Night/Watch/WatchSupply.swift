@@ -10,14 +10,14 @@ import Synchronization
 final class WatchSupply: TargetSupply, ReportSink {
   let run: String
   let work: WatchWork
-  private let floor: WatchFloor
+  private let watchState: WatchState
   private let most: Int
   private let state = Mutex((given: 0, isClosed: false, open: Set<StagingPlace>()))
 
   /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
   ///   memory.
-  init(_ floor: WatchFloor, run: String, work: WatchWork, most: Int) {
-    self.floor = floor
+  init(_ watchState: WatchState, run: String, work: WatchWork, most: Int) {
+    self.watchState = watchState
     self.run = run
     self.work = work
     self.most = most
@@ -32,7 +32,7 @@ final class WatchSupply: TargetSupply, ReportSink {
   func next(_ wanted: Int) -> [CaptureTarget] {
     let room = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
     guard room > 0 else { return [] }
-    return floor.take(room) { place in
+    return watchState.take(room) { place in
       state.withLock { state in
         state.given += 1
         state.open.insert(place)
@@ -44,7 +44,7 @@ final class WatchSupply: TargetSupply, ReportSink {
 
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {
-    if let place = floor.end(outcome, run: run, work: work) {
+    if let place = watchState.end(outcome, run: run, work: work) {
       state.withLock { _ = $0.open.remove(place) }
     }
   }

@@ -33,9 +33,9 @@ extension Watcher {
   var dueSeconds: Double? {
     let settings = setup.settings
     let ends = onceEndsSeconds
-    return floor.with { state in
+    return watchState.with { state in
       var due = ends ?? .infinity
-      for entry in state.book.entries.values {
+      for entry in state.intake.entries.values {
         switch entry.phase {
         case .moving where !entry.stamp.isTransferring && !entry.isOnItsWay:
           due = min(due, entry.sinceSeconds + settings.settleSeconds)
@@ -51,13 +51,13 @@ extension Watcher {
   func look() {
     let start = now
     isNoticed = false
-    let work = floor.with { $0.work }
+    let work = watchState.with { $0.work }
     do throws(FileError) {
       let snapshot = try looker.look(work.batch)
       let recorded = recorded
       let text = clock.wallText()
-      floor.with {
-        $0.book.take(
+      watchState.with {
+        $0.intake.take(
           snapshot, nowSeconds: start, nowText: text,
           recorded: { place, stamp in
             recorded[place].flatMap {
@@ -77,7 +77,7 @@ extension Watcher {
       for error in snapshot.unreadable { tell("\(error)", .warning) }
       unreadable = snapshot.unreadable
     } catch {
-      floor.with { $0.book.takeTrouble("STAGING cannot be read: \(error)") }
+      watchState.with { $0.intake.takeTrouble("STAGING cannot be read: \(error)") }
     }
     assign(work)
     judge(work)
@@ -93,8 +93,8 @@ extension Watcher {
   /// `--once` waits for its second look once.
   func freezeIfSeen(_ start: Double) {
     let settle = setup.settings.settleSeconds
-    let moving = floor.with { state in
-      state.book.entries.values.contains { entry in
+    let moving = watchState.with { state in
+      state.intake.entries.values.contains { entry in
         if case .moving = entry.phase {
           return !entry.stamp.isTransferring && !entry.isOnItsWay
             && entry.sinceSeconds <= (onceEndsSeconds.map { $0 - settle } ?? start)
@@ -108,27 +108,28 @@ extension Watcher {
 
   /// Folders in the output, where one is lacking.
   func assign(_ work: WatchWork) {
-    let open = floor.with { state in
-      state.book.entries.values.contains { $0.recognition != nil && $0.target == nil }
-        ? state.book.unassigned : []
+    let open = watchState.with { state in
+      state.intake.entries.values.contains { $0.recognition != nil && $0.target == nil }
+        ? state.intake.unassigned : []
     }
     guard !open.isEmpty else { return }
     let targets = Ownership(root: setup.output).resolve(open.compactMap(\.recognition))
     var given: [StagingPlace: CaptureTarget] = [:]
     for (entry, target) in zip(open, targets) { given[entry.place] = target }
-    floor.with { [given] in $0.book.assign(given) }
+    watchState.with { [given] in $0.intake.assign(given) }
   }
 
   /// In blocks, so that the service manager hears of us in between.
   func judge(_ work: WatchWork) {
-    let judge = StagingJudge(work: work, triage: Triage(settings: setup.settings), clock: clock)
-    let questions = floor.with { [now] in $0.book.questions(nowSeconds: now) }
+    let judge = CaptureStatusResolver(
+      work: work, triage: Triage(settings: setup.settings), clock: clock)
+    let questions = watchState.with { [now] in $0.intake.questions(nowSeconds: now) }
     let block = 256
     for start in stride(from: 0, to: questions.count, by: block) {
       if interruption.isRequested { return }
       let answers = judge.answers(Array(questions[start..<min(questions.count, start + block)]))
-      floor.with { [answers] state in
-        for (question, answer) in answers { state.book.answer(question, answer) }
+      watchState.with { [answers] state in
+        for (question, answer) in answers { state.intake.answer(question, answer) }
         if !answers.isEmpty { state.hasChanged = true }
       }
       service.alive()
@@ -137,14 +138,14 @@ extension Watcher {
 
   /// Results that somebody has removed or made anew.
   func noticeOutputs() {
-    let done = floor.with { state in
-      state.book.entries.values.compactMap { entry -> (StagingPlace, OutputLayout, FileStamp?)? in
+    let done = watchState.with { state in
+      state.intake.entries.values.compactMap { entry -> (StagingPlace, OutputLayout, FileStamp?)? in
         guard case .done = entry.phase, let target = entry.target else { return nil }
         return (entry.place, target.layout, entry.outputStamp)
       }
     }
-    for (place, layout, stamp) in done where StagingJudge.outputStamp(layout) != stamp {
-      floor.with { $0.book.judgeAgain(place) }
+    for (place, layout, stamp) in done where CaptureStatusResolver.outputStamp(layout) != stamp {
+      watchState.with { $0.intake.judgeAgain(place) }
       isNoticed = true
     }
   }

@@ -17,13 +17,13 @@ import SystemPackage
 /// When runs begin and end, and what holds them back.
 extension Watcher {
   func hold() {
-    let room = DiskRoom.free(of: setup.output)
+    let room = FreeSpaceRule.free(of: setup.output)
     let isOpen = setup.window?.isOpen(atNanoseconds: FileStamp.nowNanoseconds()) ?? true
     var text: String?
     if let trouble = outputTrouble, now < trouble.untilSeconds { text = trouble.text }
-    let kind = floor.with { [room, text] state -> WatchFloor.Hold? in
-      let kind: WatchFloor.Hold? =
-        if state.book.stagingTrouble != nil {
+    let kind = watchState.with { [room, text] state -> WatchState.PauseReason? in
+      let kind: WatchState.PauseReason? =
+        if state.intake.stagingTrouble != nil {
           .staging
         } else if text != nil {
           .output
@@ -40,7 +40,7 @@ extension Watcher {
     holdText =
       switch kind {
       case nil: nil
-      case .staging: floor.with { $0.book.stagingTrouble }
+      case .staging: watchState.with { $0.intake.stagingTrouble }
       case .output: text
       case .disk: room.map(Self.text)
       case .window: setup.window.map { "outside \($0)" }
@@ -48,7 +48,7 @@ extension Watcher {
     noteHold(kind)
   }
 
-  static func text(_ room: DiskRoom) -> String {
+  static func text(_ room: FreeSpaceRule) -> String {
     if room.bytes < room.neededBytes {
       return
         "the disk of the output is full: \(room.bytes >> 20) MiB are free; nothing new is started until"
@@ -58,14 +58,14 @@ extension Watcher {
   }
 
   /// Times at which captures waited for something else than a worker, for the timeline of the night.
-  func noteHold(_ kind: WatchFloor.Hold?) {
-    let isWaiting = floor.with { !$0.book.queue.isEmpty } || kind == .staging
+  func noteHold(_ kind: WatchState.PauseReason?) {
+    let isWaiting = watchState.with { !$0.intake.queue.isEmpty } || kind == .staging
     let open = holds.last.flatMap { $0.to == nil ? $0 : nil }
     let wanted = isWaiting ? kind?.rawValue : nil
     if open?.kind == wanted { return }
     if open != nil { holds[holds.count - 1].to = clock.wallText() }
     if let wanted {
-      holds.append(WatchRecord.Hold(kind: wanted, from: clock.wallText()))
+      holds.append(WatchRecord.PauseReason(kind: wanted, from: clock.wallText()))
       if holds.count > 200 { holds.removeFirst(holds.count - 200) }
     }
     if let text = holdText, wanted != nil, kind != .window {
@@ -78,23 +78,23 @@ extension Watcher {
   func openRun() {
     guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
     // The next one begins when there is something for it to do, and a core to do it with.
-    guard desk?.hasFreeCore != false, floor.hasWork else { return }
-    let work = floor.with { $0.work }
+    guard desk?.hasFreeCore != false, watchState.hasWork else { return }
+    let work = watchState.with { $0.work }
     do {
       let journal = try RunJournal(root: setup.output, clock: clock)
       try journal.begin(work.context, pipeline: work.pipelineText)
       let supply = WatchSupply(
-        floor, run: journal.id, work: work, most: setup.settings.mostInRun)
+        watchState, run: journal.id, work: work, most: setup.settings.mostInRun)
       let log = WatchLog(log: EventLog(log))
       let run = RunInProgress(journal, supply)
       let events = EventFan([journal, log, supply])
-      let (interruption, bell) = (interruption, bell)
+      let (interruption, wakePipe) = (interruption, wakePipe)
       let desk = desk ?? work.supervisor.makeDesk()
       let isStarted = JobThread.start {
         let report = work.supervisor.run(
           supply: supply, desk: desk, run: journal.id, events: events, interruption: interruption)
         run.end(report)
-        bell.ring()
+        wakePipe.wake()
       }
       guard isStarted else {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
@@ -104,7 +104,7 @@ extension Watcher {
       note(.runs, "runs/", nil)
     } catch {
       outputTrouble = ("\(error)", now + setup.settings.pollSeconds)
-      floor.with { $0.hold = .output }
+      watchState.with { $0.hold = .output }
       note(.runs, "runs/", "nothing can be processed: \(error)")
     }
   }
@@ -137,19 +137,19 @@ extension Watcher {
       log.error("\(error)")
       codes.insert(ExitStatus.cannotWrite)
     }
-    floor.giveBack(run.supply.takeRest())
+    watchState.giveBack(run.supply.takeRest())
     if !report.captures.isEmpty { codes.insert(report.exit) }
     heard(report)
   }
 
   func reloadIfAsked() {
-    guard bellpull.takeReload() else { return }
+    guard handle.takeReload() else { return }
     service.reloading()
     do {
       let work = try makeWork()
-      floor.with {
+      watchState.with {
         $0.work = work
-        $0.book.judgeAgain()
+        $0.intake.judgeAgain()
       }
       // What is at work ends with the old one, and nothing waits for it.
       for run in runs { run.supply.close() }

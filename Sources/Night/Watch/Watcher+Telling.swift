@@ -17,8 +17,8 @@ import SystemPackage
 /// What the watcher notes and tells.
 extension Watcher {
   var unrecognized: [RunReport.Unrecognized] {
-    let strangers = floor.with { state in
-      state.book.entries.values.compactMap { entry -> RunReport.Unrecognized? in
+    let strangers = watchState.with { state in
+      state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
         guard case .stranger = entry.phase else { return nil }
         return RunReport.Unrecognized(path: entry.place.folder.shown, holds: entry.holds)
       }
@@ -36,7 +36,7 @@ extension Watcher {
   }
 
   /// What became of something that the watcher writes: told when it is news, and again and again.
-  func note(_ kind: WriteTroubles.Kind, _ file: String, _ problem: String?) {
+  func note(_ kind: WriteFailures.Kind, _ file: String, _ problem: String?) {
     if let problem {
       if let text = troubles.failed(kind, file, problem, nowSeconds: now) { log.error("\(text)") }
     } else if let text = troubles.succeeded(kind, file) {
@@ -62,10 +62,10 @@ extension Watcher {
       note(outcome.kind, outcome.file, outcome.problem)
       if outcome.problem != nil, outcome.kind == .pages {
         // Else nobody would try again before something changes.
-        floor.with { $0.hasChanged = true }
+        watchState.with { $0.hasChanged = true }
       }
     }
-    let unwritten = floor.with { state -> [String] in
+    let unwritten = watchState.with { state -> [String] in
       defer { state.unwritten = [] }
       return state.unwritten
     }
@@ -83,8 +83,8 @@ extension Watcher {
   }
 
   func publish(isLast: Bool = false) {
-    let snapshot = floor.with {
-      WatchSummary($0.book, hold: $0.hold, locked: $0.locked, tally: $0.tally)
+    let snapshot = watchState.with {
+      WatchSummary($0.intake, hold: $0.hold, locked: $0.locked, tally: $0.tally)
     }
     var record = WatchRecord(
       staging: setup.staging.text, started: started, lastLook: lastLook,
@@ -104,9 +104,9 @@ extension Watcher {
       if let bytes = try? JSONText.pretty(record), write(bytes, as: WatchRecord.fileName) {
         published = (record, now)
       }
-      let looks = floor.with { LookRecords($0.book.entries.values) }
+      let looks = watchState.with { FirstSeenRecords($0.intake.entries.values) }
       if looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
-        write(bytes, as: LookRecords.fileName)
+        write(bytes, as: FirstSeenRecords.fileName)
       {
         publishedLooks = looks
       }
@@ -126,8 +126,8 @@ extension Watcher {
     metrics.framesTotal = summary.tally.frames
     metrics.bytesWrittenTotal = summary.tally.bytesWritten
     metrics.cpuSecondsTotal = summary.tally.cpuSeconds
-    metrics.outputFreeBytes = DiskRoom.free(of: setup.output)?.bytes ?? 0
-    for kind in WriteTroubles.Kind.allCases {
+    metrics.outputFreeBytes = FreeSpaceRule.free(of: setup.output)?.bytes ?? 0
+    for kind in WriteFailures.Kind.allCases {
       metrics.writeFailuresTotal[kind] = troubles.count(kind)
     }
     do throws(FileError) {

@@ -25,20 +25,20 @@ public final class Watcher {
   let clock: RunClock
   let log: Logger
   let interruption: Interruption
-  let floor: WatchFloor
-  let looker: StagingLooker
-  let service: ServiceManager
-  let bell: Bell
+  let watchState: WatchState
+  let looker: StagingScanner
+  let service: SystemdNotifier
+  let wakePipe: WakePipe
   let makeWork: () throws -> WatchWork
   let lock: FileLock
-  let notices: FolderNotices?
+  let notices: INotifyWatcher?
   let started: String
   let startedSeconds: Double
   /// In the order in which they began: the last one may be given more, those before it only end what they have.
   var runs: [RunInProgress] = []
   /// What runs that go on side by side share.
-  var desk: AdmissionDesk?
-  var recorded: [StagingPlace: LookRecords.Look]
+  var desk: AdmissionCoordinator?
+  var recorded: [StagingPlace: FirstSeenRecords.Look]
   var told: Set<String> = []
   var lastLookSeconds = -Double.infinity
   var lookTook = 0.0
@@ -47,18 +47,18 @@ public final class Watcher {
   var isNoticed = true
   var looksDone = 0
   var outputTrouble: (text: String, untilSeconds: Double)?
-  var holds: [WatchRecord.Hold]
+  var holds: [WatchRecord.PauseReason]
   var published: (record: WatchRecord, seconds: Double)?
-  var publishedLooks: LookRecords?
+  var publishedLooks: FirstSeenRecords?
   var codes: Set<Int> = []
   /// When `--once` has waited long enough for what it saw first.
   var onceEndsSeconds: Double?
   var isFrozen = false
-  var pages: PageSchedule
-  public let bellpull: Bellpull
+  var pages: ReportScheduler
+  public let handle: WatcherHandle
   var unreadable: [FileError] = []
   var holdText: String?
-  var troubles = WriteTroubles()
+  var troubles = WriteFailures()
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
 
@@ -90,21 +90,21 @@ public final class Watcher {
     let previous = WatchRecord(ofOutput: setup.output).flatMap {
       $0.staging == setup.staging.text ? $0 : nil
     }
-    let bell = try Bell()
-    self.bell = bell
-    bellpull = Bellpull(bell)
-    floor = WatchFloor(
-      StagingBook(setup.settings, previous: previous), work, settings: setup.settings,
-      output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: bell.ring)
-    looker = StagingLooker(setup.staging)
-    notices = FolderNotices()
-    service = ServiceManager.ofThisProcess()
+    let wakePipe = try WakePipe()
+    self.wakePipe = wakePipe
+    handle = WatcherHandle(wakePipe)
+    watchState = WatchState(
+      IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
+      output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
+    looker = StagingScanner(setup.staging)
+    notices = INotifyWatcher()
+    service = SystemdNotifier.ofThisProcess()
     started = clock.wallText()
     startedSeconds = clock.monotonicSeconds()
-    recorded = LookRecords.known(inOutput: setup.output, nowSeconds: startedSeconds)
+    recorded = FirstSeenRecords.known(inOutput: setup.output, nowSeconds: startedSeconds)
     holds = previous?.holds ?? []
-    pages = PageSchedule(setup, clock: clock)
-    floor.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
+    pages = ReportScheduler(setup, clock: clock)
+    watchState.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
   }
 
   // MARK: The loop
@@ -138,13 +138,13 @@ public final class Watcher {
     while !runs.isEmpty {
       closeRuns()
       service.alive()
-      if !runs.isEmpty { bell.wait(seconds: 0.25) }
+      if !runs.isEmpty { wakePipe.wait(seconds: 0.25) }
     }
     publish(isLast: true)
     if setup.isOnce, !interruption.isRequested {
-      let trouble = floor.with { state -> Int? in
-        if state.book.stagingTrouble != nil { return ExitStatus.noCapture }
-        return (state.hold == .disk || state.hold == .output) && !state.book.queue.isEmpty
+      let trouble = watchState.with { state -> Int? in
+        if state.intake.stagingTrouble != nil { return ExitStatus.noCapture }
+        return (state.hold == .disk || state.hold == .output) && !state.intake.queue.isEmpty
           ? ExitStatus.cannotWrite : nil
       }
       if let trouble { codes.insert(trouble) }
@@ -158,8 +158,8 @@ public final class Watcher {
 
   /// Whether a capture is done of which a stream has lost more than the pipeline accepts.
   private var needsSomebodyForShortfall: Bool {
-    floor.with { state in
-      state.book.departedShort > 0 || state.book.entries.values.contains(where: \.isShort)
+    watchState.with { state in
+      state.intake.departedShort > 0 || state.intake.entries.values.contains(where: \.isShort)
     }
   }
 
@@ -167,7 +167,7 @@ public final class Watcher {
 
   var isOnceOver: Bool {
     guard runs.isEmpty else { return false }
-    let (isQueued, isHeld) = floor.with { (!$0.book.queue.isEmpty, $0.hold != nil) }
+    let (isQueued, isHeld) = watchState.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
     return isFrozen && (!isQueued || isHeld)
   }
 
@@ -180,7 +180,7 @@ public final class Watcher {
     }
     if isNoticed { seconds = min(seconds, lastLookSeconds + lookGapSeconds - now) }
     if let watchdog = service.watchdogSeconds { seconds = min(seconds, watchdog / 3) }
-    if let window = setup.window, floor.with({ $0.hold == .window }) {
+    if let window = setup.window, watchState.with({ $0.hold == .window }) {
       seconds = min(
         seconds, window.secondsUntilOpen(atNanoseconds: FileStamp.nowNanoseconds()) + 0.01)
     }
@@ -188,11 +188,11 @@ public final class Watcher {
     seconds = min(seconds, pages.secondsUntilDue(self))
     seconds = max(0.01, seconds)
     if let notices {
-      _ = notices.wait(seconds: seconds, orReadable: bell.descriptor)
-      bell.hush()
+      _ = notices.wait(seconds: seconds, orReadable: wakePipe.descriptor)
+      wakePipe.drain()
       if notices.hasChanged { isNoticed = true }
     } else {
-      bell.wait(seconds: seconds)
+      wakePipe.wait(seconds: seconds)
     }
   }
 }

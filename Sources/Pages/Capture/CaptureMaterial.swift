@@ -8,7 +8,7 @@ import Storage
 struct CaptureMaterial: Sendable {
   var capture: NightCapture
   var layout: OutputLayout
-  var voice: PageVoice
+  var voice: PagePhrasing
   var description: CaptureDescription?
   var published: PublishedStages
   var frames: FrameTimes?
@@ -31,7 +31,7 @@ struct CaptureMaterial: Sendable {
       secrets.removeAll { aliases.contains($0) || $0 == capture.device || $0 == capture.user }
       secrets += [description?.deviceName, description?.deviceID].compactMap(\.self)
     }
-    voice = PageVoice(redaction, secrets: secrets)
+    voice = PagePhrasing(redaction, secrets: secrets)
     published = PublishedStages(layout, ids: [layout.name, capture.id, description?.id ?? ""])
     frames = FrameTimes(
       PublishedTable("frames.csv", of: published.tables, layout), family: family)

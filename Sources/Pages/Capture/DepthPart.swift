@@ -2,7 +2,7 @@
 struct DepthPart {
   let survey: DepthSurvey?
   let problems: [String]
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   private static let bins = 60
   /// Frames of which less is measured are counted as nearly empty.

@@ -5,7 +5,7 @@ struct MotionPart {
   let frames: FrameTimes?
   let convention: String?
   let problems: [String]
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   func markup() -> Markup? {
     if series == nil, problems.isEmpty { return nil }

@@ -2,7 +2,7 @@
 struct PathPart {
   let path: CameraPath?
   let isZUp: Bool
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   func markup() -> Markup? {
     guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
@@ -58,7 +58,7 @@ struct PathPart {
 /// Where on Earth it was recorded: a way over ground without a map.
 struct GeoPart {
   let path: GeoPath?
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   /// Never on a page for others.
   func markup() -> Markup? {

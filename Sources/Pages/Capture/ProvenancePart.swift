@@ -7,7 +7,7 @@ import Storage
 struct ProvenancePart {
   let material: CaptureMaterial
 
-  private var voice: PageVoice { material.voice }
+  private var voice: PagePhrasing { material.voice }
   private var description: CaptureDescription? { material.description }
 
   func markup() -> Markup? {
@@ -60,7 +60,7 @@ struct ProvenancePart {
     add("Clock", description?.clockBase.map { voice.text($0) })
     let program = program
     add("Program", program.map { "scanmill \($0.version)" })
-    add("Built from commit", program?.commit.map { PageVoice.cut($0, most: 60) })
+    add("Built from commit", program?.commit.map { PagePhrasing.cut($0, most: 60) })
     add(
       "Libraries",
       program?.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -120,15 +120,15 @@ struct RerunPart {
       Markup.element(.h2) { "Run it again" }
       Markup.element(.p) { "What is not up to date:" }
       Markup.element(.pre, .classes("command")) {
-        PageVoice.cut("scanmill run \(input) --output \(output)", most: 5000)
+        PagePhrasing.cut("scanmill run \(input) --output \(output)", most: 5000)
       }
       Markup.element(.p) { "Everything, including what is up to date:" }
       Markup.element(.pre, .classes("command")) {
-        PageVoice.cut("scanmill run \(input) --output \(output) --forceall", most: 5000)
+        PagePhrasing.cut("scanmill run \(input) --output \(output) --forceall", most: 5000)
       }
       Markup.element(.p) { "How each stage stands, and why:" }
       Markup.element(.pre, .classes("command")) {
-        PageVoice.cut("scanmill status \(id)", most: 5000)
+        PagePhrasing.cut("scanmill status \(id)", most: 5000)
       }
     }
   }

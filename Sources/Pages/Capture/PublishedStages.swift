@@ -49,7 +49,7 @@ struct PublishedStages: Sendable {
     let known = Set(found.map(\.name))
     for name in Self.names(in: folder?.below(".scanmill/removed"), ending: ".json")
     where !known.contains(name) {
-      if let record = ArtifactShelf(layout).record(name) {
+      if let record = ArtifactStore(layout).record(name) {
         found.append(Stage(name: name, record: record, isRemoved: true))
       }
     }

@@ -7,7 +7,7 @@ import Storage
 struct SettingsPart {
   let published: PublishedStages
   let description: CaptureDescription?
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   private static let mostRows = 300
 

@@ -6,7 +6,7 @@ import Storage
 /// What was done: stages as a timeline, with why they ran and what they took.
 struct StagesPart {
   let published: PublishedStages
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   func markup() -> Markup? {
     guard !published.stages.isEmpty else { return nil }

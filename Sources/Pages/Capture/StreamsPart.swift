@@ -3,7 +3,7 @@ struct StreamsPart {
   let description: CaptureDescription?
   /// Pictures that were written, by stream.
   let written: [String: Int]
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   func markup() -> Markup? {
     guard let description else { return nil }

@@ -3,7 +3,7 @@ struct TimingPart {
   let frames: FrameTimes?
   /// What is wrong with the artifact that the times come from.
   var problems: [String] = []
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   func markup() -> Markup? {
     let problems = self.problems + (frames?.problems ?? [])

@@ -13,7 +13,7 @@ struct VerdictPart {
   var findings: [(name: String, value: String)] = []
 
   private var capture: NightCapture { material.capture }
-  private var voice: PageVoice { material.voice }
+  private var voice: PagePhrasing { material.voice }
 
   /// The name people know it by.
   var title: String {
@@ -107,7 +107,7 @@ struct VerdictPart {
       voice.text(failure.message, most: 2000)
       if failure.attempts > 1 { " (\(failure.attempts) attempts)" }
     }
-    if let cause = failure.cause, let entry = CodeBook[cause.rawValue] {
+    if let cause = failure.cause, let entry = CodeReference[cause.rawValue] {
       Markup.element(.p, .classes("small")) { "\(entry.meaning) \(entry.remedy)" }
     }
     if let log = failure.log, !voice.isRedacted, let tail = LogTail.of(log, in: material.layout) {

@@ -4,7 +4,7 @@ import Reports
 /// Warnings in words, those of one code together: what it means, what to do, where.
 struct WarningsPart {
   let warnings: [CaptureWarning]
-  let voice: PageVoice
+  let voice: PagePhrasing
 
   private static let mostEntries = 200
 
@@ -43,7 +43,7 @@ struct WarningsPart {
 
   private func group(_ group: [CaptureWarning], _ heading: Tag) -> Markup {
     guard let first = group.first else { return .nothing }
-    let entry = CodeBook[first.code.rawValue]
+    let entry = CodeReference[first.code.rawValue]
     let isNote = first.severity == .note
     return .element(
       .div, Attribute("class", isNote ? "warning-card note" : "warning-card card"),

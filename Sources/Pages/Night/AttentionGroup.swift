@@ -109,10 +109,10 @@ struct AttentionGroup {
     switch kind {
     case .incomplete:
       "The files are at rest, but some that this kind of capture always has are not there."
-    case .shortfall: CodeBook["shortfall"]?.meaning ?? ""
+    case .shortfall: CodeReference["shortfall"]?.meaning ?? ""
     case .gone:
       "Its folder disappeared from STAGING before everything was done. What was published is kept."
-    case .failed(let cause): cause.flatMap { CodeBook[$0.rawValue]?.meaning } ?? ""
+    case .failed(let cause): cause.flatMap { CodeReference[$0.rawValue]?.meaning } ?? ""
     }
   }
 
@@ -123,11 +123,11 @@ struct AttentionGroup {
     case .incomplete:
       return
         "Finish the upload from the device; the capture is then picked up automatically. A capture that never becomes complete is processed as it is after a while."
-    case .shortfall: return CodeBook["shortfall"]?.remedy ?? ""
+    case .shortfall: return CodeReference["shortfall"]?.remedy ?? ""
     case .gone:
       return "Put the folder back, or upload it again; it is then picked up automatically."
     case .failed(let cause):
-      return cause.flatMap { CodeBook[$0.rawValue]?.remedy }
+      return cause.flatMap { CodeReference[$0.rawValue]?.remedy }
         ?? "Read the log, then try again."
     }
   }

@@ -6,7 +6,7 @@ import Storage
 /// What somebody has to do, before everything else that lists captures.
 struct AttentionSection {
   let report: NightReport
-  let troubles: [NightTrouble]
+  let troubles: [NightProblem]
   let names: PageNames
   let supplies: PageSupplies
 
@@ -55,7 +55,7 @@ struct AttentionSection {
       Markup.element(.strong) { "Recorded by: " }
       for (index, person) in found.prefix(8).enumerated() {
         if index > 0 { ", " }
-        Markup.name(Words.cut(person.name, 60))
+        Markup.name(Phrasing.cut(person.name, 60))
         details(person.count, person.devices)
       }
       if found.count > 8 { ", and \(found.count - 8) more" }
@@ -67,7 +67,7 @@ struct AttentionSection {
     var text = Markup(text: count > 1 ? " (\(count)" : " (")
     for (index, device) in devices.prefix(3).enumerated() {
       if index > 0 || count > 1 { text.append(Markup(text: index > 0 ? ", " : "; ")) }
-      text.append(.name(Words.cut(device, 40)))
+      text.append(.name(Phrasing.cut(device, 40)))
     }
     if devices.count > 3 { text.append(Markup(text: ", …")) }
     return text + Markup(text: ")")
@@ -82,7 +82,7 @@ struct AttentionSection {
 
   // MARK: Cards
 
-  private func card(_ trouble: NightTrouble) -> Markup {
+  private func card(_ trouble: NightProblem) -> Markup {
     .element(.article, .classes("card"), Attribute("data-state", "trouble")) {
       Markup.element(.h3) { Markup.element(.span, .classes("state")) { trouble.title } }
       Markup.element(.p) { trouble.words }
@@ -95,7 +95,7 @@ struct AttentionSection {
       Markup.element(.h3) {
         Markup.element(.span, .classes("state")) { group.state.words }
         ": \(group.title)"
-        if group.captures.count > 1 { " · \(Words.count(group.captures.count, "capture"))" }
+        if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
       }
       Markup.element(.ul, .classes("captures")) {
         for capture in group.captures.prefix(Self.mostInFull) { entry(capture, in: group) }
@@ -143,7 +143,7 @@ struct AttentionSection {
           Self.dotted(
             [names.link(capture)]
               + [capture.scene, capture.device, capture.user].compactMap(\.self)
-              .filter { !$0.isEmpty }.map { Markup.name(Words.cut($0, 80)) })
+              .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
         }
         for line in lines(capture, group) { Markup.element(.p, .classes("small")) { line } }
       }
@@ -157,23 +157,25 @@ struct AttentionSection {
       let stage = failure.stage.map { "Stage \($0): " } ?? ""
       lines.append(
         Markup(text: stage)
-          + .element(.bdi) { Words.cut(Self.brief(failure.message, capture), Self.mostOfMessage) })
+          + .element(.bdi) {
+            Phrasing.cut(Self.brief(failure.message, capture), Self.mostOfMessage)
+          })
     }
     if capture.failures.count > 3 {
-      lines.append(Markup(text: "and \(Words.count(capture.failures.count - 3, "more stage"))"))
+      lines.append(Markup(text: "and \(Phrasing.count(capture.failures.count - 3, "more stage"))"))
     }
     for shortfall in (capture.shortfalls ?? []).prefix(8) where capture.isShort {
       lines.append(
-        .name(shortfall.stream) + Markup(text: ": \(Words.cut(shortfall.message, 300))"))
+        .name(shortfall.stream) + Markup(text: ": \(Phrasing.cut(shortfall.message, 300))"))
     }
     if !capture.missing.isEmpty {
-      let files = Words.list(capture.missing.prefix(8).map { Words.cut($0, 80) })
+      let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       lines.append(Markup(text: "Missing: ") + .name(files) + Markup(text: more))
     }
     var facts: [String] = []
     if let since = capture.since { facts.append("since \(LocalTime.text(since))") }
-    if capture.attempts > 0 { facts.append(Words.count(capture.attempts, "attempt")) }
+    if capture.attempts > 0 { facts.append(Phrasing.count(capture.attempts, "attempt")) }
     if capture.gone { facts.append("its folder is gone") }
     if let retry = capture.retryAt, capture.state == .failed {
       facts.append("tried again at \(LocalTime.text(retry))")
@@ -193,7 +195,7 @@ struct AttentionSection {
     let others = group.captures.dropFirst(Self.mostInFull)
     if others.isEmpty { return nil }
     return .element(.details) {
-      Markup.element(.summary) { "\(Words.count(others.count, "more capture", "more captures"))" }
+      Markup.element(.summary) { "\(Phrasing.count(others.count, "more capture", "more captures"))" }
       Markup.element(.ul) {
         for capture in others.prefix(Self.mostNamed) {
           Markup.element(.li) { names.link(capture) }
@@ -209,7 +211,7 @@ struct AttentionSection {
     return .element(.div) {
       Markup.element(.p) { "To try again:" }
       for command in commands {
-        Markup.element(.pre, .classes("command")) { Words.cut(command, 4_096) }
+        Markup.element(.pre, .classes("command")) { Phrasing.cut(command, 4_096) }
       }
     }
   }
@@ -224,7 +226,7 @@ struct AttentionSection {
           "Last \(lines.count == 1 ? "line" : "\(lines.count) lines") of the log of \(names.short(capture.id))"
         }
         Markup.element(.pre, .classes("log")) {
-          lines.map { Words.cut($0, 300) }.joined(separator: "\n")
+          lines.map { Phrasing.cut($0, 300) }.joined(separator: "\n")
         }
       }
     }
@@ -236,7 +238,7 @@ struct AttentionSection {
     return .element(.article, .classes("card"), Attribute("data-state", "failed")) {
       Markup.element(.h3) {
         Markup.element(.span, .classes("state")) {
-          "\(Words.count(captures, "more capture", "more captures"))"
+          "\(Phrasing.count(captures, "more capture", "more captures"))"
         }
       }
       Markup.element(.p) { "They need you for other reasons; the table below names them first." }
@@ -258,11 +260,11 @@ struct AttentionSection {
       Markup.element(.ul) {
         for folder in folders.prefix(50) {
           Markup.element(.li) {
-            Markup.name(Words.cut(folder.path, 4_096))
+            Markup.name(Phrasing.cut(folder.path, 4_096))
             if !folder.holds.isEmpty {
               " holds "
               Markup.name(
-                Words.cut(folder.holds.prefix(8).joined(separator: ", "), 400))
+                Phrasing.cut(folder.holds.prefix(8).joined(separator: ", "), 400))
               if folder.holds.count > 8 { " and \(folder.holds.count - 8) more" }
             }
           }

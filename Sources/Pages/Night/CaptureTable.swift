@@ -56,7 +56,7 @@ struct CaptureTable {
         captures.count > Self.many ? .classes("data many") : .classes("data")
       ) {
         Markup.element(.caption) {
-          "\(Words.count(captures.count, "capture")), those that need you first"
+          "\(Phrasing.count(captures.count, "capture")), those that need you first"
         }
         Markup.element(.thead) {
           Markup.element(.tr) {
@@ -96,7 +96,7 @@ struct CaptureTable {
         }
       }
       Markup.element(.p, .id("shown"), .classes("small")) {
-        "\(report.captures.count) of \(Words.count(report.captures.count, "capture")) shown"
+        "\(report.captures.count) of \(Phrasing.count(report.captures.count, "capture")) shown"
       }
     }
   }
@@ -154,12 +154,12 @@ struct CaptureTable {
 
   private func text(_ text: String?) -> Markup {
     guard let text, !text.isEmpty else { return .element(.td) }
-    return .element(.td) { Markup.name(Words.cut(text, 60)) }
+    return .element(.td) { Markup.name(Phrasing.cut(text, 60)) }
   }
 
   private func number(_ value: Int?) -> Markup {
     guard let value else { return .element(.td) }
-    let text = Words.grouped(value)
+    let text = Phrasing.grouped(value)
     return text == "\(value)"
       ? .element(.td) { text }
       : .element(.td, Attribute("data-value", value)) { text }
@@ -167,8 +167,8 @@ struct CaptureTable {
 
   private func duration(_ seconds: Double?) -> Markup {
     guard let seconds, seconds.isFinite else { return .element(.td) }
-    return .element(.td, Attribute("data-value", Words.decimal(seconds))) {
-      Words.duration(seconds)
+    return .element(.td, Attribute("data-value", Phrasing.decimal(seconds))) {
+      Phrasing.duration(seconds)
     }
   }
 }

@@ -15,7 +15,7 @@ struct DevicesSection {
       Markup.element(.h2, .id("devices-title")) { "Devices" }
       Markup.element(.table, .id("devices"), .classes("data")) {
         Markup.element(.caption) {
-          "\(Words.count(report.devices.count, "device")), by last upload"
+          "\(Phrasing.count(report.devices.count, "device")), by last upload"
             + (shown.count < report.devices.count ? "; the first \(shown.count)" : "")
         }
         Markup.element(.thead) {
@@ -37,13 +37,13 @@ struct DevicesSection {
     let age = last.flatMap { last in now.map { $0.seconds - last.seconds } }
     return .element(.tr) {
       Markup.element(.td, Attribute("data-label", "Device")) {
-        Markup.name(Words.cut(device.device, 80))
+        Markup.name(Phrasing.cut(device.device, 80))
       }
       Markup.element(.td, Attribute("data-label", "Last upload")) {
         last?.text ?? device.lastUpload
         if let age, age > Self.quiet {
           " "
-          Markup.element(.strong) { "quiet for \(Words.age(age))" }
+          Markup.element(.strong) { "quiet for \(Phrasing.age(age))" }
         }
       }
       Markup.element(.td, Attribute("data-label", "Captures")) { "\(device.captures)" }

@@ -6,7 +6,7 @@ import Storage
 struct NightHead {
   let report: NightReport
   let sentence: NightSentence
-  let troubles: [NightTrouble]
+  let troubles: [NightProblem]
 
   var markup: Markup {
     .element(.header) {
@@ -47,7 +47,7 @@ struct NightHead {
     return .element(
       .svg, .classes("bar"), Attribute("width", "100%"), Attribute("height", 24),
       Attribute("role", "img"),
-      .label("\(Words.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
+      .label("\(Phrasing.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
     ) { parts }
   }
 
@@ -69,7 +69,7 @@ struct NightHead {
       [
         Markup(
           text:
-            "\(from?.text ?? report.from) to \(to?.text ?? report.to)\(hours.map { ", \(Words.age($0))" } ?? "")"
+            "\(from?.text ?? report.from) to \(to?.text ?? report.to)\(hours.map { ", \(Phrasing.age($0))" } ?? "")"
         ),
         Markup.name(report.host),
         Markup(
@@ -119,7 +119,7 @@ enum PlotTone: String {
   /// A rectangle in percent of the width.
   func bar(x: Double, width: Double, y: String, height: String) -> Markup {
     let place = [
-      Attribute("x", Words.percent(x)), Attribute("width", Words.percent(width)),
+      Attribute("x", Phrasing.percent(x)), Attribute("width", Phrasing.percent(width)),
       Attribute("y", y), Attribute("height", height),
     ]
     let ground = Markup.element(.rect, place + [fill])

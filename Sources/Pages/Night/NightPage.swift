@@ -43,7 +43,7 @@ public struct NightPage: Sendable {
 
   private func document(_ supplies: PageSupplies) -> [UInt8] {
     let names = PageNames(report)
-    let troubles = NightTrouble.all(report)
+    let troubles = NightProblem.all(report)
     let sentence = NightSentence(report: report, troubles: troubles)
     let activity = NightActivity(report)
     let table = CaptureTable(report: report, names: names)

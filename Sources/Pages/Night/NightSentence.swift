@@ -3,7 +3,7 @@ import Night
 /// What the page says first: is everything in, is everything done, who is needed.
 struct NightSentence {
   let report: NightReport
-  let troubles: [NightTrouble]
+  let troubles: [NightProblem]
 
   private var totals: NightTotals { report.totals }
 

@@ -27,12 +27,12 @@ struct NightTotalsSection {
         ByteCount.text(totals.bytesWritten)
       ),
       (
-        "cpuSeconds", "CPU seconds", Words.number(totals.cpuSeconds),
-        Words.duration(totals.cpuSeconds)
+        "cpuSeconds", "CPU seconds", Phrasing.number(totals.cpuSeconds),
+        Phrasing.duration(totals.cpuSeconds)
       ),
       (
-        "wallSeconds", "Seconds of runs", Words.number(totals.wallSeconds),
-        Words.duration(totals.wallSeconds)
+        "wallSeconds", "Seconds of runs", Phrasing.number(totals.wallSeconds),
+        Phrasing.duration(totals.wallSeconds)
       ),
     ]
   }

@@ -44,11 +44,11 @@ struct NightsSection {
     return .element(.section, Attribute("aria-labelledby", "nights-title")) {
       Markup.element(.h2, .id("nights-title")) { "This night and the \(Self.nights) before" }
       Markup.element(.div, .classes("grid")) {
-        plot("Captures", slots, .done, { Double($0.captures) }, { Words.grouped($0.captures) })
-        plot("Failures", slots, .failed, { Double($0.failed) }, { Words.grouped($0.failed) })
+        plot("Captures", slots, .done, { Double($0.captures) }, { Phrasing.grouped($0.captures) })
+        plot("Failures", slots, .failed, { Double($0.failed) }, { Phrasing.grouped($0.failed) })
         plot(
           "Hours of work", slots, .waiting, { $0.hours },
-          { Words.decimal(($0.hours * 10).rounded() / 10) })
+          { Phrasing.decimal(($0.hours * 10).rounded() / 10) })
       }
       table(slots)
     }
@@ -73,22 +73,22 @@ struct NightsSection {
         // A night without a run is a dash below the line, not a night of zero.
         bars.append(
           .element(
-            .line, .classes("mark"), Attribute("x1", Words.percent(x + step * 0.3)),
-            Attribute("x2", Words.percent(x + step * 0.7)), Attribute("y1", 68),
+            .line, .classes("mark"), Attribute("x1", Phrasing.percent(x + step * 0.3)),
+            Attribute("x2", Phrasing.percent(x + step * 0.7)), Attribute("y1", 68),
             Attribute("y2", 68)))
         continue
       }
       let height = number == 0 ? 0 : max(1, 60 * number / most)
       let isTonight = index == values.count - 1
-      let place = (y: Words.decimal(64 - height), height: Words.decimal(height))
+      let place = (y: Phrasing.decimal(64 - height), height: Phrasing.decimal(height))
       if isTonight {
         bars.append(
           tone.bar(x: x + step * 0.1, width: step * 0.8, y: place.y, height: place.height))
       } else {
         bars.append(
           .element(
-            .rect, .classes("before"), Attribute("x", Words.percent(x + step * 0.1)),
-            Attribute("width", Words.percent(step * 0.8)), Attribute("y", place.y),
+            .rect, .classes("before"), Attribute("x", Phrasing.percent(x + step * 0.1)),
+            Attribute("width", Phrasing.percent(step * 0.8)), Attribute("y", place.y),
             Attribute("height", place.height)))
       }
     }
@@ -122,8 +122,8 @@ struct NightsSection {
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
         return [
-          slot.day + (slot.isTonight ? " (this one)" : ""), Words.grouped(night.captures),
-          Words.grouped(night.failed), Words.decimal((night.hours * 10).rounded() / 10),
+          slot.day + (slot.isTonight ? " (this one)" : ""), Phrasing.grouped(night.captures),
+          Phrasing.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
         ]
       })
   }

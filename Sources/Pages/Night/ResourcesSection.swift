@@ -26,16 +26,17 @@ struct ResourcesSection {
     let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.wallSeconds
     guard seconds > 0 else { return nil }
     let count = report.captures.count { $0.outcome != nil }
-    var facts = fact("Work", Words.duration(seconds))
+    var facts = fact("Work", Phrasing.duration(seconds))
     if count > 0 {
       facts.append(
-        fact("Captures per hour", Words.decimal((Double(count) * 36_000 / seconds).rounded() / 10)))
+        fact(
+          "Captures per hour", Phrasing.decimal((Double(count) * 36_000 / seconds).rounded() / 10)))
     }
     if report.totals.frames > 0 {
       facts.append(
         fact(
           "Frames per second",
-          Words.decimal((Double(report.totals.frames) * 10 / seconds).rounded() / 10)))
+          Phrasing.decimal((Double(report.totals.frames) * 10 / seconds).rounded() / 10)))
     }
     return facts
   }
@@ -44,7 +45,7 @@ struct ResourcesSection {
     let free = report.free
     let share = free.totalBytes.flatMap { total in
       total > 0
-        ? " of \(ByteCount.text(total)) (\(Words.decimal((Double(free.bytes) / Double(total) * 100).rounded())) %)"
+        ? " of \(ByteCount.text(total)) (\(Phrasing.decimal((Double(free.bytes) / Double(total) * 100).rounded())) %)"
         : nil
     }
     var facts = fact("Free", ByteCount.text(free.bytes) + (share ?? ""))
@@ -56,7 +57,7 @@ struct ResourcesSection {
       fact(
         "Full in",
         forecast.nightsUntilFull.map {
-          $0 > 3_650 ? "more than ten years" : Words.count(Int($0), "night")
+          $0 > 3_650 ? "more than ten years" : Phrasing.count(Int($0), "night")
         } ?? "not known: nothing was written"))
     return facts
   }
@@ -78,8 +79,8 @@ struct ResourcesSection {
         for capture in slow {
           Markup.element(.tr) {
             Markup.element(.td) { names.link(capture) }
-            Markup.element(.td, .classes("n")) { Words.duration(capture.seconds ?? 0) }
-            Markup.element(.td, .classes("n")) { capture.frames.map(Words.grouped) ?? "" }
+            Markup.element(.td, .classes("n")) { Phrasing.duration(capture.seconds ?? 0) }
+            Markup.element(.td, .classes("n")) { capture.frames.map(Phrasing.grouped) ?? "" }
           }
         }
       }

@@ -74,12 +74,12 @@ struct TimelineSection {
     let total = sums.reduce(0, +)
     let parts = zip(sums, Self.tones).filter { $0.0 > 0 }.map { "\($0.0) \($0.1.words)" }
     var text =
-      "\(Words.count(total, "attempt")) between \(LocalTime(seconds: range.lowerBound).text) and \(LocalTime(seconds: range.upperBound).text)"
+      "\(Phrasing.count(total, "attempt")) between \(LocalTime(seconds: range.lowerBound).text) and \(LocalTime(seconds: range.upperBound).text)"
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }
     text += "."
     let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
-      .map { "\(Words.duration(union($0.value))) for \(Self.what($0.key))" }
-    if !waits.isEmpty { text += " Waited \(Words.list(waits))." }
+      .map { "\(Phrasing.duration(union($0.value))) for \(Self.what($0.key))" }
+    if !waits.isEmpty { text += " Waited \(Phrasing.list(waits))." }
     return text
   }
 
@@ -111,8 +111,8 @@ struct TimelineSection {
     for wait in activity.waits.prefix(200) {
       let x = bins.x(wait.from)
       let place = [
-        Attribute("x", Words.percent(x)),
-        Attribute("width", Words.percent(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
+        Attribute("x", Phrasing.percent(x)),
+        Attribute("width", Phrasing.percent(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
         Attribute("height", Int(Self.height)),
       ]
       parts.append(.element(.rect, place + [.classes("gap")]))
@@ -125,8 +125,8 @@ struct TimelineSection {
         top -= height
         parts.append(
           tone.tone.bar(
-            x: Double(index) * step + step * 0.08, width: step * 0.84, y: Words.decimal(top),
-            height: Words.decimal(height)))
+            x: Double(index) * step + step * 0.08, width: step * 0.84, y: Phrasing.decimal(top),
+            height: Phrasing.decimal(height)))
       }
     }
     return .element(
@@ -140,7 +140,7 @@ struct TimelineSection {
       for (place, anchor) in [(0.0, "start"), (0.5, "middle"), (1.0, "end")] {
         let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
         Markup.element(
-          .text, .classes("soft"), Attribute("x", Words.percent(100 * place)),
+          .text, .classes("soft"), Attribute("x", Phrasing.percent(100 * place)),
           Attribute("y", Int(Self.height) + 18), Attribute("text-anchor", anchor)
         ) { bins.end - bins.start > 86_400 ? time.text : time.clock }
       }
@@ -188,7 +188,7 @@ struct TimelineSection {
         ] + used.map { _ in "" })
     }
     return FoldedTable.folded(
-      "The timeline in figures, by \(Words.duration(bins.step))",
+      "The timeline in figures, by \(Phrasing.duration(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }
 }

@@ -69,7 +69,7 @@ extension ArtifactRecord {
   /// does not tell parameters from other values. Cost: one canonical JSON and its SHA-256.
   public var isSound: Bool? {
     guard recorded != nil else { return nil }
-    let listed = Ingredients(
+    let listed = FingerprintInputs(
       uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
     return (try? listed.fingerprint()) == fingerprint
   }

@@ -39,7 +39,8 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var problems: [String] = []
 
   public init(
-    stage: String, ingredients: Ingredients, recorded: [String: JSONValue], outputs: [OutputEntry],
+    stage: String, ingredients: FingerprintInputs, recorded: [String: JSONValue],
+    outputs: [OutputEntry],
     started: String, finished: String, seconds: Double, cpuSeconds: Double,
     peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning],
     problems: [String] = [], program: ProgramIdentity? = nil

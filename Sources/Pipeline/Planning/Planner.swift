@@ -206,8 +206,8 @@ public struct Planner: Sendable {
   /// What a stage would be made from, given the output digests of its inputs.
   public func ingredients(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
-  ) -> Ingredients {
-    Ingredients(
+  ) -> FingerprintInputs {
+    FingerprintInputs(
       uses: stage.kind.name, version: stage.kind.version, libraries: facts.libraries,
       parameters: parameters[stage.name] ?? stage.parameters.json,
       inputs: ArtifactRecord.Inputs(

@@ -71,7 +71,7 @@ extension Decision {
   ///
   /// - Parameter planned: `inputs.artifacts` is taken from `upstream`, not from here.
   public init(
-    published: PublishedArtifact?, planned: Ingredients, upstream: [String: PlannedInput],
+    published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
     isForced: Bool
   ) {
     if isForced {
@@ -132,7 +132,9 @@ extension Decision {
   }
 
   /// Whether `record` has the fingerprint of `planned`, read from the artifacts that it lists.
-  private static func hasFingerprint(_ record: ArtifactRecord, of planned: Ingredients) -> Bool {
+  private static func hasFingerprint(_ record: ArtifactRecord, of planned: FingerprintInputs)
+    -> Bool
+  {
     var planned = planned
     planned.inputs.artifacts = record.inputs.artifacts
     return (try? planned.fingerprint()) == record.fingerprint
@@ -149,7 +151,7 @@ extension Decision {
   }
 
   private static func changedParameters(
-    _ record: ArtifactRecord, _ planned: Ingredients
+    _ record: ArtifactRecord, _ planned: FingerprintInputs
   ) -> [String] {
     if record.parameters == planned.parameters { return [] }
     var names = Set(planned.parameters.keys)

@@ -41,7 +41,7 @@ final class CaptureRun {
   private var demanded: Set<String> = []
   /// Stages that were asked to stop because of a limit of their own.
   private var stopping: Set<String> = []
-  private var pulse = Pulse(everySeconds: 0.25)
+  private var pulse = Throttle(everySeconds: 0.25)
 
   init(
     _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition,
@@ -164,8 +164,8 @@ final class CaptureRun {
       unusableInputs: Set(unusable), expectedInputs: Set(expected),
       isDemanded: demanded.contains(name),
       log: log, place: options.outputPlace, program: options.program)
-    if JobCrew.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
-      var result = closed(stage, .failed, Shortage.ofThreads.description)
+    if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
+      var result = closed(stage, .failed, ResourceExhaustion.ofThreads.description)
       result.verdict = FailureTable.verdict(.ourselves, .shortage)
       mailbox.put(.ended(name, result))
     }

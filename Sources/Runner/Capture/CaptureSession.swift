@@ -38,7 +38,7 @@ struct CaptureSession {
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
-      summary: summary, folder: recognition.folder, shelf: ArtifactShelf(layout, scratch: scratch),
+      summary: summary, folder: recognition.folder, shelf: ArtifactStore(layout, scratch: scratch),
       digests: digests, verify: verify)
   }
 

@@ -39,7 +39,7 @@ struct CaptureTask: Sendable {
       defer { withExtendedLifetime(lock) {} }
       let watch = LockWatch(
         output, attempt: attempt,
-        spared: try Sweeping(output: output, attempt: attempt).perform(), clock: clock,
+        spared: try StagingCleanup(output: output, attempt: attempt).perform(), clock: clock,
         events: events)
       let scratch = try ScratchFolder(options, run: run, capture: target.layout.name)
       defer { ScratchFolder.clear(options, run: run, capture: target.layout.name) }
@@ -66,7 +66,7 @@ struct CaptureTask: Sendable {
       if outcome.report.outcome == .done { try? output.notes.remove(NotesFile.triageName) }
       return outcome
     } catch {
-      let verdict = FailureJudge(
+      let verdict = FailureClassifier(
         output: target.layout.root, capture: target.recognition.folder
       ).verdict(error)
       var outcome = CaptureOutcome(

@@ -8,13 +8,13 @@ struct FactsCollector: Sendable {
   let summary: CaptureSummary
   /// The capture's.
   let folder: FilePath
-  let shelf: ArtifactShelf
+  let shelf: ArtifactStore
   let digests: DigestCache
   /// Whether outputs are compared by digest, not by size only.
   let verify: Bool
 
   init(
-    summary: CaptureSummary, folder: FilePath, shelf: ArtifactShelf, digests: DigestCache,
+    summary: CaptureSummary, folder: FilePath, shelf: ArtifactStore, digests: DigestCache,
     verify: Bool
   ) {
     self.summary = summary
@@ -27,7 +27,7 @@ struct FactsCollector: Sendable {
   /// For a capture whose description is all that is at hand.
   init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
     self.init(
-      summary: summary, folder: folder, shelf: ArtifactShelf(layout),
+      summary: summary, folder: folder, shelf: ArtifactStore(layout),
       digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 

@@ -66,7 +66,7 @@ struct JobRunner: Sendable {
   let isDemanded: Bool
   let log: LogFile
   /// Where results must go; `nil`: wherever the path leads.
-  let place: OutputPlace?
+  let place: OutputGuard?
   /// The build that the record names.
   let program: ProgramIdentity?
 
@@ -75,8 +75,8 @@ struct JobRunner: Sendable {
     ScratchFolder.takes(stage) ? collector.shelf.scratch ?? output : output
   }
   private var isInScratch: Bool { home.layout != output.layout }
-  private var judge: FailureJudge {
-    FailureJudge(
+  private var judge: FailureClassifier {
+    FailureClassifier(
       output: layout.root, capture: capture.folder, scratch: collector.shelf.scratch?.layout.root)
   }
 
@@ -294,7 +294,7 @@ struct JobRunner: Sendable {
   }
 
   private func work(
-    _ ingredients: Ingredients, _ inputs: [String: InputArtifact], _ start: Double,
+    _ ingredients: FingerprintInputs, _ inputs: [String: InputArtifact], _ start: Double,
     _ listing: InputListing?
   ) throws -> ArtifactRecord {
     try cancellation.check()
@@ -353,7 +353,7 @@ struct JobRunner: Sendable {
   /// Writes down that there is nothing to do with these inputs, so that no later run tries it again, and
   /// takes away what an earlier one published: a folder of a stage that does not apply is absent.
   private func takeNote(
-    of reason: StageDoesNotApply, _ ingredients: Ingredients, _ start: Double
+    of reason: StageDoesNotApply, _ ingredients: FingerprintInputs, _ start: Double
   ) throws {
     try? home.existingStaging()?.remove(stagingName)
     try checkInputsUnchanged(
@@ -373,7 +373,7 @@ struct JobRunner: Sendable {
   /// Nobody may have touched the files that were read: those of the capture since it was opened, those
   /// that parameters name since they were digested.
   private func checkInputsUnchanged(
-    _ ingredients: Ingredients, _ externalFiles: [String: FilePath], _ listing: InputListing?
+    _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?
   ) throws {
     func changed(_ path: FilePath) -> FileError {
       FileError(

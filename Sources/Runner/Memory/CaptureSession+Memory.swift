@@ -9,9 +9,9 @@ extension CaptureSession {
   /// stage: a killed run leaves a memo as well.
   func remember(_ source: PipelineSource?, in output: CaptureOutput) throws {
     guard let inputs else { return }
-    try CaptureMemo(
+    try CaptureCache(
       capture, recognition, summary: collector.summary, inputs: inputs,
-      pipeline: source ?? CaptureMemo(of: layout)?.pipeline
+      pipeline: source ?? CaptureCache(of: layout)?.pipeline
     ).write(to: output)
   }
 
@@ -35,7 +35,7 @@ extension CaptureSession {
         summary: collector.summary, warnings: capture.warnings, inputs: inputs,
         document: FileStamp(of: layout.captureDocument),
         onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
-        pipeline: CaptureMemo.digest(of: CaptureMemo(of: layout)?.pipeline)),
+        pipeline: CaptureCache.digest(of: CaptureCache(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(memo: memo),
       (try? output.notes.contents(of: layout.indexName)) != .some(bytes)
@@ -58,7 +58,7 @@ extension CaptureSession {
     for stage in pipeline.stages {
       for file in [layout.record(stage.name), layout.removedRecord(stage.name)] {
         guard let stamp = FileStamp(of: file),
-          let record = ArtifactShelf.read(ArtifactRecord.self, file, layout),
+          let record = ArtifactStore.read(ArtifactRecord.self, file, layout),
           record.problem(of: stage.name) == nil
         else { continue }
         records[stage.name] = RecordIndex.Entry(

@@ -61,7 +61,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   ) -> Bool {
     for (name, kind) in open.entries() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
-      if Bystanders.contains(name) { continue }
+      if IgnoredFiles.contains(name) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }

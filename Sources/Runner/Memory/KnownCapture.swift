@@ -10,7 +10,7 @@ public struct KnownCapture: Sendable {
   public var warnings: [CaptureWarning]
   /// The capture's.
   let folder: FilePath
-  let shelf: ArtifactShelf
+  let shelf: ArtifactStore
   let digests: DigestCache
   /// `capture.json` as the last run left it.
   let document: FileStamp?
@@ -41,7 +41,7 @@ public struct KnownCapture: Sendable {
     if let index {
       core = index.core
     } else {
-      guard let memo = CaptureMemo(of: layout) else { return nil }
+      guard let memo = CaptureCache(of: layout) else { return nil }
       core = RecordIndex.Core(
         summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
     }
@@ -55,7 +55,7 @@ public struct KnownCapture: Sendable {
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, folder: recognition.folder,
-      shelf: ArtifactShelf(layout, index: index),
+      shelf: ArtifactStore(layout, index: index),
       digests: DigestCache(
         layout.digestCache, capture: recognition.folder, known: index?.digests ?? [:],
         unchanged: core.inputs.stamps),

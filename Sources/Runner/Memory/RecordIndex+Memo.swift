@@ -5,7 +5,7 @@ import Storage
 
 /// The part of an index that comes from the memo.
 extension RecordIndex {
-  static func put(_ core: Core, _ writer: inout NoteWriter) throws {
+  static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
     put(core.summary, &writer)
     try putJSON(core.summary.lacking ?? [], &writer)
     try putJSON(core.warnings, &writer)
@@ -22,7 +22,7 @@ extension RecordIndex {
     writer.put(core.pipeline?.hex)
   }
 
-  static func core(_ reader: inout NoteReader) throws -> Core {
+  static func core(_ reader: inout CacheDecoder) throws -> Core {
     var summary = try summary(&reader)
     summary.lacking = try json([StreamClaim].self, &reader) ?? []
     let warnings = try json([CaptureWarning].self, &reader) ?? []
@@ -40,7 +40,7 @@ extension RecordIndex {
       pipeline: try reader.optionalText().map(Digest.init(hex:)))
   }
 
-  private static func put(_ summary: CaptureSummary, _ writer: inout NoteWriter) {
+  private static func put(_ summary: CaptureSummary, _ writer: inout CacheEncoder) {
     writer.put(summary.id)
     writer.put(summary.family.rawValue)
     writer.put(summary.readerVersion)
@@ -70,7 +70,7 @@ extension RecordIndex {
     if let facts = summary.exports { put(facts, &writer) }
   }
 
-  private static func put(_ facts: ExportFacts, _ writer: inout NoteWriter) {
+  private static func put(_ facts: ExportFacts, _ writer: inout CacheEncoder) {
     for count in [facts.pictures, facts.timedPictures, facts.poses, facts.intrinsics] {
       writer.put(count)
     }
@@ -82,7 +82,7 @@ extension RecordIndex {
     for flag in [facts.isMirrored, facts.isRegistered, facts.hasPosition] { writer.put(flag) }
   }
 
-  private static func facts(_ reader: inout NoteReader) throws -> ExportFacts {
+  private static func facts(_ reader: inout CacheDecoder) throws -> ExportFacts {
     ExportFacts(
       pictures: try reader.int(), timedPictures: try reader.int(), poses: try reader.int(),
       intrinsics: try reader.int(),
@@ -93,8 +93,8 @@ extension RecordIndex {
       isRegistered: try reader.bool(), hasPosition: try reader.bool())
   }
 
-  private static func summary(_ reader: inout NoteReader) throws -> CaptureSummary {
-    func part(_ reader: inout NoteReader) throws -> CapturePart {
+  private static func summary(_ reader: inout CacheDecoder) throws -> CaptureSummary {
+    func part(_ reader: inout CacheDecoder) throws -> CapturePart {
       guard let part = CapturePart(rawValue: try reader.text()) else { throw DamagedNote() }
       return part
     }
@@ -126,13 +126,13 @@ extension RecordIndex {
   }
 
   /// Lists that are mostly empty, as JSON.
-  static func putJSON(_ values: some Encodable & Collection, _ writer: inout NoteWriter) throws {
+  static func putJSON(_ values: some Encodable & Collection, _ writer: inout CacheEncoder) throws {
     writer.put(values.isEmpty ? [] : try JSONText.canonical(values))
   }
 
   /// `nil` for an empty list.
   static func json<Value: Decodable>(
-    _ type: Value.Type, _ reader: inout NoteReader
+    _ type: Value.Type, _ reader: inout CacheDecoder
   ) throws -> Value? {
     let bytes = try reader.raw()
     return bytes.isEmpty ? nil : try JSONDecoder().decode(type, from: Data(bytes))

@@ -4,7 +4,7 @@ import Storage
 
 /// Records of artifacts in an index.
 extension RecordIndex {
-  static func put(_ record: ArtifactRecord, _ writer: inout NoteWriter) throws {
+  static func put(_ record: ArtifactRecord, _ writer: inout CacheEncoder) throws {
     writer.put(record.schema)
     writer.put(record.stage)
     writer.put(record.uses)
@@ -34,7 +34,7 @@ extension RecordIndex {
     try putJSON(record.problems, &writer)
   }
 
-  static func record(_ reader: inout NoteReader, _ pool: ParameterPool) throws -> ArtifactRecord {
+  static func record(_ reader: inout CacheDecoder, _ pool: ParameterPool) throws -> ArtifactRecord {
     let schema = try reader.int()
     let stage = try reader.text()
     let uses = try reader.text()
@@ -63,12 +63,12 @@ extension RecordIndex {
       problems: try json([String].self, &reader) ?? [], libraries: libraries, program: program)
   }
 
-  private static func put(_ texts: [String: String], _ writer: inout NoteWriter) throws {
+  private static func put(_ texts: [String: String], _ writer: inout CacheEncoder) throws {
     writer.put(texts.isEmpty ? [] : try JSONText.canonical(texts))
   }
 
-  private static func put(_ inputs: ArtifactRecord.Inputs, _ writer: inout NoteWriter) {
-    func put(_ digests: [String: Digest], _ writer: inout NoteWriter) {
+  private static func put(_ inputs: ArtifactRecord.Inputs, _ writer: inout CacheEncoder) {
+    func put(_ digests: [String: Digest], _ writer: inout CacheEncoder) {
       writer.list(digests.sorted { $0.key < $1.key }) { writer, entry in
         writer.put(entry.key)
         writer.put(entry.value)
@@ -86,8 +86,8 @@ extension RecordIndex {
     }
   }
 
-  private static func inputs(_ reader: inout NoteReader) throws -> ArtifactRecord.Inputs {
-    func digests(_ reader: inout NoteReader) throws -> [String: Digest] {
+  private static func inputs(_ reader: inout CacheDecoder) throws -> ArtifactRecord.Inputs {
+    func digests(_ reader: inout CacheDecoder) throws -> [String: Digest] {
       Dictionary(try reader.list { (try $0.text(), try $0.digest()) }) { first, _ in first }
     }
     let artifacts = try digests(&reader)

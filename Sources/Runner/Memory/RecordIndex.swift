@@ -61,7 +61,7 @@ extension RecordIndex {
   ///
   /// - Parameter device: as earlier builds wrote it; for tests.
   func encoded(memo: FileStamp, device: Int64? = nil) throws -> [UInt8] {
-    var writer = NoteWriter()
+    var writer = CacheEncoder()
     writer.device = device
     writer.put(device == nil ? Self.format : Self.formatWithDevices)
     writer.put(memo)
@@ -89,12 +89,12 @@ extension RecordIndex {
   }
 
   /// Behind the stamp of the memo.
-  private static func reader(_ bytes: [UInt8], memo: FileStamp) throws -> NoteReader {
+  private static func reader(_ bytes: [UInt8], memo: FileStamp) throws -> CacheDecoder {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()
     }
-    var reader = NoteReader(bytes, in: 0..<count)
+    var reader = CacheDecoder(bytes, in: 0..<count)
     let found = try reader.integer()
     reader.hasDevices = found == formatWithDevices
     guard found == format || reader.hasDevices, try reader.stamp() == memo else {

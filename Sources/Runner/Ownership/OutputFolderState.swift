@@ -11,7 +11,7 @@ enum OutputFolderState: Sendable {
   case vacant
   case owned(OwnerRecord)
   /// Made by a version of this program that kept no owner: the place is that of its memo.
-  case remembered(CaptureMemo)
+  case remembered(CaptureCache)
   /// Made by a version that kept neither: the place is that of its `capture.json`.
   case described(path: String, id: String)
   /// Not provably ours; why.
@@ -43,7 +43,7 @@ enum OutputFolderState: Sendable {
     let notes = OpenFolder(CaptureOutput.notesName, in: folder)
     if let notes {
       if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
-      if let memo = CaptureMemo(of: layout) { return .remembered(memo) }
+      if let memo = CaptureCache(of: layout) { return .remembered(memo) }
     }
     let entries: [(name: String, kind: OpenFolder.Kind)]
     do throws(Errno) {
@@ -74,7 +74,7 @@ enum OutputFolderState: Sendable {
   private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
     names.contains { name in
       !FileSystem.isLink(layout.artifact(name))
-        && ArtifactShelf.read(ArtifactRecord.self, layout.record(name), layout)?.stage == name
+        && ArtifactStore.read(ArtifactRecord.self, layout.record(name), layout)?.stage == name
     }
   }
 

@@ -24,7 +24,7 @@ struct OwnerRecord: Hashable, Sendable, Codable {
     self.content = content
   }
 
-  init(_ memo: CaptureMemo) {
+  init(_ memo: CaptureCache) {
     id = memo.id
     family = memo.family
     folder = memo.folder

@@ -24,7 +24,7 @@ public struct ArtifactMark: Hashable, Sendable, Codable {
   /// to date, in its order; removed intermediates as well. For whoever has made them, on the machine that
   /// did: others may not see them yet. Cost: a record per stage is read.
   public static func all(of report: CaptureReport, in layout: OutputLayout) -> [ArtifactMark] {
-    let shelf = ArtifactShelf(layout)
+    let shelf = ArtifactStore(layout)
     return report.stages.filter(\.outcome.isUsable).compactMap { shelf.record($0.stage) }
       .map { ArtifactMark($0) }
   }

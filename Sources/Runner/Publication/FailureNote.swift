@@ -14,7 +14,7 @@ struct FailureNote: Codable, Sendable {
 
   /// The note of the last attempt, if that failed.
   static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
-    ArtifactShelf.read(FailureNote.self, layout.failureNote(stage), layout)
+    ArtifactStore.read(FailureNote.self, layout.failureNote(stage), layout)
   }
 
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The

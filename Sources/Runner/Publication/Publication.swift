@@ -9,7 +9,7 @@ import SystemPackage
 
 /// Makes a finished staging folder the artifact, in steps of which each leaves either the old artifact,
 /// none, or the new one. Whoever next holds the lock heals what a kill between two steps left
-/// (`Sweeping`).
+/// (`StagingCleanup`).
 struct Publication {
   enum Step: CaseIterable {
     /// Everything the stage wrote is on disk: one flush, not one per file.

@@ -40,7 +40,7 @@ extension ExaminedCapture {
 }
 
 /// The place that an output folder was made from, as far as it is noted.
-public struct NotedPlace: Hashable, Sendable {
+public struct RecordedLocation: Hashable, Sendable {
   /// As the capture was called before it became a folder name.
   public var id: String
   public var family: CaptureFamily?
@@ -103,7 +103,7 @@ public struct InputStamp: Hashable, Sendable {
     guard let listing = InputListing(recognition, nowNanoseconds: nowNanoseconds),
       stem == nil || !listing.entries.isEmpty
     else { return nil }
-    var writer = NoteWriter()
+    var writer = CacheEncoder()
     for entry in listing.entries {
       writer.put(entry.name)
       writer.put(entry.stamp)

@@ -41,7 +41,7 @@ public final class OutputExaminer: Sendable {
 
   /// The pipeline that `memo`'s capture is compared with, and a word about it where it is not the noted
   /// one. Throws `SettingError` for a setting that the pipeline does not know.
-  public func pipeline(_ memo: CaptureMemo?) throws -> (PipelineDefinition, note: String?) {
+  public func pipeline(_ memo: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
     func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
       try settings.reduce(pipeline) { try $0.setting($1) }
     }
@@ -81,7 +81,7 @@ public final class OutputExaminer: Sendable {
   public func examine(
     _ layout: OutputLayout, at place: Recognition? = nil
   ) throws -> ExaminedCapture {
-    let memo = CaptureMemo(of: layout)
+    let memo = CaptureCache(of: layout)
     let (pipeline, note) = try pipeline(memo)
     var examined = ExaminedCapture(layout: layout, memo: memo, pipeline: pipeline)
     examined.notes = note.map { [$0] } ?? []
@@ -124,7 +124,7 @@ public final class OutputExaminer: Sendable {
   /// Where the input is gone: as if it were what the artifacts were made from.
   private func fillFromRecords(_ examined: inout ExaminedCapture) {
     examined.isInputGone = true
-    let shelf = ArtifactShelf(examined.layout)
+    let shelf = ArtifactStore(examined.layout)
     if let memo = examined.memo {
       examined.pipeline = examined.pipeline.suited(
         to: memo.summary, Selection(), known: shelf.known)
@@ -143,7 +143,7 @@ public final class OutputExaminer: Sendable {
 
   /// The capture behind an output folder, if it is still there: as noted, else behind the path in
   /// `capture.json`.
-  private func recognition(_ layout: OutputLayout, _ memo: CaptureMemo?) -> Recognition? {
+  private func recognition(_ layout: OutputLayout, _ memo: CaptureCache?) -> Recognition? {
     if let memo {
       guard let listing = try? FolderListing(of: FilePath(text: memo.folder)) else { return nil }
       return captures.recognize(listing).first { memo.isAbout($0) }
@@ -163,7 +163,7 @@ public final class OutputExaminer: Sendable {
       .first { $0.id == document.id }
   }
 
-  private func path(_ layout: OutputLayout, _ memo: CaptureMemo?) -> String? {
+  private func path(_ layout: OutputLayout, _ memo: CaptureCache?) -> String? {
     memo?.folder ?? Document(layout)?.path
   }
 
@@ -173,7 +173,7 @@ public final class OutputExaminer: Sendable {
     var path: String
 
     init?(_ layout: OutputLayout) {
-      guard let document = ArtifactShelf.read(Document.self, layout.captureDocument, layout) else {
+      guard let document = ArtifactStore.read(Document.self, layout.captureDocument, layout) else {
         return nil
       }
       self = document
@@ -184,7 +184,7 @@ public final class OutputExaminer: Sendable {
 /// One capture as it stands in an output folder.
 public struct ExaminedCapture: Sendable {
   public var layout: OutputLayout
-  public var memo: CaptureMemo?
+  public var memo: CaptureCache?
   public var pipeline: PipelineDefinition
   /// `nil` when the input is gone.
   public var recognition: Recognition?
@@ -197,7 +197,7 @@ public struct ExaminedCapture: Sendable {
   /// `nil` when the input is gone.
   var collector: FactsCollector?
 
-  init(layout: OutputLayout, memo: CaptureMemo?, pipeline: PipelineDefinition) {
+  init(layout: OutputLayout, memo: CaptureCache?, pipeline: PipelineDefinition) {
     self.layout = layout
     self.memo = memo
     self.pipeline = pipeline

@@ -146,7 +146,7 @@ extension StageExplanation {
   }
 
   private static func parameters(
-    _ record: ArtifactRecord?, _ planned: Ingredients, _ secrets: Set<String>
+    _ record: ArtifactRecord?, _ planned: FingerprintInputs, _ secrets: Set<String>
   ) -> [Comparison] {
     var names = Set(planned.parameters.keys)
     if let record, record.recorded != nil { names.formUnion(record.parameters.keys) }
@@ -161,7 +161,7 @@ extension StageExplanation {
 
   /// Only those that count.
   private static func libraries(
-    _ record: ArtifactRecord?, _ planned: Ingredients
+    _ record: ArtifactRecord?, _ planned: FingerprintInputs
   ) -> [Comparison] {
     let recorded = record?.libraries ?? [:]
     return Set(recorded.keys).union(planned.libraries.keys).sorted().map { name in
@@ -178,7 +178,7 @@ extension StageExplanation {
 
   private static func inputs(
     _ stage: StageDefinition, _ capture: ExaminedCapture, _ record: ArtifactRecord?,
-    _ planned: Ingredients, _ upstream: [String: Digest?]
+    _ planned: FingerprintInputs, _ upstream: [String: Digest?]
   ) -> [Input] {
     func input(
       _ kind: Input.Kind, _ name: String, _ source: String, _ old: String?, _ new: String?

@@ -7,7 +7,7 @@ struct RunningWorker {
   var child: ChildProcess?
   var instructions: LineWriter?
   let log: LogFile
-  var trace = CaptureTrace()
+  var trace = PartialReport()
   var outcome: CaptureOutcome?
   /// When each running stage must have ended, on the monotonic clock.
   var deadlines: [String: Deadline] = [:]

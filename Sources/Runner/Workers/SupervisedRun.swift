@@ -22,11 +22,11 @@ final class SupervisedRun {
   private let clock: RunClock
   private let options: RunOptions
 
-  private var ledger: RunLedger
-  private let desk: AdmissionDesk
+  private var ledger: RunReportBuilder
+  private let desk: AdmissionCoordinator
   private let pool: WorkerPool
   private let memoryLimitBytes: Int64
-  private let survey: Survey
+  private let survey: UpToDateCheck
   /// Indices of captures of which nothing is known yet.
   private var unseen: [Int]
   /// Captures that are being looked at; `nil` while none are.
@@ -56,7 +56,7 @@ final class SupervisedRun {
 
   init(
     _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    supply: (any TargetSupply)? = nil, desk: AdmissionDesk? = nil, run: String,
+    supply: (any TargetSupply)? = nil, desk: AdmissionCoordinator? = nil, run: String,
     events: any EventSink, interruption: Interruption
   ) {
     self.supervisor = supervisor
@@ -67,16 +67,16 @@ final class SupervisedRun {
     self.interruption = interruption
     clock = supervisor.batch.clock
     var options = supervisor.batch.options
-    options.outputPlace = OutputPlace(options.output)
+    options.outputPlace = OutputGuard(options.output)
     self.options = options
-    ledger = RunLedger(targets, declined: declined, run: run, clock: clock, events: events)
+    ledger = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
     let desk = desk ?? supervisor.makeDesk()
     self.desk = desk
     memoryLimitBytes = Self.memoryLimitBytes(
       options.memoryBytes, desk, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
       known: supply == nil ? targets.count : options.cores)
     pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
-    survey = Survey(supervisor.batch, targets)
+    survey = UpToDateCheck(supervisor.batch, targets)
     unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
     isWorkLikely = FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline)
     // Beside the first look: they load what they need while it goes on.
@@ -85,7 +85,7 @@ final class SupervisedRun {
 
   /// An equal part of what the user gives; without a word of the user, all that the machine has.
   private static func memoryLimitBytes(
-    _ given: Int64?, _ desk: AdmissionDesk, needed: Int64, known: Int
+    _ given: Int64?, _ desk: AdmissionCoordinator, needed: Int64, known: Int
   ) -> Int64 {
     guard let given else { return desk.memoryBytes }
     let atOnce = min(desk.cores, known, max(1, Int(clamping: given / max(1, needed))))
@@ -95,7 +95,7 @@ final class SupervisedRun {
   /// What other threads tell the one that decides.
   private enum Notice: Sendable {
     case worker(Int, WorkerReport)
-    case surveyed([Survey.Finding])
+    case surveyed([UpToDateCheck.Finding])
   }
 
   func execute() -> RunReport {
@@ -212,7 +212,7 @@ final class SupervisedRun {
     return true
   }
 
-  private var reasonToStartNothing: RunLedger.SkipReason? {
+  private var reasonToStartNothing: RunReportBuilder.SkipReason? {
     if interruption.isRequested { return .interrupted }
     return options.failFast && ledger.hasFailed ? .failFast : nil
   }
@@ -230,7 +230,7 @@ final class SupervisedRun {
     if !JobThread.start(look) { look() }
   }
 
-  private func hear(_ findings: [Survey.Finding]) {
+  private func hear(_ findings: [UpToDateCheck.Finding]) {
     let seen = Set(findings.map(\.index))
     // Those that an interrupt has kept from being looked at.
     unseen = (looking ?? []).filter { !seen.contains($0) } + unseen
@@ -261,7 +261,7 @@ final class SupervisedRun {
     }
   }
 
-  private func skipWaiting(_ why: RunLedger.SkipReason) {
+  private func skipWaiting(_ why: RunReportBuilder.SkipReason) {
     for index in waiting + unseen + short.takeAll().compactMap({ Int($0) }) {
       ledger.skip(index, why)
     }

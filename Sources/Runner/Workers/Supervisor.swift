@@ -39,8 +39,8 @@ public struct Supervisor: Sendable {
   public static let videoFlag = "--video"
 
   /// What all workers together may use, for one run or for several side by side.
-  public func makeDesk() -> AdmissionDesk {
-    AdmissionDesk(
+  public func makeDesk() -> AdmissionCoordinator {
+    AdmissionCoordinator(
       Admission(
         cores: batch.options.cores,
         memoryBytes: batch.options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
@@ -61,7 +61,7 @@ public struct Supervisor: Sendable {
   ///
   /// - Parameter desk: that of runs that go on at the same time.
   public func run(
-    supply: any TargetSupply, desk: AdmissionDesk? = nil, run: String, events: any EventSink,
+    supply: any TargetSupply, desk: AdmissionCoordinator? = nil, run: String, events: any EventSink,
     interruption: Interruption
   ) -> RunReport {
     let watch = SupervisedRun(

@@ -42,7 +42,7 @@ public enum Worker {
     let budget = CoreBudget(cores: order.options.cores, share: order.share)
     if order.options.jobName != nil { outliveCancellation() }
     DescriptorLimit.original = order.descriptorLimit
-    HelperTeam.mostAtOnce = order.share
+    HelperThreads.mostAtOnce = order.share
     // What must always work, before anything else.
     let isListening = listen(lines, interruption, budget, clock)
     let isWatching =
@@ -53,8 +53,10 @@ public enum Worker {
         }
       } ?? true
     do throws(FileError) {
-      guard isListening, isWatching, JobCrew.shared != nil else { throw Shortage.ofThreads }
-      try Shortage.checkDescriptors(forCores: order.share)
+      guard isListening, isWatching, ThreadPool.shared != nil else {
+        throw ResourceExhaustion.ofThreads
+      }
+      try ResourceExhaustion.checkDescriptors(forCores: order.share)
     } catch {
       var outcome = CaptureOutcome(
         order.target.report(.failed, error.description, cause: .machine),
@@ -80,7 +82,7 @@ public enum Worker {
         switch try? JSONDecoder().decode(WorkerInstruction.self, from: Data(line)) {
         case .share(let cores):
           budget.resize(to: cores)
-          HelperTeam.mostAtOnce = cores
+          HelperThreads.mostAtOnce = cores
         case .stop(let seconds): interruption.request(graceSeconds: seconds, clock: clock)
         case nil: break
         }

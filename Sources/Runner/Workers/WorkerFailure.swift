@@ -29,7 +29,7 @@ struct WorkerFailure {
     var verdict: FailureVerdict {
       switch self {
       case .notStarted(let error):
-        return FailureJudge.verdict(error, .ourselves)
+        return FailureClassifier.verdict(error, .ourselves)
       case .ended(let end):
         switch end.way {
         // As the system's loader ends a program: a library is missing.
@@ -49,7 +49,7 @@ struct WorkerFailure {
   }
 
   let target: CaptureTarget
-  let trace: CaptureTrace
+  let trace: PartialReport
   let run: String
   let options: RunOptions
   let clock: RunClock
@@ -114,7 +114,7 @@ struct WorkerFailure {
           attempt: attempt)
       }
     }
-    _ = try? Sweeping(output: output, attempt: attempt).perform()
+    _ = try? StagingCleanup(output: output, attempt: attempt).perform()
     output.tidy()
   }
 }

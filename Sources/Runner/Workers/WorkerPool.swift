@@ -57,7 +57,7 @@ final class WorkerPool: Sendable {
       return one.assignment.put(assignment)
     }
     if !JobThread.start({ [self] in serve(assignment, startedBefore: nil) }) {
-      report(.failed(Shortage.ofThreads))
+      report(.failed(ResourceExhaustion.ofThreads))
     }
   }
 

@@ -48,7 +48,7 @@ enum Completion {
 
   /// Codes, and files, since a capture may stand there too.
   static let captureOrCode = CompletionKind.custom { _, _, prefix in
-    names(CodeBook.entries.map(\.code), prefix) + files(prefix, endings: [""])
+    names(CodeReference.entries.map(\.code), prefix) + files(prefix, endings: [""])
   }
 
   /// Faults of the family that is named.

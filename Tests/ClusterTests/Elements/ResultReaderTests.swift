@@ -18,8 +18,8 @@ struct ResultReaderTests {
     _ = try HeldFolder.making(following: files.results)
   }
 
-  private static let lines: [ElementLine] = [
-    .begin(ElementBegin(element: 3, job: "7_3", host: "node1", cores: 2, memoryBytes: 1 << 30)),
+  private static let lines: [ArrayTaskLine] = [
+    .begin(ArrayTaskBegin(element: 3, job: "7_3", host: "node1", cores: 2, memoryBytes: 1 << 30)),
     .event(RunEvent(.captureStarted, time: "2026-11-22T10:00:00.000Z", capture: "a")),
     .capture(
       CaptureLine(
@@ -27,14 +27,14 @@ struct ResultReaderTests {
         outcome: CaptureOutcome(
           CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .done)),
         peakMemoryBytes: 5, seconds: 1.5, artifacts: [])),
-    .end(ElementEnd(.outOfTime, left: ["b"], message: "late")),
+    .end(ArrayTaskEnd(.outOfTime, left: ["b"], message: "late")),
   ]
 
   private func bytes() throws -> [UInt8] {
     try Self.lines.flatMap { try JSONText.canonical($0) + [UInt8(ascii: "\n")] }
   }
 
-  private static func word(_ line: ElementLine) -> String {
+  private static func word(_ line: ArrayTaskLine) -> String {
     switch line {
     case .begin(let begin): "begin \(begin.job)"
     case .event(let event): "event \(event.kind.rawValue)"

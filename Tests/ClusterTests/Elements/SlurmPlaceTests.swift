@@ -6,7 +6,7 @@ import Testing
 struct SlurmPlaceTests {
   @Test("Its number, its name, and what it may use")
   func whole() {
-    let place = ElementPlace(slurm: [
+    let place = TaskEnvironment(slurm: [
       "SLURM_ARRAY_JOB_ID": "123", "SLURM_ARRAY_TASK_ID": "45", "SLURM_JOB_ID": "168",
       "SLURM_CPUS_PER_TASK": "4", "SLURM_MEM_PER_NODE": "4000", "SLURMD_NODENAME": "node17",
     ])
@@ -19,8 +19,8 @@ struct SlurmPlaceTests {
 
   @Test("Outside of a job it is the element with index 0, with what the machine has")
   func outside() {
-    let place = ElementPlace(slurm: [:])
-    #expect(place == ElementPlace(index: 0, job: "0", cores: nil, memoryBytes: nil))
+    let place = TaskEnvironment(slurm: [:])
+    #expect(place == TaskEnvironment(index: 0, job: "0", cores: nil, memoryBytes: nil))
   }
 
   static let odd: [(String, [String: String])] = [
@@ -34,8 +34,8 @@ struct SlurmPlaceTests {
   @Test("What cannot be is not believed", arguments: odd.indices)
   func nonsense(_ index: Int) {
     let (name, environment) = Self.odd[index]
-    let place = ElementPlace(slurm: environment)
+    let place = TaskEnvironment(slurm: environment)
     #expect(
-      place == ElementPlace(index: 0, job: "0", cores: nil, memoryBytes: nil), "\(name)")
+      place == TaskEnvironment(index: 0, job: "0", cores: nil, memoryBytes: nil), "\(name)")
   }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("From elements to arrays")
 struct ArrayPlanTests {
-  static func element(_ seconds: Int, memory: Int64 = 1) -> ElementPlan {
-    ElementPlan(
+  static func element(_ seconds: Int, memory: Int64 = 1) -> ArrayTaskPlan {
+    ArrayTaskPlan(
       captures: [0], costSeconds: 1,
       request: JobRequest(cores: 1, memoryBytes: memory, timeSeconds: seconds),
       captureRequest: JobRequest(cores: 1, memoryBytes: memory, timeSeconds: 60))

@@ -15,8 +15,8 @@ struct LiveElementTests {
     return element
   }
 
-  private static let begin = ElementLine.begin(
-    ElementBegin(element: 3, job: "7_3", host: "node1", cores: 1, memoryBytes: nil))
+  private static let begin = ArrayTaskLine.begin(
+    ArrayTaskBegin(element: 3, job: "7_3", host: "node1", cores: 1, memoryBytes: nil))
 
   @Test("Records that lag do not make it wait again")
   func lag() {
@@ -54,7 +54,7 @@ struct LiveElementTests {
 
   @Test("A second life of an element takes nothing back that was done")
   func twoLives() {
-    func line(_ outcome: CaptureReport.Outcome, _ codes: Set<Int>) -> ElementLine {
+    func line(_ outcome: CaptureReport.Outcome, _ codes: Set<Int>) -> ArrayTaskLine {
       .capture(
         CaptureLine(
           name: "a",
@@ -65,7 +65,7 @@ struct LiveElementTests {
     var element = element()
     element.hear(Self.begin, atSeconds: 0)
     element.hear(line(.done, []), atSeconds: 1)
-    element.hear(.end(ElementEnd(.done)), atSeconds: 2)
+    element.hear(.end(ArrayTaskEnd(.done)), atSeconds: 2)
     element.hear(Self.begin, atSeconds: 3)
     #expect(element.end == nil)
     element.hear(line(.skipped, [ExitStatus.locked]), atSeconds: 4)
@@ -79,7 +79,7 @@ struct LiveElementTests {
     element.hear(Self.begin, atSeconds: 100)
     #expect(!element.isWorthAsking(quietSeconds: 60, atSeconds: 130))
     #expect(element.isWorthAsking(quietSeconds: 60, atSeconds: 161))
-    element.hear(.end(ElementEnd(.done)), atSeconds: 162)
+    element.hear(.end(ArrayTaskEnd(.done)), atSeconds: 162)
     #expect(element.isWorthAsking(quietSeconds: 60, atSeconds: 162))
     element.task = nil
     #expect(!element.isWorthAsking(quietSeconds: 60, atSeconds: 162))

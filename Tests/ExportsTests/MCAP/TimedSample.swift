@@ -128,7 +128,7 @@ struct TimedSample {
     }
     let record = try ArtifactRecord(
       stage: name,
-      ingredients: Ingredients(
+      ingredients: FingerprintInputs(
         uses: name, version: 1, parameters: [:],
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: [:], outputs: staging.outputs, started: "", finished: "", seconds: 0,

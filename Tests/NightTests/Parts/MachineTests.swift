@@ -7,7 +7,7 @@ import Testing
 @testable import Night
 
 @Suite("Room on the disk")
-struct DiskRoomTests {
+struct FreeSpaceRuleTests {
   private static let GiB: Int64 = 1 << 30
 
   @Test(
@@ -18,7 +18,7 @@ struct DiskRoomTests {
       (Int64.max, Int64.max, true),
     ])
   func bytes(free: Int64, total: Int64, isEnough: Bool) {
-    #expect(DiskRoom(bytes: free, totalBytes: total).isEnough == isEnough)
+    #expect(FreeSpaceRule(bytes: free, totalBytes: total).isEnough == isEnough)
   }
 
   @Test(
@@ -28,7 +28,7 @@ struct DiskRoomTests {
       (1, 100, false), (0, 10, false), (1, 10, true), (nil, nil, true),
     ] as [(Int64?, Int64?, Bool)])
   func inodes(free: Int64?, total: Int64?, isEnough: Bool) {
-    let room = DiskRoom(
+    let room = FreeSpaceRule(
       bytes: 2 * Self.GiB, totalBytes: 10 * Self.GiB, inodes: free, totalInodes: total)
     #expect(room.isEnough == isEnough)
   }
@@ -36,13 +36,13 @@ struct DiskRoomTests {
   @Test("is that of the file system, also for a folder that is not made yet")
   func free() throws {
     let folder = try TemporaryFolder()
-    let there = try #require(DiskRoom.free(of: folder.path))
-    let later = try #require(DiskRoom.free(of: folder.path.appending("a/b/c")))
+    let there = try #require(FreeSpaceRule.free(of: folder.path))
+    let later = try #require(FreeSpaceRule.free(of: folder.path.appending("a/b/c")))
     #expect(there.totalBytes == later.totalBytes && there.totalBytes > 0)
     #expect(there.bytes <= there.totalBytes)
-    #expect(DiskRoom.free(of: "") != nil)
-    #expect(DiskRoom.free(of: "no-such-folder/x") != nil)
-    #expect(DiskRoom.free(of: "/dev/null/x") == nil)
+    #expect(FreeSpaceRule.free(of: "") != nil)
+    #expect(FreeSpaceRule.free(of: "no-such-folder/x") != nil)
+    #expect(FreeSpaceRule.free(of: "/dev/null/x") == nil)
   }
 }
 

@@ -32,12 +32,12 @@ struct StagingNamesTests {
     }
     try write("1", "x.csv")
     try write("2", "depth/0.bin")
-    let first = try #require(PlaceStamp(of: place))
+    let first = try #require(FolderSignature(of: place))
     try write("junk", ".DS_Store")
     try write("{}", ".upload.json")
-    #expect(PlaceStamp(of: place) == first)
+    #expect(FolderSignature(of: place) == first)
     try write("3", "depth/1.bin")
-    let second = try #require(PlaceStamp(of: place))
+    let second = try #require(FolderSignature(of: place))
     #expect(second != first)
     // The same content, size and time in a new file.
     let file = place.appending("x.csv").string
@@ -46,10 +46,10 @@ struct StagingNamesTests {
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.moveItem(atPath: file + "2", toPath: file)
     try FileManager.default.setAttributes([.modificationDate: date as Any], ofItemAtPath: file)
-    #expect(PlaceStamp(of: place) != second)
+    #expect(FolderSignature(of: place) != second)
     try write("", ".x.csv.Ab12Cd")
-    #expect(PlaceStamp(of: place)?.isTransferring == true)
-    #expect(PlaceStamp(of: folder.path.appending("nothing")) == nil)
+    #expect(FolderSignature(of: place)?.isTransferring == true)
+    #expect(FolderSignature(of: folder.path.appending("nothing")) == nil)
   }
 
   @Test("Marks of senders")

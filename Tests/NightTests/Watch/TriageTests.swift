@@ -110,10 +110,10 @@ struct TriageTests {
     let program = ProgramIdentity(version: "1", commit: "a", libraries: [:])
     let other = ProgramIdentity(version: "1", commit: "b", libraries: [:])
     let keys = [
-      Triage.key(PlaceStamp(text: "x"), program: program, pipeline: "p"),
-      Triage.key(PlaceStamp(text: "y"), program: program, pipeline: "p"),
-      Triage.key(PlaceStamp(text: "x"), program: other, pipeline: "p"),
-      Triage.key(PlaceStamp(text: "x"), program: program, pipeline: "q"),
+      Triage.key(FolderSignature(text: "x"), program: program, pipeline: "p"),
+      Triage.key(FolderSignature(text: "y"), program: program, pipeline: "p"),
+      Triage.key(FolderSignature(text: "x"), program: other, pipeline: "p"),
+      Triage.key(FolderSignature(text: "x"), program: program, pipeline: "q"),
     ]
     #expect(Set(keys).count == 4)
   }

@@ -104,12 +104,12 @@ struct ShownFrameTests {
       color: color(240, 180), aligned: depth(240), depthWidth: 80, most: (240, 240))
     let colors = FalseColor(of: [depth(240)])
     let pair = try #require(PreviewPicture.compose(frame, colors))
-    var sheet = LookSheet(columns: 2)
+    var sheet = PreviewSheet(columns: 2)
     sheet.title = ["a title", "and a second line"]
     sheet.cells = [
-      LookSheet.Cell(label: "frame 0", pictures: [pair]),
-      LookSheet.Cell(label: "none", pictures: []),
-      LookSheet.Cell(label: "frame 2", pictures: [pair, pair]),
+      PreviewSheet.Cell(label: "frame 0", pictures: [pair]),
+      PreviewSheet.Cell(label: "none", pictures: []),
+      PreviewSheet.Cell(label: "frame 2", pictures: [pair, pair]),
     ]
     sheet.scale = colors
     sheet.notes = ["note: one"]

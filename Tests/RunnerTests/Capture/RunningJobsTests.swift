@@ -94,7 +94,7 @@ struct RunningJobsTests {
 
   @Test("What is to be done every so often is due by the clock, however often it is asked for")
   func pulse() {
-    var pulse = Pulse(everySeconds: 0.25)
+    var pulse = Throttle(everySeconds: 0.25)
     let due = [10, 10.1, 10.2, 10.25, 10.3, 10.5, 12, 12.1].filter { pulse.isDue(atSeconds: $0) }
     #expect(due == [10.25, 10.5, 12])
   }

@@ -107,7 +107,7 @@ struct FailureTableTests {
       ("/usr/bin/ls", "start", .program), ("pipe", "make", .ourselves),
     ] as [(FilePath, String, FailureSide)])
   func side(path: FilePath, operation: String, side: FailureSide) {
-    let judge = FailureJudge(output: "/out", capture: "/in/a")
+    let judge = FailureClassifier(output: "/out", capture: "/in/a")
     #expect(judge.side(of: FileError(.ioError, path: path, operation: operation)) == side)
   }
 
@@ -117,10 +117,10 @@ struct FailureTableTests {
       var contentFile: FilePath?
     }
     let folder = try TestFolder()
-    let here = FailureJudge(output: "/out", capture: folder.path)
+    let here = FailureClassifier(output: "/out", capture: folder.path)
     #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input))
     #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
-    let gone = FailureJudge(output: "/out", capture: folder.path.appending("gone"))
+    let gone = FailureClassifier(output: "/out", capture: folder.path.appending("gone"))
     #expect(gone.verdict(Damage()).cause == .machine)
     #expect(here.verdict(StageFailure("no", isTemporary: true)).mayPass)
     #expect(here.verdict(StageFailure("no", cause: .input)).cause == .input)

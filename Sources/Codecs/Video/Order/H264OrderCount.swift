@@ -9,7 +9,7 @@ struct H264OrderCount {
   private var previousForgot = false
 
   /// The place of the picture or field that begins with this slice.
-  mutating func place(_ head: H264SliceHeader, _ set: H264Sequence) -> PicturePlace {
+  mutating func place(_ head: H264SliceHeader, _ set: H264Sequence) -> DisplayPosition {
     if head.startsSequence {
       sequence += 1
       (previousHigh, previousLow, previousOffset) = (0, 0, 0)
@@ -39,17 +39,17 @@ struct H264OrderCount {
       previousLow = head.isField && head.isBottom ? 0 : fields.top - least
       previousOffset = 0
       previousFrameNumber = 0
-      return PicturePlace(sequence: sequence, order: 0)
+      return DisplayPosition(sequence: sequence, order: 0)
     }
-    return PicturePlace(sequence: sequence, order: min(fields.top, fields.bottom))
+    return DisplayPosition(sequence: sequence, order: min(fields.top, fields.bottom))
   }
 
   /// The place of a key picture of which no more is known.
-  mutating func restart() -> PicturePlace {
+  mutating func restart() -> DisplayPosition {
     sequence += 1
     (previousHigh, previousLow, previousOffset, previousFrameNumber) = (0, 0, 0, 0)
     previousForgot = false
-    return PicturePlace(sequence: sequence, order: 0)
+    return DisplayPosition(sequence: sequence, order: 0)
   }
 
   private mutating func counted(
@@ -94,11 +94,11 @@ struct H264OrderCount {
 }
 
 /// When a picture is shown: pictures of a sequence by order, sequences one after the other.
-struct PicturePlace: Hashable, Comparable {
+struct DisplayPosition: Hashable, Comparable {
   var sequence: Int
   var order: Int
 
-  static func < (a: PicturePlace, b: PicturePlace) -> Bool {
+  static func < (a: DisplayPosition, b: DisplayPosition) -> Bool {
     (a.sequence, a.order) < (b.sequence, b.order)
   }
 }

@@ -82,7 +82,7 @@ struct HEVCOrderCount {
     let layer = unit.dropFirst().first.map { Int($0 & 7) } ?? 1
     if layer == 1, ![0, 2, 4, 6, 7, 8, 9].contains(type) { previousOrder = order }
     if (type == 8 || type == 9), skipsLeading { picture.isHidden = true }
-    picture.place = PicturePlace(sequence: sequence, order: order)
+    picture.place = DisplayPosition(sequence: sequence, order: order)
     return picture
   }
 
@@ -146,7 +146,7 @@ struct PictureExtent: Hashable, Sendable {
 /// What the head of a coded picture tells.
 struct CodedPicture: Hashable {
   /// `nil` where the head is damaged.
-  var place: PicturePlace?
+  var place: DisplayPosition?
   var size: PictureExtent?
   /// Never shown: meant for reference only, not decodable from where the stream begins, or the second
   /// field of a picture.

@@ -24,7 +24,8 @@ public struct PictureOrder: Hashable, Sendable {
   ///   - ticks: presentation times of the pictures, or empty.
   ///   - isReordered: `false` where display order is known to be decoding order.
   init(
-    places: [PicturePlace?], ticks: [Int64] = [], offsets: [Int64] = [], isReordered: Bool = true,
+    places: [DisplayPosition?], ticks: [Int64] = [], offsets: [Int64] = [],
+    isReordered: Bool = true,
     hiddenPackets: [Int] = []
   ) {
     count = places.count
@@ -43,7 +44,7 @@ public struct PictureOrder: Hashable, Sendable {
   /// Of pictures that are shown as they are decoded, or by their times where the codec may reorder them.
   init(ticks: [Int64], mayReorder: Bool) {
     self.init(
-      places: ticks.map { PicturePlace(sequence: 0, order: Int($0)) }, isReordered: mayReorder)
+      places: ticks.map { DisplayPosition(sequence: 0, order: Int($0)) }, isReordered: mayReorder)
   }
 
   /// The rank of the picture that is decoded as number `picture`.
@@ -61,7 +62,7 @@ public struct PictureOrder: Hashable, Sendable {
   }
 
   /// Pictures in the order in which they are shown; `nil` when it is that of decoding.
-  private static func displayOrder(_ places: [PicturePlace?], _ ticks: [Int64]) -> [Int]? {
+  private static func displayOrder(_ places: [DisplayPosition?], _ ticks: [Int64]) -> [Int]? {
     let known = places.indices.filter { places[$0] != nil }
     let isTimed = ticks.count == places.count
     // Without a single place the times are all there is.

@@ -37,7 +37,7 @@ final class PictureProbe {
     _ wanted: Set<Int>, of track: Int, in file: FilePath
   ) throws(VideoError) -> Set<Int> {
     let reader = try ContainerReader(MediaInput(file))
-    guard let stream = reader.stream(track), let box = PacketBox() else { return [] }
+    guard let stream = reader.stream(track), let box = PacketHandle() else { return [] }
     reader.select(track)
     let packet = box.packet
     var damaged = Set<Int>()
@@ -53,7 +53,7 @@ final class PictureProbe {
       let bytes = [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
       if wanted.contains(number) {
         left -= 1
-        let codec = try CodecBox(stream: stream, reorderingDelay: 0, file: file, threads: 1)
+        let codec = try CodecHandle(stream: stream, reorderingDelay: 0, file: file, threads: 1)
         let isWhole = try isWhole(bytes, behind: isKey ? [] : key, codec, file)
         if !isWhole || isConstant(bytes) { damaged.insert(number) }
       }
@@ -63,7 +63,7 @@ final class PictureProbe {
   }
 
   private static func isWhole(
-    _ unit: [UInt8], behind key: [UInt8], _ codec: CodecBox, _ file: FilePath
+    _ unit: [UInt8], behind key: [UInt8], _ codec: CodecHandle, _ file: FilePath
   ) throws(VideoError) -> Bool {
     if !key.isEmpty { _ = try send(key, to: codec, file) }
     let messages = codec.contentMessages
@@ -76,7 +76,7 @@ final class PictureProbe {
   private func isWhole(_ index: Int) throws(VideoError) -> Bool {
     guard let unit = try bytes(of: index), !Self.isConstant(unit), let number = entries[index].sets
     else { return false }
-    let codec = try CodecBox(
+    let codec = try CodecHandle(
       parameterSets: parameterSets[number], reorderingDelay: 0, file: input.file, threads: 1)
     var key: [UInt8]?
     if !entries[index].isKey,
@@ -88,7 +88,7 @@ final class PictureProbe {
   }
 
   private static func send(
-    _ unit: [UInt8], to codec: CodecBox, _ file: FilePath
+    _ unit: [UInt8], to codec: CodecHandle, _ file: FilePath
   ) throws(VideoError) -> Bool {
     guard av_new_packet(codec.packet, Int32(clamping: unit.count)) >= 0,
       let data = codec.packet.pointee.data

@@ -1,11 +1,11 @@
 /// Finds places for pictures whose heads are damaged, from what their neighbors leave free.
 struct PlaceDamage {
-  private var places: [PicturePlace?]
+  private var places: [DisplayPosition?]
 
   /// A picture is shown at most 16 pictures before or after its turn; who says more is damaged.
   private static let farthest = 32
 
-  init(_ places: [PicturePlace?]) {
+  init(_ places: [DisplayPosition?]) {
     self.places = places
     dropOutliers()
   }
@@ -13,7 +13,7 @@ struct PlaceDamage {
   /// Places that no decoder could keep: two pictures at one place, or far from the neighbors.
   private mutating func dropOutliers() {
     guard zip(places, places.dropFirst()).contains(where: { isOdd($0, $1) }) else { return }
-    var met = Set<PicturePlace>()
+    var met = Set<DisplayPosition>()
     for index in places.indices {
       guard let place = places[index] else { continue }
       if !met.insert(place).inserted { places[index] = nil }
@@ -28,7 +28,7 @@ struct PlaceDamage {
     }
   }
 
-  private func isOdd(_ a: PicturePlace?, _ b: PicturePlace?) -> Bool {
+  private func isOdd(_ a: DisplayPosition?, _ b: DisplayPosition?) -> Bool {
     guard let a, let b else { return true }
     return b <= a
   }
@@ -36,7 +36,7 @@ struct PlaceDamage {
   /// Puts each picture without place behind the one that is shown just before it by the times.
   mutating func fill(from ticks: [Int64]) {
     // Room between neighbors.
-    places = places.map { $0.map { PicturePlace(sequence: $0.sequence, order: 2 * $0.order) } }
+    places = places.map { $0.map { DisplayPosition(sequence: $0.sequence, order: 2 * $0.order) } }
     let known = places.indices.filter { places[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
     for index in places.indices where places[index] == nil {
       var (low, high) = (0, known.count)
@@ -46,19 +46,19 @@ struct PlaceDamage {
       }
       let neighbor = low > 0 ? places[known[low - 1]] : known.first.flatMap { places[$0] }
       places[index] = neighbor.map {
-        PicturePlace(sequence: $0.sequence, order: $0.order + (low > 0 ? 1 : -1))
+        DisplayPosition(sequence: $0.sequence, order: $0.order + (low > 0 ? 1 : -1))
       }
     }
   }
 
   /// The places, with a free one of its sequence for each picture that has none: where the steps between
   /// the others leave a gap, else behind all that were decoded before.
-  func filled() -> [PicturePlace] {
+  func filled() -> [DisplayPosition] {
     guard places.contains(where: { $0 == nil }) else { return places.compactMap(\.self) }
     var gaps = freePlaces()
-    var result: [PicturePlace] = []
+    var result: [DisplayPosition] = []
     result.reserveCapacity(places.count)
-    var latest = PicturePlace(
+    var latest = DisplayPosition(
       sequence: places.lazy.compactMap(\.self).first?.sequence ?? 0, order: -1)
     for place in places {
       if let place {
@@ -69,7 +69,7 @@ struct PlaceDamage {
       let sequence = latest.sequence
       if let free = gaps[sequence]?.first {
         gaps[sequence]?.removeFirst()
-        result.append(PicturePlace(sequence: sequence, order: free))
+        result.append(DisplayPosition(sequence: sequence, order: free))
       } else {
         result.append(latest)
       }

@@ -1,0 +1,274 @@
+import Captures
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Puts the report of a night together from what an output tells.
+public struct NightReportBuilder: Sendable {
+  private let view: OutputSnapshot
+  private let selection: RunSelection
+  private let runs: [RunEntry]
+  /// The latest attempt at each capture in these runs.
+  private let attempts: [String: (attempt: RunEntry.Attempt, run: RunEntry)]
+
+  /// Throws when no run is meant.
+  public init(_ view: OutputSnapshot, _ selection: RunSelection) throws(RunSelection.Problem) {
+    self.view = view
+    self.selection = selection
+    runs = try selection.runs(of: view)
+    var attempts: [String: (attempt: RunEntry.Attempt, run: RunEntry)] = [:]
+    for run in runs {
+      for attempt in run.attempts where selection.includes(attempt, of: run) {
+        // Being left out tells less than what happened before.
+        if !attempt.isWork, attempts[attempt.capture] != nil { continue }
+        attempts[attempt.capture] = (attempt, run)
+      }
+    }
+    self.attempts = attempts
+  }
+
+  /// The captures that the report lists, those that need a person first.
+  public struct Listed: Sendable {
+    public var row: CaptureRow
+    public var capture: NightCapture
+  }
+
+  /// - Parameters:
+  ///   - program: that reports, for outputs without runs.
+  ///   - host: the same.
+  public func report(program: ProgramIdentity, host: String) -> (NightReport, [Listed]) {
+    let newest = view.runs.last
+    var report = NightReport(
+      from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
+      pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
+    report.runs = runs.map(\.id)
+    let listed = listed.sorted(by: Self.isBefore)
+    report.captures = listed.map(\.capture)
+    report.unrecognized = unrecognized
+    report.watch = view.watch
+    report.totals = totals(report.captures)
+    report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
+    report.devices = NightHistory.devices(view.rows)
+    report.timeline = NightHistory.timeline(
+      runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
+    return (report, listed)
+  }
+
+  // MARK: Time
+
+  private var from: String {
+    switch selection {
+    case .since(let start): UTCText.text(nanoseconds: start)
+    case .run: runs.first?.started ?? UTCText.text(nanoseconds: view.now)
+    }
+  }
+
+  private var to: String {
+    switch selection {
+    case .since: UTCText.text(nanoseconds: view.now)
+    case .run:
+      runs.last.map { $0.finished ?? $0.lastEvent ?? $0.started }
+        ?? UTCText.text(nanoseconds: view.now)
+    }
+  }
+
+  // MARK: Captures
+
+  /// Every one that a selected run touched, and every one that waits now or is quarantined.
+  private var listed: [Listed] {
+    var found: [Listed] = []
+    var seen: Set<String> = []
+    for row in view.rows {
+      let touched = attempts[row.id]
+      // A failed one of a watcher waits for its next attempt, or for a person.
+      let waits =
+        [.arriving, .incomplete, .queued, .running, .quarantined].contains(row.state)
+        || (row.state == .failed && view.watch != nil)
+      guard touched != nil || waits else { continue }
+      seen.insert(row.id)
+      found.append(Listed(row: row, capture: capture(row, touched)))
+    }
+    // What a run was given and has no output folder: places without a capture, captures not started.
+    for (id, touched) in attempts where !seen.contains(id) {
+      guard let history = OutputSnapshot.histories([touched.run])[id] ?? Self.skipped(touched)
+      else {
+        continue
+      }
+      let row = CaptureRow(
+        id: id, standing: CaptureStanding(history), entry: nil, lastRun: history.time,
+        lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,
+        knownPath: touched.attempt.path, isWatched: view.watch != nil,
+        knownWarnings: touched.attempt.warnings,
+        knownShortfalls: touched.attempt.shortfalls ?? [])
+      found.append(Listed(row: row, capture: capture(row, touched)))
+    }
+    return found
+  }
+
+  /// Of exports only: that a family records no depth is no news in every report.
+  private static func inapplicable(_ row: CaptureRow) -> [NightCapture.Inapplicable]? {
+    let stages = (row.entry?.stages ?? []).filter {
+      $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
+    }
+    return stages.isEmpty
+      ? nil
+      : stages.map { NightCapture.Inapplicable(stage: $0.stage, reason: $0.details ?? "") }
+  }
+
+  private static func skipped(
+    _ touched: (attempt: RunEntry.Attempt, run: RunEntry)
+  ) -> CaptureStanding.History? {
+    CaptureStanding.History(
+      latest: touched.attempt, run: touched.run.id, time: touched.run.end, failedInARow: 0,
+      first: touched.run.started)
+  }
+
+  private func capture(
+    _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
+  ) -> NightCapture {
+    var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+    let attempt = touched?.attempt
+    // A run that was killed, or still runs, has not said how it ended.
+    capture.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
+    if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
+    capture.warnings = row.warnings
+    if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+    capture.missing = row.standing.missing
+    capture.cluster = attempt?.cluster
+    capture.failures = failures(row, touched)
+    capture.notApplicable = Self.inapplicable(row)
+    capture.seconds = seconds(row, attempt)
+    capture.frames = row.entry?.timings.map(\.frames).max() ?? row.entry?.frames
+    capture.page = row.entry.map { "\($0.id)/report.html" }
+    capture.path = row.path
+    capture.scene = row.scene
+    capture.device = row.device
+    capture.user = row.entry?.user
+    capture.recordedAt = row.entry?.recordedAt
+    capture.attempts = row.standing.attempts
+    capture.gone = row.standing.gone
+    capture.retryAt = row.standing.retryAt
+    capture.lastRun = row.lastRun
+    capture.since = row.standing.since
+    capture.waitsFor = row.standing.waitsFor
+    capture.remedy = row.remedy
+    capture.command = row.command(output: view.root)
+    return capture
+  }
+
+  private func seconds(_ row: CaptureRow, _ attempt: RunEntry.Attempt?) -> Double? {
+    let latest = attempt ?? view.histories[row.id]?.latest
+    if let latest, let start = latest.started, let end = latest.finished {
+      return UTCText.seconds(from: start, to: end)
+    }
+    return latest?.stageSeconds ?? row.entry?.timings.map(\.seconds).max()
+  }
+
+  private func failures(
+    _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
+  ) -> [NightCapture.Failure] {
+    guard row.state == .failed || row.state == .quarantined else { return [] }
+    let history = view.histories[row.id]
+    let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
+    let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
+    let attempts = max(1, row.standing.attempts)
+    var failures = (attempt?.failures ?? []).map { failure in
+      NightCapture.Failure(
+        stage: failure.stage, message: failure.message, log: log(row.id, failure.stage, run),
+        cause: failure.cause ?? attempt?.cause ?? row.standing.cause, attempts: attempts)
+    }
+    // What decides comes first.
+    if let index = failures.firstIndex(where: { $0.stage == row.standing.stage }), index > 0 {
+      failures.insert(failures.remove(at: index), at: 0)
+    }
+    // A stage fails for its own reason when its input goes; what decides is that it went.
+    if let cause = row.standing.cause, !failures.isEmpty { failures[0].cause = cause }
+    if failures.isEmpty {
+      failures.append(
+        NightCapture.Failure(
+          stage: row.standing.stage,
+          message: row.standing.message ?? attempt?.message ?? "no reason was given",
+          log: log(row.id, row.standing.stage, run), cause: row.standing.cause, attempts: attempts))
+    }
+    return failures
+  }
+
+  /// Relative to the output, if it exists.
+  private func log(_ id: String, _ stage: String?, _ run: String?) -> String? {
+    guard let run else { return nil }
+    var names = stage.map { ["logs/\(id)/\($0).log"] } ?? []
+    names += ["logs/\(id)/worker.log", "logs/\(id).log"]
+    let folder = OpenFolder(view.root.text)?.below("runs/\(run)")
+    for name in names {
+      let above = name.split(separator: "/").dropLast().joined(separator: "/")
+      let last = name.split(separator: "/").last.map(String.init) ?? ""
+      if folder?.below(above)?.stamp(of: last) != nil {
+        return "runs/\(run)/\(name)"
+      }
+    }
+    return nil
+  }
+
+  /// Failed, quarantined and incomplete ones, then those that lack too much, then those with warnings, then
+  /// the rest; each newest first.
+  private static func isBefore(_ a: Listed, _ b: Listed) -> Bool {
+    func rank(_ listed: Listed) -> Int {
+      switch listed.row.state {
+      case .failed: 0
+      case .quarantined: 1
+      case .incomplete: 2
+      case .done, .doneWithWarnings: listed.capture.isShort ? 3 : listed.row.state == .done ? 5 : 4
+      case .running, .queued, .arriving: 5
+      }
+    }
+    let (first, second) = (rank(a), rank(b))
+    if first != second { return first < second }
+    let times = (
+      a.row.lastRun ?? a.row.standing.since ?? "", b.row.lastRun ?? b.row.standing.since ?? ""
+    )
+    return times.0 == times.1 ? a.row.id < b.row.id : times.0 > times.1
+  }
+
+  // MARK: Totals
+
+  private var unrecognized: [RunReport.Unrecognized] {
+    var seen: Set<String> = []
+    return (view.unrecognized + runs.flatMap(\.unrecognized)).filter { folder in
+      seen.insert(folder.path).inserted
+    }
+  }
+
+  private func totals(_ captures: [NightCapture]) -> NightTotals {
+    var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
+    for run in runs {
+      let own = run.attempts.filter { selection.includes($0, of: run) }
+      totals.frames += own.reduce(0) { $0 + $1.frames }
+      totals.bytesWritten += own.reduce(0) { $0 &+ $1.bytesWritten }
+      totals.cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
+      totals.wallSeconds += run.seconds
+    }
+    return totals
+  }
+
+  private static func free(_ root: FilePath) -> NightReport.FreeSpace {
+    var status = statvfs()
+    guard root.withPlatformString({ statvfs($0, &status) }) == 0 else {
+      return NightReport.FreeSpace(bytes: 0, inodes: nil)
+    }
+    func bytes(_ blocks: UInt) -> Int64 {
+      let (count, overflow) = UInt64(blocks).multipliedReportingOverflow(
+        by: UInt64(status.f_frsize))
+      return overflow ? .max : Int64(clamping: count)
+    }
+    return NightReport.FreeSpace(
+      bytes: bytes(status.f_bavail),
+      inodes: status.f_files == 0 ? nil : Int64(clamping: status.f_favail),
+      totalBytes: bytes(status.f_blocks))
+  }
+}

@@ -1,0 +1,127 @@
+import Captures
+import Night
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// An output folder as it stands: every capture that is in it or that a watcher saw, and all runs.
+public struct OutputSnapshot: Sendable {
+  public let root: FilePath
+  /// By id.
+  public var rows: [CaptureRow]
+  /// Oldest first.
+  public let runs: [RunEntry]
+  /// `nil`: no watcher ever looked at anything for this output.
+  public let watch: NightReport.Watch?
+  public let unrecognized: [RunReport.Unrecognized]
+  /// When captures waited for something else than a worker.
+  let holds: [WatchRecord.PauseReason]
+  /// Time of this look: nanoseconds since 1970.
+  public let now: Int64
+  let histories: [String: CaptureStanding.History]
+
+  /// - Parameters:
+  ///   - entries: of captures that have an output folder.
+  ///   - locked: those that a run holds.
+  ///   - record: what the last watcher noted.
+  init(
+    root: FilePath, entries: [CaptureEntry], locked: Set<String>, runs: [RunEntry],
+    record: WatchRecord?, isWatcherAlive: Bool, now: Int64
+  ) {
+    self.root = root
+    self.runs = runs
+    self.now = now
+    histories = Self.histories(runs)
+    let watcher = record.map {
+      CaptureStanding.Watcher(
+        isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
+    }
+    watch = record.map {
+      var watch = NightReport.Watch(
+        alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
+        trouble: $0.stagingTrouble)
+      if isWatcherAlive, let hold = $0.holds.last, hold.to == nil {
+        (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
+      }
+      if !isWatcherAlive, $0.ended == nil { watch.killed = true }
+      return watch
+    }
+    holds = record?.holds ?? []
+    unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
+    var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
+    var rows: [CaptureRow] = []
+    rows.reserveCapacity(entries.count)
+    for entry in entries {
+      let own = waiting[entry.id]?.firstIndex { Self.isAbout($0, entry) }
+      let found = own.flatMap { waiting[entry.id]?.remove(at: $0) }
+      let history = histories[entry.id]
+      rows.append(
+        CaptureRow(
+          id: entry.id,
+          standing: CaptureStanding(
+            entry, isLocked: locked.contains(entry.id), waiting: found, watcher: watcher,
+            history: history),
+          entry: entry, lastRun: history?.time ?? entry.lastPublished, lastRunID: history?.run,
+          firstRun: history?.first ?? entry.lastPublished, pipeline: history?.pipeline,
+          isWatched: record != nil))
+    }
+    let names = Dictionary(
+      entries.compactMap { entry in entry.device.id.map { ($0, entry.deviceText ?? $0) } }
+    ) { _, last in last }
+    for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
+      let history = histories[other.id]
+      var row = CaptureRow(
+        id: other.id,
+        standing: CaptureStanding(other, watcher: watcher, history: history), entry: nil,
+        lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
+        knownFamily: other.family, knownPath: PathText.shown(other.path),
+        knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
+      row.knownDeviceID = other.device
+      row.knownDeviceName = other.device.flatMap { names[$0] }
+      rows.append(row)
+    }
+    self.rows = rows.sorted { $0.id < $1.id }
+  }
+
+  /// Whether what the watcher saw is this capture: another place may have the same name.
+  private static func isAbout(_ waiting: WatchRecord.Waiting, _ entry: CaptureEntry) -> Bool {
+    guard let folder = entry.folder else { return true }
+    return waiting.path == folder || waiting.path == PathText.shown(folder)
+      || waiting.path == entry.path
+      || entry.stem.map { waiting.path == "\(folder)/\($0)" } == true
+  }
+
+  /// STAGING that is not there, or an empty mount point, says nothing about captures.
+  private static func isBlind(_ record: WatchRecord) -> Bool {
+    if record.stagingTrouble != nil { return true }
+    guard let folder = OpenFolder(record.staging) else { return true }
+    return folder.entries().isEmpty
+  }
+
+  /// Where no watcher looks: what the newest run that has ended found.
+  private static func lastUnrecognized(_ runs: [RunEntry]) -> [RunReport.Unrecognized] {
+    (runs.last { $0.finished != nil }?.unrecognized ?? []).filter {
+      FileSystem.exists(FilePath(text: $0.path))
+    }
+  }
+
+  static func histories(_ runs: [RunEntry]) -> [String: CaptureStanding.History] {
+    var found: [String: CaptureStanding.History] = [:]
+    for run in runs {
+      for attempt in run.attempts where attempt.isWork {
+        let time = run.end(of: attempt)
+        let before = found[attempt.capture]
+        let failed = attempt.hasFailed ? (before?.failedInARow ?? 0) + 1 : 0
+        found[attempt.capture] = CaptureStanding.History(
+          latest: attempt, run: run.id, time: time,
+          // An interrupt is neither a failure nor a success.
+          failedInARow: attempt.hasFailed || attempt.outcome == .done
+            ? failed : before?.failedInARow ?? 0,
+          first: before?.first ?? attempt.started ?? run.started,
+          pipeline: run.pipelinePath ?? run.pipeline)
+      }
+    }
+    return found
+  }
+}

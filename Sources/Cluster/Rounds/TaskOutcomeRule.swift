@@ -1,0 +1,301 @@
+import Pipeline
+import Runner
+import Storage
+
+/// Decides about one element from three witnesses: its own results, what the batch system says, and what
+/// lies in the output. Pure.
+public struct TaskOutcomeRule: Sendable {
+  let limits: RoundLimits
+
+  public init(_ limits: RoundLimits) { self.limits = limits }
+
+  public func decide(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    if element.end?.way == .refused {
+      return broken(element, .refused(element.end?.message ?? "it gave no reason"))
+    }
+    if let view = element.view, view.state == .pending, let why = WaitingReason.neverStarts(view) {
+      switch why {
+      case .configuration(let text): return .never(text)
+      case .lost(let text): return lost(element, text)
+      case .failure(let text): return settle(element) { _ in .fail(text, .machine) }
+      }
+    }
+    // Nothing that went well waits for the batch system.
+    if element.isGood { return settle(element) { _ in .believe } }
+    guard let over = element.over else { return missing(element) }
+    return decide(element, over)
+  }
+
+  private func decide(_ element: ArrayTaskFacts, _ over: TaskView.State) -> ArrayTaskDecision {
+    // What is in the results may still be on its way.
+    let isLate = (element.secondsOver ?? 0) >= limits.visibilitySeconds
+    if !isLate, element.captures.contains(where: { $0.outcome != nil && !$0.isVisible }) {
+      return .wait
+    }
+    switch over {
+    case .outOfMemory: return outOfMemory(element)
+    case .failed where element.view?.signal == 9 && element.view?.exitCode == 0:
+      // Sites without control groups kill by polling.
+      return outOfMemory(element)
+    case .timeout: return outOfTime(element)
+    case .lost(let word): return lost(element, word)
+    case .cancelled where element.end?.way != .done:
+      return cancelled(element)
+    case .completed, .cancelled, .unknown:
+      switch element.end?.way {
+      case .done: return settleByLines(element)
+      case .outOfTime: return outOfTime(element)
+      case .cancelled: return cancelled(element)
+      case .refused, nil:
+        return isLate
+          ? lost(element, "no results came within \(Int(limits.visibilitySeconds)) s")
+          : .wait
+      }
+    case .deadline: return brokenDown(element, "was over its deadline")
+    case .failed:
+      if element.end?.way == .done { return settleByLines(element) }
+      return failed(element)
+    case .pending, .running: return .wait
+    }
+  }
+
+  /// The batch system says nothing of it that would help.
+  private func missing(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    if element.end != nil, (element.secondsOver ?? 0) >= limits.causeSeconds {
+      return decide(element, .completed)
+    }
+    if element.end == nil, let gone = element.secondsGone, gone >= limits.goneSeconds {
+      return lost(element, "it left the queue without reporting an end")
+    }
+    return .wait
+  }
+
+  // MARK: Ends
+
+  private func settle(
+    _ element: ArrayTaskFacts, _ ending: ArrayTaskDecision.Ending = .ended,
+    _ decide: (CaptureFacts) -> CaptureDecision
+  ) -> ArrayTaskDecision {
+    .settle(
+      Dictionary(uniqueKeysWithValues: element.captures.map { ($0.name, decide($0)) }), ending)
+  }
+
+  /// A line is believed when what it tells of is there; one that never comes to be seen is not.
+  private func byLine(_ capture: CaptureFacts) -> CaptureDecision? {
+    guard let outcome = capture.outcome else { return nil }
+    if outcome.isLocked { return .later }
+    guard capture.isVisible else {
+      return .fail(
+        "its results were reported, but cannot be seen from here after "
+          + "\(Int(limits.visibilitySeconds)) s: is the output on a disk that all nodes share?",
+        .machine)
+    }
+    return .believe
+  }
+
+  private func settleByLines(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    settle(element) { capture in
+      if capture.outcome?.exceededMemory == true { return more(memoryFor: capture, element) }
+      return byLine(capture) ?? again(capture) { _ in "it had no result" }
+    }
+  }
+
+  private func outOfMemory(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    settle(element) { capture in
+      if let outcome = capture.outcome, outcome.isLocked || !outcome.hasFailed {
+        return byLine(capture) ?? .believe
+      }
+      return more(memoryFor: capture, element)
+    }
+  }
+
+  private func more(memoryFor capture: CaptureFacts, _ element: ArrayTaskFacts) -> CaptureDecision {
+    let asked = max(element.request.memoryBytes, capture.history.memoryBytes)
+    guard asked < limits.maxMemoryBytes else {
+      return .fail(
+        "needed more than \(ByteCount.text(limits.maxMemoryBytes)) of memory; raise slurm.maxMemory",
+        .program)
+    }
+    return again(capture) { history in
+      history.memoryBytes = min(limits.maxMemoryBytes, asked.multiplied(by: 2))
+      history.isAlone = true
+      return "out of memory at \(ByteCount.text(asked)): again with "
+        + ByteCount.text(history.memoryBytes)
+    }
+  }
+
+  private func outOfTime(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    settle(element) { capture in
+      if let decided = byLine(capture) { return decided }
+      guard capture.began else {
+        return again(capture) { _ in "its time was used up before it began" }
+      }
+      let asked = capture.history.timeSeconds
+      guard !capture.published.isEmpty else {
+        return .fail(
+          "did not end within \(Self.minutes(element.request.timeSeconds)); raise slurm.time",
+          .program)
+      }
+      return again(capture) { history in
+        history.timeSeconds = min(limits.maxTimeSeconds, Int64(asked).multiplied(by: 2).asInt)
+        history.isAlone = true
+        return "out of time: again with \(Self.minutes(history.timeSeconds))"
+      }
+    }
+  }
+
+  private func lost(_ element: ArrayTaskFacts, _ word: String) -> ArrayTaskDecision {
+    let node = element.node ?? "an unknown node"
+    return settle(element, .lost("\(word) on \(node)")) { capture in
+      if let decided = byLine(capture) { return decided }
+      guard capture.history.lostOn.count + 1 < limits.losses else {
+        return .fail(
+          "was lost \(limits.losses) times, the last time with \(node) (\(word))", .machine)
+      }
+      return again(capture) { history in
+        history.lostOn.append(node)
+        return "\(word) on \(node): again"
+      }
+    }
+  }
+
+  private func cancelled(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    // Who did it is told by the batch system alone.
+    if element.view?.state != .cancelled, (element.secondsOver ?? 0) < limits.causeSeconds {
+      return .wait
+    }
+    let who = element.view?.cancelledBy.map { "by uid \($0)" } ?? "by somebody"
+    return settle(element) { capture in
+      byLine(capture) ?? .fail("job \(element.task.text) was cancelled \(who)", .machine)
+    }
+  }
+
+  private func failed(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+    let view = element.view
+    if element.begin == nil {
+      switch (view?.exitCode, view?.signal) {
+      case (127, _): return broken(element, .programMissing)
+      // Without accounting there are no codes.
+      case (nil, _) where view?.reason == "NonZeroExitCode": return broken(element, .programMissing)
+      case (nil, _) where view?.reason == "JobLaunchFailure":
+        return broken(element, .logFolderMissing)
+      case (0, 53): return broken(element, .logFolderMissing)
+      case (let code?, 0), (let code?, nil):
+        return broken(element, .exit(code))
+      default: break
+      }
+    }
+    let code = view?.exitCode ?? 0
+    let how =
+      code == 0 ? "was ended by signal \(view?.signal ?? 0)" : "ended with code \(code)"
+    return brokenDown(element, how)
+  }
+
+  /// Once more, then given up.
+  private func brokenDown(_ element: ArrayTaskFacts, _ how: String) -> ArrayTaskDecision {
+    settle(element) { capture in
+      if let decided = byLine(capture) { return decided }
+      guard capture.history.breakdowns == 0 else {
+        var text = "its job \(element.task.text) \(how) on \(element.node ?? "an unknown node")"
+        if !element.log.isEmpty {
+          text += "; the last lines of its log:\n" + element.log.joined(separator: "\n")
+        }
+        return .fail(text, .program)
+      }
+      return again(capture) { history in
+        history.breakdowns += 1
+        return "job \(element.task.text) \(how): again"
+      }
+    }
+  }
+
+  private func broken(_ element: ArrayTaskFacts, _ how: Breakdown) -> ArrayTaskDecision {
+    let text = how.text(on: element.node ?? "the node")
+    return settle(element, .broken(how)) { capture in
+      if let decided = byLine(capture) { return decided }
+      guard capture.history.breakdowns == 0 else { return .fail(text, .machine) }
+      return again(capture) { history in
+        history.breakdowns += 1
+        return text
+      }
+    }
+  }
+
+  private func again(
+    _ capture: CaptureFacts, _ change: (inout CaptureHistory) -> String
+  ) -> CaptureDecision {
+    var history = capture.history
+    history.attempts += 1
+    history.done.formUnion(capture.published)
+    let why = change(&history)
+    return .again(history, why: why)
+  }
+
+  static func minutes(_ seconds: Int) -> String {
+    seconds % 3600 == 0 && seconds > 0
+      ? "\(seconds / 3600) h" : seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
+  }
+}
+
+extension ArrayTaskFacts {
+  /// All lines are there and tell of nothing that a cause would change, and what they tell of can be seen.
+  fileprivate var isGood: Bool {
+    end?.way == .done
+      && captures.allSatisfy { capture in
+        capture.outcome.map { !$0.hasFailed && !$0.isLocked && !$0.exceededMemory } ?? false
+          && capture.isVisible
+      }
+  }
+
+  /// How it is over in the words of the batch system; `nil` while it does not say so.
+  fileprivate var over: TaskView.State? {
+    switch view?.state {
+    case .pending, .running, nil: nil
+    case .unknown where end == nil: nil
+    case let state?: state
+    }
+  }
+}
+
+extension CaptureOutcome {
+  /// Whether somebody else held the capture.
+  var isLocked: Bool { report.outcome == .skipped && codes.contains(ExitStatus.locked) }
+  var hasFailed: Bool { report.outcome == .failed || report.outcome == .blocked }
+}
+
+extension Breakdown {
+  /// What it means and what helps.
+  func text(on node: String) -> String {
+    switch self {
+    case .programMissing:
+      "the program is not visible on \(node), or a 'setup' line failed: put it on a shared disk and "
+        + "name it with 'program' in the profile"
+    case .logFolderMissing:
+      "the folder for logs is not there on \(node) (Slurm's 0:53): the output must lie on a disk that all "
+        + "nodes share, under the same path"
+    case .refused(let why): why
+    case .exit(let code):
+      "the job ended on \(node) with code \(code) before the program began: look at its log, and at "
+        + "'setup' in the profile"
+    }
+  }
+
+  /// Whether two are alike: the same remedy would help.
+  func isLike(_ other: Breakdown) -> Bool {
+    switch (self, other) {
+    case (.programMissing, .programMissing), (.logFolderMissing, .logFolderMissing),
+      (.refused, .refused):
+      true
+    case (.exit(let code), .exit(let otherCode)): code == otherCode
+    default: false
+    }
+  }
+}
+
+extension Int64 {
+  func multiplied(by factor: Int64) -> Int64 {
+    let (product, overflow) = multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+  var asInt: Int { Int(clamping: self) }
+}

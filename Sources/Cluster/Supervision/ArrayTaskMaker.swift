@@ -1,0 +1,74 @@
+import Captures
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Captures that become an element, and what they are expected to take.
+struct ArrayTaskGroup {
+  var captures: [ArrayTaskCapture]
+  var plan: ArrayTaskPlan
+
+  /// Captures that are tried again together: the largest of each that they ask for, times added up.
+  ///
+  /// - Parameter first: its place among the groups it is made with.
+  init(again captures: [ArrayTaskCapture], _ limits: ClusterLimits) {
+    self.captures = captures
+    let one = JobRequest(
+      cores: limits.cores,
+      memoryBytes: captures.map(\.history.memoryBytes).max() ?? limits.memoryBytes,
+      timeSeconds: captures.map(\.history.timeSeconds).max() ?? limits.timeSeconds)
+    var all = one
+    let seconds = captures.reduce(0) { sum, capture in
+      let (more, overflow) = sum.addingReportingOverflow(capture.history.timeSeconds)
+      return overflow ? .max : more
+    }
+    all.timeSeconds = min(limits.maxTimeSeconds, max(60, seconds))
+    plan = ArrayTaskPlan(captures: [], costSeconds: 0, request: all, captureRequest: one)
+  }
+
+  init(_ captures: [ArrayTaskCapture], _ plan: ArrayTaskPlan) {
+    self.captures = captures
+    self.plan = plan
+  }
+}
+
+/// Makes elements of captures: what each is expected to take, and which go together.
+struct ArrayTaskMaker {
+  let batch: BatchRun
+  let limits: ClusterLimits
+  let site: Site
+
+  /// In the order of their numbers, and what the expectation is made from.
+  ///
+  /// - Parameter past: captures that were processed before, of which something can be learned.
+  func groups(
+    _ targets: [CaptureTarget], past: [CaptureTarget]
+  ) -> (groups: [ArrayTaskGroup], basis: CostModel.Basis) {
+    guard !targets.isEmpty else { return ([], .guess) }
+    var sizes = CaptureSizes()
+    let costs = PastCosts(pipeline: batch.pipeline, cores: limits.cores)
+    let model = CostModel(costs.samples(past) { sizes.bytes(of: $0.recognition) })
+    let history = CaptureHistory(memoryBytes: limits.memoryBytes, timeSeconds: limits.timeSeconds)
+    let request = JobRequest(
+      cores: limits.cores, memoryBytes: limits.memoryBytes, timeSeconds: limits.timeSeconds)
+    var basis = CostModel.Basis.guess
+    let captures = targets.enumerated().map { index, target in
+      let expected = model.expectation(
+        family: target.recognition.family.rawValue,
+        inputBytes: sizes.bytes(of: target.recognition))
+      basis = expected.basis
+      return GroupedCapture(index: index, costSeconds: expected.seconds, request: request)
+    }
+    let plans = Grouping.elements(
+      captures,
+      GroupingLimits(
+        group: limits.group, maxTimeSeconds: limits.maxTimeSeconds,
+        maxArraySize: site.maxArraySize, maxQueued: limits.maxQueued))
+    let groups = plans.map { plan in
+      ArrayTaskGroup(
+        plan.captures.map { ArrayTaskCapture(target: targets[$0], history: history) }, plan)
+    }
+    return (groups, basis)
+  }
+}

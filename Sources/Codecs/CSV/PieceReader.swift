@@ -1,0 +1,110 @@
+import Storage
+import SystemPackage
+
+/// The bytes of a text file, read piece by piece at places of one's own choice.
+///
+/// Reading, not mapping: mapped pages of a long table would count as memory of the process.
+struct PieceReader {
+  private enum Source {
+    case file(OpenFile)
+    case bytes([UInt8])
+  }
+
+  private let source: Source
+  /// Bytes of text: without the NUL bytes that a crashed file system leaves at the end.
+  private(set) var count: Int
+
+  /// Opens `path`; folders and devices are refused.
+  init(_ path: FilePath) throws(FileError) {
+    let identity = try FileIdentity(of: path)
+    try InputLimits.bytesOfTable.check(Int(clamping: identity.bytes), of: path)
+    source = .file(try OpenFile(path))
+    count = Int(identity.bytes)
+    try dropTrailingNULs()
+  }
+
+  init(bytes: [UInt8]) {
+    source = .bytes(bytes)
+    count = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
+  }
+
+  /// Fills `room` from byte `offset` on; returns how many bytes there were, 0 at the end.
+  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    let wanted = min(room.count, count - offset)
+    guard wanted > 0 else { return 0 }
+    switch source {
+    case .file(let file):
+      return try file.read(
+        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+    case .bytes(let bytes):
+      room.copyBytes(from: bytes[offset..<offset + wanted])
+      return wanted
+    }
+  }
+
+  private mutating func dropTrailingNULs() throws(FileError) {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while count > 0 {
+      let start = max(0, count - piece.count)
+      let wanted = count - start
+      var got = 0
+      while got < wanted {
+        let more = try piece.readPiece(from: self, at: start + got, into: got..<wanted)
+        guard more > 0 else { break }
+        got += more
+      }
+      if let last = piece[..<got].lastIndex(where: { $0 != 0 }) {
+        count = start + last + 1
+        return
+      }
+      count = start
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Reads into the bytes of `range`; returns how many came.
+  mutating func readPiece(
+    from pieces: PieceReader, at offset: Int, into range: Range<Int>
+  ) throws(FileError) -> Int {
+    var outcome: Result<Int, FileError> = .success(0)
+    withUnsafeMutableBytes { bytes in
+      do throws(FileError) {
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+        outcome = .success(try pieces.read(at: offset, into: room))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+}
+
+/// A file descriptor that closes itself.
+private final class OpenFile: Sendable {
+  private let path: FilePath
+  private let descriptor: FileDescriptor
+
+  init(_ path: FilePath) throws(FileError) {
+    self.path = path
+    do throws(Errno) {
+      descriptor = try EnclosedPaths.openForReading(path)
+    } catch {
+      throw FileError(error, path: path, operation: "open")
+    }
+  }
+
+  deinit {
+    try? descriptor.close()
+  }
+
+  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    do {
+      return try descriptor.read(fromAbsoluteOffset: Int64(offset), into: room)
+    } catch let error as Errno {
+      throw FileError(error, path: path, operation: "read")
+    } catch {
+      throw FileError(kind: .other, path: path, operation: "read", reason: "\(error)")
+    }
+  }
+}

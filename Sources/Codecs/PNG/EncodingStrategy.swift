@@ -1,0 +1,170 @@
+/// How `fast` writes an RGB picture.
+enum FastStrategy: Hashable {
+  /// Paeth and literals.
+  case literals
+  /// Repetitions of gray pixels; even rows are predicted by this.
+  case gray(ScanlineFilter)
+}
+
+/// Chooses how an RGB picture is written: by the bits and the time of each way, estimated from a few groups of
+/// its rows. The same pixels are always written the same way.
+struct EncodingStrategy {
+  /// What a way is estimated to take per 1024 pixels.
+  struct Estimate: Equatable {
+    var way: FastStrategy
+    var bits: Int
+    /// Nanoseconds above what literals take.
+    var time: Int
+
+    /// Bits count as the time that may be spent to save them.
+    var cost: Int { time + bits * EncodingStrategy.timeOf1000Bits / 1000 }
+  }
+
+  /// 20 ms for a megabyte. Every megabyte costs 1 to 2 ms again in checksums, digest and kernel, and is kept
+  /// and read for years.
+  static let timeOf1000Bits = 2500
+  // Measured on two videos and two rendered rooms, and right for six others; one core, Zen 4.
+  /// Per 1024 pixels, and per 1024 tokens of literals and repetitions.
+  private static let grayTime = 400
+  private static let tokenTime = 2300
+  /// Per 1024 pixels, for Paeth in even rows.
+  private static let paethTime = 150
+
+  /// In `compact` Sub must make the gray way this much smaller than Up does, in percent: Up leaves more colors
+  /// that are repeated, which the gray way does not see. On ten videos Sub was better up to 95.8 and Up from
+  /// 95.9 on.
+  private static let subAgainstUp = 96
+
+  /// Rows of a group, and those at its begin that only fill the window.
+  private static let groupRows = 8
+  private static let unseenRows = 2
+  /// One row in so many is in a group, and at least two groups are looked at.
+  private static let fastSampling = 48
+  private static let compactSampling = 24
+  private static let leastGroups = 2
+  /// Below this literals are taken unseen.
+  private static let leastLineBytes = 256
+
+  private let isWide: Bool
+  private var lineMemory: [UInt8] = []
+  private var distances: [UInt16] = []
+  private var steps: [UInt8] = []
+  private var finder = GrayFinder()
+  private var grayCode = GrayCode()
+  private var lineCode = LineCode()
+
+  init(isWide: Bool = GrayFinder.hasWide) {
+    self.isWide = isWide
+  }
+
+  /// All ways of `fast`; none of a picture that is too small to be looked at.
+  static func estimates(of lines: inout Scanlines, isWide: Bool) -> [Estimate] {
+    var choice = EncodingStrategy(isWide: isWide)
+    return choice.isLargeEnough(lines) ? choice.fastEstimates(of: &lines) : []
+  }
+
+  mutating func fastWay(of lines: inout Scanlines) -> FastStrategy {
+    guard isLargeEnough(lines) else { return .literals }
+    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.way ?? .literals
+  }
+
+  /// How even rows are predicted for repetitions of pixels of all colors; `nil` for drawings, which are better
+  /// searched more thoroughly.
+  mutating func compactFilter(of lines: inout Scanlines) -> ScanlineFilter? {
+    if PixelStatistics(evenRowsOf: &lines).isFlat { return nil }
+    guard isLargeEnough(lines) else { return .up }
+    let groups = groups(of: lines, sampling: Self.compactSampling)
+    let sub = gray(.sub, of: &lines, groups).bits
+    let up = gray(.up, of: &lines, groups).bits
+    return sub * 100 < up * Self.subAgainstUp ? .sub : .up
+  }
+
+  private func isLargeEnough(_ lines: Scanlines) -> Bool {
+    lines.lineBytes >= Self.leastLineBytes && lines.height >= Self.leastGroups * Self.groupRows
+  }
+
+  /// All ways of a picture that is large enough.
+  mutating func fastEstimates(of lines: inout Scanlines) -> [Estimate] {
+    let groups = groups(of: lines, sampling: Self.fastSampling)
+    return [
+      literals(of: &lines, groups), gray(.paeth, of: &lines, groups),
+      gray(.sub, of: &lines, groups),
+    ]
+  }
+
+  /// Rows to look at, spread over the picture.
+  private func groups(of lines: Scanlines, sampling: Int) -> [Range<Int>] {
+    let count = max(Self.leastGroups, lines.height / (sampling * Self.groupRows))
+    let room = lines.height - Self.groupRows
+    return (0..<count).map { group in
+      let first = (2 * group + 1) * room / (2 * count) & ~1
+      return first..<first + Self.groupRows
+    }
+  }
+
+  private mutating func literals(
+    of lines: inout Scanlines, _ groups: [Range<Int>]
+  ) -> Estimate {
+    var rows = 0
+    lineCode.count { counts in
+      for group in groups {
+        for y in group.dropFirst(Self.unseenRows) {
+          LineTokens.count(
+            lines.line(y, filter: .paeth), count: lines.lineBytes, period: 1, counts: counts)
+          rows += 1
+        }
+      }
+    }
+    lineCode.make(smoothed: true, period: 1, withPairs: false)
+    return Estimate(
+      way: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
+  }
+
+  private mutating func gray(
+    _ filter: ScanlineFilter, of lines: inout Scanlines, _ groups: [Range<Int>]
+  ) -> Estimate {
+    let width = lines.rowBytes / 3
+    let lineBytes = lines.lineBytes
+    if lineMemory.count < lineBytes + 16 {
+      lineMemory = [UInt8](repeating: 0, count: lineBytes + 16)
+    }
+    if steps.count < width + GrayFinder.slack {
+      steps = [UInt8](repeating: 0, count: width + GrayFinder.slack)
+      distances = [UInt16](repeating: 0, count: width + GrayFinder.slack)
+    }
+    grayCode.beginCounting()
+    finder.begin(width: width)
+    var rows = 0
+    var index = 0
+    for group in groups {
+      // Groups do not find each other's pixels.
+      let floor = index * lineBytes
+      for (place, y) in group.enumerated() {
+        lineMemory.withUnsafeMutableBufferPointer { memory in
+          distances.withUnsafeMutableBufferPointer { distances in
+            steps.withUnsafeMutableBufferPointer { steps in
+              guard let line = memory.baseAddress, let distances = distances.baseAddress,
+                let steps = steps.baseAddress
+              else { return }
+              lines.write(y, filter: y & 1 == 0 ? filter : .up, to: line)
+              finder.find(
+                line + 1, at: index * lineBytes + 1, floor: floor, isWide: isWide,
+                distances: distances, steps: steps)
+              guard place >= Self.unseenRows else { return }
+              grayCode.count(line, width: width, distances: distances, steps: steps)
+              rows += 1
+            }
+          }
+        }
+        index += 1
+      }
+    }
+    grayCode.makeCodes()
+    let counted = grayCode.counted
+    let pixels = rows * width
+    return Estimate(
+      way: .gray(filter), bits: counted.bits * 1024 / pixels,
+      time: Self.grayTime + Self.tokenTime * counted.tokens / pixels
+        + (filter == .paeth ? Self.paethTime : 0))
+  }
+}

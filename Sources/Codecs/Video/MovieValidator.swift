@@ -1,0 +1,165 @@
+import Storage
+
+/// Looks through the boxes of an MP4 or QuickTime file before FFmpeg does, which takes the numbers in
+/// them at their word: tables are set aside for claimed samples, and tracks are compared with each other.
+///
+/// Every number is compared with the size of its box and of the file; what is too large is an error
+/// with the box's place. Cost: 16 to 32 bytes read per box, and the whole tables of time.
+struct MovieValidator {
+  private let input: MediaInput
+  private var tracks = 0
+  private var boxes = 0
+  private var indexBytes: Int64 = 0
+
+  /// Boxes that hold boxes, which FFmpeg descends into wherever they are.
+  private static let containers: Set<String> = [
+    "moov", "trak", "mdia", "minf", "stbl", "edts", "mvex", "moof", "traf", "udta", "meta", "dinf",
+  ]
+  /// Boxes of payload: never looked into.
+  private static let payload: Set<String> = ["mdat", "free", "skip", "wide"]
+
+  /// Throws for the first number that cannot be.
+  static func check(_ input: MediaInput) throws(VideoError) {
+    var bounds = MovieValidator(input: input)
+    try bounds.walk(0..<input.byteCount, depth: 0)
+  }
+
+  private init(input: MediaInput) { self.input = input }
+
+  private mutating func walk(_ range: Range<Int64>, depth: Int) throws(VideoError) {
+    try check(depth, InputLimits.depthOfMovieIndex, at: range.lowerBound)
+    var offset = range.lowerBound
+    while range.upperBound - offset >= 8 {
+      let head = try input.bytes(at: offset, count: 16)
+      guard head.count >= 8 else { return }
+      let type = String(decoding: head[4..<8], as: UTF8.self)
+      var size = Self.number(head[..<4])
+      var start: Int64 = 8
+      if size == 1, head.count == 16 {
+        size = Self.number(head[8...])
+        start = 16
+      } else if size == 0 {
+        size = range.upperBound - offset
+      }
+      guard size >= start else { return }
+      let end = offset + min(size, range.upperBound - offset)
+      if !Self.payload.contains(type) {
+        boxes += 1
+        // Fragments have boxes of their own as long as the file goes.
+        if depth == 0 ? type == "moov" : true, !isFragment(type) {
+          try check(boxes, InputLimits.boxesOfMovieIndex, at: offset)
+        }
+        try look(type, offset + start..<max(end, offset + start), at: offset, depth)
+      }
+      offset = end
+    }
+  }
+
+  private func isFragment(_ type: String) -> Bool {
+    ["moof", "mfhd", "traf", "tfhd", "tfdt", "trun", "sidx", "styp", "senc", "saiz", "saio"]
+      .contains(type)
+  }
+
+  private mutating func look(
+    _ type: String, _ content: Range<Int64>, at offset: Int64, _ depth: Int
+  ) throws(VideoError) {
+    switch type {
+    case "trak":
+      tracks += 1
+      try check(tracks, InputLimits.tracksOfMovie, at: offset)
+    case "moov":
+      indexBytes += Int64(content.count)
+      try check(Int(clamping: indexBytes), InputLimits.bytesOfMovieIndex, at: offset)
+    case "cmov":
+      throw VideoError(
+        file: input.file, what: "its index is compressed, which is not supported",
+        byteOffset: offset,
+        remedy: "write the movie again, for instance with ffmpeg -c copy")
+    case "stsz": try sampleSizes(content, at: offset)
+    case "stts", "ctts": try runs(content, entryBytes: 8, at: offset, type)
+    case "stsc": try entries(content, 4, entryBytes: 12, at: offset, type)
+    case "stco", "stss", "stps": try entries(content, 4, entryBytes: 4, at: offset, type)
+    case "co64": try entries(content, 4, entryBytes: 8, at: offset, type)
+    case "elst": try entries(content, 4, entryBytes: 12, at: offset, type)
+    case "stz2": try entries(content, 8, entryBytes: 0, at: offset, type)
+    case "trun": try entries(content, 4, entryBytes: 0, at: offset, type)
+    default: break
+    }
+    if Self.containers.contains(type) {
+      // `meta` of QuickTime has no version in front of its boxes, that of MP4 has.
+      try walk(content, depth: depth + 1)
+    }
+  }
+
+  /// A table whose count stands `skipped` bytes behind its start and that has so many bytes an entry; 0:
+  /// an entry is a sample, which takes a byte of the file.
+  private func entries(
+    _ content: Range<Int64>, _ skipped: Int64, entryBytes: Int64, at offset: Int64, _ type: String
+  ) throws(VideoError) {
+    let count = try number(at: content.lowerBound + skipped, in: content)
+    guard let count else { return }
+    try check(Int(count), InputLimits.samplesOfMovie, at: offset)
+    let room = entryBytes == 0 ? input.byteCount : (Int64(content.count) - skipped - 4) / entryBytes
+    if count > max(room, 0) { throw tooMany(count, "entries of \(type)", room, at: offset) }
+  }
+
+  private func sampleSizes(_ content: Range<Int64>, at offset: Int64) throws(VideoError) {
+    guard let size = try number(at: content.lowerBound + 4, in: content),
+      let count = try number(at: content.lowerBound + 8, in: content)
+    else { return }
+    try check(Int(count), InputLimits.samplesOfMovie, at: offset)
+    // Sizes one by one, or one for all: then the samples must fit into the file.
+    let room =
+      size == 0 ? max(0, Int64(content.count) - 12) / 4 : input.byteCount / max(1, size)
+    if count > room { throw tooMany(count, "samples", room, at: offset) }
+  }
+
+  /// A table of runs, each for a number of samples.
+  private func runs(
+    _ content: Range<Int64>, entryBytes: Int64, at offset: Int64, _ type: String
+  ) throws(VideoError) {
+    try entries(content, 4, entryBytes: entryBytes, at: offset, type)
+    guard let count = try number(at: content.lowerBound + 4, in: content) else { return }
+    var total: Int64 = 0
+    var next = content.lowerBound + 8
+    var left = count
+    while left > 0 {
+      let piece = try input.bytes(at: next, count: Int(min(left * entryBytes, 1 << 16)))
+      for start in stride(from: 0, to: piece.count - 7, by: Int(entryBytes)) {
+        total += Self.number(piece[start..<start + 4])
+      }
+      let read = Int64(piece.count) / entryBytes
+      guard read > 0 else { break }
+      next += read * entryBytes
+      left -= read
+    }
+    try check(Int(clamping: total), InputLimits.samplesOfMovie, at: offset)
+    // A sample takes a byte at least.
+    if total > input.byteCount { throw tooMany(total, "samples", input.byteCount, at: offset) }
+  }
+
+  private func check(_ number: Int, _ limit: InputLimit, at offset: Int64) throws(VideoError) {
+    guard let problem = limit.problem(number) else { return }
+    throw VideoError(file: input.file, what: problem, byteOffset: offset)
+  }
+
+  private func tooMany(
+    _ count: Int64, _ what: String, _ room: Int64, at offset: Int64
+  ) -> VideoError {
+    VideoError(
+      file: input.file, what: "its index claims \(count) \(what), but its size allows only \(room)",
+      byteOffset: offset, remedy: "copy the file again")
+  }
+
+  /// The 32-bit number at `offset`; `nil` where the box ends before it.
+  private func number(at offset: Int64, in content: Range<Int64>) throws(VideoError) -> Int64? {
+    guard content.upperBound - offset >= 4 else { return nil }
+    let bytes = try input.bytes(at: offset, count: 4)
+    return bytes.count == 4 ? Self.number(bytes[...]) : nil
+  }
+
+  /// Big-endian, cut to what an `Int64` holds.
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    Int64(clamping: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+  }
+}

@@ -1,0 +1,50 @@
+import Geometry
+import Pipeline
+
+/// What `export.json` says.
+package struct ExportManifest: Sendable {
+  /// `nil`: the format has no frames.
+  package var frames: ExportFrames?
+  /// The name of an exported frame's picture in the folder, or its time or index: third column of
+  /// `frames.csv`; by position in `frames`.
+  package var names: [String] = []
+  /// Inertial samples written, and left out.
+  package var imu: (samples: Int, leftOut: Int)?
+  /// Where one camera stands for those of all frames: the largest deviation of a parameter, pixels.
+  package var intrinsicsDeviation: Double?
+  /// Defaults used in place of measurements; `ExportFolder.finish` alone knows them.
+  private var assumed: [ExportAssumption] = []
+  /// What only this format has to say.
+  package var more: [String: JSONValue] = [:]
+
+  package init(frames: ExportFrames?) {
+    self.frames = frames
+  }
+
+  /// Takes note of what is written without having been measured.
+  mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
+
+  func json(stage: String, canonicalFrames: Int, shared: String?) -> JSONValue {
+    var object = more
+    object["schema"] = .integer(1)
+    object["stage"] = .string(stage)
+    let written = frames?.frames.count ?? 0
+    object["frames"] = .integer(Int64(written))
+    var leftOut = frames?.leftOut ?? [:]
+    // A format without frames leaves all of them out.
+    if frames == nil, canonicalFrames > 0 { leftOut[.notSelected] = canonicalFrames }
+    object["leftOut"] = .object(
+      Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })
+    )
+    object["imu"] =
+      imu.map {
+        .object([
+          "samples": .integer(Int64($0.samples)), "leftOut": .integer(Int64($0.leftOut)),
+        ])
+      } ?? .null
+    object["intrinsicsDeviation"] = intrinsicsDeviation.map(JSONValue.number) ?? .null
+    object["assumed"] = .array(assumed.map { .string($0.rawValue) })
+    object["shared"] = shared.map(JSONValue.string) ?? .null
+    return .object(object)
+  }
+}

@@ -1,0 +1,13 @@
+/// Why a frame is not exported: the first that applies, in this order. People script against the raw values.
+package enum SkippedExport: String, Sendable, CaseIterable {
+  case noPicture = "no-picture"
+  /// The picture has another size than those of the stream, and the format has one size for all.
+  case otherSize = "other-size"
+  case noDepth = "no-depth"
+  case noPose = "no-pose"
+  case noIntrinsics = "no-intrinsics"
+  case noTime = "no-time"
+  case timeNotIncreasing = "time-not-increasing"
+  case outsideIMU = "outside-imu"
+  case notSelected = "not-selected"
+}

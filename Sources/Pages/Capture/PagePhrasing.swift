@@ -1,0 +1,45 @@
+import Night
+import Storage
+
+/// What a page says of texts that come from names, metadata and messages: without anything private where it
+/// is asked for, and never longer than a page can bear. Every such text of a capture page goes through here.
+struct PagePhrasing: Sendable {
+  let redaction: Redaction?
+  /// Longest first.
+  private let secrets: [String]
+
+  /// - Parameter secrets: texts that are private wherever they stand, beside those that `redaction` knows.
+  init(_ redaction: Redaction?, secrets: [String]) {
+    self.redaction = redaction
+    let all = secrets.flatMap { [$0, $0.shown, $0.onOneLine, PathText.shown($0)] }
+    self.secrets = Set(all).filter { $0.count >= 3 }.sorted {
+      ($0.utf8.count, $0) > ($1.utf8.count, $1)
+    }
+  }
+
+  var isRedacted: Bool { redaction != nil }
+
+  /// At most `most` bytes of it, an ellipsis where it is cut.
+  func text(_ text: String, most: Int = 1000) -> String {
+    guard let redaction else { return Self.cut(text, most: most) }
+    // Cut after it: what is left of a secret that is cut in two would not be known.
+    var shown = redaction.text(Self.cut(text, most: 1 << 16))
+    for secret in secrets { shown = shown.replacing(secret, with: "[left out]") }
+    return Self.cut(shown, most: most)
+  }
+
+  /// A name inside of a sentence, of whatever direction of writing.
+  func name(_ text: String, most: Int = 300) -> Markup { .name(self.text(text, most: most)) }
+
+  static func cut(_ text: String, most: Int) -> String {
+    guard text.utf8.count > most else { return text }
+    var cut = ""
+    var bytes = 0
+    for scalar in text.unicodeScalars {
+      bytes += UTF8.width(scalar)
+      if bytes > most { break }
+      cut.unicodeScalars.append(scalar)
+    }
+    return cut + "…"
+  }
+}

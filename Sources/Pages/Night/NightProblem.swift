@@ -1,0 +1,166 @@
+import Night
+import Storage
+
+/// Something that is wrong around the captures, which no capture tells: nobody looks at STAGING, it cannot
+/// be looked at, the disk is full, nothing ever came.
+struct NightProblem: Hashable {
+  /// A few words without an end: `The watcher does not run`.
+  var title: String
+  var words: String
+  var remedy: String
+  /// Somebody has to do something; else it is only told.
+  var isUrgent: Bool
+
+  /// Without a look for this long, a night went by in which nobody looked.
+  private static let longestNight = 26.0 * 3600
+  /// A watcher looks every half minute; file systems that hang for longer than this need somebody.
+  private static let longestLook = 3.0 * 3600
+
+  static func all(_ report: NightReport) -> [NightProblem] {
+    watcher(report) + staging(report) + disk(report) + silence(report)
+  }
+
+  private static func watcher(_ report: NightReport) -> [NightProblem] {
+    guard let watch = report.watch else { return [] }
+    let look = watch.lastLook.flatMap { LocalTime($0) }
+    let now = LocalTime(report.to)
+    let age = look.flatMap { look in now.map { $0.seconds - look.seconds } }
+    let said = look.map { "The last look at STAGING was on \($0.text)." } ?? "It has never looked."
+    let waiting =
+      report.totals.queued + report.totals.running + report.totals.arriving
+      + report.totals.incomplete
+    if watch.alive {
+      guard let age, age > longestLook else { return [] }
+      return [
+        NightProblem(
+          title: "The watcher does not respond",
+          words: "It is running, but has not looked at STAGING for \(Phrasing.age(age)). \(said)",
+          remedy: "Check whether STAGING and the output can be reached, then restart the watcher.",
+          isUrgent: true)
+      ]
+    }
+    let isKilled = watch.killed == true || report.totals.running > 0
+    let isForgotten = age.map { $0 > longestNight } ?? true
+    if isKilled || isForgotten {
+      return [
+        NightProblem(
+          title: "The watcher is not running",
+          words:
+            "\(said) What arrived later is not on this page."
+            + (waiting > 0 ? " \(Phrasing.count(waiting, "capture")) cannot continue." : ""),
+          remedy:
+            "Start it again: `scanmill watch STAGING --output DIR`, or `systemctl start` of its service. It continues where it stopped.",
+          isUrgent: true)
+      ]
+    }
+    return [
+      NightProblem(
+        title: "No watcher runs at this moment",
+        words: said
+          + (waiting > 0
+            ? " \(Phrasing.count(waiting, "capture")) will continue when it starts." : ""),
+        remedy: "", isUrgent: false)
+    ]
+  }
+
+  private static func staging(_ report: NightReport) -> [NightProblem] {
+    guard let watch = report.watch else { return [] }
+    if let trouble = watch.trouble, !trouble.isEmpty {
+      return [
+        NightProblem(
+          title: "STAGING cannot be read", words: trouble,
+          remedy:
+            "Restore what is missing. The watcher then continues automatically; nothing is lost.",
+          isUrgent: true)
+      ]
+    }
+    guard let hold = watch.holds, watch.alive else { return [] }
+    // What waits for its hours is no trouble; a full disk is told below.
+    let isWindow = watch.holdsFor == "window"
+    if watch.holdsFor == "disk" { return [] }
+    return [
+      NightProblem(
+        title: isWindow
+          ? "Nothing is started outside the given hours" : "Nothing new is started",
+        words: hold,
+        remedy: isWindow
+          ? ""
+          : "Restore what is missing. The watcher then continues automatically; nothing is lost.",
+        isUrgent: !isWindow)
+    ]
+  }
+
+  /// Below this nothing new is started: 1 GiB or 2 %, whichever is less.
+  static func leastFree(_ free: NightReport.FreeSpace) -> Int64 {
+    min(1 << 30, free.totalBytes.map { $0 / 50 } ?? 1 << 30)
+  }
+
+  private static func disk(_ report: NightReport) -> [NightProblem] {
+    let free = report.free
+    if free.bytes < leastFree(free) {
+      return [
+        NightProblem(
+          title: "The disk of the output is full",
+          words: "\(ByteCount.text(free.bytes)) are free. Nothing new is started.",
+          remedy:
+            "Free space: `scanmill clean DIR --intermediate` lists what can be made again. Work then continues automatically.",
+          isUrgent: true)
+      ]
+    }
+    if let inodes = free.inodes, inodes < 1000 {
+      return [
+        NightProblem(
+          title: "The disk of the output takes no more files",
+          words: "\(Phrasing.count(Int(clamping: inodes), "inode")) are free.",
+          remedy: "Remove or move folders with many small files.", isUrgent: true)
+      ]
+    }
+    guard let nights = DiskForecast(report).nightsUntilFull, nights < 3 else { return [] }
+    return [
+      NightProblem(
+        title: "The disk of the output is nearly full",
+        words:
+          "\(ByteCount.text(free.bytes)) are free: enough for \(nights < 1 ? "less than a night" : Phrasing.count(Int(nights), "night")) like the last ones.",
+        remedy: "Free space before the evening.", isUrgent: false)
+    ]
+  }
+
+  private static func silence(_ report: NightReport) -> [NightProblem] {
+    guard report.captures.isEmpty, report.unrecognized.isEmpty else { return [] }
+    if let last = report.nights.last(where: { $0.captures > 0 }) {
+      let day = CalendarDay(last.date)?.text ?? last.date
+      return [
+        NightProblem(
+          title: "Nothing was received this night",
+          words: "The last captures were processed on the night of \(day).",
+          remedy: "Ask whether nothing was recorded, or whether uploads fail.", isUrgent: false)
+      ]
+    }
+    return [
+      NightProblem(
+        title: "Nothing was ever received",
+        words: report.watch == nil
+          ? "No watcher has ever run on this output, and nothing was processed in it."
+          : "The watcher has found no capture in \(report.watch?.staging ?? "STAGING") so far.",
+        remedy: "Check where the devices upload to.", isUrgent: false)
+    ]
+  }
+}
+
+/// How long the disk lasts at the rate of the last nights.
+struct DiskForecast {
+  /// The mean of the nights in which anything was written, this one among them; `nil`: none.
+  let bytesPerNight: Double?
+  /// `nil`: nothing was written, so nothing can be said.
+  let nightsUntilFull: Double?
+
+  init(_ report: NightReport) {
+    let written = (report.nights.map(\.bytesWritten) + [report.totals.bytesWritten])
+      .filter { $0 > 0 }.map(Double.init)
+    let mean = written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
+    bytesPerNight = mean
+    nightsUntilFull = mean.map {
+      max(0, Double(report.free.bytes - NightProblem.leastFree(report.free))) / $0
+    }
+  }
+}

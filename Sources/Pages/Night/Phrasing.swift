@@ -1,0 +1,63 @@
+import Reports
+
+/// Numbers as sentences say them.
+enum Phrasing {
+  /// `1 capture`, `1,204 captures`.
+  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
+  }
+
+  /// `1,204`.
+  static func grouped(_ number: Int) -> String {
+    let digits = Array("\(number.magnitude)")
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return number < 0 ? "-" + text : text
+  }
+
+  /// `a, b and c`.
+  static func list(_ items: [String]) -> String {
+    guard let last = items.last, items.count > 1 else { return items.first ?? "" }
+    return items.dropLast().joined(separator: ", ") + " and " + last
+  }
+
+  /// `31 s`, `2 min 05 s`, `1 h 12 min`; with a decimal below ten seconds.
+  static func duration(_ seconds: Double) -> String {
+    seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
+  }
+
+  /// `3 days`, `26 h`, `5 min`: how long ago, roughly.
+  static func age(_ seconds: Double) -> String {
+    let minutes = Int(min(max(seconds, 0), 1e10) / 60)
+    if minutes < 90 { return "\(minutes) min" }
+    if minutes < 48 * 60 { return "\(minutes / 60) h" }
+    return "\(minutes / 1440) days"
+  }
+
+  /// For an attribute or an SVG coordinate: two decimals, no exponent.
+  static func decimal(_ value: Double) -> String {
+    guard value.isFinite else { return "0" }
+    let hundredths = Int((min(max(value, -1e12), 1e12) * 100).rounded())
+    let sign = hundredths < 0 ? "-" : ""
+    let size = hundredths.magnitude
+    let (whole, rest) = (size / 100, size % 100)
+    if rest == 0 { return "\(sign)\(whole)" }
+    return rest % 10 == 0
+      ? "\(sign)\(whole).\(rest / 10)" : "\(sign)\(whole).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  static func percent(_ value: Double) -> String { decimal(value) + "%" }
+
+  /// The first `most` characters of a text of others.
+  static func cut(_ text: String, _ most: Int) -> String {
+    text.count > most ? text.prefix(most) + "…" : text
+  }
+
+  /// The number as JSON has it.
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+  }
+}

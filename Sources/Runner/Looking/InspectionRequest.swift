@@ -1,0 +1,119 @@
+import Captures
+import FoundationEssentials
+
+/// Opens a capture to say what planning needs to know of it.
+public typealias CaptureLook = @Sendable (Recognition) throws(CaptureError) -> CaptureSummary
+
+extension CaptureSummary {
+  /// A look in this process.
+  static func look(_ registry: CaptureRegistry) -> CaptureLook {
+    { (recognition) throws(CaptureError) in
+      CaptureSummary(
+        try registry.open(recognition),
+        readerVersion: registry.readerVersion(of: recognition.family))
+    }
+  }
+}
+
+/// A capture to be opened by another process, and what is asked of it; a line of JSON.
+public struct InspectionRequest: Sendable, Codable {
+  public var recognition: Recognition
+  /// `nil`: only what planning needs.
+  public var inspection: Inspection?
+  /// Set when a picture is asked for.
+  public var sheet: Sheet?
+  /// How many cores may be busy.
+  public var cores: Int
+
+  /// What `inspect` wants to know.
+  public struct Inspection: Sendable, Codable {
+    /// Depth and confidence are not decoded.
+    public var isQuick: Bool
+    /// A calibration asked for in place of the capture's own.
+    public var calibration: String?
+    public var calibrationFolder: String?
+
+    public init(isQuick: Bool, calibration: String?, calibrationFolder: String?) {
+      self.isQuick = isQuick
+      self.calibration = calibration
+      self.calibrationFolder = calibrationFolder
+    }
+  }
+
+  /// What `view` wants to see.
+  public struct Sheet: Sendable, Codable {
+    /// How many frames at most; `nil` leaves it to the other.
+    public var frames: Int?
+    /// A calibration asked for in place of the capture's own.
+    public var calibration: String?
+    public var calibrationFolder: String?
+    /// A JPEG file, not a PNG one.
+    public var isJPEG: Bool
+
+    public init(frames: Int?, calibration: String?, calibrationFolder: String?, isJPEG: Bool) {
+      (self.frames, self.calibration) = (frames, calibration)
+      (self.calibrationFolder, self.isJPEG) = (calibrationFolder, isJPEG)
+    }
+  }
+
+  public init(
+    _ recognition: Recognition, inspection: Inspection? = nil, sheet: Sheet? = nil, cores: Int = 1
+  ) {
+    self.recognition = recognition
+    self.inspection = inspection
+    self.sheet = sheet
+    self.cores = cores
+  }
+}
+
+/// What the other process has to say; a line of JSON.
+public struct InspectionResponse: Sendable, Codable {
+  public var summary: CaptureSummary?
+  public var inspection: InspectionPage?
+  public var sheet: InspectionPicture?
+  /// Why the capture cannot be opened.
+  public var error: CaptureError?
+
+  public init() {}
+}
+
+/// A picture of a capture, as a file.
+public struct InspectionPicture: Sendable, Codable {
+  public var file: Data
+  /// Canonical frames that it shows.
+  public var frames: [Int]
+  /// What it shows of them: `color`, `overlay`, `depth`, `imu`.
+  public var parts: [String]
+  /// What could not be shown, and why.
+  public var notes: [String]
+
+  public init(file: [UInt8], frames: [Int], parts: [String], notes: [String]) {
+    self.file = Data(file)
+    (self.frames, self.parts, self.notes) = (frames, parts, notes)
+  }
+}
+
+/// An inspection as it is printed.
+public struct InspectionPage: Sendable, Codable {
+  /// The JSON document, indented, with a line end.
+  public var document: String
+  public var text: String
+  /// Why the calibration in force cannot be used.
+  public var calibrationProblem: String?
+  /// What somebody has to look at.
+  public var warnings: Int
+  public var errors: Int
+  public var missingFiles: Int
+
+  public init(
+    document: String, text: String, calibrationProblem: String?, warnings: Int, errors: Int,
+    missingFiles: Int
+  ) {
+    self.document = document
+    self.text = text
+    self.calibrationProblem = calibrationProblem
+    self.warnings = warnings
+    self.errors = errors
+    self.missingFiles = missingFiles
+  }
+}

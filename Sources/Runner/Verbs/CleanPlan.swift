@@ -1,0 +1,157 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+/// What `clean` is about.
+public enum CleaningChoice: Hashable, Sendable {
+  /// The artifact of one stage.
+  case stage(String)
+  /// Artifacts of stages with `keep: false`; their records stay, so that they count as up to date.
+  case intermediate
+  /// What failed attempts and killed runs left.
+  case failed
+  /// The two before: all that no result is lost with.
+  case leftovers
+}
+
+/// Something that can be removed.
+public struct Removable: Hashable, Sendable {
+  public enum Kind: String, Sendable, Encodable {
+    case artifact, intermediate, failed, leftover
+    /// Events and logs of an old run.
+    case run
+  }
+
+  /// Empty for a run.
+  public var capture: String
+  public var kind: Kind
+  public var stage: String?
+  public var path: FilePath
+  public var size: FolderSize
+
+  public init(
+    capture: String, kind: Kind, stage: String?, path: FilePath, size: FolderSize
+  ) {
+    self.capture = capture
+    self.kind = kind
+    self.stage = stage
+    self.path = path
+    self.size = size
+  }
+}
+
+/// Finds and removes what is not needed. Only folders and files that we made are touched: artifacts with
+/// our record in them and what lies in folders of our own. Symbolic links are left where they are.
+public struct CleanPlan: Sendable {
+  public var choice: CleaningChoice
+
+  public init(_ choice: CleaningChoice) {
+    self.choice = choice
+  }
+
+  /// What would be removed of one capture. `intermediates` are the stages that its pipeline does not
+  /// keep. Nothing of a capture in whose folder something with our names is not ours.
+  public func find(_ layout: OutputLayout, intermediates: [String]) -> [Removable] {
+    guard let output = (try? CaptureOutput(existing: layout)).flatMap({ $0 }) else { return [] }
+    return find(output, intermediates: intermediates, isLocked: false)
+  }
+
+  private func find(
+    _ output: CaptureOutput, intermediates: [String], isLocked: Bool
+  ) -> [Removable] {
+    switch choice {
+    case .stage(let stage): artifact(stage, .artifact, output) + removedRecord(stage, output)
+    case .intermediate: intermediates.flatMap { artifact($0, .intermediate, output) }
+    case .failed: leftovers(output, isLocked)
+    case .leftovers:
+      intermediates.flatMap { artifact($0, .intermediate, output) } + leftovers(output, isLocked)
+    }
+  }
+
+  /// Removes it, holding the lock. `nil` when somebody else holds that, with nothing removed.
+  public func perform(_ layout: OutputLayout, intermediates: [String]) throws(FileError)
+    -> [Removable]?
+  {
+    // Nothing to do makes no lock file either.
+    if find(layout, intermediates: intermediates).isEmpty { return [] }
+    guard let output = try CaptureOutput(existing: layout) else { return [] }
+    guard
+      let lock = try FileLock(
+        in: output.notes, holder: LockHolder.text("clean"), keepWaiting: { _ in false })
+    else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    // Again: what was there may have changed before the lock was held.
+    let found = find(output, intermediates: intermediates, isLocked: true)
+    let attempt = RunID.new().text
+    for item in found {
+      switch (item.kind, item.stage) {
+      case (.intermediate, let stage?):
+        try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
+      case (.artifact, let stage?): try output.removeArtifact(stage)
+      case (.failed, let stage?): try output.removeFailure(stage)
+      default: try remove(item.path, in: output)
+      }
+    }
+    output.tidy()
+    return found
+  }
+
+  /// Something in one of our own folders.
+  private func remove(_ path: FilePath, in output: CaptureOutput) throws(FileError) {
+    guard let name = path.lastComponent?.string else { return }
+    let above = path.removingLastComponent()
+    let folders = [
+      output.folder, output.notes, try output.existingStaging(),
+      try output.existingRemovedRecords(),
+    ]
+    try folders.compactMap { $0 }.first { $0.path == above }?.remove(name)
+  }
+
+  private func artifact(
+    _ stage: String, _ kind: Removable.Kind, _ output: CaptureOutput
+  ) -> [Removable] {
+    // With our record of this very stage in it, else it is somebody else's.
+    guard (try? output.place(stage)) == .ours else { return [] }
+    return [removable(output.layout.artifact(stage), kind, stage, output)]
+  }
+
+  /// The record of an intermediate that was removed before: without it the stage was never built.
+  private func removedRecord(_ stage: String, _ output: CaptureOutput) -> [Removable] {
+    guard let records = (try? output.existingRemovedRecords()).flatMap({ $0 }),
+      (try? records.entry("\(stage).json")).flatMap({ $0 })?.kind == .file
+    else { return [] }
+    return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
+  }
+
+  private func leftovers(_ output: CaptureOutput, _ isLocked: Bool) -> [Removable] {
+    var found: [Removable] = []
+    if let failed = (try? output.existingFailed()).flatMap({ $0 }) {
+      for name in (try? failed.names()) ?? []
+      where (try? CaptureOutput.isFailure(name, in: failed)) == true {
+        found.append(removable(failed.path.appending(name), .failed, name, output))
+      }
+    }
+    let sweeping = StagingCleanup(output: output, attempt: nil, isLocked: isLocked)
+    for name in (try? sweeping.leftovers().leftovers) ?? [] {
+      // The only copy of a result, which the next run puts back into its place.
+      if let parts = StagingName(name), parts.kind == .aside,
+        (try? output.folder.entry(parts.stage)) == .some(nil)
+      {
+        continue
+      }
+      found.append(
+        removable(output.layout.stagingRoot.appending(name), .leftover, nil, output))
+    }
+    for (folder, name) in (try? sweeping.unfinishedReplacements()) ?? [] {
+      found.append(removable(folder.path.appending(name), .leftover, nil, output))
+    }
+    return found
+  }
+
+  private func removable(
+    _ path: FilePath, _ kind: Removable.Kind, _ stage: String?, _ output: CaptureOutput
+  ) -> Removable {
+    Removable(
+      capture: output.layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path))
+  }
+}

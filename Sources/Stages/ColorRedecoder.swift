@@ -1,0 +1,124 @@
+import Captures
+import Codecs
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// The pictures of `color/` once more, from the video that they were made of: half of what reading the PNG files
+/// back takes.
+///
+/// Only where they are the same for sure: `color/` was written by this version of `decode-color` with these
+/// versions of FFmpeg, from a video in which nothing is damaged, and at least every second picture is wanted.
+/// Others read the files.
+package struct ColorRedecoder: Sendable {
+  private let context: StageContext
+  private let color: ColorStream
+  private let feed: SharedVideoDecoder
+  private let wanted: Set<Int>
+  private let parameters: [String: JSONValue]
+
+  /// - Parameters:
+  ///   - record: of `color/`.
+  ///   - frames: that are wanted, of those that it holds.
+  package init?(_ context: StageContext, _ record: ArtifactRecord, frames: [Int]) throws {
+    guard record.uses == DecodeColor.name, record.version == DecodeColor.version,
+      record.libraries == LibraryVersions.ofVideo,
+      !record.warnings.contains(where: { $0.subject == "color" }),
+      !context.capture.warnings.contains(where: { $0.subject == "color" }),
+      let color = context.capture.color.value, case .video(let file, let track) = color.source,
+      !frames.isEmpty, 2 * frames.count >= color.order?.count ?? color.description.frames ?? .max
+    else { return nil }
+    self.context = context
+    self.color = color
+    parameters = record.parameters
+    wanted = Set(frames)
+    feed = try SharedVideoDecoder(
+      context, color, file: file, track: track,
+      workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
+        format: "jpeg", compression: nil))
+  }
+
+  /// Decodes in one thread at a time and does `work` with the pictures on all cores.
+  ///
+  /// - Returns: the frames that were worked on; a picture that turns out to be damaged is not.
+  package func pull<Scratch: ~Copyable>(
+    makeScratch: @Sendable () throws -> Scratch,
+    work:
+      @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
+      throws -> Void
+  ) throws -> Set<Int> {
+    let ledger = Mutex(
+      PictureAccounting(
+        counted: color.order?.count ?? color.description.frames ?? 0,
+        frameOfPicture: color.frameOfPicture,
+        selection: FrameSelection(every: 1, first: 0, last: nil), width: color.description.width,
+        height: color.description.height))
+    let done = Mutex<Set<Int>>([])
+    try pullFrames(
+      workers: context.workers, ahead: VideoExport.ahead, budget: context.budget,
+      precedence: .first,
+      makeScratch: {
+        ColorRedecoderScratch(
+          own: try makeScratch(), converter: ColorConverter(recorded: parameters))
+      },
+      next: { _ in try next(ledger) },
+      work: { item, scratch in
+        let picture = item.picture
+        try feed.work {
+          try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+          try work(item.frame, scratch.rgb, picture.width, picture.height, &scratch.own)
+        }
+        context.progress.advance()
+        done.withLock { _ = $0.insert(item.frame) }
+      })
+    return done.withLock { $0 }
+  }
+
+  /// CPU time of the decoder's own threads, which no worker's account holds.
+  package var decoderCPUSeconds: Double { feed.threadCPUSeconds }
+
+  private struct Item: Sendable {
+    var picture: DecodedPicture
+    var frame: Int
+  }
+
+  private func next(_ ledger: borrowing Mutex<PictureAccounting>) throws -> Item? {
+    while true {
+      try context.cancellation.check()
+      guard let picture = try feed.next() else { return nil }
+      context.progress.showLife()
+      guard let frame = ledger.withLock({ $0.enter(picture) }), wanted.contains(frame),
+        !picture.isDamaged
+      else { continue }
+      return Item(picture: picture, frame: frame)
+    }
+  }
+}
+
+/// The buffers of one worker, and those of its user.
+private struct ColorRedecoderScratch<Own: ~Copyable>: ~Copyable {
+  var own: Own
+  var converter: ColorConverter
+  var rgb: [UInt8] = []
+
+  init(own: consuming Own, converter: ColorConverter) {
+    self.own = own
+    self.converter = converter
+  }
+}
+
+extension ColorConverter {
+  /// A converter as the record of `decode-color` says.
+  init(recorded parameters: [String: JSONValue]) {
+    func text(_ name: String) -> String? {
+      if case .string(let text) = parameters[name] { text } else { nil }
+    }
+    self.init(
+      conversion: text("conversion").flatMap(ColorConversion.init) ?? .ffmpeg,
+      matrix: text("matrix").flatMap(ColorMatrix.init),
+      range: text("range").flatMap(ColorRange.init))
+  }
+}

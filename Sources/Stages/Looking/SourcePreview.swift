@@ -1,0 +1,225 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Processing
+import Storage
+import SystemPackage
+
+/// A quick look at a capture as the app left it: some frames decoded from the source, nothing written.
+///
+/// Never fails for what is damaged: what cannot be shown is named below the pictures.
+package struct SourcePreview {
+  private let capture: Capture
+  private let calibration: CalibrationSource
+  private let count: Int
+  private var sheet = PreviewSheet(columns: 3)
+  private var drawn = DrawnSheet(picture: ColorImage(width: 1, height: 1))
+
+  /// - Parameters:
+  ///   - calibration: a file, or a folder of files by device, in place of the capture's own values.
+  ///   - frames: how many are shown at most; by default three with depth, six without.
+  package static func sheet(
+    of capture: Capture, calibration: FilePath? = nil, calibrationFolder: FilePath? = nil,
+    frames: Int? = nil
+  ) -> DrawnSheet {
+    var looking = SourcePreview(
+      capture: capture,
+      calibration: CalibrationSource(
+        file: calibration, folder: calibrationFolder, deviceID: capture.device.id),
+      count: max(1, frames ?? (capture.depth.value == nil ? 6 : 3)))
+    return looking.draw()
+  }
+
+  private init(capture: Capture, calibration: CalibrationSource, count: Int) {
+    (self.capture, self.calibration, self.count) = (capture, calibration, count)
+  }
+
+  private mutating func draw() -> DrawnSheet {
+    let most = PreviewSheet.pictureSize(columns: sheet.columns)
+    var shown = colors(most)
+    if shown.isEmpty { shown = depthFrames().map { ($0, nil) } }
+    let depths = depths(of: shown.map(\.frame))
+    let aligned = aligned(depths, width: most.width)
+    let frames = shown.map { frame, color in
+      ShownFrame(
+        color: color, aligned: aligned[frame], depth: depths[frame],
+        depthWidth: capture.depth.value?.width, most: most)
+    }
+    let range = FalseColor(of: frames.compactMap(\.depth))
+    if frames.contains(where: { $0.depth != nil }) { sheet.scale = range }
+    for (frame, pictures) in zip(shown.map(\.frame), frames) {
+      let overlay = pictures.overlay(range)
+      let depth = pictures.falseColor(range)
+      if overlay != nil { sheet.hasContours = true }
+      note(part: overlay != nil ? "overlay" : pictures.color != nil ? "color" : nil)
+      note(part: depth == nil ? nil : "depth")
+      sheet.cells.append(
+        PreviewSheet.Cell(
+          label: FrameLabel.text(frame, capture),
+          pictures: [overlay ?? pictures.color, depth].compactMap(\.self)))
+    }
+    drawn.frames = shown.map(\.frame)
+    drawStrip()
+    sheet.title = [capture.id, CaptureTitle.line(of: capture)]
+    let codes = capture.warnings.withoutNotes.map(\.code.rawValue)
+    if !codes.isEmpty {
+      drawn.notes.append("warnings: " + Array(Set(codes)).sorted().joined(separator: ", "))
+    }
+    for (stream, error) in capture.errors { drawn.notes.append("\(stream): \(error.problem)") }
+    sheet.notes = drawn.notes
+    drawn.picture = sheet.draw()
+    return drawn
+  }
+
+  private mutating func note(part: String?) {
+    if let part, !drawn.parts.contains(part) { drawn.parts.append(part) }
+  }
+
+  private mutating func drawStrip() {
+    sheet.strip = MotionStrip.draw(
+      MotionReadings.series(of: capture), frames: MotionReadings.frameTimes(of: capture),
+      shown: MotionReadings.times(ofFrames: drawn.frames, capture), width: PreviewSheet.width)
+    note(part: sheet.strip == nil ? nil : "imu")
+  }
+
+  // MARK: Color
+
+  /// Pictures in the order of their frames, already small.
+  private mutating func colors(
+    _ most: (width: Int, height: Int)
+  ) -> [(frame: Int, color: ColorImage?)] {
+    guard let color = capture.color.value else { return [] }
+    var found: [(frame: Int, color: ColorImage?)] = []
+    do {
+      switch color.source {
+      case .stills(let files):
+        for place in Self.centers(of: files.count, count: count) {
+          guard let picture = try? StillImage.read(files[place]).upright else { continue }
+          found.append((color.frameOfPicture?[place] ?? place, Self.small(picture, most)))
+        }
+      case .video(let file, let track):
+        found = try VideoThumbnails(color, file: file, track: track).pictures(
+          near: wantedPictures(color), most)
+      }
+    } catch {
+      drawn.notes.append("color cannot be shown: \(error)")
+    }
+    if found.isEmpty, drawn.notes.isEmpty {
+      drawn.notes.append("no color picture could be decoded")
+    }
+    return found.sorted { $0.frame < $1.frame }
+  }
+
+  /// Pictures around which to look, in display order: of the frames whose depth is quick to reach.
+  private func wantedPictures(_ color: ColorStream) -> [Int] {
+    let pictures = color.order?.count ?? color.description.frames ?? 0
+    var reached = pictures
+    if let depth = capture.depth.value {
+      let last = depth.firstFrame + Self.reachableRecords(depth)
+      let within = (0..<pictures).prefix { (color.frameOfPicture?[$0] ?? $0) < last }.count
+      if within > 0 { reached = within }
+    }
+    return Self.centers(of: reached, count: count)
+  }
+
+  /// The middles of `count` equal parts of `0..<total`.
+  static func centers(of total: Int, count: Int) -> [Int] {
+    guard total > count else { return Array(0..<max(0, total)) }
+    return (0..<count).map { (2 * $0 + 1) * total / (2 * count) }
+  }
+
+  static func small(_ picture: ColorImage, _ most: (width: Int, height: Int)) -> ColorImage {
+    let size = PictureReduction.size(width: picture.width, height: picture.height, most: most)
+    return PictureReduction.mean(picture, width: size.width, height: size.height)
+  }
+
+  // MARK: Depth
+
+  /// Streams that can only be read from their beginning are looked into so far.
+  private static let mostOrderedRecords = 900
+
+  private static func reachableRecords(_ depth: DepthStream) -> Int {
+    switch depth.access {
+    case .indexed(let source): source.recordCount
+    case .ordered(let source): min(source.recordCount, mostOrderedRecords)
+    }
+  }
+
+  /// Frames to show where there is no color.
+  private func depthFrames() -> [Int] {
+    guard let depth = capture.depth.value else { return [] }
+    return Self.centers(of: Self.reachableRecords(depth), count: count).map {
+      depth.firstFrame + $0
+    }
+  }
+
+  private mutating func depths(of frames: [Int]) -> [Int: DepthImage] {
+    guard let depth = capture.depth.value, let last = frames.max() else { return [:] }
+    guard last < depth.firstFrame + Self.reachableRecords(depth) || isIndexed(depth) else {
+      drawn.notes.append(
+        "depth of these frames is too far from the beginning of the file to be shown quickly")
+      return [:]
+    }
+    var found: [Int: DepthImage] = [:]
+    do {
+      let records = try SequentialRecords(depth)
+      var pixels: [UInt16] = []
+      for frame in frames {
+        guard let outcome = try records.read(frame: frame, into: &pixels), outcome.hasPicture,
+          pixels.count == depth.width * depth.height
+        else { continue }
+        found[frame] = DepthImage(
+          width: depth.width, height: depth.height, millimeters: pixels)
+      }
+    } catch {
+      drawn.notes.append("depth: \(error)")
+    }
+    return found
+  }
+
+  private func isIndexed(_ depth: DepthStream) -> Bool {
+    if case .indexed = depth.access { true } else { false }
+  }
+
+  /// As the color camera sees it; empty, with a note, where that cannot be known.
+  private mutating func aligned(_ depths: [Int: DepthImage], width: Int) -> [Int: DepthImage] {
+    guard let depth = capture.depth.value, capture.color.value != nil, !depths.isEmpty else {
+      return [:]
+    }
+    do {
+      let cameras = try CalibrationChoice.cameras(
+        capture, file: calibration.path,
+        depthSize: PictureSize(width: depth.width, height: depth.height))
+      drawn.notes += cameras.doubts.map(\.message)
+      var aligner = try FrameAligner(cameras, width: width)
+      return try depths.mapValues { try aligner.align($0) }
+    } catch {
+      drawn.notes.append("color and depth are not shown together: \(error)")
+      return [:]
+    }
+  }
+}
+
+/// One line about a capture.
+package enum CaptureTitle {
+  /// `arkit-scanner g6, color 300 of 1920x1440, depth 300 of 256x192, imu, 10.0 s`.
+  package static func line(of capture: Capture) -> String {
+    var words = ["\(capture.family.rawValue) \(capture.generation)"]
+    func add(_ name: String, _ stream: StreamDescription?) {
+      guard let stream else { return }
+      let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
+      words.append(
+        "\(name) \(stream.frames ?? 0)" + (size.count == 2 ? " of \(size[0])x\(size[1])" : ""))
+    }
+    add("color", capture.color.value?.description)
+    add("depth", capture.depth.value?.description)
+    if capture.imu.value != nil { words.append("imu") }
+    let times = capture.frames.compactMap(\.timestamp)
+    if let first = times.first, let last = times.last, last > first {
+      let seconds = (Double(last.nanoseconds) - Double(first.nanoseconds)) / 1e9
+      words.append(PictureNumber.fixed(seconds, 1) + " s")
+    }
+    return words.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,120 @@
+import Pipeline
+import Storage
+import SystemPackage
+import Testing
+
+@testable import Runner
+
+@Suite("Cleaning")
+struct CleanPlanTests {
+  /// After a run that left everything there is to remove: an intermediate that a failed reader keeps, a
+  /// failed attempt, a killed run's staging.
+  static func workshop() throws -> Workshop {
+    let workshop = try Workshop()
+    workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
+    #expect(workshop.run().exit == 1)
+    try Text.write(
+      "half", to: workshop.layout().staging("color", attempt: TestRun.id(0)).appending("a"))
+    try Text.write(
+      "half",
+      to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
+    return workshop
+  }
+
+  static func names(_ items: [Removable], _ workshop: Workshop) -> [String] {
+    items.map { item in
+      var path = item.path
+      _ = path.removePrefix(workshop.layout().folder)
+      return "\(item.kind.rawValue) \(path)"
+    }
+  }
+
+  @Test(
+    "Each choice finds its own",
+    arguments: [
+      (CleaningChoice.stage("color"), ["artifact color"]),
+      (.stage("nothing"), []),
+      (.intermediate, ["intermediate frames"]),
+      (
+        .failed,
+        [
+          "failed .failed/aligned", "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
+        ]
+      ),
+      (
+        .leftovers,
+        [
+          "intermediate frames", "failed .failed/aligned",
+          "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
+        ]
+      ),
+    ])
+  func choices(_ choice: CleaningChoice, _ expected: [String]) throws {
+    let workshop = try Self.workshop()
+    let cleaning = CleanPlan(choice)
+    let found = cleaning.find(workshop.layout(), intermediates: ["frames"])
+    #expect(Self.names(found, workshop) == expected)
+    #expect(found.allSatisfy { FileSystem.exists($0.path) && $0.size.bytes >= 0 })
+    let done = try cleaning.perform(workshop.layout(), intermediates: ["frames"])
+    #expect(done.map { Self.names($0, workshop) } == expected)
+    #expect(found.allSatisfy { !FileSystem.exists($0.path) })
+    #expect(cleaning.find(workshop.layout(), intermediates: ["frames"]).isEmpty)
+  }
+
+  @Test("A removed intermediate counts as up to date, a removed stage was never built")
+  func afterwards() throws {
+    let workshop = try Self.workshop()
+    workshop.probe().before("aligned", nil)
+    _ = try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"])
+    #expect(
+      workshop.plan() == [
+        "frames run outputs-missing", "aligned run never-built", "tables run input-rebuilt",
+      ])
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.plan().isEmpty)
+    _ = try CleanPlan(.stage("frames")).perform(workshop.layout(), intermediates: [])
+    #expect(workshop.plan().contains("frames run never-built"))
+  }
+
+  @Test("A capture that somebody works on is left alone")
+  func locked() throws {
+    let workshop = try Self.workshop()
+    let lock = try #require(try FileLock(at: workshop.layout().lock, holder: "x") { _ in false })
+    #expect(try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"]) == nil)
+    #expect(workshop.folders().contains("frames") && workshop.folders().contains(".failed"))
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("What is not ours, and what links lead to, is never touched")
+  func foreign() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    let outside = workshop.folder.path.appending("outside")
+    try Text.write("mine", to: outside.appending("file"))
+    try Text.write("mine", to: layout.folder.appending("mine/file"))
+    #expect(TestLink.make(layout.failedRoot, to: outside))
+    #expect(TestLink.make(layout.folder.appending("linked"), to: outside))
+    let record = try #require(Text.read(layout.record("color")))
+    try Text.write(record, to: outside.appending("artifact.json"))
+    for choice in [CleaningChoice.leftovers, .stage("mine"), .stage("linked"), .failed] {
+      #expect(try CleanPlan(choice).perform(layout, intermediates: ["mine", "linked"]) == [])
+    }
+    #expect(Text.read(outside.appending("file")) == "mine")
+    #expect(Text.read(layout.folder.appending("mine/file")) == "mine")
+  }
+
+  @Test("The only copy of a result, moved aside when a run was killed, is no leftover")
+  func aside() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    try FileSystem.makeFolder(layout.stagingRoot)
+    try FileSystem.rename(
+      layout.artifact("color"), to: layout.aside("color", attempt: TestRun.id(0)))
+    #expect(try CleanPlan(.failed).perform(layout, intermediates: []) == [])
+    #expect(workshop.run().stages().contains("color up-to-date"))
+  }
+}
