@@ -44,7 +44,7 @@ let package = Package(
     .executable(name: "scanmill", targets: ["scanmill"]),
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
-      name: "Rooms",
+      name: "Modules",
       targets: ["Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage"]),
   ],
   dependencies: [

@@ -10,12 +10,12 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A program that uses the rooms of the project.
+/// A program that uses modules of the project.
 func benchmark(_ name: String, exclude: [String] = []) -> Target {
   .executableTarget(
     name: name,
     dependencies: [
-      .product(name: "Rooms", package: "scanmill"),
+      .product(name: "Modules", package: "scanmill"),
       .product(name: "SystemPackage", package: "swift-system"),
     ],
     exclude: exclude, swiftSettings: house)

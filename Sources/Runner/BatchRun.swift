@@ -29,13 +29,13 @@ public struct BatchRun: Sendable {
   /// The captures that were found, in path order, each once, with the output folder that is theirs
   /// (`Ownership`). Writes nothing.
   public func targets(_ findings: [CaptureFinder.Finding]) -> [CaptureTarget] {
-    var seen: Set<Place> = []
-    var identities: [FilePath: FolderIdentity] = [:]
+    var seen: Set<CaptureLocation> = []
+    var identities: [FilePath: FileID] = [:]
     var seenFolders: Set<[String]> = []
     let captures = findings.flatMap(\.captures).filter { capture in
-      guard seen.insert(Place(capture)).inserted else { return false }
+      guard seen.insert(CaptureLocation(resolving: capture)).inserted else { return false }
       // The same folder under another path: a bind mount.
-      guard let identity = identities[capture.folder] ?? FolderIdentity(capture.folder) else {
+      guard let identity = identities[capture.folder] ?? FileID(ofFolder: capture.folder) else {
         return true
       }
       identities[capture.folder] = identity

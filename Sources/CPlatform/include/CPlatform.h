@@ -1,6 +1,6 @@
 #pragma once
 
-/* The whole room; one header per concern. */
+/* The whole module; one header per concern. */
 #include "beneath.h"
 #include "catalog.h"
 #include "files.h"

@@ -68,17 +68,17 @@ public enum Grouping {
     _ captures: [GroupedCapture], _ limits: GroupingLimits
   ) -> [ArrayTaskPlan] {
     let batches = batches(of: captures, maxTimeSeconds: limits.maxTimeSeconds)
-    let wanted = Room(limits.group)
+    let wanted = Capacity(limits.group)
     let packed = batches.map { Packing($0, wanted) }
     guard count(packed) > limits.mostElements else { return plans(packed, batches, limits) }
     return plans(coarser(batches, wanted, limits.mostElements), batches, limits)
   }
 
   /// The finest packing of at most so many elements; the coarsest of all when there is none.
-  private static func coarser(_ batches: [Batch], _ wanted: Room, _ most: Int) -> [Packing] {
+  private static func coarser(_ batches: [Batch], _ wanted: Capacity, _ most: Int) -> [Packing] {
     var coarse = batches.map { Packing($0, .unlimited) }
     guard count(coarse) <= most else { return coarse }
-    // By factors of the wanted room: what is too fine, and what is coarse enough.
+    // By factors of the wanted capacity: what is too fine, and what is coarse enough.
     var (fine, enough) = (1.0, Double.infinity)
     for _ in 0..<24 {
       let factor = enough.isFinite ? (fine + enough) / 2 : fine * 4
@@ -126,11 +126,11 @@ public enum Grouping {
 }
 
 /// How much one element may hold.
-struct Room {
+struct Capacity {
   var seconds: Double
   var captures: Int
 
-  static let unlimited = Room(seconds: .infinity, captures: .max)
+  static let unlimited = Capacity(seconds: .infinity, captures: .max)
 
   init(seconds: Double, captures: Int) {
     self.seconds = seconds
@@ -144,9 +144,9 @@ struct Room {
     }
   }
 
-  func times(_ factor: Double) -> Room {
+  func times(_ factor: Double) -> Capacity {
     let more = Double(captures) * factor
-    return Room(
+    return Capacity(
       seconds: seconds * factor, captures: more < 1e15 ? Int(more.rounded(.down)) : captures)
   }
 }

@@ -22,12 +22,12 @@ struct Batch {
   }
 }
 
-/// The captures of a batch put into elements: each into the first that has room.
+/// The captures of a batch put into elements: each into the first that has capacity left.
 struct Packing {
   /// Places in `Batch.captures`, by element.
   private(set) var members: [[Int]] = []
 
-  init(_ batch: Batch, _ room: Room) {
+  init(_ batch: Batch, _ room: Capacity) {
     let most = min(batch.mostPerElement, room.captures)
     var free = FirstFit(capacity: batch.captures.count)
     for (place, capture) in batch.captures.enumerated() {

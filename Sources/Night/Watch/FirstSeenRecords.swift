@@ -1,3 +1,4 @@
+import Captures
 import FoundationEssentials
 import Pipeline
 import Runner
@@ -30,21 +31,21 @@ struct FirstSeenRecords: Codable, Hashable {
       case .done, .running: return nil
       default:
         return Look(
-          path: entry.place.folder.text,
-          stem: entry.place.stem.map { String(decoding: $0, as: UTF8.self) },
+          path: entry.location.folder.text,
+          stem: entry.location.stem,
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since)
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
 
   /// Those of this boot; empty where there are none.
-  static func known(inOutput root: FilePath, nowSeconds: Double) -> [StagingPlace: Look] {
+  static func known(inOutput root: FilePath, nowSeconds: Double) -> [CaptureLocation: Look] {
     guard let records = NotesFile.read(FirstSeenRecords.self, fileName, ofOutput: root),
       records.schema == 1, !records.boot.isEmpty, records.boot == ProcessHome.bootID
     else { return [:] }
     return Dictionary(
       records.looks.filter { $0.seconds <= nowSeconds }.map {
-        (StagingPlace(folder: FilePath(text: $0.path), stem: $0.stem), $0)
+        (CaptureLocation(folder: FilePath(text: $0.path), stem: $0.stem), $0)
       }
     ) { first, _ in first }
   }

@@ -104,31 +104,3 @@ struct FolderSignature: Hashable, Sendable {
     self.isTransferring = isTransferring
   }
 }
-
-/// The file system that a path lies on, and which folder it is; `nil` when it is not there.
-struct FileID: Hashable, Sendable {
-  var device: UInt64
-  var inode: UInt64
-
-  init(device: UInt64, inode: UInt64) {
-    self.device = device
-    self.inode = inode
-  }
-
-  init?(_ folder: FilePath) {
-    var status = stat()
-    guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR
-    else { return nil }
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
-  }
-
-  /// Of the nearest folder above a path that is gone.
-  static func nearest(above path: FilePath) -> FileID? {
-    var folder = path
-    while folder.removeLastComponent() {
-      if let found = FileID(folder) { return found }
-    }
-    return nil
-  }
-}

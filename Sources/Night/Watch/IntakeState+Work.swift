@@ -12,17 +12,17 @@ extension IntakeState {
       .sorted { $0.order < $1.order }
   }
 
-  mutating func start(_ place: StagingPlace) {
-    guard let stamp = entries[place]?.stamp else { return }
-    entries[place]?.phase = .running(stamp: stamp)
+  mutating func start(_ location: CaptureLocation) {
+    guard let stamp = entries[location]?.stamp else { return }
+    entries[location]?.phase = .running(stamp: stamp)
   }
 
   /// The entry whose results go to a folder of the output.
-  func entry(named name: String) -> StagingEntry? { places[name].flatMap { entries[$0] } }
+  func entry(named name: String) -> StagingEntry? { locations[name].flatMap { entries[$0] } }
 
   /// How the work on a capture has ended.
-  mutating func end(_ place: StagingPlace, _ phase: StagingEntry.Phase, _ nowText: String) {
-    guard var entry = entries[place], case .running(let stamp) = entry.phase else { return }
+  mutating func end(_ location: CaptureLocation, _ phase: StagingEntry.Phase, _ nowText: String) {
+    guard var entry = entries[location], case .running(let stamp) = entry.phase else { return }
     entry.phase = phase
     if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
     let hasChanged = stamp != entry.stamp
@@ -30,30 +30,30 @@ extension IntakeState {
       entry.isOutdated = false
       entry.phase = .judging
     }
-    entries[place] = entry
+    entries[location] = entry
     if entry.isMissing {
-      remove(place)
+      remove(location)
       depart(entry, nowText)
     } else if hasChanged {
-      entries[place]?.phase = .moving
-      entries[place]?.isFresh = true
+      entries[location]?.phase = .moving
+      entries[location]?.isFresh = true
     }
   }
 
-  mutating func noteOutput(_ place: StagingPlace, _ stamp: FileStamp?) {
-    entries[place]?.outputStamp = stamp
+  mutating func noteOutput(_ location: CaptureLocation, _ stamp: FileStamp?) {
+    entries[location]?.outputStamp = stamp
   }
 
   /// Interrupted, or given back without having been started: no failure.
-  mutating func giveBack(_ place: StagingPlace) {
-    guard let entry = entries[place], entry.isRunning else { return }
+  mutating func giveBack(_ location: CaptureLocation) {
+    guard let entry = entries[location], entry.isRunning else { return }
     if entry.isMissing {
-      entries[place]?.phase = .queued
-      let left = entries[place] ?? entry
-      remove(place)
+      entries[location]?.phase = .queued
+      let left = entries[location] ?? entry
+      remove(location)
       depart(left, left.since)
     } else {
-      entries[place]?.phase = .queued
+      entries[location]?.phase = .queued
     }
   }
 

@@ -9,7 +9,7 @@ import SystemPackage
 struct IntakeState: Sendable {
   /// What has to be found out about a place before the next step.
   struct Question: Sendable {
-    var place: StagingPlace
+    var location: CaptureLocation
     var stamp: FolderSignature
     var recognition: Recognition
     var target: CaptureTarget?
@@ -32,12 +32,12 @@ struct IntakeState: Sendable {
   /// A capture that went before it was done.
   struct Lost: Sendable, Hashable {
     var entry: WatchRecord.Waiting
-    var place: StagingPlace
+    var location: CaptureLocation
   }
 
-  var entries: [StagingPlace: StagingEntry] = [:]
+  var entries: [CaptureLocation: StagingEntry] = [:]
   /// By the name of the folder in the output.
-  var places: [String: StagingPlace] = [:]
+  var locations: [String: CaptureLocation] = [:]
   var lost: [Lost] = []
   /// Captures that went after they were done or given up, by state.
   var departed: [CaptureState: Int] = [:]
@@ -45,7 +45,7 @@ struct IntakeState: Sendable {
   var departedShort = 0
   var settings: WatchSettings
   var nextOrder = 0
-  var stagingPlace: FileID?
+  var stagingID: FileID?
   /// Why the last look says nothing about what is gone.
   var stagingTrouble: String?
   /// A disk below STAGING that is not there: its captures wait, the others do not.
@@ -60,7 +60,7 @@ struct IntakeState: Sendable {
     self.settings = settings
     self.previous = previous
     for waiting in previous?.waiting ?? [] where waiting.gone == true {
-      lost.append(Lost(entry: waiting, place: StagingPlace(waiting)))
+      lost.append(Lost(entry: waiting, location: CaptureLocation(waiting)))
     }
   }
 
@@ -76,8 +76,9 @@ struct IntakeState: Sendable {
   ///   - nearestPlace: the nearest folder that is there above one that is not.
   mutating func take(
     _ snapshot: StagingSnapshot, nowSeconds: Double, nowText: String,
-    recorded: (StagingPlace, FolderSignature) -> (seconds: Double, text: String)? = { _, _ in nil },
-    nearestPlace: (FilePath) -> FileID? = FileID.nearest
+    recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)? = { _, _ in nil
+    },
+    nearestFolder: (FilePath) -> FileID? = FileID.nearest
   ) {
     if let trouble = unmounted(snapshot) {
       stagingTrouble = trouble
@@ -85,20 +86,20 @@ struct IntakeState: Sendable {
     }
     stagingTrouble = nil
     missingDisk = nil
-    stagingPlace = snapshot.place
-    var met: Set<StagingPlace> = []
+    stagingID = snapshot.folderID
+    var met: Set<CaptureLocation> = []
     for seen in snapshot.captures {
-      let place = StagingPlace(seen.recognition)
-      met.insert(place)
-      take(seen, at: place, nowSeconds, nowText, recorded)
+      let location = CaptureLocation(seen.recognition)
+      met.insert(location)
+      take(seen, at: location, nowSeconds, nowText, recorded)
     }
     for stranger in snapshot.strangers {
-      let place = StagingPlace(folder: stranger.folder.path)
-      met.insert(place)
-      take(stranger, at: place, nowSeconds, nowText, recorded)
+      let location = CaptureLocation(folder: stranger.folder.path)
+      met.insert(location)
+      take(stranger, at: location, nowSeconds, nowText, recorded)
     }
-    if !lost.isEmpty { lost.removeAll { met.contains($0.place) } }
-    takeMissing(met, nowText, nearestPlace)
+    if !lost.isEmpty { lost.removeAll { met.contains($0.location) } }
+    takeMissing(met, nowText, nearestFolder)
     takePrevious(met, nowText)
     advance(nowSeconds)
   }
@@ -107,11 +108,11 @@ struct IntakeState: Sendable {
   func unmounted(_ snapshot: StagingSnapshot) -> String? {
     let isKnown = !entries.isEmpty || (previous?.known ?? 0) > 0
     guard snapshot.captures.isEmpty, snapshot.strangers.isEmpty, isKnown else { return nil }
-    if let stagingPlace, let now = snapshot.place, now != stagingPlace {
+    if let stagingID, let now = snapshot.folderID, now != stagingID {
       return
         "STAGING is a different folder than before, and holds no captures: is its disk mounted?"
     }
-    if stagingPlace == nil, snapshot.isEmpty, let previous {
+    if stagingID == nil, snapshot.isEmpty, let previous {
       let captures = previous.known == 1 ? "capture" : "captures"
       return "STAGING is empty, but held \(previous.known) \(captures) at the last look at "
         + "\(previous.lastLook): is its disk mounted?"
@@ -120,12 +121,13 @@ struct IntakeState: Sendable {
   }
 
   mutating func take(
-    _ seen: StagingSnapshot.Seen, at place: StagingPlace, _ nowSeconds: Double, _ nowText: String,
-    _ recorded: (StagingPlace, FolderSignature) -> (seconds: Double, text: String)?
+    _ seen: StagingSnapshot.Seen, at location: CaptureLocation, _ nowSeconds: Double,
+    _ nowText: String,
+    _ recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)?
   ) {
     var entry =
-      entries[place]
-      ?? newEntry(place, seen.stamp, nowSeconds, nowText, recorded(place, seen.stamp))
+      entries[location]
+      ?? newEntry(location, seen.stamp, nowSeconds, nowText, recorded(location, seen.stamp))
     entry.isMissing = false
     if case .failed(let trouble) = entry.phase, trouble.isGone {
       // It is there again.
@@ -135,46 +137,48 @@ struct IntakeState: Sendable {
     entry.holds = []
     entry.mark = seen.mark
     entry.isOnItsWay = seen.isOnItsWay
-    entry.folderPlace = seen.place
+    entry.folderID = seen.folderID
     if entry.recognition != seen.recognition {
       // Found to be something else than before.
       if let old = entry.target, entry.recognition != nil, !entry.isRunning {
-        places[old.layout.name] = nil
+        locations[old.layout.name] = nil
         entry.target = nil
       }
       entry.recognition = seen.recognition
       if case .stranger = entry.phase { entry.phase = .moving }
     }
     note(seen.stamp, in: &entry, nowSeconds, nowText)
-    entries[place] = entry
+    entries[location] = entry
   }
 
   mutating func take(
-    _ stranger: StagingSnapshot.UnrecognizedUpload, at place: StagingPlace, _ nowSeconds: Double,
+    _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
+    _ nowSeconds: Double,
     _ nowText: String,
-    _ recorded: (StagingPlace, FolderSignature) -> (seconds: Double, text: String)?
+    _ recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)?
   ) {
     var entry =
-      entries[place]
-      ?? newEntry(place, stranger.stamp, nowSeconds, nowText, recorded(place, stranger.stamp))
+      entries[location]
+      ?? newEntry(location, stranger.stamp, nowSeconds, nowText, recorded(location, stranger.stamp))
     entry.isMissing = false
     if !entry.isRunning {
-      if let old = entry.target { places[old.layout.name] = nil }
+      if let old = entry.target { locations[old.layout.name] = nil }
       entry.recognition = nil
       entry.target = nil
     }
     entry.holds = stranger.folder.holds
     note(stranger.stamp, in: &entry, nowSeconds, nowText)
-    entries[place] = entry
+    entries[location] = entry
   }
 
   mutating func newEntry(
-    _ place: StagingPlace, _ stamp: FolderSignature, _ nowSeconds: Double, _ nowText: String,
+    _ location: CaptureLocation, _ stamp: FolderSignature, _ nowSeconds: Double, _ nowText: String,
     _ recorded: (seconds: Double, text: String)?
   ) -> StagingEntry {
     nextOrder += 1
     return StagingEntry(
-      place: place, recognition: nil, stamp: stamp, sinceSeconds: recorded?.seconds ?? nowSeconds,
+      location: location, recognition: nil, stamp: stamp,
+      sinceSeconds: recorded?.seconds ?? nowSeconds,
       since: recorded?.text ?? nowText, order: nextOrder)
   }
 
@@ -197,35 +201,37 @@ struct IntakeState: Sendable {
   }
 
   mutating func takeMissing(
-    _ met: Set<StagingPlace>, _ nowText: String, _ nearestPlace: (FilePath) -> FileID?
+    _ met: Set<CaptureLocation>, _ nowText: String, _ nearestFolder: (FilePath) -> FileID?
   ) {
     let missing = entries.filter { !met.contains($0.key) }
     if missing.isEmpty { return }
     let stamps = Set(met.compactMap { entries[$0]?.stamp })
-    for (place, entry) in missing {
-      if let before = entry.folderPlace, FileID(place.folder) == nil,
-        let above = nearestPlace(place.folder), above.device != before.device
+    for (location, entry) in missing {
+      if let before = entry.folderID, FileID(ofFolder: location.folder) == nil,
+        let above = nearestFolder(location.folder), above.device != before.device
       {
         missingDisk =
-          "\(place.folder.shown) and what was next to it are gone: is its disk mounted?"
-        entries[place]?.isMissing = true
+          "\(location.folder.shown) and what was next to it are gone: is its disk mounted?"
+        entries[location]?.isMissing = true
         continue
       }
       if entry.isRunning {
         // What becomes of it is told by its worker.
-        entries[place]?.isMissing = true
+        entries[location]?.isMissing = true
         continue
       }
-      remove(place)
+      remove(location)
       // Renamed: the same files are seen elsewhere.
       if stamps.contains(entry.stamp) { continue }
       depart(entry, nowText)
     }
   }
 
-  mutating func remove(_ place: StagingPlace) {
-    if let name = entries.removeValue(forKey: place)?.target?.layout.name, places[name] == place {
-      places[name] = nil
+  mutating func remove(_ location: CaptureLocation) {
+    if let name = entries.removeValue(forKey: location)?.target?.layout.name,
+      locations[name] == location
+    {
+      locations[name] = nil
     }
   }
 
@@ -239,24 +245,24 @@ struct IntakeState: Sendable {
     case .moving, .judging, .incomplete, .queued, .running, .failed:
       guard let recognition = entry.recognition else { return }
       var waiting = WatchRecord.Waiting(
-        id: entry.name, family: recognition.family.rawValue, path: entry.place.folder.text,
+        id: entry.name, family: recognition.family.rawValue, path: entry.location.folder.text,
         state: .failed, since: nowText)
       waiting.stem = recognition.stem
       waiting.gone = true
       waiting.cause = .machine
       waiting.message = "its folder disappeared from STAGING before it was done"
-      lost.append(Lost(entry: waiting, place: entry.place))
+      lost.append(Lost(entry: waiting, location: entry.location))
       if lost.count > Self.mostLost { lost.removeFirst(lost.count - Self.mostLost) }
     }
   }
 
   /// What the last watcher saw and this one does not.
-  mutating func takePrevious(_ met: Set<StagingPlace>, _ nowText: String) {
+  mutating func takePrevious(_ met: Set<CaptureLocation>, _ nowText: String) {
     guard let before = previous else { return }
     previous = nil
     for waiting in before.waiting where waiting.gone != true && !waiting.family.isEmpty {
-      let place = StagingPlace(waiting)
-      guard !met.contains(place) else { continue }
+      let location = CaptureLocation(waiting)
+      guard !met.contains(location) else { continue }
       var waiting = waiting
       waiting.state = .failed
       waiting.since = nowText
@@ -264,26 +270,26 @@ struct IntakeState: Sendable {
       waiting.cause = .machine
       waiting.message =
         "its folder disappeared from STAGING while no watcher was running, before it was done"
-      lost.append(Lost(entry: waiting, place: place))
+      lost.append(Lost(entry: waiting, location: location))
     }
   }
 
   /// What time alone changes.
   mutating func advance(_ nowSeconds: Double) {
-    for (place, entry) in entries where !entry.isMissing {
+    for (location, entry) in entries where !entry.isMissing {
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
       case .moving:
         let isMoving = entry.stamp.isTransferring || entry.isOnItsWay
         guard !isMoving, entry.mark.isSettled || rest >= settings.settleSeconds else { continue }
-        entries[place]?.phase = entry.recognition == nil ? .stranger : .judging
+        entries[location]?.phase = entry.recognition == nil ? .stranger : .judging
       case .incomplete:
         if entry.mark.isComplete || rest >= settings.patienceSeconds {
-          entries[place]?.phase = .queued
+          entries[location]?.phase = .queued
         }
       case .failed(let trouble):
         guard let at = trouble.retryAtSeconds, nowSeconds >= at else { continue }
-        entries[place]?.phase = .queued
+        entries[location]?.phase = .queued
       default: continue
       }
     }
@@ -304,7 +310,8 @@ struct IntakeState: Sendable {
       guard let recognition = entry.recognition else { return nil }
       let mayOpen = if case .judging = entry.phase { true } else { false }
       return Question(
-        place: entry.place, stamp: entry.stamp, recognition: recognition, target: entry.target,
+        location: entry.location, stamp: entry.stamp, recognition: recognition,
+        target: entry.target,
         mayOpen: mayOpen,
         asksForFiles: !entry.mark.isComplete
           && nowSeconds - entry.sinceSeconds < settings.patienceSeconds)
@@ -313,7 +320,7 @@ struct IntakeState: Sendable {
 
   /// Takes in what was found out, unless the place has changed meanwhile.
   mutating func answer(_ question: Question, _ answer: Answer) {
-    guard var entry = entries[question.place], entry.stamp == question.stamp, !entry.isRunning
+    guard var entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
     else { return }
     entry.isFresh = false
     if entry.phase.isAtRestOrMoving {
@@ -330,16 +337,18 @@ struct IntakeState: Sendable {
       case .unknown: break
       }
     }
-    entries[question.place] = entry
+    entries[question.location] = entry
   }
 
   /// Gives places their folders in the output.
-  mutating func assign(_ targets: [StagingPlace: CaptureTarget]) {
-    for (place, target) in targets {
-      guard entries[place] != nil else { continue }
-      if let old = entries[place]?.target?.layout.name, places[old] == place { places[old] = nil }
-      entries[place]?.target = target
-      places[target.layout.name] = place
+  mutating func assign(_ targets: [CaptureLocation: CaptureTarget]) {
+    for (location, target) in targets {
+      guard entries[location] != nil else { continue }
+      if let old = entries[location]?.target?.layout.name, locations[old] == location {
+        locations[old] = nil
+      }
+      entries[location]?.target = target
+      locations[target.layout.name] = location
     }
   }
 
@@ -354,19 +363,19 @@ struct IntakeState: Sendable {
 
   /// Lets everything be judged anew: the pipeline or the program is another one.
   mutating func judgeAgain() {
-    for (place, entry) in entries {
+    for (location, entry) in entries {
       switch entry.phase {
-      case .done, .failed, .quarantined, .queued, .incomplete: entries[place]?.phase = .judging
-      case .running: entries[place]?.isOutdated = true
+      case .done, .failed, .quarantined, .queued, .incomplete: entries[location]?.phase = .judging
+      case .running: entries[location]?.isOutdated = true
       case .moving, .judging, .stranger: break
       }
     }
   }
 
   /// Lets a capture be judged anew whose output is not as it was.
-  mutating func judgeAgain(_ place: StagingPlace) {
-    guard case .done = entries[place]?.phase else { return }
-    entries[place]?.phase = .judging
+  mutating func judgeAgain(_ location: CaptureLocation) {
+    guard case .done = entries[location]?.phase else { return }
+    entries[location]?.phase = .judging
   }
 }
 
@@ -383,7 +392,7 @@ extension StagingEntry.Phase {
   }
 }
 
-extension StagingPlace {
+extension CaptureLocation {
   init(_ waiting: WatchRecord.Waiting) {
     self.init(folder: FilePath(text: waiting.path), stem: waiting.stem)
   }

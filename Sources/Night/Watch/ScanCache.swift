@@ -16,7 +16,7 @@ final class ScanCache: FolderMemory {
     /// Of everything below, for the folder of one capture.
     var whole: FolderSignature?
     var stems: [String: FolderSignature] = [:]
-    var place: FileID?
+    var folderID: FileID?
     var marks: [FileStamp?] = []
     var mark = UploadMark()
     var turn: Int
@@ -95,7 +95,7 @@ final class ScanCache: FolderMemory {
     var known = Known(entries: entries, turn: 0)
     // Looked into while it changed, or with something that could not be read: to be done again.
     if before == entries, look.unreadable.isEmpty { known.look = look }
-    known.place = FileID(folder)
+    known.folderID = FileID(ofFolder: folder)
     if look.isWholeCapture { known.whole = FolderSignature(of: folder) }
     known.isOneCapture = look.isOneCapture
     if look.isOneCapture { renewMark(&known, folder) }

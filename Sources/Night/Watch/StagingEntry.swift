@@ -40,7 +40,7 @@ struct StagingEntry: Sendable {
     case stranger
   }
 
-  var place: StagingPlace
+  var location: CaptureLocation
   /// `nil`: in no family's form, or not yet.
   var recognition: Recognition?
   /// What an unrecognized folder holds.
@@ -48,7 +48,7 @@ struct StagingEntry: Sendable {
   var stamp: FolderSignature
   var mark = UploadMark()
   var isOnItsWay = false
-  var folderPlace: FileID?
+  var folderID: FileID?
   /// When this stamp was first seen, on the monotonic clock.
   var sinceSeconds: Double
   /// The same for people (UTC).
@@ -89,6 +89,6 @@ struct StagingEntry: Sendable {
 
   /// Its id in the output, or what it will be; of something unknown the name of its folder.
   var name: String {
-    target?.layout.name ?? recognition?.id ?? place.folder.shownName
+    target?.layout.name ?? recognition?.id ?? location.folder.shownName
   }
 }

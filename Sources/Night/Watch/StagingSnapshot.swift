@@ -4,22 +4,6 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Where a capture lies in STAGING: its folder, and its stem where it shares the folder.
-struct StagingPlace: Hashable, Sendable {
-  var folder: FilePath
-  /// By bytes: names that are composed differently are different files.
-  var stem: [UInt8]?
-
-  init(folder: FilePath, stem: String? = nil) {
-    self.folder = folder
-    self.stem = stem.map { Array($0.utf8) }
-  }
-
-  init(_ recognition: Recognition) {
-    self.init(folder: recognition.folder, stem: recognition.stem)
-  }
-}
-
 /// What one look at STAGING found. No judgement.
 struct StagingSnapshot: Sendable {
   struct Seen: Sendable {
@@ -28,7 +12,7 @@ struct StagingSnapshot: Sendable {
     var mark = UploadMark()
     var isOnItsWay = false
     /// Of its folder.
-    var place: FileID?
+    var folderID: FileID?
   }
 
   struct UnrecognizedUpload: Sendable {
@@ -42,7 +26,7 @@ struct StagingSnapshot: Sendable {
   /// Folders and files that could not be read: captures may be hidden behind them.
   var unreadable: [FileError] = []
   /// Of STAGING itself.
-  var place: FileID?
+  var folderID: FileID?
   /// Whether there is any name in STAGING.
   var isEmpty = false
   /// Folders in which something may appear.
@@ -69,7 +53,7 @@ final class StagingScanner: Sendable {
     } catch {
       throw error
     }
-    snapshot.place = FileID(staging)
+    snapshot.folderID = FileID(ofFolder: staging)
     snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
     memory.begin()
     let finding = batch.finder(memory: memory).find(staging)
@@ -84,7 +68,7 @@ final class StagingScanner: Sendable {
       if known.isOneCapture { seen.mark = known.mark }
       seen.isOnItsWay =
         onTheirWay.contains(capture.id) || (capture.folder.name.map(onTheirWay.contains) ?? false)
-      seen.place = known.place
+      seen.folderID = known.folderID
       snapshot.captures.append(seen)
     }
     let folders = memory.folders

@@ -41,8 +41,8 @@ final class WakePipe: Sendable {
   }
 
   func wait(seconds: Double) {
-    var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    poll(&place, 1, Int32((min(max(seconds, 0), 3600) * 1000).rounded(.up)))
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    poll(&request, 1, Int32((min(max(seconds, 0), 3600) * 1000).rounded(.up)))
     drain()
   }
 }

@@ -60,21 +60,21 @@ final class WatchState: Sendable {
   /// At most `most` captures for a run.
   ///
   /// - Parameter note: told of each that it is given, before anybody else hears of it.
-  func take(_ most: Int, note: (StagingPlace) -> Void) -> [CaptureTarget] {
+  func take(_ most: Int, note: (CaptureLocation) -> Void) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
     for (entry, target) in startable(most) {
       guard let claimed = Ownership(root: output).claim([target]).first else { continue }
       let isStarted = state.withLock { state -> Bool in
-        guard state.intake.entries[entry.place]?.stamp == entry.stamp,
-          case .queued = state.intake.entries[entry.place]?.phase
+        guard state.intake.entries[entry.location]?.stamp == entry.stamp,
+          case .queued = state.intake.entries[entry.location]?.phase
         else { return false }
-        state.intake.assign([entry.place: claimed])
-        state.intake.start(entry.place)
+        state.intake.assign([entry.location: claimed])
+        state.intake.start(entry.location)
         state.hasChanged = true
         return true
       }
       if isStarted {
-        note(entry.place)
+        note(entry.location)
         given.append(claimed)
       }
     }
@@ -107,7 +107,7 @@ final class WatchState: Sendable {
   // MARK: Hearing
 
   /// How a capture of a run has ended. Its place, if it was at work.
-  func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> StagingPlace? {
+  func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> CaptureLocation? {
     let report = outcome.report
     guard let entry = state.withLock({ $0.intake.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
@@ -118,9 +118,9 @@ final class WatchState: Sendable {
       state.tally.add(report)
       state.hasChanged = true
       if let phase {
-        state.intake.end(entry.place, phase, now)
+        state.intake.end(entry.location, phase, now)
         if case .done = phase {
-          state.intake.noteOutput(entry.place, CaptureStatusResolver.outputStamp(target.layout))
+          state.intake.noteOutput(entry.location, CaptureStatusResolver.outputStamp(target.layout))
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
         if case .failed(let trouble) = phase {
@@ -130,17 +130,17 @@ final class WatchState: Sendable {
           state.tally.failures[trouble.cause, default: 0] += 1
         }
       } else {
-        state.intake.giveBack(entry.place)
+        state.intake.giveBack(entry.location)
       }
     }
     wake()
-    return entry.place
+    return entry.location
   }
 
   /// Captures that a run was given and did not come to.
-  func giveBack(_ places: [StagingPlace]) {
+  func giveBack(_ locations: [CaptureLocation]) {
     state.withLock { state in
-      for place in places { state.intake.giveBack(place) }
+      for location in locations { state.intake.giveBack(location) }
       state.hasChanged = true
     }
   }
@@ -160,7 +160,8 @@ final class WatchState: Sendable {
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
     let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
     var trouble = triage.trouble(
-      after: report, before: before, machineTries: entry.machineTries, isGone: isGone(entry),
+      after: report, before: before, machineTries: entry.machineTries,
+      isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
     do {
@@ -173,12 +174,6 @@ final class WatchState: Sendable {
       }
     }
     return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
-  }
-
-  private func isGone(_ entry: StagingEntry) -> Bool {
-    guard let stem = entry.place.stem else { return !FileSystem.exists(entry.place.folder) }
-    let names = (try? FileSystem.names(in: entry.place.folder)) ?? []
-    return !names.contains { $0.utf8.starts(with: stem) }
   }
 }
 

@@ -49,7 +49,7 @@ struct WatchSummary {
   ) -> WatchRecord.Waiting? {
     var waiting = WatchRecord.Waiting(
       id: entry.name, family: entry.recognition?.family.rawValue ?? "",
-      path: entry.place.folder.text, state: state, since: entry.since)
+      path: entry.location.folder.text, state: state, since: entry.since)
     waiting.stem = entry.recognition?.stem
     switch entry.phase {
     case .moving, .judging, .running: return waiting

@@ -12,7 +12,7 @@ final class WatchSupply: TargetSupply, ReportSink {
   let work: WatchWork
   private let watchState: WatchState
   private let most: Int
-  private let state = Mutex((given: 0, isClosed: false, open: Set<StagingPlace>()))
+  private let state = Mutex((given: 0, isClosed: false, open: Set<CaptureLocation>()))
 
   /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
   ///   memory.
@@ -32,10 +32,10 @@ final class WatchSupply: TargetSupply, ReportSink {
   func next(_ wanted: Int) -> [CaptureTarget] {
     let room = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
     guard room > 0 else { return [] }
-    return watchState.take(room) { place in
+    return watchState.take(room) { location in
       state.withLock { state in
         state.given += 1
-        state.open.insert(place)
+        state.open.insert(location)
       }
     }
   }
@@ -44,13 +44,13 @@ final class WatchSupply: TargetSupply, ReportSink {
 
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {
-    if let place = watchState.end(outcome, run: run, work: work) {
-      state.withLock { _ = $0.open.remove(place) }
+    if let location = watchState.end(outcome, run: run, work: work) {
+      state.withLock { _ = $0.open.remove(location) }
     }
   }
 
   /// What it was given and has not come to.
-  func takeRest() -> [StagingPlace] {
+  func takeRest() -> [CaptureLocation] {
     state.withLock { state in
       defer { state.open = [] }
       return Array(state.open)

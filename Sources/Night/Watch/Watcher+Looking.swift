@@ -59,8 +59,8 @@ extension Watcher {
       watchState.with {
         $0.intake.take(
           snapshot, nowSeconds: start, nowText: text,
-          recorded: { place, stamp in
-            recorded[place].flatMap {
+          recorded: { location, stamp in
+            recorded[location].flatMap {
               $0.digest == stamp.digest ? (seconds: $0.seconds, text: $0.text) : nil
             }
           })
@@ -114,8 +114,8 @@ extension Watcher {
     }
     guard !open.isEmpty else { return }
     let targets = Ownership(root: setup.output).resolve(open.compactMap(\.recognition))
-    var given: [StagingPlace: CaptureTarget] = [:]
-    for (entry, target) in zip(open, targets) { given[entry.place] = target }
+    var given: [CaptureLocation: CaptureTarget] = [:]
+    for (entry, target) in zip(open, targets) { given[entry.location] = target }
     watchState.with { [given] in $0.intake.assign(given) }
   }
 
@@ -139,13 +139,14 @@ extension Watcher {
   /// Results that somebody has removed or made anew.
   func noticeOutputs() {
     let done = watchState.with { state in
-      state.intake.entries.values.compactMap { entry -> (StagingPlace, OutputLayout, FileStamp?)? in
+      state.intake.entries.values.compactMap {
+        entry -> (CaptureLocation, OutputLayout, FileStamp?)? in
         guard case .done = entry.phase, let target = entry.target else { return nil }
-        return (entry.place, target.layout, entry.outputStamp)
+        return (entry.location, target.layout, entry.outputStamp)
       }
     }
-    for (place, layout, stamp) in done where CaptureStatusResolver.outputStamp(layout) != stamp {
-      watchState.with { $0.intake.judgeAgain(place) }
+    for (location, layout, stamp) in done where CaptureStatusResolver.outputStamp(layout) != stamp {
+      watchState.with { $0.intake.judgeAgain(location) }
       isNoticed = true
     }
   }

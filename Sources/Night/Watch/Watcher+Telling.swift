@@ -20,7 +20,7 @@ extension Watcher {
     let strangers = watchState.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
         guard case .stranger = entry.phase else { return nil }
-        return RunReport.Unrecognized(path: entry.place.folder.shown, holds: entry.holds)
+        return RunReport.Unrecognized(path: entry.location.folder.shown, holds: entry.holds)
       }
     }
     let hidden = unreadable.map {

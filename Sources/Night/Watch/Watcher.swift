@@ -38,7 +38,7 @@ public final class Watcher {
   var runs: [RunInProgress] = []
   /// What runs that go on side by side share.
   var desk: AdmissionCoordinator?
-  var recorded: [StagingPlace: FirstSeenRecords.Look]
+  var recorded: [CaptureLocation: FirstSeenRecords.Look]
   var told: Set<String> = []
   var lastLookSeconds = -Double.infinity
   var lookTook = 0.0

@@ -67,8 +67,8 @@ struct FolderClaim {
     defer { withExtendedLifetime(lock) {} }
     switch OutputFolderState(layout) {
     case .owned(var owner):
-      if owner.place == record.place { return true }
-      guard owner.place.isGone else { return false }
+      if owner.location == record.location { return true }
+      guard owner.location.isGone else { return false }
       (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
       try owner.replace(in: notes, layout)
       return true

@@ -80,11 +80,11 @@ enum OutputFolderState: Sendable {
 
   /// Whether it was made from this capture where it lies.
   func belongs(to recognition: Recognition) -> Bool {
-    let place = Place(recognition)
+    let place = CaptureLocation(resolving: recognition)
     switch self {
-    case .owned(let owner): return owner.place == place || owner.place.isAlias(of: place)
+    case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
     case .remembered(let memo):
-      let noted = Place(folder: FilePath(text: memo.folder), stem: memo.stem)
+      let noted = CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem)
       return noted == place || noted.isAlias(of: place)
     case .described(let path, let id):
       return path == place.folder.shown && id == PathText.shown(recognition.id)
@@ -96,13 +96,13 @@ enum OutputFolderState: Sendable {
   func hasMoved(to recognition: Recognition) -> Bool {
     switch self {
     case .owned(let owner):
-      guard owner.family == recognition.family, owner.place.isGone, let content = owner.content
+      guard owner.family == recognition.family, owner.location.isGone, let content = owner.content
       else { return false }
       return ContentKey.of(recognition) == content
     case .remembered(let memo):
       // No key was kept: names, sizes and times of change, which a move within a file system keeps.
       guard memo.family == recognition.family,
-        Place(folder: FilePath(text: memo.folder), stem: memo.stem).isGone,
+        CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem).isGone,
         let now = InputListing(recognition, nowNanoseconds: .max)
       else { return false }
       return memo.inputs.looksLike(now)

@@ -30,7 +30,8 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     let staging = PathSafety.resolvedAsFarAsPossible(staging)
     let place = PathSafety.resolvedAsFarAsPossible(output)
     let how: String
-    if place == staging || FolderIdentity(place).map({ $0 == FolderIdentity(staging) }) == true {
+    if place == staging || FileID(ofFolder: place).map({ $0 == FileID(ofFolder: staging) }) == true
+    {
       how = "is the staging folder"
     } else if place.starts(with: staging) {
       how = "lies in the staging folder \(staging.shown)"

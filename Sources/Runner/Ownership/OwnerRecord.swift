@@ -19,7 +19,7 @@ struct OwnerRecord: Hashable, Sendable, Codable {
   init(_ recognition: Recognition, content: Digest? = nil) {
     id = recognition.id
     family = recognition.family
-    folder = Place(recognition).folder.text
+    folder = CaptureLocation(resolving: recognition).folder.text
     stem = recognition.stem
     self.content = content
   }
@@ -40,7 +40,7 @@ struct OwnerRecord: Hashable, Sendable, Codable {
     self = record
   }
 
-  var place: Place { Place(folder: FilePath(text: folder), stem: stem) }
+  var location: CaptureLocation { CaptureLocation(folder: FilePath(text: folder), stem: stem) }
 
   static func read(in notes: OpenFolder, _ name: String) -> OwnerRecord? {
     guard let bytes = notes.contents(of: name, limit: 1 << 20)?.bytes,

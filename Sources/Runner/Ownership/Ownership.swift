@@ -138,8 +138,8 @@ extension Ownership {
     switch OutputFolderState(target.layout) {
     case .owned(let owner):
       if OutputFolderState.owned(owner).belongs(to: target.recognition) { return nil }
-      guard target.claim == .move || owner.place.isGone else {
-        return "\(folder): belongs to the capture at \(owner.place.folder.shown)"
+      guard target.claim == .move || owner.location.isGone else {
+        return "\(folder): belongs to the capture at \(owner.location.folder.shown)"
           + " (another run was faster; run the same command again)"
       }
       return try FolderClaim(target).take() ? nil : "\(folder): was taken by another run"

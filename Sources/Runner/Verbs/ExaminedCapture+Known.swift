@@ -61,7 +61,7 @@ public struct RecordedLocation: Hashable, Sendable {
   }
 
   /// Whether nothing is there any more. A place that cannot be looked at is not gone.
-  public var isGone: Bool { Place(folder: FilePath(text: folder), stem: stem).isGone }
+  public var isGone: Bool { CaptureLocation(folder: FilePath(text: folder), stem: stem).isGone }
 }
 
 /// How the last attempt of a stage failed.

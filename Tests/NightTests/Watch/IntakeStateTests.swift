@@ -26,13 +26,13 @@ struct IntakeStateTests {
         family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
         reason: "test"),
       stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
-      place: FileID(device: 1, inode: 2))
+      folderID: FileID(device: 1, inode: 2))
   }
 
   private static func snapshot(_ seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
     var snapshot = StagingSnapshot()
     snapshot.captures = seen
-    snapshot.place = FileID(device: 1, inode: 1)
+    snapshot.folderID = FileID(device: 1, inode: 1)
     snapshot.isEmpty = seen.isEmpty
     return snapshot
   }
@@ -42,11 +42,11 @@ struct IntakeStateTests {
   ) {
     intake.take(
       snapshot(seen), nowSeconds: seconds, nowText: "\(seconds)",
-      nearestPlace: { _ in FileID(device: 1, inode: 1) })
+      nearestFolder: { _ in FileID(device: 1, inode: 1) })
   }
 
   private static func state(_ intake: IntakeState, _ name: String = "a") -> CaptureState? {
-    intake.entries[StagingPlace(folder: FilePath("/s/\(name)"))]?.state
+    intake.entries[CaptureLocation(folder: FilePath("/s/\(name)"))]?.state
   }
 
   private static func answer(
@@ -131,7 +131,7 @@ struct IntakeStateTests {
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a")], at: 0)
     var empty = Self.snapshot([])
-    empty.place = FileID(device: 9, inode: 1)
+    empty.folderID = FileID(device: 9, inode: 1)
     intake.take(empty, nowSeconds: 30, nowText: "30")
     #expect(intake.stagingTrouble != nil)
     #expect(Self.state(intake) == .arriving)
@@ -145,10 +145,10 @@ struct IntakeStateTests {
   func unmountedBelow() {
     var intake = IntakeState(Self.settings())
     var onDisk = Self.seen("a", in: "/s/usb")
-    onDisk.place = FileID(device: 7, inode: 2)
+    onDisk.folderID = FileID(device: 7, inode: 2)
     intake.take(
       Self.snapshot([onDisk, Self.seen("b")]), nowSeconds: 0, nowText: "0",
-      nearestPlace: { _ in nil })
+      nearestFolder: { _ in nil })
     Self.look(&intake, [Self.seen("b")], at: 30)
     #expect(intake.missingDisk != nil)
     // The others go on; those on the disk neither come to rest nor are started.
@@ -196,24 +196,24 @@ struct IntakeStateTests {
   )
   func changedMeanwhile() {
     var intake = IntakeState(Self.settings())
-    let place = StagingPlace(folder: "/s/a")
+    let location = CaptureLocation(folder: "/s/a")
     func run() {
       Self.look(&intake, [Self.seen("a")], at: 0)
       Self.look(&intake, [Self.seen("a")], at: 60)
       Self.answer(&intake, .ready, at: 60)
-      intake.start(place)
+      intake.start(location)
       #expect(Self.state(intake) == .running)
     }
     run()
     Self.look(&intake, [Self.seen("a", "2")], at: 61)
     #expect(Self.state(intake) == .running)
-    intake.end(place, .done(hasWarnings: false), "now")
+    intake.end(location, .done(hasWarnings: false), "now")
     #expect(Self.state(intake) == .arriving)
 
     intake = IntakeState(Self.settings())
     run()
     intake.judgeAgain()
-    intake.end(place, .done(hasWarnings: false), "now")
+    intake.end(location, .done(hasWarnings: false), "now")
     #expect(intake.questions(nowSeconds: 62).map(\.mayOpen) == [true])
   }
 

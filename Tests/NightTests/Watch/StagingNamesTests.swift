@@ -24,31 +24,31 @@ struct StagingNamesTests {
     "A stamp follows names, sizes, times and inodes of everything below, and nothing of bystanders")
   func stamps() throws {
     let folder = try TemporaryFolder()
-    let place = folder.path.appending("a")
-    try FileSystem.makeFolder(place.appending("depth"))
+    let location = folder.path.appending("a")
+    try FileSystem.makeFolder(location.appending("depth"))
     func write(_ text: String, _ name: String) throws {
       try Data(text.utf8).write(
-        to: URL(filePath: place.appending(FilePath(name).components).string))
+        to: URL(filePath: location.appending(FilePath(name).components).string))
     }
     try write("1", "x.csv")
     try write("2", "depth/0.bin")
-    let first = try #require(FolderSignature(of: place))
+    let first = try #require(FolderSignature(of: location))
     try write("junk", ".DS_Store")
     try write("{}", ".upload.json")
-    #expect(FolderSignature(of: place) == first)
+    #expect(FolderSignature(of: location) == first)
     try write("3", "depth/1.bin")
-    let second = try #require(FolderSignature(of: place))
+    let second = try #require(FolderSignature(of: location))
     #expect(second != first)
     // The same content, size and time in a new file.
-    let file = place.appending("x.csv").string
+    let file = location.appending("x.csv").string
     let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate]
     try FileManager.default.copyItem(atPath: file, toPath: file + "2")
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.moveItem(atPath: file + "2", toPath: file)
     try FileManager.default.setAttributes([.modificationDate: date as Any], ofItemAtPath: file)
-    #expect(FolderSignature(of: place) != second)
+    #expect(FolderSignature(of: location) != second)
     try write("", ".x.csv.Ab12Cd")
-    #expect(FolderSignature(of: place)?.isTransferring == true)
+    #expect(FolderSignature(of: location)?.isTransferring == true)
     #expect(FolderSignature(of: folder.path.appending("nothing")) == nil)
   }
 

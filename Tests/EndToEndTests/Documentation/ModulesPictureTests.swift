@@ -1,0 +1,70 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The picture of the modules")
+struct ModulesPictureTests {
+  private let root = Fixtures.projectRoot
+
+  @Test(
+    "docs/modules.svg is what docs/modules.py draws from Package.swift",
+    .enabled(if: PythonScript.isPresent, "no python3"))
+  func picture() throws {
+    let result = try PythonScript.run([root.appending("docs/modules.py").string, "--check"])
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
+  @Test("Every module has a row in ARCHITECTURE.md and a README")
+  func described() throws {
+    let text = try String(contentsOfFile: root.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+      .compactMap { $0.split(separator: "|").first }
+    let named = Set(
+      rows.flatMap { $0.split { !$0.isLetter && !$0.isNumber }.map(String.init) })
+    let sources = root.appending("Sources")
+    let modules = try FileSystem.names(in: sources).filter {
+      FileSystem.isFolder(sources.appending($0)) && $0 != "CommitStamp"
+    }
+    #expect(modules.count > 20)
+    for module in modules {
+      #expect(named.contains(module), "\(module) has no row")
+      let files = try FileSystem.names(in: sources.appending(module))
+      #expect(files.contains("README.md") || files.contains("module.modulemap"), "\(module)")
+    }
+  }
+
+  @Test("The three walks name types that exist, each fewer than fifteen")
+  func walks() throws {
+    let text = try String(contentsOfFile: root.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let section = try #require(text.components(separatedBy: "## Three walks").last)
+      .components(separatedBy: "\n## ")[0]
+    let walks = section.components(separatedBy: "\n**").dropFirst()
+    #expect(walks.count == 3)
+    let declared = try declaredTypes()
+    for walk in walks {
+      let quoted = walk.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }
+      let types = Set(quoted.map(\.element).filter { $0.first?.isUppercase == true })
+      #expect((5..<15).contains(types.count), "\(types.sorted())")
+      #expect(types.subtracting(declared).isEmpty, "no such types")
+    }
+  }
+
+  private func declaredTypes() throws -> Set<String> {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
+    var found: Set<String> = []
+    let all = FileManager.default.enumerator(atPath: root.appending("Sources").string)
+    while let name = all?.nextObject() as? String {
+      guard name.hasSuffix(".swift") else { continue }
+      let path = root.appending("Sources").appending(name).string
+      for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
+        let words = line.split { !$0.isLetter && !$0.isNumber }
+        for (kind, name) in zip(words, words.dropFirst()) where kinds.contains(kind) {
+          found.insert(String(name))
+        }
+      }
+    }
+    return found
+  }
+}
