@@ -27,7 +27,7 @@ extension HeldFolder {
   }
 
   /// The bytes of the regular file `name` of at most `limit` bytes; `nil` when there is nothing.
-  public func contents(of name: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8]? {
+  public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most) throws(FileError) -> [UInt8]? {
     guard let file = try openFile(name) else { return nil }
     defer { try? file.close() }
     var bytes: [UInt8] = []
@@ -49,7 +49,7 @@ extension HeldFolder {
   /// The bytes of a file below the folder `root`, which the user named: no link is followed from there
   /// on. `nil` when there is no such file, or something else.
   public static func contents(
-    of path: FilePath, below root: FilePath, limit: Int = 1 << 28
+    of path: FilePath, below root: FilePath, limit: Int = InputLimits.bytesOfRecord.most
   ) -> [UInt8]? {
     guard let (folder, last) = place(of: path, below: root) else { return nil }
     return (try? folder.contents(of: last, limit: limit)).flatMap { $0 }
