@@ -27,7 +27,9 @@ extension HeldFolder {
   }
 
   /// The bytes of the regular file `name` of at most `limit` bytes; `nil` when there is nothing.
-  public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most) throws(FileError) -> [UInt8]? {
+  public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most)
+    throws(FileError) -> [UInt8]?
+  {
     guard let file = try openFile(name) else { return nil }
     defer { try? file.close() }
     var bytes: [UInt8] = []

@@ -79,8 +79,9 @@ public final class OpenFolder: Sendable {
 
   /// The bytes of a regular file in this folder of at most `limit` bytes, and its stamp before it was read;
   /// a link is none.
-  public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most) -> (bytes: [UInt8], stamp: FileStamp)?
-  {
+  public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most) -> (
+    bytes: [UInt8], stamp: FileStamp
+  )? {
     let file = PathText.withCString(name) {
       openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     }
