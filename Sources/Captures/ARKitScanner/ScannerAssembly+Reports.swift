@@ -106,7 +106,7 @@ extension ARKitScanner.Assembly {
     warnings.add(
       .frameGap, "frames",
       count: TimeSteps(ofNeighbors: Array(sides.times.prefix(frameCount)))
-        .gaps(above: Self.gapFactor),
+        .gaps(above: ARKitScannerReader.description.frameGapFactor),
       of: .size(frameCount),
       "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
   }

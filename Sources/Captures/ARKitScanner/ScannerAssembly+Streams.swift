@@ -107,9 +107,6 @@ extension ARKitScanner.Assembly {
     description.firstTimestamp = first
     description.lastTimestamp = last
     description.rateHz = steps.rateHz
-    description.gaps = steps.gaps(above: Self.gapFactor)
+    description.gaps = steps.gaps(above: ARKitScannerReader.description.frameGapFactor)
   }
-
-  /// A step above this many median steps is a frame that the camera dropped.
-  static var gapFactor: Double { 1.5 }
 }

@@ -51,9 +51,9 @@ extension MultiScan.Assembly {
   func warnOfTimes() {
     let steps = MultiScan.stepsBetweenNeighbors(frames.map(\.timestamp))
     warnings.add(
-      .frameGap, "frames", count: steps.gaps(above: MultiScan.gapFactor),
+      .frameGap, "frames", count: steps.gaps(above: MultiScanReader.description.frameGapFactor),
       of: .size(frames.count),
-      "steps longer than \(MultiScan.gapFactor) times the median step")
+      "steps longer than \(MultiScanReader.description.frameGapFactor) times the median step")
     warnings.add(
       .timestampsUnordered, "frames",
       // Times that are the video's are reported as such.

@@ -82,13 +82,11 @@ extension MultiScan {
       description.firstTimestamp = times.lazy.compactMap(\.self).first
       description.lastTimestamp = times.reversed().lazy.compactMap(\.self).first
       description.rateHz = steps.rateHz
-      description.gaps = steps.gaps(above: MultiScan.gapFactor)
+      description.gaps = steps.gaps(
+        above: MultiScanReader.description.frameGapFactor)
       return description
     }
   }
-
-  /// A step above this many median steps is a gap.
-  static let gapFactor = 1.5
 }
 
 extension MultiScan.Contents {

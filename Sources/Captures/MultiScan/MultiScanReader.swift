@@ -1,16 +1,32 @@
 import Storage
 import SystemPackage
 
+extension CaptureFamily {
+  public static let multiscan = CaptureFamily("multiscan")
+}
+
 /// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
 /// scan id, which is also the capture's id.
 public enum MultiScanReader: CaptureReader {
-  public static let family = CaptureFamily.multiscan
   public static let readerVersion = 2
-  public static let generations = MultiScan.Generation.allCases.map(\.rawValue)
-  public static let recognitionSentence =
-    "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
-    + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)"
-  public static let generationMarks = MultiScan.Generation.allCases.map(\.mark)
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .multiscan, title: "MultiScan",
+      generations: MultiScan.Generation.allCases.map { .init($0.rawValue, mark: $0.mark) },
+      recognition:
+        "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
+        + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)")
+    family.cameraStatement = .onceWithoutPoses
+    family.fileContents = [
+      ".json": "metadata", ".txt": "metadata", ".depth.zlib": "depth",
+      ".confidence.zlib": "confidence", ".jsonl": "camera info",
+      "-secondary.mp4": "second video", ".rot": "rotation rates (.rot)",
+      ".acce": "accelerations (.acce)", ".mag": "magnetometer (.mag)", ".atti": "attitude (.atti)",
+      ".grav": "gravity (.grav)",
+    ]
+    family.namesFilesByStem = true
+    return family
+  }()
 
   /// Opens the files of `recognition`'s stem.
   ///

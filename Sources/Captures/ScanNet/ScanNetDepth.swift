@@ -88,7 +88,8 @@ struct ScanNetDepth {
     description.firstTimestamp = known.first
     description.lastTimestamp = known.last
     description.rateHz = times.depthSteps.rateHz
-    description.gaps = times.depthSteps.gaps(above: 1.5)
+    description.gaps = times.depthSteps.gaps(
+      above: ScanNetReader.description.frameGapFactor)
     func source(inMillimeters: Bool) -> ScanNetDepthSource {
       ScanNetDepthSource(
         file: file, records: layout.records, pixelCount: width * height,

@@ -6,7 +6,7 @@ import SystemPackage
 struct ScanNetIMU {
   static let recordBytes = 128
   /// A longer step between neighboring records is a gap.
-  private static let gapNanoseconds: Int64 = 250_000_000
+  static let gapNanoseconds: Int64 = 250_000_000
 
   /// One of the five vectors of a record.
   private struct Sensor {

@@ -90,7 +90,8 @@ struct ScanNetTimes: Sendable {
     warnings.add(
       .nonFiniteValue, "frames", count: nonFinite, "\(depthFile): times that are not finite")
     warnings.add(
-      .frameGap, "depth", count: depthSteps.gaps(above: 1.5), of: .size(frames.count),
+      .frameGap, "depth", count: depthSteps.gaps(above: ScanNetReader.description.frameGapFactor),
+      of: .size(frames.count),
       "\(depthFile): steps above 1.5 times the median step; pairs were dropped while scanning")
     warnings.add(
       .timestampsDuplicate, "depth", count: depthSteps.repeated,

@@ -1,21 +1,35 @@
 import SystemPackage
 
+extension CaptureFamily {
+  public static let vislam = CaptureFamily("vi-slam")
+}
+
 /// Sessions of one camera and the inertial sensors beside it: a video, `imu_data.csv` with one row per
 /// sample, `frame_metadata.csv` with one row per camera frame.
 ///
 /// No depth, no poses, no calibration. The tables are read by the column's name whatever wrote them;
 /// times stay integers from text to table.
 public enum VISLAMReader: CaptureReader {
-  public static let family = CaptureFamily.vislam
   public static let readerVersion = 2
-  public static let generations = ["v1", "android"]
-  public static let recognitionSentence =
-    "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
-    + "frame_number and timestamp_ns"
-  public static let generationMarks = [
-    "a video, and imu_data.csv in the long form of the iOS recorder",
-    "still pictures, imu.csv, a wide IMU table, or columns such as exposure_time_ns and image_filename",
-  ]
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .vislam, title: "VI-SLAM",
+      generations: [
+        .init("v1", mark: "a video, and imu_data.csv in the long form of the iOS recorder"),
+        .init(
+          "android",
+          mark:
+            "still pictures, imu.csv, a wide IMU table, or columns such as exposure_time_ns and image_filename"
+        ),
+      ],
+      recognition:
+        "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
+        + "frame_number and timestamp_ns")
+    // Its real gaps are one and a half periods.
+    family.frameGapFactor = 1.4
+    family.fileContents = ["imu_data.csv": "IMU", "frame_metadata.csv": "frame times"]
+    return family
+  }()
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }
