@@ -12,7 +12,7 @@ public enum ARKitScannerReader: CaptureReader {
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",
-      generations: ARKitScanner.Generation.allCases.map {
+      generations: ARKitScannerGeneration.allCases.map {
         // Published ScanNet++ scenes stand in the world of their mesh, which has z up.
         .init($0.rawValue, mark: $0.mark, worldIsZUp: $0 == .scannetpp)
       },
@@ -28,7 +28,7 @@ public enum ARKitScannerReader: CaptureReader {
   }()
 
   public static func role(of name: String, stem: String?) -> FileRole? {
-    ARKitScanner.Folder.role(of: name)
+    ARKitScannerFiles.role(of: name)
   }
 
   /// Opens the folder of `recognition`.
@@ -50,10 +50,10 @@ public enum ARKitScannerReader: CaptureReader {
           "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
         remedy: "convert it with the app's own scripts of that time")
     }
-    let contents = ARKitScanner.Contents(ARKitScanner.Folder(listing))
+    let contents = ARKitScannerTables(ARKitScannerFiles(listing))
     if let failure = contents.failure { throw failure }
-    var capture = ARKitScanner.Assembly(contents).capture(id: recognition.id)
-    capture.warn(ofLinksOutside: listing.outside.filter(ARKitScanner.Folder.isOwn))
+    var capture = ARKitScannerCapture(contents).capture(id: recognition.id)
+    capture.warn(ofLinksOutside: listing.outside.filter(ARKitScannerFiles.isOwn))
     return capture
   }
 }

@@ -12,7 +12,7 @@ public enum MultiScanReader: CaptureReader {
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .multiscan, title: "MultiScan",
-      generations: MultiScan.Generation.allCases.map { .init($0.rawValue, mark: $0.mark) },
+      generations: MultiScanGeneration.allCases.map { .init($0.rawValue, mark: $0.mark) },
       recognition:
         "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
         + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)")
@@ -41,7 +41,7 @@ public enum MultiScanReader: CaptureReader {
     case ".jsonl": return FileRole([.poses, .cameraSettings])
     case ".mp4", "-primary.mp4": return FileRole([.color], isAlternative: true)
     case ".json", ".txt": return FileRole([.depth, .intrinsics, .geo], isAlternative: true)
-    case let ending where MultiScan.MotionKind.allCases.contains { ".\($0)" == ending }:
+    case let ending where MultiScanMotionKind.allCases.contains { ".\($0)" == ending }:
       return FileRole([.imu])
     default: return nil
     }
@@ -54,11 +54,11 @@ public enum MultiScanReader: CaptureReader {
     } catch {
       throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
     }
-    let files = MultiScan.Files.set(stem: recognition.stem ?? recognition.id, in: listing)
-    let contents = try MultiScan.Contents(of: files)
-    var capture = MultiScan.Assembly(contents, warnings: WarningCollector()).capture()
+    let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
+    let contents = try MultiScanTables(of: files)
+    var capture = MultiScanCapture(contents, warnings: WarningCollector()).capture()
     capture.warn(
-      ofLinksOutside: listing.outside.filter { MultiScan.Files.isOwn($0, stem: files.stem) })
+      ofLinksOutside: listing.outside.filter { MultiScanFiles.isOwn($0, stem: files.stem) })
     return capture
   }
 }

@@ -69,7 +69,7 @@ struct ScanNetDepth {
   }
 
   /// The stream, or why there is none.
-  func state(times: ScanNetTimes) -> StreamState<DepthStream> {
+  func state(times: ScanNetFrames) -> StreamState<DepthStream> {
     if let problem { return .unreadable(problem) }
     guard let path, let file, let layout else { return .absent("\(name) is missing") }
     guard !layout.records.isEmpty else {

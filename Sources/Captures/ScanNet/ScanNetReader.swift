@@ -78,6 +78,6 @@ public enum ScanNetReader: CaptureReader {
         problem: "none of the capture's streams is there",
         remedy: "copy all files of the stem into one folder")
     }
-    return ScanNetOpening(files).capture()
+    return ScanNetCapture(files).capture()
   }
 }

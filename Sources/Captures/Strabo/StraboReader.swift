@@ -49,7 +49,7 @@ public enum StraboReader: CaptureReader {
   }
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    try StraboSession(recognition).capture()
+    try StraboCapture(recognition).capture()
   }
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.

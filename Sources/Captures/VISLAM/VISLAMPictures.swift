@@ -14,7 +14,7 @@ enum VISLAMPictures {
   case unnamed([FilePath])
 
   /// Chooses the pictures and reports what is missing, unused or leads out of the folder.
-  init(_ folder: VISLAMFolder, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
+  init(_ folder: VISLAMFiles, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
     let movies = folder.movies
     if let table, table.hasImageNames {
       let stills = Self.named(folder, table, warnings)
@@ -40,7 +40,7 @@ enum VISLAMPictures {
         return
       }
       warnings.add(
-        .pathOutsideCapture, VISLAMFolder.stillsFolder, count: folder.outsideStillCount,
+        .pathOutsideCapture, VISLAMFiles.stillsFolder, count: folder.outsideStillCount,
         "pictures that are links out of the capture's folder; not followed")
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
       self = stills.isEmpty ? .none : .unnamed(stills)
@@ -58,7 +58,7 @@ enum VISLAMPictures {
   private typealias Movie = (name: String, video: Result<VISLAMVideo, CaptureError>)
 
   /// `video.*` if there, else the one whose counted frames are nearest to the rows.
-  private static func best(_ names: [String], _ folder: VISLAMFolder, rowCount: Int) -> Movie? {
+  private static func best(_ names: [String], _ folder: VISLAMFiles, rowCount: Int) -> Movie? {
     let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
       let video = Result { () throws(CaptureError) in
@@ -75,7 +75,7 @@ enum VISLAMPictures {
   }
 
   private static func named(
-    _ folder: VISLAMFolder, _ table: VISLAMFrameTable, _ warnings: WarningCollector
+    _ folder: VISLAMFiles, _ table: VISLAMFrameTable, _ warnings: WarningCollector
   ) -> [FilePath?] {
     var missing = 0
     var outside = 0

@@ -37,30 +37,30 @@ public enum VISLAMReader: CaptureReader {
     return [
       Recognition(
         family: family, certainty: best.certainty, folder: listing.folder,
-        id: VISLAMFolder.name(of: listing.folder), reason: best.text)
+        id: VISLAMFiles.name(of: listing.folder), reason: best.text)
     ]
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {
     switch name {
-    case VISLAMFolder.imuFile: FileRole([.imu])
-    case VISLAMFolder.siblingIMUFile: FileRole([.imu], isAlternative: true)
-    case VISLAMFolder.frameFile: FileRole([.cameraSettings, .frames])
+    case VISLAMFiles.imuFile: FileRole([.imu])
+    case VISLAMFiles.siblingIMUFile: FileRole([.imu], isAlternative: true)
+    case VISLAMFiles.frameFile: FileRole([.cameraSettings, .frames])
     // Tells the signs of the sensors.
-    case VISLAMFolder.metadataFile: FileRole([.imu])
-    default: VISLAMFolder.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
+    case VISLAMFiles.metadataFile: FileRole([.imu])
+    default: VISLAMFiles.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
     }
   }
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    let session = try VISLAMSession(recognition)
+    let session = try VISLAMCapture(recognition)
     return try session.capture()
   }
 
   private typealias Reason = (certainty: Recognition.Certainty, text: String)
 
   private static func imuReason(_ listing: FolderListing) -> Reason? {
-    let file = VISLAMFolder.imuFile
+    let file = VISLAMFiles.imuFile
     guard listing.contains(file),
       let table = try? VISLAMTable(
         listing.folder.appending(file), head: listing.head(of: file),
@@ -76,7 +76,7 @@ public enum VISLAMReader: CaptureReader {
   }
 
   private static func frameReason(_ listing: FolderListing) -> Reason? {
-    let file = VISLAMFolder.frameFile
+    let file = VISLAMFiles.frameFile
     guard listing.contains(file),
       let table = try? VISLAMTable(
         listing.folder.appending(file), head: listing.head(of: file),

@@ -1,0 +1,56 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+extension StraboCapture {
+  /// The color stream, and what is odd about it as warnings.
+  func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
+    switch media {
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error)
+    case .present(.movie(let movie)): .present(color(movie))
+    case .present(.still(let still)): .present(color(still))
+    }
+  }
+
+  private func color(_ movie: StraboMovie) -> ColorStream {
+    let track = movie.track
+    let file = movie.path.shownName
+    warnings.add(
+      .multipleStreams, "color", count: movie.otherVideoTracks,
+      "further video tracks in \(file); not used")
+    if track.orientation.isIgnored {
+      warnings.add(
+        .rotationIgnored, "color",
+        "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
+    }
+    if movie.endsEarly {
+      warnings.add(
+        .truncatedStream, file, "the movie ends before its own index says; what is there is used")
+    }
+    VideoOddities(track).report(to: warnings)
+    var description = StreamDescription(
+      file: file, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
+      frames: track.pictureCount)
+    description.color = track.color
+    description.firstTimestamp = movie.times.first
+    description.lastTimestamp = movie.times.last
+    description.rateHz = TimeSteps(movie.times).rateHz
+    return ColorStream(
+      source: .video(movie.path, track: track.number), description: description,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
+      order: track.order, isMirrored: track.orientation.isMirrored)
+  }
+
+  private func color(_ still: StraboStill) -> ColorStream {
+    var description = StreamDescription(
+      file: still.path.shownName, encoding: still.encoding,
+      width: still.width, height: still.height, frames: 1)
+    description.firstTimestamp = Timestamp(nanoseconds: 0)
+    description.lastTimestamp = Timestamp(nanoseconds: 0)
+    return ColorStream(
+      source: .stills([still.path]), description: description,
+      clockwiseQuarterTurns: still.clockwiseQuarterTurns)
+  }
+}
