@@ -3,7 +3,7 @@ import Geometry
 extension ARKitScannerCapture {
   /// The size of color pictures: the video's, else the metadata's.
   private func colorSize(
-    _ inVideo: (ARKitScannerVideo) -> ARKitScannerPictureSize
+    _ inVideo: (CaptureVideo) -> ARKitScannerPictureSize
   ) -> ARKitScannerPictureSize? {
     if let video = contents.video.value { return inVideo(video) }
     guard case .valid(let size) = contents.metadata.value?.colorSize else { return nil }

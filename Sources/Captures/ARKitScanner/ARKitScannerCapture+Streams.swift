@@ -4,22 +4,16 @@ import Geometry
 extension ARKitScannerCapture {
   func color() -> StreamState<ColorStream> {
     contents.video.map { video in
-      let size = video.uprightSize
       VideoOddities(video.track).report(to: warnings, beside: colorFit)
-      var description = StreamDescription(
-        file: video.name, encoding: video.track.encoding, width: size.width, height: size.height,
-        frames: video.pictureCount)
-      description.color = video.track.color
+      var description = video.description()
       describe(
         times: frames.framesOfPictures.compactMap { frames.time(ofFrame: $0) }, in: &description)
       warnings.add(
         .pairingApproximate, "color", count: frames.start.doubt == nil ? 0 : video.pictureCount,
         frames.start.doubt ?? "")
-      return ColorStream(
-        source: .video(video.path, track: video.track.number), description: description,
-        clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
-        frameOfPicture: frames.start.firstRow > 0 ? Array(frames.framesOfPictures) : nil,
-        order: video.track.order, isMirrored: video.track.orientation.isMirrored)
+      return video.stream(
+        description,
+        frameOfPicture: frames.start.firstRow > 0 ? Array(frames.framesOfPictures) : nil)
     }
   }
 

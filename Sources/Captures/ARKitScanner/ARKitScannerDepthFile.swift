@@ -11,8 +11,7 @@ struct ARKitScannerDepthFile: Sendable {
     do {
       mapped = try MappedFile(path)
     } catch {
-      throw CaptureError(
-        file: path, problem: error.problem, remedy: error.remedy)
+      throw CaptureError(error, of: path)
     }
     self.name = name
     if case .valid(let size) = stated {

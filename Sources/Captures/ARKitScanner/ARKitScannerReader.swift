@@ -41,7 +41,7 @@ public enum ARKitScannerReader: CaptureReader {
     do throws(FileError) {
       listing = try FolderListing(of: recognition.folder)
     } catch {
-      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: recognition.folder)
     }
     if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
       throw CaptureError(

@@ -9,8 +9,7 @@ enum ARKitScannerSideFile {
     do throws(FileError) {
       return TextBytes.utf8(Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON)))
     } catch {
-      throw CaptureError(
-        file: file, problem: error.problem, remedy: error.remedy)
+      throw CaptureError(error, of: file)
     }
   }
 

@@ -7,7 +7,7 @@ struct ARKitScannerTables: Sendable {
   let metadata: StreamState<ARKitScannerMetadata>
   let sides: ARKitScannerSidecars
   let depth: StreamState<ARKitScannerDepthFile>
-  let video: StreamState<ARKitScannerVideo>
+  let video: StreamState<CaptureVideo>
   let generation: ARKitScannerGeneration
 
   init(_ folder: ARKitScannerFiles) {
@@ -62,10 +62,10 @@ struct ARKitScannerTables: Sendable {
     }
   }
 
-  private static func video(in folder: ARKitScannerFiles, keys: Int) -> StreamState<ARKitScannerVideo> {
+  private static func video(in folder: ARKitScannerFiles, keys: Int) -> StreamState<CaptureVideo> {
     guard let name = folder.videoFile else { return .absent("no video file") }
     do throws(CaptureError) {
-      return .present(try ARKitScannerVideo(folder.path(of: name), name: name, keys: keys))
+      return .present(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
     } catch {
       return .unreadable(error)
     }

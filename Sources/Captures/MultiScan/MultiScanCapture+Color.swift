@@ -14,7 +14,7 @@ extension MultiScanCapture {
         return .absent("no video (.mp4)")
       }
       warnings.add(
-        .multipleStreams, "color", count: video.otherVideoTracks,
+        .multipleStreams, "color", count: video.otherTracks,
         "further video tracks of \(name) are not read")
       if let second = files.secondaryVideo, second != name {
         warnings.add(.multipleStreams, "color", "\(second) is not exported")
@@ -41,18 +41,15 @@ extension MultiScanCapture {
         times: frames.frames.map(\.colorTimestamp))
       stream.color = video.track.color
       return .present(
-        ColorStream(
-          source: .video(files.path(of: name), track: video.track.number),
-          description: stream,
-          clockwiseQuarterTurns: video.track.orientation.clockwiseQuarterTurns,
+        video.stream(
+          stream,
           frameOfPicture: frames.start.firstRow > 0
-            ? Array(frames.start.firstRow..<frames.start.firstRow + video.pictures) : nil,
-          order: video.track.order, isMirrored: video.track.orientation.isMirrored))
+            ? Array(frames.start.firstRow..<frames.start.firstRow + video.pictures) : nil))
     }
   }
 
   /// Where pictures are timed from the start of the motion files: an edit list may hide that start.
-  private func hiddenTime(_ video: MultiScanVideo) -> String? {
+  private func hiddenTime(_ video: CaptureVideo) -> String? {
     let hidden = video.track.hidden
     guard hidden.before > 0, contents.linesInUse == nil, contents.earliestMotion != nil else {
       return nil

@@ -56,7 +56,7 @@ extension MultiScanCapture {
     let isARCore = contents.generation == .androidARCore
     // Copies at the end are found by looking at depth and lines together.
     let pairing = isARCore ? [files.depth] + info + metadata : []
-    let choosesTrack = (contents.color.value?.otherVideoTracks ?? 0) > 0
+    let choosesTrack = (contents.color.value?.otherTracks ?? 0) > 0
     let constants =
       contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
     let own: [CapturePart: (files: [String?], with: [String?])] = [

@@ -28,11 +28,6 @@ public enum MultiScanReader: CaptureReader {
     return family
   }()
 
-  /// Opens the files of `recognition`'s stem.
-  ///
-  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
-  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
-  /// decompression.
   public static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     switch name.dropFirst(stem.count) {
@@ -47,12 +42,17 @@ public enum MultiScanReader: CaptureReader {
     }
   }
 
+  /// Opens the files of `recognition`'s stem.
+  ///
+  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
+  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
+  /// decompression.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing: FolderListing
     do throws(FileError) {
       listing = try FolderListing(of: recognition.folder)
     } catch {
-      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: recognition.folder)
     }
     let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
     let contents = try MultiScanTables(of: files)

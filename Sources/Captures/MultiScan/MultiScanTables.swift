@@ -14,7 +14,7 @@ struct MultiScanTables: Sendable {
   var generation: MultiScanGeneration
   var cameraInfo: StreamState<MultiScanCameraInfo> = .absent("no camera info (.jsonl)")
   var motion: [MultiScanMotionKind: StreamState<MultiScanMotionFile>] = [:]
-  var color: StreamState<MultiScanVideo> = .absent("no video (.mp4)")
+  var color: StreamState<CaptureVideo> = .absent("no video (.mp4)")
   var depth: StreamState<MultiScanSurveyedDepth> = .absent("no depth file (.depth.zlib)")
   var confidence: StreamState<MultiScanSurveyedDepth> = .absent("no confidence file (.confidence.zlib)")
 }
@@ -65,7 +65,8 @@ extension MultiScanTables {
     if let name = files.colorVideo(in: generation) {
       do throws(CaptureError) {
         let preferred = metadata?.color?.resolution ?? .absent
-        color = .present(try MultiScanVideo(files.path(of: name), preferring: preferred))
+        color = .present(try CaptureVideo(
+            multiScan: files.path(of: name), preferring: preferred))
       } catch {
         color = .unreadable(error)
       }
@@ -172,8 +173,7 @@ extension MultiScanTables {
       return .success(try MappedFile(path))
     } catch {
       return .failure(
-        CaptureError(
-          file: path, problem: error.problem, remedy: error.remedy))
+        CaptureError(error, of: path))
     }
   }
 }

@@ -42,7 +42,7 @@ struct ScanNetDepth {
       self.layout = layout
       report(layout, into: warnings)
     } catch {
-      problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+      problem = CaptureError(reasonOf: error, at: path)
     }
   }
 

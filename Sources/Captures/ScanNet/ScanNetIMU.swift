@@ -18,7 +18,7 @@ struct ScanNetIMU {
   }
 
   /// CoreMotion gives these two accelerations in units of gravity.
-  private static let standardGravity = 9.80665
+  private static let standardGravity = StandardGravity.metersPerSecondSquared
   private static let sensors = [
     Sensor(name: "rotationRate", offset: 8),
     Sensor(name: "userAcceleration", offset: 32, scale: standardGravity),

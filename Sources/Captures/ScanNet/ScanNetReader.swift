@@ -49,7 +49,6 @@ public enum ScanNetReader: CaptureReader {
     }
   }
 
-  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
   public static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     return switch name.dropFirst(stem.count) {
@@ -62,13 +61,14 @@ public enum ScanNetReader: CaptureReader {
     }
   }
 
+  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
     let listing: FolderListing
     do {
       listing = try FolderListing(of: folder)
     } catch {
-      throw CaptureError(file: folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: folder)
     }
     let files = ScanNetFiles(
       folder: folder, stem: recognition.stem ?? recognition.id, listing: listing)

@@ -22,7 +22,7 @@ struct ScanNetTables {
       do throws(FileError) {
         mapped = try MappedFile(path)
       } catch {
-        problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+        problem = CaptureError(reasonOf: error, at: path)
       }
     }
     metadataProblem = problem
@@ -51,7 +51,7 @@ struct ScanNetTables {
         file, name: path.shownName, declared: metadata.count("numIMUmeasurements"), into: warnings)
       return (.present(imu.stream), imu.start, imu.end)
     } catch {
-      let problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+      let problem = CaptureError(reasonOf: error, at: path)
       return (.unreadable(problem), nil, nil)
     }
   }
@@ -67,7 +67,7 @@ struct ScanNetTables {
       content = ScanNetCameraSettings.read(
         try MappedFile(path), name: path.shownName, frames: frameCount, into: warnings)
     } catch {
-      return .unreadable(CaptureError(file: path, problem: error.reason, remedy: error.remedy))
+      return .unreadable(CaptureError(reasonOf: error, at: path))
     }
     guard case .settings(let records, let rows) = content else {
       return .absent("\(path.shownName) has a layout other than v1")

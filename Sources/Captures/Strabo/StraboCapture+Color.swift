@@ -16,34 +16,28 @@ extension StraboCapture {
 
   private func color(_ movie: StraboMovie) -> ColorStream {
     let track = movie.track
-    let file = movie.path.shownName
+    let file = movie.video.name
     warnings.add(
-      .multipleStreams, "color", count: movie.otherVideoTracks,
+      .multipleStreams, "color", count: movie.video.otherTracks,
       "further video tracks in \(file); not used")
     if track.orientation.isIgnored {
       warnings.add(
         .rotationIgnored, "color",
         "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
     }
-    if movie.endsEarly {
+    if movie.video.endsEarly {
       warnings.add(
         .truncatedStream, file, "the movie ends before its own index says; what is there is used")
     }
     VideoOddities(track).report(to: warnings)
-    var description = StreamDescription(
-      file: file, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
-      frames: track.pictureCount)
-    description.color = track.color
+    var description = movie.video.description()
     description.firstTimestamp = movie.times.first
     description.lastTimestamp = movie.times.last
     description.rateHz = TimeSteps(movie.times).rateHz
-    return ColorStream(
-      source: .video(movie.path, track: track.number), description: description,
-      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
-      order: track.order, isMirrored: track.orientation.isMirrored)
+    return movie.video.stream(description)
   }
 
-  private func color(_ still: StraboStill) -> ColorStream {
+  private func color(_ still: CaptureStill) -> ColorStream {
     var description = StreamDescription(
       file: still.path.shownName, encoding: still.encoding,
       width: still.width, height: still.height, frames: 1)

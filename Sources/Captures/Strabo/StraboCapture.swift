@@ -76,7 +76,7 @@ struct StraboCapture {
     switch media {
     case .absent(let why): missing.append(why)
     case .unreadable(let error): missing.append("the media file cannot be read: \(error.problem)")
-    case .present(.movie(let movie)) where movie.endsEarly: missing.append("the movie is cut")
+    case .present(.movie(let movie)) where movie.video.endsEarly: missing.append("the movie is cut")
     case .present: break
     }
     if files.geo == nil, files.problems[.geo] == nil { missing.append("no geo data") }

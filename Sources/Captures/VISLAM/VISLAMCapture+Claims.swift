@@ -1,3 +1,5 @@
+import Codecs
+
 extension VISLAMCapture {
   /// Rows and pictures say of each other how many there were; the video's index and the side file of the
   /// Android recorder say it of the pictures.
@@ -17,7 +19,7 @@ extension VISLAMCapture {
       by: VISLAMFiles.metadataFile)
     if case .video(let video) = joined.pictures {
       capture.claims.add(
-        "color", held: pictures, declared: video.listedPictures, by: "the index of the video")
+        "color", held: pictures, declared: video.track.listedPictures, by: "the index of the video")
     }
   }
 }

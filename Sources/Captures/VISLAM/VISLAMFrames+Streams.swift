@@ -9,34 +9,27 @@ extension VISLAMFrames {
     case .none: return .absent("no video and no stills")
     case .unreadable(let error): return .unreadable(error)
     case .video(let video):
-      reportSizes(warnings, width: video.storedWidth, height: video.storedHeight)
-      video.oddities.report(to: warnings)
-      if video.otherVideoTracks > 0 {
+      reportSizes(warnings, width: video.track.storedWidth, height: video.track.storedHeight)
+      VideoOddities(video.track).report(to: warnings)
+      if video.otherTracks > 0 {
         warnings.add(
-          .multipleStreams, "video", count: video.otherVideoTracks,
-          "further video tracks in \(video.file); not used")
+          .multipleStreams, "video", count: video.otherTracks,
+          "further video tracks in \(video.name); not used")
       }
       if video.endsEarly {
         warnings.add(
-          .truncatedStream, video.file,
+          .truncatedStream, video.name,
           "the video ends before its own index says; what is there is used")
       }
-      if video.rotationIsIgnored {
+      if video.track.orientation.isIgnored {
         warnings.add(
           .rotationIgnored, "video",
           "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
       }
-      var description = StreamDescription(
-        file: video.file, encoding: video.codec, width: video.width, height: video.height,
-        frames: video.ticks.count, declaredFrames: declaredFrames)
-      description.color = video.color
+      var description = video.description(declaredFrames: declaredFrames)
       describeTimes(&description)
       return .present(
-        ColorStream(
-          source: .video(video.path, track: video.track), description: description,
-          clockwiseQuarterTurns: video.clockwiseQuarterTurns,
-          frameOfPicture: frames.frameOfPictureUnlessPlain, order: video.order,
-          isMirrored: video.isMirrored))
+        video.stream(description, frameOfPicture: frames.frameOfPictureUnlessPlain))
     case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
     case .unnamed(let stills): return color(stills, declaredFrames, warnings)
     }
@@ -48,7 +41,7 @@ extension VISLAMFrames {
     guard !stills.isEmpty else { return .absent("no still that a row names is there") }
     do throws(CaptureError) {
       // One damaged still must not hide the others: the first that opens tells the size.
-      let still = try VISLAMStill(firstReadable: stills.prefix(16))
+      let still = try CaptureStill(firstReadable: stills.prefix(16))
       reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
       var description = StreamDescription(
         file: VISLAMFiles.stillsFolder, encoding: still.encoding, width: still.width,

@@ -43,18 +43,18 @@ struct VISLAMFrames {
   }
 
   private static func frames(
-    of video: VISLAMVideo, _ rows: [Timestamp], rowsHaveGaps: Bool, _ warnings: WarningCollector
+    of video: CaptureVideo, _ rows: [Timestamp], rowsHaveGaps: Bool, _ warnings: WarningCollector
   ) -> VISLAMFrameList {
-    let times = video.pictureTimes
+    let times = video.pictureNanoseconds
     guard !rows.isEmpty else { return VISLAMFrameList(pictures: times) }
     let pairing = VISLAMPairing(
       rows: rows, pictures: times, tickNanoseconds: video.tickNanoseconds,
-      rowsHaveGaps: rowsHaveGaps, hidden: video.hidden)
+      rowsHaveGaps: rowsHaveGaps, hidden: video.track.hidden)
     warnings.add(
       .pairingApproximate, "video", count: pairing.isApproximate ? times.count : 0,
       "the times of video and frame table do not prove which picture belongs to which row"
         + (pairing.mostOffNanoseconds.map {
-          ": the movie's edit list hides its first \(video.hidden.before) pictures, times may be off by "
+          ": the movie's edit list hides its first \(video.track.hidden.before) pictures, times may be off by "
             + "\(HiddenStart.milliseconds($0)) ms"
         } ?? ""))
     return VISLAMFrameList(rows: rows, pictures: times, pairing: pairing)

@@ -7,7 +7,7 @@ enum VISLAMPictures {
   case none
   /// A video that is there but not readable.
   case unreadable(CaptureError)
-  case video(VISLAMVideo)
+  case video(CaptureVideo)
   /// Stills that the rows name themselves; `nil` = the row has none.
   case named([FilePath?])
   /// Stills in order of their names, which no row names.
@@ -36,7 +36,7 @@ enum VISLAMPictures {
         stills = try folder.stills()
       } catch {
         self = .unreadable(
-          CaptureError(file: error.path, problem: error.reason, remedy: error.remedy))
+          CaptureError(reasonOf: error, at: error.path))
         return
       }
       warnings.add(
@@ -55,21 +55,25 @@ enum VISLAMPictures {
     }
   }
 
-  private typealias Movie = (name: String, video: Result<VISLAMVideo, CaptureError>)
+  private typealias Movie = (name: String, video: Result<CaptureVideo, CaptureError>)
 
   /// `video.*` if there, else the one whose counted frames are nearest to the rows.
   private static func best(_ names: [String], _ folder: VISLAMFiles, rowCount: Int) -> Movie? {
     let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
-      let video = Result { () throws(CaptureError) in
-        try VISLAMVideo(folder.file(name), rows: rowCount)
+      let video = Result { () throws(CaptureError) -> CaptureVideo in
+        let path = folder.file(name)
+        guard let video = try CaptureVideo(path, statedCounts: rowCount > 0 ? [rowCount] : []) else {
+          throw CaptureError(file: path, problem: "it has no video track")
+        }
+        return video
       }
       return (name, video)
     }
     // Without rows the longest video says most.
     func distance(_ movie: Movie) -> Int {
       guard case .success(let video) = movie.video else { return .max }
-      return rowCount == 0 ? -video.ticks.count : abs(video.ticks.count - rowCount)
+      return rowCount == 0 ? -video.pictureCount : abs(video.pictureCount - rowCount)
     }
     return candidates.min { distance($0) < distance($1) }
   }
