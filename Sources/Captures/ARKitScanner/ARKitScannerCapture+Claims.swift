@@ -6,11 +6,14 @@ extension ARKitScannerCapture {
   func claim(_ capture: inout Capture) {
     let poses = sides.poses.value?.count { $0.isThere }
     capture.claims.addTogether([
-      ("poses", frames.keyCount > 0 ? poses : nil, "the poses"), ("color", frames.pictureCount, "the pictures"),
+      ("poses", frames.keyCount > 0 ? poses : nil, "the poses"),
+      ("color", frames.pictureCount, "the pictures"),
       ("depth", frames.depthCount, "the depth frames"),
     ])
     let keys = frames.keyCount > 0 ? frames.keyCount : nil
-    for (stream, count) in [("poses", poses), ("color", frames.pictureCount), ("depth", frames.depthCount)] {
+    for (stream, count) in [
+      ("poses", poses), ("color", frames.pictureCount), ("depth", frames.depthCount),
+    ] {
       capture.claims.add(stream, held: count, declared: keys, by: "the keys of the side files")
     }
     let tables = [

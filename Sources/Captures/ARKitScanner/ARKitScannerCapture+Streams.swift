@@ -5,6 +5,14 @@ extension ARKitScannerCapture {
   func color() -> StreamState<ColorStream> {
     contents.video.map { video in
       VideoOddities(video.track).report(to: warnings, beside: colorFit)
+      warnings.add(
+        .multipleStreams, "color", count: video.otherTracks,
+        "further video tracks in \(video.name); not used")
+      if video.endsEarly {
+        warnings.add(
+          .truncatedStream, "color",
+          "\(video.name) ends before its own index says; what is there is used")
+      }
       var description = video.description()
       describe(
         times: frames.framesOfPictures.compactMap { frames.time(ofFrame: $0) }, in: &description)

@@ -28,7 +28,8 @@ struct ARKitScannerDepthFile: Sendable {
     switch layout.kind {
     case .framed(let chain, _):
       .indexed(
-        ARKitScannerFramedDepth(file: mapped, chain: chain, decoder: ARKitScannerRecordDecoder(size: layout.size)))
+        ARKitScannerFramedDepth(
+          file: mapped, chain: chain, decoder: ARKitScannerRecordDecoder(size: layout.size)))
     case .deflateStream(let frames, _, _):
       .ordered(ARKitScannerDeflateStreamDepth(file: mapped, size: layout.size, recordCount: frames))
     case .raw(let frames, _):

@@ -103,7 +103,9 @@ struct ARKitScannerDepthLayout: Sendable {
     return nil
   }
 
-  private static func deflateStream(_ file: MappedFile, sizes: [ARKitScannerPictureSize]) -> ARKitScannerDepthLayout? {
+  private static func deflateStream(_ file: MappedFile, sizes: [ARKitScannerPictureSize])
+    -> ARKitScannerDepthLayout?
+  {
     let stream = InflateStream(file, range: 0..<file.count, format: .raw)
     var piece = [UInt8](repeating: 0, count: 1 << 18)
     while stream.read(into: &piece, count: piece.count) == piece.count {}
@@ -126,11 +128,15 @@ struct ARKitScannerDepthLayout: Sendable {
     _ sizes: [ARKitScannerPictureSize], byteCount: Int, isWhole: Bool
   ) -> ARKitScannerPictureSize? {
     let possible = sizes.filter { $0.pixels * ARKitScannerFloatDepth.bytesPerPixel <= byteCount }
-    let exact = possible.first { byteCount % ($0.pixels * ARKitScannerFloatDepth.bytesPerPixel) == 0 }
+    let exact = possible.first {
+      byteCount % ($0.pixels * ARKitScannerFloatDepth.bytesPerPixel) == 0
+    }
     return (isWhole ? exact : nil) ?? possible.first
   }
 
-  private static func unreadable(_ file: MappedFile, _ chain: ARKitScannerDepthChain) -> CaptureError {
+  private static func unreadable(_ file: MappedFile, _ chain: ARKitScannerDepthChain)
+    -> CaptureError
+  {
     let left = file.count - chain.endOffset
     let found =
       switch chain.end {

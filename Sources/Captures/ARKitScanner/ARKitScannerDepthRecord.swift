@@ -93,7 +93,8 @@ struct ARKitScannerRecordDecoder: Sendable {
       } catch {
         return .failure(error == .outputTooSmall ? "more than a picture" : "damaged")
       }
-      return .picture(hasNonFinite: ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels))
+      return .picture(
+        hasNonFinite: ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels))
     }
   }
 

@@ -48,7 +48,9 @@ struct ARKitScannerRawDepth: IndexedFrameSource {
     let byteCount = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
     let range = record * byteCount..<(record + 1) * byteCount
     defer { file.didRead(bytes: byteCount) }
-    let hasNonFinite = file.withBytes(in: range) { ARKitScannerFloatDepth.convert($0, into: &pixels) }
+    let hasNonFinite = file.withBytes(in: range) {
+      ARKitScannerFloatDepth.convert($0, into: &pixels)
+    }
     guard hasNonFinite else { return .picture }
     return RecordOutcome(
       hasPicture: true,
@@ -85,7 +87,9 @@ struct ARKitScannerDeflateStreamDepth: OrderedFrameSource {
           remedy: "do not change a capture while it is read")
       }
       defer { record += 1 }
-      guard ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels) else { return .picture }
+      guard ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels) else {
+        return .picture
+      }
       return RecordOutcome(
         hasPicture: true, issue: .nonFiniteDepth("\(source.file.path), frame \(record)"))
     }

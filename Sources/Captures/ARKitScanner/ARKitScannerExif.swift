@@ -98,8 +98,10 @@ struct ARKitScannerExif: Sendable {
       if let number = ARKitScannerRelease.frameNumber(text) { byNumber[number] = entry }
     }
     if byNumber.isEmpty {
-      let inOrder = entries.compactMap { text, entry in ARKitScannerKey(time: text).map { ($0, entry) } }
-        .sorted { $0.0 < $1.0 }
+      let inOrder = entries.compactMap { text, entry in
+        ARKitScannerKey(time: text).map { ($0, entry) }
+      }
+      .sorted { $0.0 < $1.0 }
       for (index, entry) in inOrder.enumerated() where index < numbers.count {
         byNumber[numbers[index]] = entry.1
       }

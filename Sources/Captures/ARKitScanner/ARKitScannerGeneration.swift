@@ -4,7 +4,8 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
 
   /// Tells the generation by its marks; where several fit the latest, since later ones drop marks.
   init(
-    _ folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?, keysAreTimes: Bool, layout: ARKitScannerDepthLayout.Kind?
+    _ folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?, keysAreTimes: Bool,
+    layout: ARKitScannerDepthLayout.Kind?
   ) {
     let hasExposureMarks =
       metadata?.hasExposureKeys ?? false

@@ -66,7 +66,8 @@ struct ARKitScannerMetadata: Sendable {
     values["intrinsic"] ?? values["intrinstics"] ?? values["Intrinstics"]
   }
 
-  private func size(_ width: String, _ height: String, resolution: String) -> ARKitScannerStatedSize {
+  private func size(_ width: String, _ height: String, resolution: String) -> ARKitScannerStatedSize
+  {
     if let text = values[resolution] {
       let sides = text.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
       if sides.count == 2, let size = ARKitScannerPictureSize(width: sides[0], height: sides[1]) {

@@ -35,7 +35,8 @@ struct ARKitScannerNumberTable: Sendable {
     entries.reserveCapacity(texts.count)
     // Of keys that mean one time the same comes first in every run.
     for (text, value) in texts.sorted(by: { $0.key < $1.key }) {
-      let key = keysAreFrameNumbers ? ARKitScannerKey(frameNumber: text) : ARKitScannerKey(time: text)
+      let key =
+        keysAreFrameNumbers ? ARKitScannerKey(frameNumber: text) : ARKitScannerKey(time: text)
       guard let key else {
         unreadableKeys += 1
         continue
@@ -53,7 +54,9 @@ struct ARKitScannerNumberTable: Sendable {
     read: (FilePath) throws(CaptureError) -> [Double]
   ) {
     entries = files.compactMap { file in
-      ARKitScannerKey(time: file.key).map { Entry(key: $0, numbers: try? read(folder.appending(file.name))) }
+      ARKitScannerKey(time: file.key).map {
+        Entry(key: $0, numbers: try? read(folder.appending(file.name)))
+      }
     }
     sortAndCheck()
   }

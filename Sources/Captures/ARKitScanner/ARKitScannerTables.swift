@@ -53,7 +53,9 @@ struct ARKitScannerTables: Sendable {
     }
   }
 
-  private static func depth(in folder: ARKitScannerFiles, stated: ARKitScannerStatedSize) -> StreamState<ARKitScannerDepthFile> {
+  private static func depth(in folder: ARKitScannerFiles, stated: ARKitScannerStatedSize)
+    -> StreamState<ARKitScannerDepthFile>
+  {
     guard let name = folder.depthFile else { return .absent("no depth file") }
     do throws(CaptureError) {
       return .present(try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: stated))

@@ -19,6 +19,11 @@ extension MultiScanCapture {
       if let second = files.secondaryVideo, second != name {
         warnings.add(.multipleStreams, "color", "\(second) is not exported")
       }
+      if video.endsEarly {
+        warnings.add(
+          .truncatedStream, "color",
+          "\(name) ends before its own index says; what is there is used")
+      }
       if video.track.orientation.isIgnored {
         warnings.add(
           .rotationIgnored, "color",

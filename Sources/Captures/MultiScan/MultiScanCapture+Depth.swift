@@ -47,7 +47,8 @@ extension MultiScanCapture {
       let layout = stream.layout
       let first = frames.pairing.firstDepthFrame
       let times = frames.frames.indices.map { index in
-        index >= first && index < first + frames.pairing.confidenceFrames ? frames.frames[index].timestamp : nil
+        index >= first && index < first + frames.pairing.confidenceFrames
+          ? frames.frames[index].timestamp : nil
       }
       let description = description(
         contents.files.confidence ?? "", encoding: encoding(stream.survey, "u8"),

@@ -12,7 +12,8 @@ extension MultiScanCapture {
     warnings.add(
       .timestampsUnordered, "frames",
       // Times that are the video's are reported as such.
-      count: contents.generation.writesCameraInfo ? steps.backward : 0, of: .size(frames.frames.count),
+      count: contents.generation.writesCameraInfo ? steps.backward : 0,
+      of: .size(frames.frames.count),
       "times that go backward; frames stay in the order of the file")
     warnings.add(
       .timestampsDuplicate, "frames", count: steps.repeated, "times equal to the one before")

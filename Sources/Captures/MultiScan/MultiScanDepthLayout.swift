@@ -45,7 +45,8 @@ struct MultiScanDepthLayout: Equatable, Sendable {
   /// The LiDAR's own size in place of a claimed one that the data of the depth file does not have:
   /// `survey` counted it in frames of the claimed size, of which `expected` should be there. `nil` where
   /// the claim may be right.
-  func replacingWrongClaim(_ survey: MultiScanStreamSurvey, expected: Int?) -> MultiScanDepthLayout? {
+  func replacingWrongClaim(_ survey: MultiScanStreamSurvey, expected: Int?) -> MultiScanDepthLayout?
+  {
     var usual = self
     (usual.width, usual.height) = Self.lidarSize
     usual.hasInvalidClaim = true

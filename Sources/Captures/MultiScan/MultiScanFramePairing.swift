@@ -21,7 +21,10 @@ struct MultiScanFramePairing: Equatable, Sendable {
   ///
   /// Confidence that is shorter than depth lost its end, copies first. More depth than lines starts at
   /// frame 0.
-  init(arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?, confidence: MultiScanStreamSurvey?) {
+  init(
+    arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
+    confidence: MultiScanStreamSurvey?
+  ) {
     let lineCount = info?.lines.count ?? 0
     let depthCount = depth?.frames ?? 0
     let confidenceCount = confidence?.frames ?? 0

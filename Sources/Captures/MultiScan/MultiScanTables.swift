@@ -16,7 +16,8 @@ struct MultiScanTables: Sendable {
   var motion: [MultiScanMotionKind: StreamState<MultiScanMotionFile>] = [:]
   var color: StreamState<CaptureVideo> = .absent("no video (.mp4)")
   var depth: StreamState<MultiScanSurveyedDepth> = .absent("no depth file (.depth.zlib)")
-  var confidence: StreamState<MultiScanSurveyedDepth> = .absent("no confidence file (.confidence.zlib)")
+  var confidence: StreamState<MultiScanSurveyedDepth> = .absent(
+    "no confidence file (.confidence.zlib)")
 }
 
 /// A depth or confidence file, counted.
@@ -65,7 +66,8 @@ extension MultiScanTables {
     if let name = files.colorVideo(in: generation) {
       do throws(CaptureError) {
         let preferred = metadata?.color?.resolution ?? .absent
-        color = .present(try CaptureVideo(
+        color = .present(
+          try CaptureVideo(
             multiScan: files.path(of: name), preferring: preferred))
       } catch {
         color = .unreadable(error)

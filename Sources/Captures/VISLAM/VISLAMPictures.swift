@@ -63,7 +63,8 @@ enum VISLAMPictures {
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
       let video = Result { () throws(CaptureError) -> CaptureVideo in
         let path = folder.file(name)
-        guard let video = try CaptureVideo(path, statedCounts: rowCount > 0 ? [rowCount] : []) else {
+        guard let video = try CaptureVideo(path, statedCounts: rowCount > 0 ? [rowCount] : [])
+        else {
           throw CaptureError(file: path, problem: "it has no video track")
         }
         return video
