@@ -164,6 +164,16 @@ let package = Package(
         systemPackage,
       ],
       path: "Tests/StageSupport", swiftSettings: house),
+    // A family that no module knows, and the program that works on its captures.
+    .target(
+      name: "ToyFamily",
+      dependencies: [
+        "Captures", "Exports", "Geometry", "Pipeline", "Stages", "Storage", systemPackage,
+      ],
+      path: "Tests/ToyFamily", swiftSettings: house),
+    .executableTarget(
+      name: "toymill", dependencies: ["Captures", "Runner", "ToyFamily"], path: "Tests/ToyProgram",
+      swiftSettings: house),
     tests("Geometry", ["Geometry"]),
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),
@@ -225,8 +235,9 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "scanmill", "CPlatform", "Codecs", "Geometry", "Storage",
-        "SyntheticCaptures", systemPackage,
+        "TestSupport", "ToyFamily", "scanmill", "toymill", "CPlatform", "Captures", "Codecs",
+        "Geometry", "Night", "Pages", "Parallel", "Pipeline", "Runner", "Stages", "Storage",
+        "SyntheticCaptures", logging, systemPackage,
       ],
       swiftSettings: house),
   ],

@@ -1,5 +1,10 @@
+import Captures
+
 extension CapturePageMaker {
-  static let standard: CapturePageMaker? = CapturePageMaker(
-    document: { try CapturePage.document($0, layout: $1, redaction: $2) },
-    fingerprint: { CapturePage.fingerprint($0, layout: $1) })
+  /// - Parameter families: that captures may belong to.
+  static func standard(_ families: CaptureRegistry) -> CapturePageMaker {
+    CapturePageMaker(
+      document: { try CapturePage.document($0, layout: $1, redaction: $2, families: families) },
+      fingerprint: { CapturePage.fingerprint($0, layout: $1) })
+  }
 }

@@ -1,3 +1,4 @@
+import Captures
 import Night
 import Parallel
 import Pipeline
@@ -47,8 +48,11 @@ public struct PageWriter: Sendable {
   static let captureName = "report.html"
   static let redactedName = "redacted"
 
-  public init(root: FilePath, redaction: Redaction?) {
-    self.init(root: root, redaction: redaction, maker: .standard)
+  /// - Parameter families: that captures may belong to.
+  public init(
+    root: FilePath, redaction: Redaction?, families: CaptureRegistry = .builtIn
+  ) {
+    self.init(root: root, redaction: redaction, maker: .standard(families))
   }
 
   init(root: FilePath, redaction: Redaction?, maker: CapturePageMaker?) {

@@ -17,11 +17,12 @@ public struct FamilyHelp: Encodable, Sendable {
 
   public init(_ registry: CaptureRegistry) {
     families = registry.readers.map { reader in
-      Family(
-        name: reader.family.rawValue, generations: reader.generations,
+      let family = reader.description
+      return Family(
+        name: family.family.rawValue, generations: family.generations.map(\.name),
         marks: Dictionary(
-          zip(reader.generations, reader.generationMarks), uniquingKeysWith: { first, _ in first }),
-        recognized: reader.recognitionSentence, readerVersion: reader.readerVersion)
+          family.generations.map { ($0.name, $0.mark) }, uniquingKeysWith: { first, _ in first }),
+        recognized: family.recognition, readerVersion: reader.readerVersion)
     }
   }
 

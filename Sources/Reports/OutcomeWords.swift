@@ -20,35 +20,22 @@ public enum OutcomeWords {
   }
 
   /// `no video, no IMU`.
-  public static func lacks(_ missing: [String]) -> String {
+  ///
+  /// - Parameter families: know what their files hold.
+  public static func lacks(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
     var seen: Set<String> = []
-    return missing.map(noun).filter { seen.insert($0).inserted }.map { "no \($0)" }
+    return missing.map { noun($0, families) }.filter { seen.insert($0).inserted }.map { "no \($0)" }
       .joined(separator: ", ")
   }
 
   /// What a file holds, by its name or ending; the name where nothing better is known.
-  private static func noun(_ file: String) -> String {
-    if let known = nouns[file] { return known }
-    if file.hasSuffix("-secondary.mp4") { return "second video" }
+  private static func noun(_ file: String, _ families: CaptureRegistry) -> String {
+    if let known = families.content(ofFile: file) { return known }
     let ending = file.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init)
     switch ending?.lowercased() {
     case "h264", "mp4", "mov", "mkv", "m4v": return "video"
     case "jpg", "jpeg", "png": return "picture"
-    // The capture's own name: position and heading.
-    case "json" where !file.hasPrefix("."): return "geo data"
     default: return file
     }
   }
-
-  private static let nouns = [
-    ".txt": "metadata", ".json": "metadata", "metadata.json": "metadata",
-    ".depth": "depth", ".depth.zlib": "depth", "depth": "depth", "depth.bin": "depth",
-    "depthBufferSequence": "depth", "depthBufferSequence.bin": "depth",
-    ".confidence.zlib": "confidence", ".imu": "IMU", "imu_data.csv": "IMU",
-    ".camera": "camera settings", ".jsonl": "camera info", "trans.json": "poses",
-    "_trans.xml": "poses", "pose_intrinsic_imu.json": "poses",
-    "frame_metadata.csv": "frame times", ".rot": "rotation rates (.rot)",
-    ".acce": "accelerations (.acce)", ".mag": "magnetometer (.mag)", ".atti": "attitude (.atti)",
-    ".grav": "gravity (.grav)",
-  ]
 }

@@ -7,6 +7,8 @@ public struct Remedy: Sendable {
   public var state: String
   public var cause: FailureCause?
   public var family: String?
+  /// Knows how a family's files are named.
+  public var families = CaptureRegistry.builtIn
   /// What was said when it failed; a file that is named in it is named here.
   public var message: String?
   public var attempts = 0
@@ -107,7 +109,7 @@ public struct Remedy: Sendable {
   private var damagedFile: String {
     guard let file = Self.file(in: message) else { return "the capture from the device" }
     // Files of these share a stem, which is the id: their ending names them.
-    if ["scannet", "multiscan"].contains(family), let dot = file.lastIndex(of: ".") {
+    if families.description(named: family).namesFilesByStem, let dot = file.lastIndex(of: ".") {
       return "the \(file[dot...]) file"
     }
     return "the file '\(file)'"

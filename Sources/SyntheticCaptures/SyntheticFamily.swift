@@ -22,6 +22,9 @@ public enum SyntheticFamilies {
   /// What the families are called, in the order in which help lists them.
   public static var names: [String] { all.map { $0.name } }
 
+  /// What is made where no family is named: the first.
+  public static let usual = names.first ?? ""
+
   /// The generations of a family; `nil` when there is no such family.
   public static func generations(of family: String) -> [String]? {
     all.first { $0.name == family }?.generations

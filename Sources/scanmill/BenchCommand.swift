@@ -85,7 +85,7 @@ struct BenchCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp("The family to synthesize.", valueName: "family"),
     completion: Completion.syntheticFamilies)
-  var synthesize = "scannet"
+  var synthesize = SyntheticFamilies.usual
 
   @Option(help: "Frames to synthesize.")
   var frames = 200

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Captures
 import Processes
 import Runner
 import Storage
@@ -13,7 +14,7 @@ struct Scanmill: ParsableCommand {
     commandName: "scanmill",
     abstract: "Batch post-processing of captures made by iOS scanner and logger apps.",
     discussion: """
-      Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM and Strabo captures; writes color, depth, \
+      Reads \(families) captures; writes color, depth, \
       aligned depth, IMU matches and tables. Results go to standard output, logs and progress to \
       standard error.
       """,
@@ -26,6 +27,12 @@ struct Scanmill: ParsableCommand {
       InspectionCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
       GenerateManualCommand.self,
     ])
+
+  /// `ScanNet, MultiScan and Strabo`.
+  private static var families: String {
+    let titles = Toolbox.captures.readers.map { $0.description.title }
+    return titles.dropLast().joined(separator: ", ") + " and " + (titles.last ?? "")
+  }
 
   /// One spelling for the argument parser's errors and ours.
   static var _errorPrefix: String { "error: " }

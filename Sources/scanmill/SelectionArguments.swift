@@ -24,8 +24,9 @@ struct SelectionArguments: ParsableArguments {
 
   func validate() throws {
     for name in Self.split(family) {
+      let known = Toolbox.captures.families
       _ = try Self.known(
-        name, CaptureFamily(rawValue: name), "family", CaptureFamily.allCases.map(\.rawValue))
+        name, known.first { $0.rawValue == name }, "family", known.map(\.rawValue))
     }
     if Self.split(id).contains("") {
       throw ValidationError("--id is the beginning of an id, not an empty string")
@@ -40,7 +41,7 @@ struct SelectionArguments: ParsableArguments {
   }
 
   var families: Set<CaptureFamily> {
-    Set(Self.split(family).compactMap(CaptureFamily.init(rawValue:)))
+    Set(Self.split(family).map { CaptureFamily($0) })
   }
 
   var names: NameChoice { NameChoice(idPrefixes: Self.split(id), excluded: exclude) }

@@ -6,12 +6,9 @@ import Runner
 import Stages
 import SystemPackage
 
-/// The families and stages that this executable knows: the only place that lists them.
+/// The families and stages that this executable knows: the only place that lists the stages.
 enum Toolbox {
-  static let captures = CaptureRegistry([
-    ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
-    StraboReader.self,
-  ])
+  static let captures = CaptureRegistry.builtIn
 
   static let stages = StageRegistry(
     [

@@ -239,9 +239,9 @@ struct ARKitScannerDepthTests {
     let folder = try ARKitScannerFolder()
     try folder.write(bytes, to: "depth.bin")
     let mapped = try MappedFile(folder.path.appending("depth.bin"))
-    var chain: ARKitScanner.DepthChain?
+    var chain: ARKitScannerDepthChain?
     let seconds = try ContinuousClock().measure {
-      chain = try ARKitScanner.DepthChain(walking: mapped.path, byteCount: mapped.count)
+      chain = try ARKitScannerDepthChain(walking: mapped.path, byteCount: mapped.count)
     }
     print("note: the chain of 36,000 records was walked in \(seconds)")
     #expect(chain?.recordCount == 36_000)

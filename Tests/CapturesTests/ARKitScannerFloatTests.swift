@@ -7,7 +7,7 @@ struct ARKitScannerFloatTests {
   private func convert(_ meters: [Float]) -> (pixels: [UInt16], hasNonFinite: Bool) {
     let bytes = meters.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian) { [UInt8]($0) } }
     var pixels: [UInt16] = []
-    let hasNonFinite = ARKitScanner.FloatDepth.convert(bytes.span.bytes, into: &pixels)
+    let hasNonFinite = ARKitScannerFloatDepth.convert(bytes.span.bytes, into: &pixels)
     return (pixels, hasNonFinite)
   }
 

@@ -11,9 +11,9 @@ import Testing
 @Suite struct CaptureFinderTests {
   /// A folder with `toy.txt` is a capture; every `NAME.toy` is one of a shelf.
   private enum Toys: CaptureReader {
-    static let family = CaptureFamily.scannet
-    static let generations = ["t1"]
-    static let recognitionSentence = "a folder of toys"
+    static let description = FamilyDescription(
+      CaptureFamily("toys"), title: "Toys", generations: [.init("t1")],
+      recognition: "a folder of toys")
     static let readerVersion = 1
 
     static func recognize(_ listing: FolderListing) -> [Recognition] {

@@ -74,7 +74,7 @@ struct ScanNetMetadataTests {
       ("2017_03_14_05", nil), ("scan", nil), ("", nil), ("２017-03-14", nil), ("2017-03-1é_", nil),
     ] as [(String, String?)])
   func date(stem: String, expected: String?) {
-    #expect(ScanNetOpening.date(ofStem: stem) == expected)
+    #expect(ScanNetCapture.date(ofStem: stem) == expected)
   }
 
   @Test("The extrinsics are turned around, the other way round taken as it is")

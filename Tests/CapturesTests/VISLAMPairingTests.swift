@@ -117,7 +117,7 @@ struct VISLAMPairingTests {
     let pairing = pair(rows, times)
     #expect(pairing.rowOfPicture[4] == nil)
     #expect(pairing.rowOfPicture[9] == nil)
-    let frames = VISLAMFrames(rows: rows, pictures: times, pairing: pairing)
+    let frames = VISLAMFrameList(rows: rows, pictures: times, pairing: pairing)
     #expect(frames.frames.count == all.count)
     #expect(frames.frameOfPicture == Array(all.indices))
     #expect(frames.frameOfPictureUnlessPlain == nil)
@@ -133,7 +133,7 @@ struct VISLAMPairingTests {
     let rows = rows(uneven)
     let kept = rows.indices.filter { ![0, 3, 19].contains($0) }
     let times = pictures(rows, kept)
-    let frames = VISLAMFrames(rows: rows, pictures: times, pairing: pair(rows, times))
+    let frames = VISLAMFrameList(rows: rows, pictures: times, pairing: pair(rows, times))
     #expect(frames.frames.map(\.timestamp) == rows)
     #expect(frames.frameOfPictureUnlessPlain == kept)
     #expect(frames.rowsWithoutPicture == 3)

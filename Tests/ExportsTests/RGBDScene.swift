@@ -24,6 +24,7 @@ struct RGBDScene {
     capture = Capture(
       id: "scene", family: family, generation: "g5", folder: "/nowhere",
       clock: CaptureClock(.uptime, unit: "s"))
+    capture.familyDescription = CaptureRegistry.builtIn.description(of: family)
     capture.frames = (0..<frames).map { frame in
       let time = Timestamp(nanoseconds: 1_000_000_999 + Int64(frame) * 16_666_667)
       return CaptureFrame(

@@ -6,9 +6,8 @@ import SystemPackage
 ///
 /// A missing file is a missing stream; a depth file that begins with `!` cannot be read.
 enum ToyReader: CaptureReader {
-  static let family = CaptureFamily.scannet
-  static let generations = ["t1"]
-  static let recognitionSentence = "a folder of toys"
+  static let description = FamilyDescription(
+    .scannet, title: "Toys", generations: [.init("t1")], recognition: "a folder of toys")
   static let readerVersion = 1
 
   static func recognize(_ listing: FolderListing) -> [Recognition] {

@@ -18,7 +18,7 @@ extension ARKitScannerReader {
     _ listing: FolderListing
   ) -> (Recognition.Certainty, String)? {
     let certain = [
-      ARKitScanner.Folder.releasePoses, "trans.json", "depthBufferSequence",
+      ARKitScannerFiles.releasePoses, "trans.json", "depthBufferSequence",
       "depthBufferSequence.bin",
     ]
     if let name = certain.first(where: listing.contains) { return (.certain, "holds \(name)") }
@@ -37,17 +37,17 @@ extension ARKitScannerReader {
   }
 
   static func isRecognized(_ listing: FolderListing) -> Bool {
-    ARKitScanner.Folder(listing).depthFile != nil || listing.contains("trans.json")
-      || listing.contains(ARKitScanner.Folder.releasePoses)
+    ARKitScannerFiles(listing).depthFile != nil || listing.contains("trans.json")
+      || listing.contains(ARKitScannerFiles.releasePoses)
   }
 
   /// One depth file per frame, named by its time.
   static func isFirstLayout(_ name: String) -> Bool {
-    ARKitScanner.Folder.key(in: name, before: "_depthBuffer.bin") != nil
+    ARKitScannerFiles.key(in: name, before: "_depthBuffer.bin") != nil
   }
 
   private static func isDepthFile(_ listing: FolderListing) -> Bool {
     guard let file = listing.file("depth") else { return false }
-    return ARKitScanner.DepthLayout.holdsDepth(file)
+    return ARKitScannerDepthLayout.holdsDepth(file)
   }
 }

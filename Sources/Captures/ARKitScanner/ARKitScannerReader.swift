@@ -1,19 +1,34 @@
 import Storage
 import SystemPackage
 
+extension CaptureFamily {
+  public static let arkitScanner = CaptureFamily("arkit-scanner")
+}
+
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
 public enum ARKitScannerReader: CaptureReader {
-  public static let family = CaptureFamily.arkitScanner
   public static let readerVersion = 2
-  public static let generations = ARKitScanner.Generation.allCases.map(\.rawValue)
-  public static let recognitionSentence =
-    "a folder with trans.json, pose_intrinsic_imu.json, depth.bin or depthBufferSequence, or a file depth "
-    + "with depth pictures in it"
-  public static let generationMarks = ARKitScanner.Generation.allCases.map(\.mark)
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .arkitScanner, title: "ARKit-Scanner",
+      generations: ARKitScannerGeneration.allCases.map {
+        // Published ScanNet++ scenes stand in the world of their mesh, which has z up.
+        .init($0.rawValue, mark: $0.mark, worldIsZUp: $0 == .scannetpp)
+      },
+      recognition:
+        "a folder with trans.json, pose_intrinsic_imu.json, depth.bin or depthBufferSequence, or a file depth "
+        + "with depth pictures in it")
+    family.fileContents = [
+      "metadata.json": "metadata", "depth": "depth", "depth.bin": "depth",
+      "depthBufferSequence": "depth", "depthBufferSequence.bin": "depth", "trans.json": "poses",
+      "_trans.xml": "poses", "pose_intrinsic_imu.json": "poses",
+    ]
+    return family
+  }()
 
   public static func role(of name: String, stem: String?) -> FileRole? {
-    ARKitScanner.Folder.role(of: name)
+    ARKitScannerFiles.role(of: name)
   }
 
   /// Opens the folder of `recognition`.
@@ -26,7 +41,7 @@ public enum ARKitScannerReader: CaptureReader {
     do throws(FileError) {
       listing = try FolderListing(of: recognition.folder)
     } catch {
-      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: recognition.folder)
     }
     if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
       throw CaptureError(
@@ -35,10 +50,10 @@ public enum ARKitScannerReader: CaptureReader {
           "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
         remedy: "convert it with the app's own scripts of that time")
     }
-    let contents = ARKitScanner.Contents(ARKitScanner.Folder(listing))
+    let contents = ARKitScannerTables(ARKitScannerFiles(listing))
     if let failure = contents.failure { throw failure }
-    var capture = ARKitScanner.Assembly(contents).capture(id: recognition.id)
-    capture.warn(ofLinksOutside: listing.outside.filter(ARKitScanner.Folder.isOwn))
+    var capture = ARKitScannerCapture(contents).capture(id: recognition.id)
+    capture.warn(ofLinksOutside: listing.outside.filter(ARKitScannerFiles.isOwn))
     return capture
   }
 }

@@ -8,6 +8,8 @@ import SystemPackage
 public struct Capture: Sendable {
   public var id: String
   public var family: CaptureFamily
+  /// What the family says of all its captures, once one is opened through a registry.
+  public var familyDescription: FamilyDescription
   public var generation: String
   /// The folder that holds the files.
   public var folder: FilePath
@@ -59,6 +61,7 @@ public struct Capture: Sendable {
   ) {
     self.id = id
     self.family = family
+    familyDescription = FamilyDescription(unknown: family)
     self.generation = generation
     self.folder = folder
     self.clock = clock

@@ -9,7 +9,7 @@ extension MultiScanReader {
   /// Cost: the heads of the files with the family's endings.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     if isServerOutput(listing.folder) { return [] }
-    return MultiScan.Files.sets(in: listing).compactMap { files in
+    return MultiScanFiles.sets(in: listing).compactMap { files in
       guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
       return Recognition(
         family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
@@ -22,14 +22,14 @@ extension MultiScanReader {
     guard folder.name == "outputs",
       let around = try? FolderListing(of: folder.removingLastComponent())
     else { return false }
-    return MultiScan.Files.sets(in: around).contains { evidence(for: $0, in: around) != nil }
+    return MultiScanFiles.sets(in: around).contains { evidence(for: $0, in: around) != nil }
   }
 
   /// Metadata is a few thousand bytes; an Android file that was appended to many times is not longer.
   private static let metadataLimit = 1 << 20
 
   private static func evidence(
-    for files: MultiScan.Files, in listing: FolderListing
+    for files: MultiScanFiles, in listing: FolderListing
   ) -> (Recognition.Certainty, String)? {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing) else { continue }
@@ -59,33 +59,33 @@ extension MultiScanReader {
     )
   }
 
-  private static func metadata(_ name: String, in listing: FolderListing) -> MultiScan.Metadata? {
+  private static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
     // Most text files of other makers are no JSON: a look at their first bytes is enough.
     let start = TextBytes.utf8(listing.head(of: name, limit: 64))
     guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }
-    return MultiScan.Metadata(
+    return MultiScanMetadata(
       TextBytes.utf8(listing.head(of: name, limit: metadataLimit)).span.bytes)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }
 
   private static func isCameraInfo(_ head: [UInt8]) -> Bool {
-    let line = MultiScan.CameraInfo.firstLine(TextBytes.utf8(head).span.bytes)
+    let line = MultiScanCameraInfo.firstLine(TextBytes.utf8(head).span.bytes)
     return line?.timestamp != nil || line?.transform != nil
   }
 
   /// A header, or records that could be samples: times that grow, values that are finite and small.
   private static func isMotion(_ head: [UInt8]) -> Bool {
-    if MultiScan.MotionFile.Header(head.span.bytes) != nil { return true }
-    return [MultiScan.MotionFile.Encoding.littleEndian, .bigEndian].contains { encoding in
-      let file = MultiScan.MotionFile(head.span.bytes, headlessEncoding: encoding)
+    if MultiScanMotionFile.Header(head.span.bytes) != nil { return true }
+    return [MultiScanMotionFile.Encoding.littleEndian, .bigEndian].contains { encoding in
+      let file = MultiScanMotionFile(head.span.bytes, headlessEncoding: encoding)
       let records = file.records.prefix(8)
       return !records.isEmpty && records.allSatisfy(isPlausible)
         && zip(records, records.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp }
     }
   }
 
-  private static func isPlausible(_ record: MultiScan.MotionFile.Record) -> Bool {
+  private static func isPlausible(_ record: MultiScanMotionFile.Record) -> Bool {
     record.timestamp.nanoseconds >= 0
       && [record.x, record.y, record.z].allSatisfy { $0 == 0 || (1e-30..<1e6).contains(abs($0)) }
   }

@@ -1,22 +1,33 @@
 import Storage
 import SystemPackage
 
+extension CaptureFamily {
+  public static let multiscan = CaptureFamily("multiscan")
+}
+
 /// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
 /// scan id, which is also the capture's id.
 public enum MultiScanReader: CaptureReader {
-  public static let family = CaptureFamily.multiscan
   public static let readerVersion = 2
-  public static let generations = MultiScan.Generation.allCases.map(\.rawValue)
-  public static let recognitionSentence =
-    "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
-    + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)"
-  public static let generationMarks = MultiScan.Generation.allCases.map(\.mark)
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .multiscan, title: "MultiScan",
+      generations: MultiScanGeneration.allCases.map { .init($0.rawValue, mark: $0.mark) },
+      recognition:
+        "files of one stem: a .json or .txt that describes the streams of a recording, camera info (.jsonl) "
+        + "beside .depth.zlib or .confidence.zlib, or a motion file (.rot .acce .mag .atti .grav)")
+    family.cameraStatement = .onceWithoutPoses
+    family.fileContents = [
+      ".json": "metadata", ".txt": "metadata", ".depth.zlib": "depth",
+      ".confidence.zlib": "confidence", ".jsonl": "camera info",
+      "-secondary.mp4": "second video", ".rot": "rotation rates (.rot)",
+      ".acce": "accelerations (.acce)", ".mag": "magnetometer (.mag)", ".atti": "attitude (.atti)",
+      ".grav": "gravity (.grav)",
+    ]
+    family.namesFilesByStem = true
+    return family
+  }()
 
-  /// Opens the files of `recognition`'s stem.
-  ///
-  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
-  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
-  /// decompression.
   public static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     switch name.dropFirst(stem.count) {
@@ -25,24 +36,29 @@ public enum MultiScanReader: CaptureReader {
     case ".jsonl": return FileRole([.poses, .cameraSettings])
     case ".mp4", "-primary.mp4": return FileRole([.color], isAlternative: true)
     case ".json", ".txt": return FileRole([.depth, .intrinsics, .geo], isAlternative: true)
-    case let ending where MultiScan.MotionKind.allCases.contains { ".\($0)" == ending }:
+    case let ending where MultiScanMotionKind.allCases.contains { ".\($0)" == ending }:
       return FileRole([.imu])
     default: return nil
     }
   }
 
+  /// Opens the files of `recognition`'s stem.
+  ///
+  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
+  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
+  /// decompression.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing: FolderListing
     do throws(FileError) {
       listing = try FolderListing(of: recognition.folder)
     } catch {
-      throw CaptureError(file: recognition.folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: recognition.folder)
     }
-    let files = MultiScan.Files.set(stem: recognition.stem ?? recognition.id, in: listing)
-    let contents = try MultiScan.Contents(of: files)
-    var capture = MultiScan.Assembly(contents, warnings: WarningCollector()).capture()
+    let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
+    let contents = try MultiScanTables(of: files)
+    var capture = MultiScanCapture(contents, warnings: WarningCollector()).capture()
     capture.warn(
-      ofLinksOutside: listing.outside.filter { MultiScan.Files.isOwn($0, stem: files.stem) })
+      ofLinksOutside: listing.outside.filter { MultiScanFiles.isOwn($0, stem: files.stem) })
     return capture
   }
 }

@@ -22,7 +22,7 @@ extension Capture {
     var problems: [FilePath: CaptureError] = [:]
     for file in paths {
       guard let error = Self.problem(file) else { continue }
-      problems[file] = CaptureError(file: file, problem: error.problem, remedy: error.remedy)
+      problems[file] = CaptureError(error, of: file)
     }
     guard !problems.isEmpty else { return }
     for part in CapturePart.allCases {

@@ -3,16 +3,11 @@ import SystemPackage
 
 /// Reads the captures of one family.
 public protocol CaptureReader: Sendable {
-  static var family: CaptureFamily { get }
+  /// What others must know of the family.
+  static var description: FamilyDescription { get }
   /// Part of every fingerprint that reads a capture; raised when equal files would be understood
   /// otherwise.
   static var readerVersion: Int { get }
-  /// The layouts that are told apart, oldest first.
-  static var generations: [String] { get }
-  /// How captures of the family are recognized, for people.
-  static var recognitionSentence: String { get }
-  /// What a generation is told by, one phrase each, for people; in the order of `generations`.
-  static var generationMarks: [String] { get }
   /// The captures of this family that the folder itself (not its subfolders) holds. Looks at names
   /// and small heads of files only, and never decides by an extension alone.
   static func recognize(_ listing: FolderListing) -> [Recognition]
@@ -27,7 +22,7 @@ public protocol CaptureReader: Sendable {
 extension CaptureReader {
   public static func role(of name: String, stem: String?) -> FileRole? { nil }
 
-  public static var generationMarks: [String] { [] }
+  public static var family: CaptureFamily { description.family }
 }
 
 /// A capture found in a folder, before it is opened.

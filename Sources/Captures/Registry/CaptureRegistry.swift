@@ -13,6 +13,29 @@ public struct CaptureRegistry: Sendable {
     readers.first { $0.family == family }
   }
 
+  /// In the order of the readers.
+  public var families: [CaptureFamily] { readers.map { $0.family } }
+
+  /// What is known of a family by its name; of one without a reader the name alone.
+  public func description(of family: CaptureFamily) -> FamilyDescription {
+    reader(of: family)?.description ?? FamilyDescription(unknown: family)
+  }
+
+  /// The same where a name may be missing: of none what holds for most.
+  public func description(named name: String?) -> FamilyDescription {
+    description(of: CaptureFamily(name ?? ""))
+  }
+
+  /// What a file holds, for people, by its name or ending; `nil` where no family knows it.
+  public func content(ofFile name: String) -> String? {
+    func content(_ key: String) -> String? {
+      readers.lazy.compactMap { $0.description.fileContents[key] }.first
+    }
+    if let known = content(name) { return known }
+    guard !name.hasPrefix("."), let dot = name.lastIndex(of: ".") else { return nil }
+    return content("*" + name[dot...].lowercased())
+  }
+
   /// All readers with their versions: what recognition depends on beside the files.
   public var signature: String {
     readers.map { "\($0.family.rawValue) \($0.readerVersion)" }.joined(separator: ", ")
@@ -31,6 +54,7 @@ public struct CaptureRegistry: Sendable {
     }
     EnclosedPaths.enclose(recognition.folder, links: .inside)
     var capture = try reader.open(recognition)
+    capture.familyDescription = reader.description
     capture.failWhatCannotBeRead { reader.role(of: $0, stem: recognition.stem) }
     capture.claimIMUCoverage()
     return capture

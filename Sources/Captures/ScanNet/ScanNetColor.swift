@@ -19,15 +19,8 @@ enum ScanNetColor {
   ///
   /// - Parameter statedCounts: how many pictures metadata and times speak of.
   static func facts(of file: FilePath, statedCounts: Set<Int>) throws(CaptureError) -> Facts {
-    let index: VideoIndex
-    do {
-      index = try VideoIndex.read(file, container: .annexB, statedCounts: statedCounts)
-    } catch {
-      throw CaptureError(
-        file: file, byteOffset: error.byteOffset.map(Int.init), problem: error.what,
-        remedy: error.remedy)
-    }
-    guard let track = index.tracks.first, track.pictureCount > 0 else {
+    let video = try CaptureVideo(file, container: .annexB, statedCounts: statedCounts)
+    guard let track = video?.track, track.pictureCount > 0 else {
       throw CaptureError(
         file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
     }

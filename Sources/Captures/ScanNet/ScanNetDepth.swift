@@ -42,7 +42,7 @@ struct ScanNetDepth {
       self.layout = layout
       report(layout, into: warnings)
     } catch {
-      problem = CaptureError(file: path, problem: error.reason, remedy: error.remedy)
+      problem = CaptureError(reasonOf: error, at: path)
     }
   }
 
@@ -69,7 +69,7 @@ struct ScanNetDepth {
   }
 
   /// The stream, or why there is none.
-  func state(times: ScanNetTimes) -> StreamState<DepthStream> {
+  func state(times: ScanNetFrames) -> StreamState<DepthStream> {
     if let problem { return .unreadable(problem) }
     guard let path, let file, let layout else { return .absent("\(name) is missing") }
     guard !layout.records.isEmpty else {
@@ -88,7 +88,8 @@ struct ScanNetDepth {
     description.firstTimestamp = known.first
     description.lastTimestamp = known.last
     description.rateHz = times.depthSteps.rateHz
-    description.gaps = times.depthSteps.gaps(above: 1.5)
+    description.gaps = times.depthSteps.gaps(
+      above: ScanNetReader.description.frameGapFactor)
     func source(inMillimeters: Bool) -> ScanNetDepthSource {
       ScanNetDepthSource(
         file: file, records: layout.records, pixelCount: width * height,

@@ -6,7 +6,7 @@ import SystemPackage
 struct ScanNetIMU {
   static let recordBytes = 128
   /// A longer step between neighboring records is a gap.
-  private static let gapNanoseconds: Int64 = 250_000_000
+  static let gapNanoseconds: Int64 = 250_000_000
 
   /// One of the five vectors of a record.
   private struct Sensor {
@@ -18,7 +18,7 @@ struct ScanNetIMU {
   }
 
   /// CoreMotion gives these two accelerations in units of gravity.
-  private static let standardGravity = 9.80665
+  private static let standardGravity = StandardGravity.metersPerSecondSquared
   private static let sensors = [
     Sensor(name: "rotationRate", offset: 8),
     Sensor(name: "userAcceleration", offset: 32, scale: standardGravity),

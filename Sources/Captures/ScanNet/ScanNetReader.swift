@@ -2,16 +2,31 @@ import Geometry
 import Storage
 import SystemPackage
 
+extension CaptureFamily {
+  public static let scannet = CaptureFamily("scannet")
+}
+
 /// Reads captures of the ScanNet iPad app: a Structure Sensor's depth, a bare H.264 stream, IMU records
 /// and camera settings, all files of one stem, several captures to a folder.
 public enum ScanNetReader: CaptureReader {
-  public static let family = CaptureFamily.scannet
   public static let readerVersion = 2
-  public static let generations = ["v1"]
-  public static let recognitionSentence =
-    "a .depth file beside a .txt of the same stem that states depthWidth or the extrinsics; without it "
-    + "possibly, beside a .h264 or .imu"
-  public static let generationMarks = ["the only one"]
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .scannet, title: "ScanNet", generations: [.init("v1", mark: "the only one")],
+      recognition:
+        "a .depth file beside a .txt of the same stem that states depthWidth or the extrinsics; without it "
+        + "possibly, beside a .h264 or .imu")
+    family.motionGaps = .above(nanoseconds: ScanNetIMU.gapNanoseconds)
+    family.cameraStatement = .once
+    family.statesRegistration = true
+    // As ScanNet's own tools write it.
+    family.sensorName = "StructureSensor"
+    family.fileContents = [
+      ".txt": "metadata", ".depth": "depth", ".imu": "IMU", ".camera": "camera settings",
+    ]
+    family.namesFilesByStem = true
+    return family
+  }()
 
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
   /// else in the folder is someone else's.
@@ -34,7 +49,6 @@ public enum ScanNetReader: CaptureReader {
     }
   }
 
-  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
   public static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     return switch name.dropFirst(stem.count) {
@@ -47,13 +61,14 @@ public enum ScanNetReader: CaptureReader {
     }
   }
 
+  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
     let listing: FolderListing
     do {
       listing = try FolderListing(of: folder)
     } catch {
-      throw CaptureError(file: folder, problem: error.reason, remedy: error.remedy)
+      throw CaptureError(reasonOf: error, at: folder)
     }
     let files = ScanNetFiles(
       folder: folder, stem: recognition.stem ?? recognition.id, listing: listing)
@@ -63,6 +78,6 @@ public enum ScanNetReader: CaptureReader {
         problem: "none of the capture's streams is there",
         remedy: "copy all files of the stem into one folder")
     }
-    return ScanNetOpening(files).capture()
+    return ScanNetCapture(files).capture()
   }
 }

@@ -95,8 +95,7 @@ struct StraboGeoLog {
         return (content.points, true)
       }
     } catch let error as FileError {
-      throw CaptureError(
-        file: path, problem: error.problem, remedy: error.remedy)
+      throw CaptureError(error, of: path)
     } catch {
       throw CaptureError(
         file: path, problem: "no JSON object with a list of points: \(StraboInfo.reason(error))",

@@ -42,8 +42,7 @@ struct StraboInfo {
       values = try BoundedJSON.decode(
         [String: StraboValue].self, from: TextBytes.utf8(bytes), of: path)
     } catch let error as FileError {
-      throw CaptureError(
-        file: path, problem: error.problem, remedy: error.remedy)
+      throw CaptureError(error, of: path)
     } catch {
       throw CaptureError(
         file: path, problem: "not a JSON object: \(StraboInfo.reason(error))",

@@ -6,12 +6,12 @@ import SystemPackage
 /// The movie or still of a capture.
 enum StraboMedia {
   case movie(StraboMovie)
-  case still(StraboStill)
+  case still(CaptureStill)
 
   /// What the file really is decides, not its name.
   init(_ path: FilePath) throws(CaptureError) {
     if Self.isStill(path) {
-      self = .still(try StraboStill(path))
+      self = .still(try CaptureStill(path))
     } else {
       self = .movie(try StraboMovie(path))
     }
@@ -60,31 +60,19 @@ enum StraboMedia {
 
 /// A movie: pictures counted and timed without decoding.
 struct StraboMovie {
-  let path: FilePath
-  let track: VideoTrack
-  let otherVideoTracks: Int
-  /// The file ends before its own index says.
-  let endsEarly: Bool
+  let video: CaptureVideo
   /// Presentation times from the first picture, in display order.
   let times: [Timestamp]
 
   init(_ path: FilePath) throws(CaptureError) {
-    let index = try VideoIndex.ofCapture(path)
-    guard let track = index.tracks.first, track.pictureCount > 0 else {
+    guard let video = try CaptureVideo(path), video.pictureCount > 0 else {
       throw CaptureError(file: path, problem: "it holds no picture")
     }
-    self.path = path
-    self.track = track
-    otherVideoTracks = index.tracks.count - 1
-    endsEarly = index.endsEarly
-    // A bare stream has no times: the usual rate of the recorder.
-    let isTimed = track.presentationTicks.count == track.pictureCount
-    let ticks = isTimed ? track.presentationTicks : (0..<track.pictureCount).map(Int64.init)
-    let base = isTimed ? track.timeBase : VideoTimeBase(denominator: 30)
-    times = ticks.map { tick in
-      Timestamp(nanoseconds: base.nanoseconds(ofTicks: tick &- ticks[0]) ?? .max)
-    }
+    self.video = video
+    times = video.pictureNanoseconds.map { Timestamp(nanoseconds: $0) }
   }
+
+  var track: VideoTrack { video.track }
 
   /// From the first picture to the end of the last, which lasts as long as most do.
   var durationNanoseconds: Int64 {

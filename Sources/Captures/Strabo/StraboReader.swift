@@ -2,20 +2,32 @@ import FoundationEssentials
 import Geometry
 import SystemPackage
 
+extension CaptureFamily {
+  public static let strabo = CaptureFamily("strabo")
+}
+
 /// Movies and stills of 2012 with a log of position and compass heading beside them.
 ///
 /// A folder per capture: `capture-info.json`, the media, a thumbnail and the geo data, all but the
 /// first named by a token. No IMU, no depth, no poses, no calibration.
 public enum StraboReader: CaptureReader {
-  public static let family = CaptureFamily.strabo
   public static let readerVersion = 2
-  public static let generations = ["v0", "v1"]
-  public static let recognitionSentence =
-    "a folder with capture-info.json, a JSON object with media_type or geodata_file"
-  public static let generationMarks = [
-    "everything that v1 is not",
-    "a token of 64 hexadecimal digits, and a folder in every path of capture-info.json",
-  ]
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .strabo, title: "Strabo",
+      generations: [
+        .init("v0", mark: "everything that v1 is not"),
+        .init(
+          "v1",
+          mark: "a token of 64 hexadecimal digits, and a folder in every path of capture-info.json"),
+      ],
+      recognition: "a folder with capture-info.json, a JSON object with media_type or geodata_file")
+    // Frames bear times of positions, which jitter.
+    family.frameGapFactor = .infinity
+    // Named by the capture's token: position and heading.
+    family.fileContents = ["*.json": "geo data"]
+    return family
+  }()
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }
@@ -37,7 +49,7 @@ public enum StraboReader: CaptureReader {
   }
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    try StraboSession(recognition).capture()
+    try StraboCapture(recognition).capture()
   }
 
   /// The folder's name unchanged, also when the path ends in `.` or `..`.

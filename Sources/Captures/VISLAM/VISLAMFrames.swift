@@ -1,73 +1,89 @@
+import Codecs
 import Geometry
+import SystemPackage
 
-/// The canonical frames of a session: the rows in time order, and between them the pictures that have
-/// no row.
+/// Pictures and rows joined to canonical frames.
 struct VISLAMFrames {
-  private(set) var frames: [CaptureFrame] = []
-  /// Row of frame i; `nil` for a picture without row.
-  private(set) var rowOfFrame: [Int?] = []
-  /// Frame of picture k.
-  private(set) var frameOfPicture: [Int] = []
-  private(set) var picturesWithoutRow = 0
-  private(set) var rowsWithoutPicture = 0
+  let frames: VISLAMFrameList
+  /// Whether frames have the times of rows, and with them the IMU's clock.
+  let hasRows: Bool
+  let pictures: VISLAMPictures
+  let rows: [VISLAMFrameTable.Row]
+  /// Camera gaps between rows.
+  let gaps: Int
 
-  /// Frames that are the pictures of a video alone, at their presentation times in nanoseconds.
-  init(pictures: [Int64]) {
-    for time in pictures { append(row: nil, Timestamp(nanoseconds: time), hasPicture: true) }
-  }
-
-  /// Frames that are rows, of which some have a picture; then pictures without row and time.
-  init(rows: [Timestamp], hasPicture: (Int) -> Bool, untimedPictures: Int = 0) {
-    for (row, time) in rows.enumerated() {
-      append(row: row, time, hasPicture: hasPicture(row))
-    }
-    for _ in 0..<max(0, untimedPictures) { append(row: nil, nil, hasPicture: true) }
-  }
-
-  /// Frames of rows and pictures that were paired. A picture without row stands at its own time
-  /// between its neighbors.
-  init(rows: [Timestamp], pictures: [Int64], pairing: VISLAMPairing) {
-    var nextRow = 0
-    var waiting: [Timestamp] = []
-    for (picture, row) in pairing.rowOfPicture.enumerated() {
-      guard let row else {
-        waiting.append(pairing.start.advanced(byNanoseconds: pictures[picture]))
-        continue
-      }
-      append(rows, from: &nextRow, upTo: row, with: &waiting)
-      append(row: row, rows[row], hasPicture: true)
-      nextRow = row + 1
-    }
-    append(rows, from: &nextRow, upTo: rows.count, with: &waiting)
-  }
-
-  /// `frameOfPicture`, or `nil` where picture k is frame k.
-  var frameOfPictureUnlessPlain: [Int]? {
-    frameOfPicture.elementsEqual(frameOfPicture.indices) ? nil : frameOfPicture
-  }
-
-  /// Rows without picture and pictures without row between two pairs, by time.
-  private mutating func append(
-    _ rows: [Timestamp], from nextRow: inout Int, upTo end: Int, with waiting: inout [Timestamp]
+  /// Joins and reports pictures and rows that have no partner.
+  init(
+    _ pictures: VISLAMPictures, _ table: StreamState<VISLAMFrameTable>, _ warnings: WarningCollector
   ) {
-    for time in waiting {
-      while nextRow < end, rows[nextRow] <= time {
-        append(row: nextRow, rows[nextRow], hasPicture: false)
-        nextRow += 1
-      }
-      append(row: nil, time, hasPicture: true)
+    self.pictures = pictures
+    rows = table.value?.rows ?? []
+    gaps = table.value?.gaps ?? 0
+    hasRows = !rows.isEmpty
+    let times = rows.map(\.timestamp)
+    switch pictures {
+    case .none, .unreadable:
+      frames = VISLAMFrameList(rows: times) { _ in false }
+    case .named(let stills):
+      frames = VISLAMFrameList(rows: times) { stills[$0] != nil }
+    case .unnamed(let stills):
+      frames = VISLAMFrameList(
+        rows: times, hasPicture: { $0 < stills.count }, untimedPictures: stills.count - times.count)
+    case .video(let video):
+      frames = Self.frames(of: video, times, rowsHaveGaps: gaps > 0, warnings)
     }
-    waiting = []
-    while nextRow < end {
-      append(row: nextRow, rows[nextRow], hasPicture: false)
-      nextRow += 1
+    if table.error == nil { report(to: warnings) }
+  }
+
+  var usesStills: Bool {
+    switch pictures {
+    case .none, .unreadable, .video: false
+    case .named, .unnamed: true
     }
   }
 
-  private mutating func append(row: Int?, _ time: Timestamp?, hasPicture: Bool) {
-    if hasPicture { frameOfPicture.append(frames.count) } else { rowsWithoutPicture += 1 }
-    if row == nil { picturesWithoutRow += 1 }
-    frames.append(CaptureFrame(timestamp: time, colorTimestamp: hasPicture ? time : nil))
-    rowOfFrame.append(row)
+  private static func frames(
+    of video: CaptureVideo, _ rows: [Timestamp], rowsHaveGaps: Bool, _ warnings: WarningCollector
+  ) -> VISLAMFrameList {
+    let times = video.pictureNanoseconds
+    guard !rows.isEmpty else { return VISLAMFrameList(pictures: times) }
+    let pairing = VISLAMPairing(
+      rows: rows, pictures: times, tickNanoseconds: video.tickNanoseconds,
+      rowsHaveGaps: rowsHaveGaps, hidden: video.track.hidden)
+    warnings.add(
+      .pairingApproximate, "video", count: pairing.isApproximate ? times.count : 0,
+      "the times of video and frame table do not prove which picture belongs to which row"
+        + (pairing.mostOffNanoseconds.map {
+          ": the movie's edit list hides its first \(video.track.hidden.before) pictures, times may be off by "
+            + "\(HiddenStart.milliseconds($0)) ms"
+        } ?? ""))
+    return VISLAMFrameList(rows: rows, pictures: times, pairing: pairing)
+  }
+
+  private func report(to warnings: WarningCollector) {
+    warnings.add(
+      .timestampsMissing, hasRows ? "video" : VISLAMFiles.frameFile,
+      count: frames.picturesWithoutRow,
+      "pictures without a row of the frame table; their time is the video's")
+    guard hasRows else { return }
+    switch pictures {
+    case .none, .unreadable: break
+    case .named:
+      // Names that lead nowhere were reported as such.
+      break
+    case .unnamed(let stills):
+      let difference = abs(stills.count - rows.count)
+      warnings.add(
+        .frameCountMismatch, "video", count: difference,
+        "rows without a still, or stills without a row")
+      warnings.add(
+        .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
+        "stills were given to rows by their order alone")
+    case .video:
+      warnings.add(
+        .frameCountMismatch, "video",
+        count: frames.rowsWithoutPicture + frames.picturesWithoutRow,
+        "rows without a picture, or pictures without a row")
+    }
   }
 }

@@ -20,10 +20,10 @@ struct VISLAMMetadata {
     frameCount = content.frameCount
   }
 
-  init(_ folder: VISLAMFolder) {
+  init(_ folder: VISLAMFiles) {
     self.init()
-    guard folder.contains(VISLAMFolder.metadataFile) else { return }
-    self = VISLAMMetadata(folder.listing.head(of: VISLAMFolder.metadataFile, limit: Self.mostBytes))
+    guard folder.contains(VISLAMFiles.metadataFile) else { return }
+    self = VISLAMMetadata(folder.listing.head(of: VISLAMFiles.metadataFile, limit: Self.mostBytes))
   }
 
   private struct Content: Decodable {

@@ -7,14 +7,14 @@ enum VISLAMPictures {
   case none
   /// A video that is there but not readable.
   case unreadable(CaptureError)
-  case video(VISLAMVideo)
+  case video(CaptureVideo)
   /// Stills that the rows name themselves; `nil` = the row has none.
   case named([FilePath?])
   /// Stills in order of their names, which no row names.
   case unnamed([FilePath])
 
   /// Chooses the pictures and reports what is missing, unused or leads out of the folder.
-  init(_ folder: VISLAMFolder, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
+  init(_ folder: VISLAMFiles, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
     let movies = folder.movies
     if let table, table.hasImageNames {
       let stills = Self.named(folder, table, warnings)
@@ -36,11 +36,11 @@ enum VISLAMPictures {
         stills = try folder.stills()
       } catch {
         self = .unreadable(
-          CaptureError(file: error.path, problem: error.reason, remedy: error.remedy))
+          CaptureError(reasonOf: error, at: error.path))
         return
       }
       warnings.add(
-        .pathOutsideCapture, VISLAMFolder.stillsFolder, count: folder.outsideStillCount,
+        .pathOutsideCapture, VISLAMFiles.stillsFolder, count: folder.outsideStillCount,
         "pictures that are links out of the capture's folder; not followed")
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
       self = stills.isEmpty ? .none : .unnamed(stills)
@@ -55,27 +55,32 @@ enum VISLAMPictures {
     }
   }
 
-  private typealias Movie = (name: String, video: Result<VISLAMVideo, CaptureError>)
+  private typealias Movie = (name: String, video: Result<CaptureVideo, CaptureError>)
 
   /// `video.*` if there, else the one whose counted frames are nearest to the rows.
-  private static func best(_ names: [String], _ folder: VISLAMFolder, rowCount: Int) -> Movie? {
+  private static func best(_ names: [String], _ folder: VISLAMFiles, rowCount: Int) -> Movie? {
     let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
-      let video = Result { () throws(CaptureError) in
-        try VISLAMVideo(folder.file(name), rows: rowCount)
+      let video = Result { () throws(CaptureError) -> CaptureVideo in
+        let path = folder.file(name)
+        guard let video = try CaptureVideo(path, statedCounts: rowCount > 0 ? [rowCount] : [])
+        else {
+          throw CaptureError(file: path, problem: "it has no video track")
+        }
+        return video
       }
       return (name, video)
     }
     // Without rows the longest video says most.
     func distance(_ movie: Movie) -> Int {
       guard case .success(let video) = movie.video else { return .max }
-      return rowCount == 0 ? -video.ticks.count : abs(video.ticks.count - rowCount)
+      return rowCount == 0 ? -video.pictureCount : abs(video.pictureCount - rowCount)
     }
     return candidates.min { distance($0) < distance($1) }
   }
 
   private static func named(
-    _ folder: VISLAMFolder, _ table: VISLAMFrameTable, _ warnings: WarningCollector
+    _ folder: VISLAMFiles, _ table: VISLAMFrameTable, _ warnings: WarningCollector
   ) -> [FilePath?] {
     var missing = 0
     var outside = 0

@@ -1,21 +1,35 @@
 import SystemPackage
 
+extension CaptureFamily {
+  public static let vislam = CaptureFamily("vi-slam")
+}
+
 /// Sessions of one camera and the inertial sensors beside it: a video, `imu_data.csv` with one row per
 /// sample, `frame_metadata.csv` with one row per camera frame.
 ///
 /// No depth, no poses, no calibration. The tables are read by the column's name whatever wrote them;
 /// times stay integers from text to table.
 public enum VISLAMReader: CaptureReader {
-  public static let family = CaptureFamily.vislam
   public static let readerVersion = 2
-  public static let generations = ["v1", "android"]
-  public static let recognitionSentence =
-    "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
-    + "frame_number and timestamp_ns"
-  public static let generationMarks = [
-    "a video, and imu_data.csv in the long form of the iOS recorder",
-    "still pictures, imu.csv, a wide IMU table, or columns such as exposure_time_ns and image_filename",
-  ]
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .vislam, title: "VI-SLAM",
+      generations: [
+        .init("v1", mark: "a video, and imu_data.csv in the long form of the iOS recorder"),
+        .init(
+          "android",
+          mark:
+            "still pictures, imu.csv, a wide IMU table, or columns such as exposure_time_ns and image_filename"
+        ),
+      ],
+      recognition:
+        "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
+        + "frame_number and timestamp_ns")
+    // Its real gaps are one and a half periods.
+    family.frameGapFactor = 1.4
+    family.fileContents = ["imu_data.csv": "IMU", "frame_metadata.csv": "frame times"]
+    return family
+  }()
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }
@@ -23,30 +37,30 @@ public enum VISLAMReader: CaptureReader {
     return [
       Recognition(
         family: family, certainty: best.certainty, folder: listing.folder,
-        id: VISLAMFolder.name(of: listing.folder), reason: best.text)
+        id: VISLAMFiles.name(of: listing.folder), reason: best.text)
     ]
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {
     switch name {
-    case VISLAMFolder.imuFile: FileRole([.imu])
-    case VISLAMFolder.siblingIMUFile: FileRole([.imu], isAlternative: true)
-    case VISLAMFolder.frameFile: FileRole([.cameraSettings, .frames])
+    case VISLAMFiles.imuFile: FileRole([.imu])
+    case VISLAMFiles.siblingIMUFile: FileRole([.imu], isAlternative: true)
+    case VISLAMFiles.frameFile: FileRole([.cameraSettings, .frames])
     // Tells the signs of the sensors.
-    case VISLAMFolder.metadataFile: FileRole([.imu])
-    default: VISLAMFolder.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
+    case VISLAMFiles.metadataFile: FileRole([.imu])
+    default: VISLAMFiles.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
     }
   }
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    let session = try VISLAMSession(recognition)
+    let session = try VISLAMCapture(recognition)
     return try session.capture()
   }
 
   private typealias Reason = (certainty: Recognition.Certainty, text: String)
 
   private static func imuReason(_ listing: FolderListing) -> Reason? {
-    let file = VISLAMFolder.imuFile
+    let file = VISLAMFiles.imuFile
     guard listing.contains(file),
       let table = try? VISLAMTable(
         listing.folder.appending(file), head: listing.head(of: file),
@@ -62,7 +76,7 @@ public enum VISLAMReader: CaptureReader {
   }
 
   private static func frameReason(_ listing: FolderListing) -> Reason? {
-    let file = VISLAMFolder.frameFile
+    let file = VISLAMFiles.frameFile
     guard listing.contains(file),
       let table = try? VISLAMTable(
         listing.folder.appending(file), head: listing.head(of: file),

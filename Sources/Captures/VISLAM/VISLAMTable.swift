@@ -151,8 +151,7 @@ struct VISLAMTable {
   }
 
   private static func unreadable(_ path: FilePath, _ error: FileError) -> CaptureError {
-    CaptureError(
-      file: path, problem: error.problem, remedy: error.remedy)
+    CaptureError(error, of: path)
   }
 
   private mutating func setColumns(_ names: [String]) {

@@ -243,7 +243,7 @@ package struct AssumptionFinder: Sendable {
       return hasCameras && source.cameras.distortion == nil
         ? "The distortion of the lens: no coefficients are known, and it is taken as none." : nil
     case .registration:
-      guard content.depth != .none, isOwnCalibration, capture.family != .scannet,
+      guard content.depth != .none, isOwnCalibration, !capture.familyDescription.statesRegistration,
         let calibration = capture.alignment, calibration.registered,
         calibration.depthIntrinsics == nil
       else { return nil }
@@ -272,12 +272,12 @@ package struct AssumptionFinder: Sendable {
 
   /// By a family that writes its cameras once, before or after all frames.
   private var areIntrinsicsStatedOnce: Bool {
-    switch capture.family {
-    case .scannet: return true
-    case .multiscan:
+    switch capture.familyDescription.cameraStatement {
+    case .perFrame: return false
+    case .once: return true
+    case .onceWithoutPoses:
       if case .absent = capture.poses { return true }
       return false
-    default: return false
     }
   }
 

@@ -129,7 +129,7 @@ package final class ExportFolder: Sendable {
 
   /// Where poses come from.
   private static func origin(of capture: Capture) -> String {
-    ScannedWorld.isReleasedScene(capture)
+    ScannedWorld.isZUp(capture)
       ? "The poses are those that the scene was released with."
       : "The poses are what the app tracked, not a reference."
   }

@@ -101,7 +101,7 @@ package struct ExportSource: Sendable {
 
   /// Whether the app's world has y up, as ARKit and ARCore define it; published ScanNet++ scenes stand in the
   /// world of their mesh, which has z up.
-  package var worldIsYUp: Bool { !ScannedWorld.isReleasedScene(context.capture) }
+  package var worldIsYUp: Bool { !ScannedWorld.isZUp(context.capture) }
 
   /// The world of the poses, for people.
   package var worldWords: String {

@@ -2,8 +2,8 @@ import Captures
 
 /// What world the poses of a capture refer to.
 package enum ScannedWorld {
-  /// Published ScanNet++ scenes stand in the world of their mesh, which has z up.
-  package static func isReleasedScene(_ capture: Capture) -> Bool {
-    capture.family == .arkitScanner && capture.generation == "scannetpp"
+  /// Whether it is one with z up, as in published scenes, whose world is that of their mesh.
+  package static func isZUp(_ capture: Capture) -> Bool {
+    capture.familyDescription.worldIsZUp(capture.generation)
   }
 }

@@ -50,7 +50,7 @@ public enum ExportSens: ExportStage {
     let form = PictureForm(context.parameters)
     let camera = cameras.color.camera
     let header = SensHeader(
-      sensorName: sensorName(context.capture.family), cameras: cameras,
+      sensorName: context.capture.familyDescription.sensorName, cameras: cameras,
       color: form == .png ? .png : .jpeg,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
       depthSize: depthSize, frames: frames.frames.count)
@@ -81,11 +81,6 @@ public enum ExportSens: ExportStage {
       content.inertial?.zeros = imu.zeros
     }
     return try folder.finish(account, SensReadme.text(name, source, cameras, imu, form), content)
-  }
-
-  /// ScanNet's own for its app, else the family's: never a name of a person or a device.
-  private static func sensorName(_ family: CaptureFamily) -> String {
-    family == .scannet ? "StructureSensor" : family.rawValue
   }
 
   /// In one pass. Usual readers ignore short reads and present zeroed frames: the length is compared with what

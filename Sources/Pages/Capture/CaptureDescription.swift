@@ -127,10 +127,6 @@ struct CaptureDescription: Sendable {
     }
   }
 
-  /// Whether the third axis of the world points up, as in captures whose world is that of a mesh; of all
-  /// other families the second does.
-  var worldIsZUp: Bool { generation == "scannetpp" }
-
   /// Texts that tell who, with what or where.
   var secrets: [String] {
     [id, path, deviceID, deviceName, sceneLabel, sceneText].compactMap(\.self)

@@ -7,17 +7,22 @@ import Storage
 /// Everything that a capture page is made from, gathered from what is published.
 struct CaptureMaterial: Sendable {
   var capture: NightCapture
+  var familyDescription: FamilyDescription
   var layout: OutputLayout
   var voice: PagePhrasing
   var description: CaptureDescription?
   var published: PublishedStages
   var frames: FrameTimes?
 
-  init(_ capture: NightCapture, _ layout: OutputLayout, _ redaction: Redaction?) {
+  init(
+    _ capture: NightCapture, _ layout: OutputLayout, _ redaction: Redaction?,
+    _ families: CaptureRegistry
+  ) {
     self.capture = capture
     self.layout = layout
     let description = CaptureDescription(layout)
     self.description = description
+    familyDescription = families.description(named: capture.family ?? description?.family)
     var secrets = description?.secrets ?? []
     secrets += [
       capture.path, capture.scene, capture.device, capture.user, layout.name, layout.root.text,
@@ -34,7 +39,7 @@ struct CaptureMaterial: Sendable {
     voice = PagePhrasing(redaction, secrets: secrets)
     published = PublishedStages(layout, ids: [layout.name, capture.id, description?.id ?? ""])
     frames = FrameTimes(
-      PublishedTable("frames.csv", of: published.tables, layout), family: family)
+      PublishedTable("frames.csv", of: published.tables, layout), family: familyDescription)
   }
 
   var family: String? { capture.family ?? description?.family }

@@ -23,10 +23,12 @@ public enum CapturePage {
   ///   - capture: as the report has it, redacted or not.
   ///   - layout: where it lies, under its real name.
   ///   - redaction: for a page that is shown to others.
+  ///   - families: that the capture may belong to.
   public static func document(
-    _ capture: NightCapture, layout: OutputLayout, redaction: Redaction?
+    _ capture: NightCapture, layout: OutputLayout, redaction: Redaction?,
+    families: CaptureRegistry = .builtIn
   ) throws -> [UInt8] {
-    let material = CaptureMaterial(capture, layout, redaction)
+    let material = CaptureMaterial(capture, layout, redaction, families)
     let page = document(material, withPictures: true)
     return page.count <= mostBytes ? page : document(material, withPictures: false)
   }

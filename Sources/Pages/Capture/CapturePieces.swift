@@ -1,3 +1,5 @@
+import Captures
+
 /// What the parts of a page show, worked out once: the verdict on top tells of all of them.
 struct CapturePieces {
   let pictures: PicturePieces
@@ -19,12 +21,14 @@ struct CapturePieces {
         stage.problem.map { ["\(stage.name): \($0)."] }
       } ?? []
     motion = material.table("imu.csv", of: published.imu).flatMap {
-      MotionSeries($0, family: material.family, frames: material.frames, problems: &problems)
+      MotionSeries(
+        $0, gaps: material.familyDescription.motionGaps, frames: material.frames,
+        problems: &problems)
     }
     motionProblems = problems
     tableProblems =
       published.tables.flatMap { stage in stage.problem.map { ["\(stage.name): \($0)."] } } ?? []
-    isZUp = material.description?.worldIsZUp ?? false
+    isZUp = material.familyDescription.worldIsZUp(material.description?.generation ?? "")
     path = CameraPath(material.table("poses.csv", of: published.tables), isZUp: isZUp)
     geo =
       material.voice.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))

@@ -1,3 +1,4 @@
+import Captures
 import Runner
 
 /// When frames were taken: `tables/frames.csv`, read twice, in memory of the columns of a plot.
@@ -44,9 +45,8 @@ struct FrameTimes: Sendable {
     "confidence", "aligned",
   ]
 
-  /// - Parameter family: decides what step is a gap: 1.4 times the median for `vi-slam`, whose real gaps are
-  ///   one and a half periods, else 1.5 times.
-  init?(_ table: PublishedTable?, family: String?) {
+  /// - Parameter family: says what step is a gap.
+  init?(_ table: PublishedTable?, family: FamilyDescription) {
     guard let table else { return nil }
     var steps = StepTally()
     var before: Int64?
@@ -78,9 +78,7 @@ struct FrameTimes: Sendable {
     found.problems = problems
     found.median = steps.median
     found.longest = steps.longest
-    // Frames of `strabo` bear times of its positions, which jitter: it has no rule.
-    let factor = family == "strabo" ? Double.infinity : family == "vi-slam" ? 1.4 : 1.5
-    found.threshold = steps.median.map { $0 * factor }
+    found.threshold = steps.median.map { $0 * family.frameGapFactor }
     self = found
     measureIntervals()
   }

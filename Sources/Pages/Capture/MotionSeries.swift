@@ -1,3 +1,4 @@
+import Captures
 import Runner
 
 /// Motion samples of any number: `imu/imu.csv`, read twice, in memory of the columns of a plot.
@@ -53,7 +54,7 @@ struct MotionSeries: Sendable {
 
   /// `nil` where there is no table, or no sample in it; then `problems` says why.
   init?(
-    _ table: PublishedTable, family: String?, frames: FrameTimes?, problems: inout [String]
+    _ table: PublishedTable, gaps rule: MotionGapRule, frames: FrameTimes?, problems: inout [String]
   ) {
     var surveys: [String: Survey] = [:]
     var span: (Int64, Int64)?
@@ -97,7 +98,7 @@ struct MotionSeries: Sendable {
         kind: kind, sensor: sensor,
         axes: Array(repeating: ColumnBuckets(range: range, columns: FrameTimes.columns), count: 3))
       quantity.median = survey.steps.median
-      quantity.threshold = Self.threshold(survey.steps.median, family)
+      quantity.threshold = rule.threshold(medianNanoseconds: survey.steps.median)
       quantities.append(quantity)
     }
     measure(table)
@@ -108,12 +109,6 @@ struct MotionSeries: Sendable {
     (.acceleration, ["userAcceleration", "accelerometer"]),
     (.gravity, ["gravity"]),
   ]
-
-  /// As the pages of the formats say: above a quarter of a second in `scannet`, whose times jitter, else
-  /// three times the median step and at least 50 ms.
-  private static func threshold(_ median: Double?, _ family: String?) -> Double {
-    family == "scannet" ? 250e6 : max(3 * (median ?? .infinity), 50e6)
-  }
 
   private mutating func measure(_ table: PublishedTable) {
     var series = self

@@ -31,7 +31,7 @@ public struct InputListing: Hashable, Sendable, Codable {
       folder: recognition.folder.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
   }
 
-  private init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+  init?(folder: String, stem: String?, nowNanoseconds: Int64) {
     self.folder = folder
     self.stem = stem
     entries = []

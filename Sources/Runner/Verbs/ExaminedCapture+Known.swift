@@ -97,10 +97,8 @@ public struct InputStamp: Hashable, Sendable {
   ///
   /// Cost: one system call per file.
   public init?(folder: String, stem: String?, nowNanoseconds: Int64) {
-    let recognition = Recognition(
-      family: .scannet, certainty: .certain, folder: FilePath(text: folder), stem: stem, id: "",
-      reason: "")
-    guard let listing = InputListing(recognition, nowNanoseconds: nowNanoseconds),
+    guard
+      let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds),
       stem == nil || !listing.entries.isEmpty
     else { return nil }
     var writer = CacheEncoder()

@@ -18,7 +18,7 @@ enum Completion {
   static let folder = CompletionKind.directory
   static let settingsFile = CompletionKind.file(extensions: ["yaml", "yml"])
   static let jsonFile = CompletionKind.file(extensions: ["json"])
-  static let families = list(CaptureFamily.allCases.map(\.rawValue))
+  static let families = list(Toolbox.captures.families.map(\.rawValue))
   static let peers = list(Peer.allCases.map(\.rawValue))
   static let states = list(CaptureState.allCases.map(\.rawValue))
   static let warnings = CompletionKind.list(WarningCode.allCases.map(\.rawValue).sorted())

@@ -1,3 +1,5 @@
+import SyntheticCaptures
+
 /// The example of each verb's manual page. All of them work one after the other in a folder that holds
 /// `sample-data/`, and a test runs them.
 struct VerbExample {
@@ -46,7 +48,7 @@ struct VerbExample {
       words: "bench sample-data/session_2026-11-10T01-38-53Z --repeat 1 --warmup 0"),
     "synthesize": VerbExample(
       purpose: "Make a capture of ten frames with known truth.",
-      words: "synthesize scannet --output made --frames 10 --seed 7"),
+      words: "synthesize \(SyntheticFamilies.usual) --output made --frames 10 --seed 7"),
   ]
 
   /// The two commands of the program's own page.

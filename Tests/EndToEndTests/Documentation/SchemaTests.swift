@@ -33,9 +33,14 @@ struct SchemaTests {
         "run-summary", printed: Program.run(run + ["--pipeline", pipeline, "--json"]))
     }
     try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
+    let known = try Program.run(["families", "--json"]).json()["families"] as? [[String: Any]]
     for family in Self.families {
       let capture = FilePath(input).appending(family).string
-      try documents.add("capture", printed: Program.run(["inspect", capture, "--json"]))
+      let inspection = try Program.run(["inspect", capture, "--json"])
+      try documents.add("capture", printed: inspection)
+      let generations = known?.first { $0["name"] as? String == family }?["generations"]
+      let generation = try #require(try inspection.json()["generation"] as? String)
+      #expect((generations as? [String])?.contains(generation) == true, "\(family) \(generation)")
     }
     let view = output.string
     try documents.add("status", printed: Program.run(["status", view, "--json"]))

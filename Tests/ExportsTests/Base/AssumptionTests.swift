@@ -109,7 +109,9 @@ struct AssumptionTests {
     Case(.alignedCalibration, "depth was aligned by a file", aligned) {
       $0.isAlignedByFile = true
     },
-    Case(.intrinsics, "nominal cameras", cameras) { $0.capture.family = .scannet },
+    Case(.intrinsics, "nominal cameras", cameras) {
+      $0.capture.familyDescription = ScanNetReader.description
+    },
     Case(.rescaledIntrinsics, "another picture size", cameras) {
       $0.warn(.sizeMismatch, "color", "the pictures have 16x12: intrinsics are rescaled")
     },

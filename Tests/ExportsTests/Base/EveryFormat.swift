@@ -39,6 +39,7 @@ struct EveryFormat {
     capture = Capture(
       id: "small", family: .arkitScanner, generation: "g6", folder: "/nowhere",
       clock: CaptureClock(.uptime, unit: "s"))
+    capture.familyDescription = ARKitScannerReader.description
     let frames = 0..<Self.frameCount
     capture.frames = frames.map {
       let time = Self.time($0)

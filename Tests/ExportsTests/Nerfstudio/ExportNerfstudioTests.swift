@@ -129,6 +129,7 @@ struct ExportNerfstudioTests {
     let small = GridCapture(frames: 1)
     var capture = small.capture
     capture.generation = "scannetpp"
+    capture.familyDescription = ARKitScannerReader.description
     let export = try small.export(ExportNerfstudio.self, of: capture)
     #expect(try export.text("transforms.json").contains("\"applied_transform\": [[1.0, 0.0,"))
     #expect(try export.text("README.txt").contains("The world has z up"))

@@ -1,0 +1,38 @@
+import Codecs
+
+extension ARKitScannerCapture {
+  /// Pictures, depth frames and poses go together one by one; the other tables have an entry for each key
+  /// of the poses.
+  func claim(_ capture: inout Capture) {
+    let poses = sides.poses.value?.count { $0.isThere }
+    capture.claims.addTogether([
+      ("poses", frames.keyCount > 0 ? poses : nil, "the poses"),
+      ("color", frames.pictureCount, "the pictures"),
+      ("depth", frames.depthCount, "the depth frames"),
+    ])
+    let keys = frames.keyCount > 0 ? frames.keyCount : nil
+    for (stream, count) in [
+      ("poses", poses), ("color", frames.pictureCount), ("depth", frames.depthCount),
+    ] {
+      capture.claims.add(stream, held: count, declared: keys, by: "the keys of the side files")
+    }
+    let tables = [
+      ("intrinsics", sides.matrices.value?.count { $0 != nil }),
+      ("cameraSettings", sides.offsets.value?.count { $0 != nil }),
+      ("cameraSettings", sides.exposures.value?.count { $0 != nil }),
+    ]
+    for (stream, count) in tables {
+      capture.claims.add(
+        stream, held: count, declared: keys, unit: "entries are there", by: "the poses")
+    }
+    capture.claims.add(
+      "color", held: frames.pictureCount, declared: contents.video.value?.track.listedPictures,
+      by: "the index of the video")
+  }
+}
+
+extension ARKitScannerPoseReading {
+  fileprivate var isThere: Bool {
+    if case .none = self { false } else { true }
+  }
+}

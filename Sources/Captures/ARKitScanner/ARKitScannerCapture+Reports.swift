@@ -1,0 +1,136 @@
+import Codecs
+import Geometry
+
+extension ARKitScannerCapture {
+  /// Files that are absent or damaged.
+  func reportFiles() {
+    for name in missingSideFiles {
+      warnings.add(
+        .missingFile, name, "\(name) is not there: the app writes it when recording stops")
+    }
+    if case .absent = contents.video {
+      warnings.add(.missingFile, "color", "no video: color does not apply")
+    }
+    if case .absent = contents.depth {
+      warnings.add(.missingFile, "depth", "no depth file: depth does not apply")
+    }
+    if contents.video.value?.track.orientation.isIgnored ?? false {
+      warnings.add(
+        .rotationIgnored, "color", "the video's display matrix is not a quarter turn: not applied")
+    }
+    if sides.exifIsOpen {
+      warnings.add(
+        .truncatedStream, "exif", "exif.json is not closed: its complete entries are used")
+    }
+    warnings.add(
+      .corruptRecord, "exif", count: sides.exifBrokenLines,
+      "lines of exif.json that are not entries, or that belong to another time, are left out")
+    if let error = contents.metadata.error {
+      warnings.add(.corruptRecord, "metadata.json", "\(error)")
+    }
+    for part in sides.cutParts.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let file = sides.files[part]?.first ?? part.rawValue
+      warnings.add(
+        .truncatedStream, part.rawValue, "\(file) breaks off: its complete entries are used")
+    }
+    for (part, count) in sides.farOff.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let file = sides.files[part]?.first ?? part.rawValue
+      warnings.add(
+        .corruptRecord, part.rawValue, count: count,
+        "entries of \(file) more than an hour away from all others are left out")
+    }
+    for (file, count) in sides.unreadableKeys.sorted(by: { $0.key < $1.key }) {
+      warnings.add(
+        .unknownKey, file, count: count, "entries whose key is neither time nor frame number")
+    }
+  }
+
+  /// Streams of other lengths than the keys say.
+  func reportLengths() {
+    let color = frames.pictureCount
+    let depth = frames.depthCount
+    let expected = frames.keyCount > 0 ? frames.keyCount : max(depth ?? 0, color ?? 0)
+    if let color {
+      warnings.add(
+        .frameCountMismatch, "color", count: abs(color - expected),
+        "\(color) pictures for \(expected) frames: "
+          + (frames.start.firstRow > 0
+            ? "paired from \(frames.start.firstRow) on, as the movie's edit list hides as many pictures before"
+            : "paired by index from 0"))
+    }
+    if let depth {
+      warnings.add(
+        .frameCountMismatch, "depth", count: abs(depth - expected),
+        "\(depth) records for \(expected) frames: " + depthPairing(depth, expected))
+    }
+    guard let color, let depth else { return }
+    warnings.add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) pictures, \(depth) depth records")
+    warnings.add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) depth records, \(color) pictures")
+  }
+
+  private func depthPairing(_ depth: Int, _ expected: Int) -> String {
+    let isWholeFloatChain =
+      if let file = contents.depth.value, case .framed(_, .deflate) = file.layout.kind {
+        !file.isCut
+      } else {
+        false
+      }
+    guard depth < expected, isWholeFloatChain else { return "paired by index from 0" }
+    return "the encoder failed and wrote nothing there, so later records belong to later frames; "
+      + "where is not recorded, they are paired by index"
+  }
+
+  func reportTimes() {
+    let known = sides.times.prefix(frames.frameCount).compactMap(\.self)
+    if sides.isNominal {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frameCount,
+        "no times were recorded: frame k is taken to be at k/60 s")
+    } else if sides.isKilled {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frameCount - known.count,
+        "frames without a time: the app was killed before it wrote them")
+      warnings.add(
+        .pairingApproximate, "frames", count: known.count,
+        "times are those of exif.json in order: the app was killed before it wrote the pose file")
+    } else if sides.lostKeysAreUnplaced {
+      warnings.add(
+        .pairingApproximate, "frames", count: known.count,
+        "entries are lost, and which ones cannot be determined: pictures and depth may have a neighbor's time"
+      )
+    }
+    warnings.add(
+      .frameGap, "frames",
+      count: TimeSteps(ofNeighbors: Array(sides.times.prefix(frames.frameCount)))
+        .gaps(above: ARKitScannerReader.description.frameGapFactor),
+      of: .size(frames.frameCount),
+      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+  }
+
+  func reportSizes() {
+    if let depth = contents.depth.value {
+      let size = depth.layout.size
+      let used = "\(size.width)x\(size.height) is used"
+      switch contents.metadata.value?.depthSize {
+      case .invalid(let text):
+        warnings.add(
+          .sizeMismatch, "depth", "the metadata says \(text), which is not a size: \(used)")
+      case .valid(let stated) where depth.layout.sizeDiffers:
+        warnings.add(
+          .sizeMismatch, "depth",
+          "the metadata says \(stated.width)x\(stated.height), which the data does not fit: \(used)"
+        )
+      case .valid, .absent, nil: break
+      }
+    }
+    switch contents.metadata.value?.colorSize {
+    case .invalid(let text):
+      warnings.add(.sizeMismatch, "color", "the metadata says \(text), which is not a size")
+    case .valid, .absent, nil: break
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Codecs
+import Geometry
+
+extension ARKitScannerCapture {
+  func color() -> StreamState<ColorStream> {
+    contents.video.map { video in
+      VideoOddities(video.track).report(to: warnings, beside: colorFit)
+      warnings.add(
+        .multipleStreams, "color", count: video.otherTracks,
+        "further video tracks in \(video.name); not used")
+      if video.endsEarly {
+        warnings.add(
+          .truncatedStream, "color",
+          "\(video.name) ends before its own index says; what is there is used")
+      }
+      var description = video.description()
+      describe(
+        times: frames.framesOfPictures.compactMap { frames.time(ofFrame: $0) }, in: &description)
+      warnings.add(
+        .pairingApproximate, "color", count: frames.start.doubt == nil ? 0 : video.pictureCount,
+        frames.start.doubt ?? "")
+      return video.stream(
+        description,
+        frameOfPicture: frames.start.firstRow > 0 ? Array(frames.framesOfPictures) : nil)
+    }
+  }
+
+  func depth() -> StreamState<DepthStream> {
+    contents.depth.map { depth in
+      depth.report(to: warnings)
+      let size = depth.layout.size
+      var description = StreamDescription(
+        file: depth.name, encoding: depth.layout.encoding, width: size.width,
+        height: size.height, frames: depth.recordCount)
+      describe(times: times(ofFirst: depth.recordCount), in: &description)
+      return DepthStream(
+        description: description, width: size.width, height: size.height, access: depth.access)
+    }
+  }
+
+  func poses() -> StreamState<PoseStream> {
+    if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
+    return sides.poses.map { readings in
+      var rows: [PoseStream.Row] = []
+      var nonFinite = 0
+      var malformed = 0
+      for (frame, reading) in readings.enumerated() {
+        switch reading {
+        case .pose(let pose): rows.append(PoseStream.Row(frame: frame, pose: pose))
+        case .nonFinite: nonFinite += 1
+        case .malformed: malformed += 1
+        case .none: break
+        }
+      }
+      warnings.add(
+        .nonFiniteValue, "poses", count: nonFinite,
+        "poses with NaN or infinite numbers have no row; their frames are kept")
+      warnings.add(
+        .corruptRecord, "poses", count: malformed,
+        "poses that are not 4x4 matrices have no row; their frames are kept")
+      warnings.add(
+        .poseJump, "poses",
+        count: PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }),
+        "steps faster than 10 m/s: tracking was lost and found elsewhere")
+      var description = StreamDescription(
+        file: sides.files[.poses]?.first ?? "", encoding: sides.encoding, frames: rows.count)
+      describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
+      return PoseStream(description: description, rows: rows)
+    }
+  }
+
+  func cameraSettings() -> StreamState<CameraSettingsStream> {
+    if let error = sides.offsets.error ?? sides.exposures.error { return .unreadable(error) }
+    let (offsets, exposures) = (sides.offsets.value, sides.exposures.value)
+    guard frames.keyCount > 0, offsets != nil || exposures != nil else {
+      return .absent("neither exposure offsets nor exposures are recorded")
+    }
+    var nonFinite = 0
+    let rows = (0..<frames.keyCount).map { frame in
+      let offset = offsets?[frame]
+      let exposure = exposures?[frame]
+      if let offset, !offset.isFinite { nonFinite += 1 }
+      return CameraSettingsRow(
+        frame: frame, exposureSeconds: finite(exposure?.exposureSeconds),
+        iso: finite(exposure?.iso), exposureOffsetEV: finite(offset))
+    }
+    warnings.add(
+      .nonFiniteValue, "cameraSettings", count: nonFinite,
+      "exposure offsets that are NaN or infinite are left empty")
+    let file = sides.files[.cameraSettings]?.first ?? ""
+    return .present(
+      CameraSettingsStream(
+        description: StreamDescription(file: file, encoding: sides.encoding, frames: rows.count),
+        rows: rows))
+  }
+
+  private func finite(_ value: Double?) -> Double? {
+    value.flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  /// The known times of the first `count` frames.
+  private func times(ofFirst count: Int) -> [Timestamp] {
+    sides.times.prefix(count).compactMap(\.self)
+  }
+
+  private func describe(times: [Timestamp], in description: inout StreamDescription) {
+    guard let first = times.first, let last = times.last else { return }
+    let steps = TimeSteps(times)
+    description.firstTimestamp = first
+    description.lastTimestamp = last
+    description.rateHz = steps.rateHz
+    description.gaps = steps.gaps(above: ARKitScannerReader.description.frameGapFactor)
+  }
+}

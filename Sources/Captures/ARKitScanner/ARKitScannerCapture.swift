@@ -1,0 +1,69 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+/// Puts what was read together: frames, streams, and what is wrong with them.
+struct ARKitScannerCapture {
+  let contents: ARKitScannerTables
+  let frames: ARKitScannerFrames
+  let warnings = WarningCollector()
+
+  init(_ contents: ARKitScannerTables) {
+    self.contents = contents
+    frames = ARKitScannerFrames(contents)
+  }
+
+  var sides: ARKitScannerSidecars { contents.sides }
+
+  func capture(id: String) -> Capture {
+    var capture = Capture(
+      id: id, family: .arkitScanner, generation: contents.generation.rawValue,
+      folder: contents.folder.path,
+      clock: CaptureClock(sides.isNominal ? .nominal : .uptime, unit: "s"))
+    capture.scene.label = contents.metadata.value?.sceneName
+    capture.scene.type = contents.metadata.value?.sceneType
+    capture.frames = frames.frames
+    capture.color = color()
+    capture.depth = depth()
+    capture.confidence = .absent("the app records no confidence")
+    capture.imu = imu()
+    capture.poses = poses()
+    capture.intrinsics = intrinsics()
+    capture.cameraSettings = cameraSettings()
+    capture.geo = .absent("the app records no positions")
+    capture.alignment = alignment(intrinsics: capture.intrinsics.value)
+    capture.files = files()
+    capture.completeness = completeness()
+    reportFiles()
+    reportLengths()
+    reportTimes()
+    reportSizes()
+    capture.warnings = warnings.warnings
+    claim(&capture)
+    return capture
+  }
+
+  /// The files that each part was read from.
+  private func files() -> [CapturePart: [FilePath]] {
+    let folder = contents.folder
+    let video = [folder.videoFile].compactMap(\.self)
+    let depth = [folder.depthFile].compactMap(\.self)
+    let metadata = folder.has("metadata.json") ? ["metadata.json"] : []
+    let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sides.files[$0] }
+    let keys = sides.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
+    let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
+    // Rows belong to keys, so every table depends on the file that has them.
+    let named: [CapturePart: [String]] = [
+      .color: video,
+      .depth: depth + metadata,
+      .imu: sides.files[.imu] ?? [],
+      .poses: sides.files[.poses].map { $0 + keys } ?? [],
+      .intrinsics: matrices + keys,
+      .calibration: matrices + keys,
+      .cameraSettings: sides.files[.cameraSettings].map { $0 + keys } ?? [],
+      .frames: keys + (sides.files[.frames] ?? []) + depth + video,
+    ]
+    return named.filter { !$0.value.isEmpty }
+      .mapValues { Set($0).sorted().map(folder.path(of:)) }
+  }
+}

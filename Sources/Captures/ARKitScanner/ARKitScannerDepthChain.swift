@@ -1,0 +1,107 @@
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The chain of length-prefixed records of a framed depth file, walked without decoding.
+struct ARKitScannerDepthChain: Sendable {
+  /// How the walk ended.
+  enum End: Hashable, Sendable {
+    /// Exactly at the end of the file.
+    case complete
+    /// So many bytes are left, fewer than a length takes.
+    case stray(bytes: Int)
+    /// A length that is negative or goes beyond the end of the file.
+    case broken(length: Int32)
+    /// More records than any recording has.
+    case tooManyRecords
+  }
+
+  /// Offsets of the records' lengths in the file, and at last the offset where the walk ended.
+  private var offsets: [Int] = []
+  private(set) var end = End.complete
+
+  /// Almost 5 hours at 60 frames per second: a file of zeros is a chain of empty records, and its table must
+  /// not grow with it.
+  private static let mostRecords = 1 << 20
+
+  var recordCount: Int { offsets.count - 1 }
+  /// Where the walk ended.
+  var endOffset: Int { offsets[offsets.count - 1] }
+
+  /// Offset of the length of `record`, which must be below `recordCount`.
+  func offset(of record: Int) -> Int { offsets[record] }
+  /// The bytes of `record` behind its length.
+  func payload(of record: Int) -> Range<Int> { offsets[record] + 4..<offsets[record + 1] }
+
+  /// Walks `file` of `byteCount` bytes.
+  ///
+  /// Reads four bytes per record where records are large: mapped pages would bring their neighbors
+  /// into memory, the whole file in the end. Cost: one system call per record, less for small ones.
+  init(walking file: FilePath, byteCount: Int) throws(CaptureError) {
+    do {
+      let descriptor = try EnclosedPaths.openForReading(file)
+      defer { try? descriptor.close() }
+      // Reading ahead is of no use from length to length.
+      posix_fadvise(descriptor.rawValue, 0, 0, POSIX_FADV_RANDOM)
+      var window = Window(descriptor: descriptor)
+      try walk(byteCount: byteCount) { try window.length(at: $0, hint: $1) }
+    } catch {
+      throw CaptureError(file: file, problem: "cannot be read: \(error)")
+    }
+  }
+
+  private mutating func walk(
+    byteCount: Int, lengthAt: (_ offset: Int, _ previous: Int) throws -> Int32?
+  ) throws {
+    var at = 0
+    var previous = 0
+    while byteCount - at >= 4, offsets.count < Self.mostRecords {
+      guard let length = try lengthAt(at, previous) else { break }
+      guard length >= 0, Int(length) <= byteCount - at - 4 else {
+        end = .broken(length: length)
+        offsets.append(at)
+        return
+      }
+      offsets.append(at)
+      previous = Int(length)
+      at += 4 + previous
+    }
+    offsets.append(at)
+    if byteCount - at >= 4 {
+      end = .tooManyRecords
+    } else if at < byteCount {
+      end = .stray(bytes: byteCount - at)
+    }
+  }
+}
+
+/// Little-endian lengths out of a file, in rising order: four bytes at a time, or a window where the
+/// next length may be in it.
+private struct Window {
+  let descriptor: FileDescriptor
+  private var bytes = [UInt8](repeating: 0, count: 16_384)
+  private var start = 0
+  private var count = 0
+
+  init(descriptor: FileDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  /// `nil` when the file ends before. `hint`: bytes of the record before.
+  mutating func length(at offset: Int, hint: Int) throws -> Int32? {
+    if offset < start || offset + 4 > start + count {
+      let wanted = hint < 4096 ? bytes.count : 4
+      start = offset
+      count = try bytes.withUnsafeMutableBytes {
+        try descriptor.read(
+          fromAbsoluteOffset: Int64(offset),
+          into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
+      }
+    }
+    guard offset + 4 <= start + count else { return nil }
+    return bytes.span.bytes.littleEndian(Int32.self, at: offset - start)
+  }
+}

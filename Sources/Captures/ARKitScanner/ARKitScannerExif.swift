@@ -1,0 +1,129 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+/// `exif.json`: what the camera said of each frame, written while recording.
+struct ARKitScannerExif: Sendable {
+  /// Exposure of one frame; unknown values are `nil`.
+  struct Entry: Sendable, Hashable {
+    var exposureSeconds: Double?
+    var iso: Double?
+  }
+
+  /// Entries by key text.
+  private(set) var entries: [String: Entry] = [:]
+  /// Whether the file ends as a finished recording ends it.
+  private(set) var isClosed = true
+  /// Lines before the last one that are no entry.
+  private(set) var brokenLines = 0
+
+  /// Reads the whole object, or else, from a file that a killed app left open or that is damaged,
+  /// every line that is a complete entry.
+  init(_ file: FilePath) throws(CaptureError) {
+    let data = try ARKitScannerSideFile.bytes(of: file)
+    if let whole = BoundedJSON.value([String: Tags].self, in: data) {
+      entries = whole.mapValues(\.entry)
+    } else if let list = BoundedJSON.value([Tags].self, in: data) {
+      // In frame order without keys: the released folder's other possible form.
+      for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags.entry }
+    } else {
+      salvage(data)
+      // Not in lines of its own: another program wrote it.
+      if entries.isEmpty, let closed = CutJSON.closed(data),
+        let whole = try? JSONDecoder().decode([String: Tags].self, from: closed)
+      {
+        entries = whole.mapValues(\.entry)
+        (isClosed, brokenLines) = (false, 0)
+      }
+    }
+  }
+
+  /// Lines are `"<key>": {…}`, joined by comma and newline, between a line `{` and a line `}`.
+  private mutating func salvage(_ data: Data) {
+    let decoder = JSONDecoder()
+    let newline = UInt8(ascii: "\n")
+    var lines = data.split(separator: newline).map(withoutBlanks).filter { !$0.isEmpty }
+    isClosed = false
+    if let last = lines.last, last.elementsEqual([UInt8(ascii: "}")]) {
+      isClosed = true
+      lines.removeLast()
+    }
+    for (index, line) in lines.enumerated() {
+      if index == 0, line.elementsEqual([UInt8(ascii: "{")]) { continue }
+      var text = line
+      if text.last == UInt8(ascii: ",") { text.removeLast() }
+      let object = Data([UInt8(ascii: "{")]) + text + Data([UInt8(ascii: "}")])
+      if let entry = BoundedJSON.value([String: Tags].self, in: object, decoder) {
+        entries.merge(entry.mapValues(\.entry)) { first, _ in first }
+      } else if isClosed || index < lines.count - 1 {
+        brokenLines += 1
+      }
+    }
+  }
+
+  private func withoutBlanks(_ line: Data) -> Data {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0D || byte == 0x09 }
+    var line = line.drop(while: isBlank)
+    while let last = line.last, isBlank(last) { line.removeLast() }
+    return line
+  }
+
+  /// Times of all entries whose key is one, in order.
+  var times: [Timestamp] {
+    let written = writtenTimes
+    let bounds = TimeBounds(written)
+    return written.filter(bounds.contains)
+  }
+
+  /// Entries whose time lies far from all others.
+  var farOff: Int { writtenTimes.count - times.count }
+
+  private var writtenTimes: [Timestamp] {
+    entries.keys.compactMap { ARKitScannerKey(time: $0) }.sorted().map(\.timestamp)
+  }
+
+  /// The entries for keys that are times; `nil` where there is none.
+  func entries(for times: [Timestamp?]) -> [Entry?] {
+    var byTime: [Timestamp: Entry] = [:]
+    for (text, entry) in entries {
+      if let key = ARKitScannerKey(time: text) { byTime[key.timestamp] = entry }
+    }
+    return times.map { $0.flatMap { byTime[$0] } }
+  }
+
+  /// The entries for numbered frames; keys are `frame_000012`, or else times in frame order.
+  func entries(forFrameNumbers numbers: [Int]) -> [Entry?] {
+    var byNumber: [Int: Entry] = [:]
+    for (text, entry) in entries {
+      if let number = ARKitScannerRelease.frameNumber(text) { byNumber[number] = entry }
+    }
+    if byNumber.isEmpty {
+      let inOrder = entries.compactMap { text, entry in
+        ARKitScannerKey(time: text).map { ($0, entry) }
+      }
+      .sorted { $0.0 < $1.0 }
+      for (index, entry) in inOrder.enumerated() where index < numbers.count {
+        byNumber[numbers[index]] = entry.1
+      }
+    }
+    return numbers.map { byNumber[$0] }
+  }
+
+  /// The tags of one picture; all others are ignored, and so are values of another type.
+  private struct Tags: Decodable {
+    var entry = Entry()
+
+    enum CodingKeys: String, CodingKey {
+      case exposureTime = "ExposureTime"
+      case isoSpeedRatings = "ISOSpeedRatings"
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      entry.exposureSeconds = try? container.decode(Double.self, forKey: .exposureTime)
+      entry.iso =
+        (try? container.decode([Double].self, forKey: .isoSpeedRatings))?.first
+        ?? (try? container.decode(Double.self, forKey: .isoSpeedRatings))
+    }
+  }
+}

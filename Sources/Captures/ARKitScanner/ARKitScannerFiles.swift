@@ -1,0 +1,88 @@
+import Storage
+import SystemPackage
+
+/// Which of the app's files a folder holds.
+struct ARKitScannerFiles: Sendable {
+  let listing: FolderListing
+  /// The file with depth records, if there is one.
+  let depthFile: String?
+  /// The video, if there is one; its name says nothing about its container.
+  let videoFile: String?
+  /// Names of the per-frame property lists `<t>_trans.xml` of the first two generations.
+  let poseLists: [String]
+
+  static let releasePoses = "pose_intrinsic_imu.json"
+  private static let depthNames = [
+    "depth.bin", "depthBufferSequence.bin", "depthBufferSequence", "depth",
+  ]
+
+  init(_ listing: FolderListing) {
+    self.listing = listing
+    depthFile = Self.depthNames.first(where: listing.contains)
+    poseLists = listing.files.filter { Self.key(in: $0, before: "_trans.xml") != nil }
+    let videoNames =
+      if listing.contains(Self.releasePoses) {
+        ["rgb.mkv", "rgb.mp4", "video.mp4"]
+      } else if !poseLists.isEmpty {
+        ["video.mp4", "rgb.mp4", "rgb.mkv"]
+      } else {
+        ["rgb.mp4", "video.mp4", "rgb.mkv"]
+      }
+    videoFile = videoNames.first(where: listing.contains)
+  }
+
+  var path: FilePath { listing.folder }
+  var isRelease: Bool { has(Self.releasePoses) }
+  var hasDepthBufferSequence: Bool { depthFile?.hasPrefix("depthBufferSequence") ?? false }
+  /// Whether this is one of the two generations with one property list per frame and value.
+  var usesPropertyLists: Bool {
+    !poseLists.isEmpty || (hasDepthBufferSequence && !has("trans.json"))
+  }
+
+  func has(_ name: String) -> Bool { listing.contains(name) }
+  func path(of name: String) -> FilePath { path.appending(name: name) }
+
+  /// Files named `<decimal number><suffix>`, with that number's text.
+  func files(endingIn suffix: String) -> [(name: String, key: String)] {
+    listing.files.compactMap { name in
+      Self.key(in: name, before: suffix).map { (name, $0) }
+    }
+  }
+
+  /// What a file is for, by its name.
+  static func role(of name: String) -> FileRole? {
+    switch name {
+    case releasePoses: return FileRole([.poses, .intrinsics, .imu])
+    case "trans.json": return FileRole([.poses])
+    case "intri.json", "intri.xml": return FileRole([.intrinsics])
+    case "offset.json", "exif.json": return FileRole([.cameraSettings])
+    case "imu.json": return FileRole([.imu])
+    case "metadata.json": return FileRole([.depth, .intrinsics])
+    case "rgb.mp4", "rgb.mkv", "video.mp4": return FileRole([.color], isAlternative: true)
+    default: break
+    }
+    if depthNames.contains(name) { return FileRole([.depth], isAlternative: true) }
+    let lists: [(String, CapturePart)] = [
+      ("_trans.xml", .poses), ("_offset.txt", .cameraSettings), ("_imu.xml", .imu),
+    ]
+    return lists.first { key(in: name, before: $0.0) != nil }.map { FileRole([$0.1]) }
+  }
+
+  /// Whether the app names a file so.
+  static func isOwn(_ name: String) -> Bool {
+    let names = [
+      releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json",
+      "exif.json",
+      "metadata.json", "rgb.mp4", "rgb.mkv", "video.mp4",
+    ]
+    return names.contains(name) || depthNames.contains(name)
+      || ["_trans.xml", "_offset.txt", "_imu.xml"].contains { key(in: name, before: $0) != nil }
+  }
+
+  /// The decimal number that `name` holds before `suffix`; `nil` when there is something else.
+  static func key(in name: String, before suffix: String) -> String? {
+    guard name.hasSuffix(suffix) else { return nil }
+    let text = String(name.dropLast(suffix.count))
+    return ARKitScannerKey(time: text) == nil ? nil : text
+  }
+}

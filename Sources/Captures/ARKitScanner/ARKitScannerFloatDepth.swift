@@ -1,0 +1,28 @@
+import Storage
+
+/// Pictures of float32 meters.
+enum ARKitScannerFloatDepth {
+  static let bytesPerPixel = 4
+
+  /// Converts little-endian float32 meters to millimeters: nearest, half away from zero, 0 for what
+  /// is not finite, negative or above 65,535 after rounding. `pixels` is resized to fit.
+  ///
+  /// Returns whether any value was NaN or infinite. A float times 1000 is exact in double precision,
+  /// and so is adding one half: cutting then rounds half up, which for lengths is away from zero.
+  static func convert(_ meters: RawSpan, into pixels: inout [UInt16]) -> Bool {
+    let count = meters.byteCount / bytesPerPixel
+    if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
+    var allFinite = true
+    var output = pixels.mutableSpan
+    for i in 0..<count {
+      let bits = meters.unsafeLoadUnaligned(fromUncheckedByteOffset: i &* 4, as: UInt32.self)
+      let value = Float(bitPattern: UInt32(littleEndian: bits))
+      let millimeters = Double(value) * 1000
+      // False for NaN.
+      let fits = millimeters >= 0 && millimeters < 65_535.5
+      output[unchecked: i] = fits ? UInt16(truncatingIfNeeded: Int32(millimeters + 0.5)) : 0
+      allFinite = allFinite && value.isFinite
+    }
+    return !allFinite
+  }
+}

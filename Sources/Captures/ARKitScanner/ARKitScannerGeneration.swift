@@ -1,0 +1,108 @@
+/// The dated layouts of the app, by the names that `capture.json` gives them.
+enum ARKitScannerGeneration: String, CaseIterable, Sendable {
+  case g1, g2a, g2b, g2c, g3, g4, g5, g6, scannetpp
+
+  /// Tells the generation by its marks; where several fit the latest, since later ones drop marks.
+  init(
+    _ folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?, keysAreTimes: Bool,
+    layout: ARKitScannerDepthLayout.Kind?
+  ) {
+    let hasExposureMarks =
+      metadata?.hasExposureKeys ?? false
+      || folder.has("exif_ShutterSpeedValue.json") || folder.has("exif_BrightnessValue.json")
+    if folder.isRelease {
+      self = .scannetpp
+    } else if folder.usesPropertyLists {
+      self = Self.propertyLists(folder.depthFile, layout)
+    } else if folder.has("exif.json") {
+      self = .g6
+    } else if metadata?.isFirstVersion ?? (folder.depthFile == "depth") {
+      self = .g2b
+    } else if folder.has("intri.json") || keysAreTimes {
+      if case .framed(_, first: .deflate) = layout {
+        self = .g4
+      } else {
+        self = hasExposureMarks ? .g5 : .g6
+      }
+    } else {
+      switch layout {
+      case .framed(_, first: .lz4): self = hasExposureMarks ? .g5 : .g6
+      case .framed: self = .g3
+      case .deflateStream, .raw: self = .g2c
+      case nil: self = metadata?.hasMisspelledMatrix ?? false ? .g2c : .g3
+      }
+    }
+  }
+
+  private static func propertyLists(
+    _ depthFile: String?, _ layout: ARKitScannerDepthLayout.Kind?
+  ) -> ARKitScannerGeneration {
+    switch (depthFile, layout) {
+    case ("depthBufferSequence.bin", _): .g1
+    case ("depthBufferSequence", _), (_, .deflateStream): .g2a
+    default: .g1
+    }
+  }
+
+  /// What it is told by, for people.
+  var mark: String {
+    switch self {
+    case .g1: "poses in files <time>_trans.xml; uncompressed depthBufferSequence.bin"
+    case .g2a: "poses in files <time>_trans.xml; depthBufferSequence, one DEFLATE stream"
+    case .g2b: "trans.json keyed by frame number; a depth file that is called depth"
+    case .g2c: "trans.json keyed by frame number; depth.bin, one DEFLATE stream"
+    case .g3: "trans.json keyed by frame number; depth.bin, one DEFLATE block per frame"
+    case .g4: "trans.json keyed by time and intri.json; depth.bin, one DEFLATE block per frame"
+    case .g5: "as g4 with LZ4 blocks, and exif_*.json or exposure_duration in metadata.json"
+    case .g6: "exif.json; or as g5 without the marks of exposure"
+    case .scannetpp: "pose_intrinsic_imu.json: the iphone folder of a released ScanNet++ scene"
+    }
+  }
+
+  /// Whether intrinsics are in a file of their own, one matrix per frame.
+  var writesIntrinsicsFile: Bool {
+    switch self {
+    case .g4, .g5, .g6: true
+    case .g1, .g2a, .g2b, .g2c, .g3, .scannetpp: false
+    }
+  }
+
+  /// What the generation calls its video.
+  var videoName: String {
+    switch self {
+    case .g1, .g2a: "video.mp4"
+    case .g2b, .g2c, .g3, .g4, .g5, .g6: "rgb.mp4"
+    case .scannetpp: "rgb.mkv"
+    }
+  }
+
+  /// What the generation calls its depth file.
+  var depthName: String {
+    switch self {
+    case .g1: "depthBufferSequence.bin"
+    case .g2a: "depthBufferSequence"
+    case .g2b: "depth"
+    case .g2c, .g3, .g4, .g5, .g6, .scannetpp: "depth.bin"
+    }
+  }
+
+  /// What the generation calls its poses; of one file per pose the ending.
+  var poseName: String {
+    switch self {
+    case .g1, .g2a: "_trans.xml"
+    case .g2b, .g2c, .g3, .g4, .g5, .g6: "trans.json"
+    case .scannetpp: ARKitScannerFiles.releasePoses
+    }
+  }
+
+  /// Whether the app writes `metadata.json`; a released scene has none.
+  var writesMetadata: Bool {
+    switch self {
+    case .g2b, .g2c, .g3, .g4, .g5, .g6: true
+    case .g1, .g2a, .scannetpp: false
+    }
+  }
+
+  /// Whether `exif.json` is written while recording.
+  var writesExif: Bool { self == .g6 || self == .scannetpp }
+}

@@ -1,0 +1,101 @@
+import SystemPackage
+
+/// Pixels, both in 1…16384.
+struct ARKitScannerPictureSize: Hashable, Sendable {
+  var width: Int
+  var height: Int
+
+  /// What every generation records.
+  static let depthDefault = ARKitScannerPictureSize(width: 256, height: 192)
+
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// From numbers as text (`256`, `256.0`); `nil` unless both are whole and in range.
+  init?(width: String, height: String) {
+    guard let width = Self.side(width), let height = Self.side(height) else { return nil }
+    self.init(width: width, height: height)
+  }
+
+  private static func side(_ text: String) -> Int? {
+    guard let number = NumberList.number(text), (1...16384).contains(number) else { return nil }
+    return Int(exactly: number)
+  }
+
+  var pixels: Int { width * height }
+}
+
+/// What a picture size in the metadata is worth.
+enum ARKitScannerStatedSize: Hashable, Sendable {
+  case absent
+  case invalid(String)
+  case valid(ARKitScannerPictureSize)
+}
+
+/// `metadata.json`: one object; all values are strings.
+struct ARKitScannerMetadata: Sendable {
+  private let values: [String: String]
+
+  init(_ file: FilePath) throws(CaptureError) {
+    values = try ARKitScannerSideFile.json([String: LooseText].self, from: file).mapValues(\.text)
+  }
+
+  /// Whether the keys are those with blanks and capitals of the first version of this file.
+  var isFirstVersion: Bool { values["Scene Name"] != nil }
+  /// Whether there are the keys of a single frame's exposure, which came and went.
+  var hasExposureKeys: Bool {
+    values.keys.contains { $0 == "exposure_duration" || $0.hasPrefix("exif_") }
+  }
+  /// Whether the key of the one matrix has its first, wrong spelling.
+  var hasMisspelledMatrix: Bool { values["intrinstics"] != nil }
+
+  var sceneName: String? { values["scene_name"] ?? values["Scene Name"] }
+  var sceneType: String? { values["scene_type"] ?? values["Scene Type"] }
+
+  var colorSize: ARKitScannerStatedSize {
+    size("color_width", "color_height", resolution: "RGB Resolution")
+  }
+  var depthSize: ARKitScannerStatedSize {
+    size("depth_width", "depth_height", resolution: "Depth Resolution")
+  }
+
+  /// Text of the one matrix, under any of the spellings in use.
+  var matrix: String? {
+    values["intrinsic"] ?? values["intrinstics"] ?? values["Intrinstics"]
+  }
+
+  private func size(_ width: String, _ height: String, resolution: String) -> ARKitScannerStatedSize
+  {
+    if let text = values[resolution] {
+      let sides = text.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
+      if sides.count == 2, let size = ARKitScannerPictureSize(width: sides[0], height: sides[1]) {
+        return .valid(size)
+      }
+      return .invalid(text)
+    }
+    let (w, h) = (values[width], values[height])
+    if w == nil, h == nil { return .absent }
+    guard let w, let h, let size = ARKitScannerPictureSize(width: w, height: h) else {
+      return .invalid("\(w ?? "nothing")x\(h ?? "nothing")")
+    }
+    return .valid(size)
+  }
+}
+
+/// A value that should be a string; edited files hold numbers.
+private struct LooseText: Decodable {
+  var text: String
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let text = try? container.decode(String.self) {
+      self.text = text
+    } else if let number = try? container.decode(Double.self) {
+      text = "\(number)"
+    } else {
+      text = ""
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Geometry
+
+/// Motion samples in the units of the tables.
+struct ARKitScannerMotion: Sendable {
+  /// Sensor names by the index used in `samples`.
+  static let sensors = [
+    "rotationRate", "userAcceleration", "magnetometer", "attitude", "gravity",
+  ]
+  /// The app writes accelerations in g.
+  private static let scales = [
+    1, StandardGravity.metersPerSecondSquared, 1, 1, StandardGravity.metersPerSecondSquared,
+  ]
+
+  private(set) var samples: [IMUSample] = []
+  /// Entries, readable or not.
+  private(set) var entryCount = 0
+  /// Entries that are no list of 15 numbers.
+  private(set) var malformed = 0
+  /// Samples without a row because a value is NaN or infinite.
+  private(set) var nonFinite = 0
+
+  /// Five samples per entry: rotation rate, acceleration, magnetic field, attitude, gravity.
+  init(_ table: ARKitScannerNumberTable) {
+    samples.reserveCapacity(table.entries.count * Self.sensors.count)
+    entryCount = table.entries.count
+    for entry in table.entries {
+      guard let numbers = entry.numbers, numbers.count == 15 else {
+        malformed += 1
+        continue
+      }
+      for sensor in Self.sensors.indices {
+        add(numbers[sensor * 3..<sensor * 3 + 3], sensor: sensor, at: entry.key.timestamp)
+      }
+    }
+  }
+
+  /// Three samples per frame, at the frame's time; a frame without one has none.
+  init(_ release: ARKitScannerRelease) {
+    for (_, frame) in release.frames {
+      guard let motion = frame.imu, let time = frame.time else { continue }
+      entryCount += 1
+      for (numbers, sensor) in [
+        (motion.rotationRate, 0), (motion.acceleration, 1), (motion.gravity, 4),
+      ] {
+        guard let numbers else { continue }
+        if numbers.count == 3 {
+          add(numbers[...], sensor: sensor, at: time)
+        } else {
+          malformed += 1
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ numbers: ArraySlice<Double>, sensor: Int, at time: Timestamp) {
+    guard numbers.allSatisfy(\.isFinite) else {
+      nonFinite += 1
+      return
+    }
+    let values = numbers.map { $0 * Self.scales[sensor] }
+    samples.append(
+      IMUSample(timestamp: time, sensor: sensor, x: values[0], y: values[1], z: values[2]))
+  }
+}

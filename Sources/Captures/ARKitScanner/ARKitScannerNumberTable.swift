@@ -1,0 +1,81 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+/// A side file: numbers by key, in the order of the keys.
+struct ARKitScannerNumberTable: Sendable {
+  struct Entry: Sendable {
+    var key: ARKitScannerKey
+    /// `nil` when the text is no list of numbers.
+    var numbers: [Double]?
+  }
+
+  var entries: [Entry]
+  /// Whether the keys are frame numbers rather than times.
+  var keysAreFrameNumbers = false
+  /// Entries left out because their key is neither.
+  var unreadableKeys = 0
+  /// Entries left out because their time lies far from all others.
+  var farOff = 0
+  /// Whether the file breaks off, so that entries are missing.
+  var isCut = false
+
+  /// Whether every entry that was written is at its place.
+  var isWhole: Bool { unreadableKeys == 0 && farOff == 0 && !isCut }
+
+  /// From the app's `{"key": "[1.0,nan]"}` or `{"key": "0.25"}`.
+  ///
+  /// `timesOnly`: keys are times even if all of them should happen to look like frame numbers.
+  init(json file: FilePath, timesOnly: Bool) throws(CaptureError) {
+    let texts: [String: String]
+    (texts, isCut) = try ARKitScannerSideFile.entries([String: String].self, from: file)
+    keysAreFrameNumbers =
+      !timesOnly && !texts.isEmpty && texts.keys.allSatisfy(ARKitScannerKey.isFrameNumber)
+    entries = []
+    entries.reserveCapacity(texts.count)
+    // Of keys that mean one time the same comes first in every run.
+    for (text, value) in texts.sorted(by: { $0.key < $1.key }) {
+      let key =
+        keysAreFrameNumbers ? ARKitScannerKey(frameNumber: text) : ARKitScannerKey(time: text)
+      guard let key else {
+        unreadableKeys += 1
+        continue
+      }
+      let numbers = NumberList.parse(value) ?? NumberList.number(value).map { [$0] }
+      entries.append(Entry(key: key, numbers: numbers))
+    }
+    sortAndCheck()
+  }
+
+  /// From files named by the key, one per entry, each read by `read`; a file that `read` refuses is
+  /// an entry without numbers.
+  init(
+    files: [(name: String, key: String)], in folder: FilePath,
+    read: (FilePath) throws(CaptureError) -> [Double]
+  ) {
+    entries = files.compactMap { file in
+      ARKitScannerKey(time: file.key).map {
+        Entry(key: $0, numbers: try? read(folder.appending(file.name)))
+      }
+    }
+    sortAndCheck()
+  }
+
+  private mutating func sortAndCheck() {
+    entries.sort { $0.key < $1.key }
+    let bounds = TimeBounds(entries.lazy.map(\.key.timestamp))
+    let written = entries.count
+    entries.removeAll { !bounds.contains($0.key.timestamp) }
+    farOff = written - entries.count
+  }
+
+  /// The entry of each of `keys`, matched by time; `nil` where this table has none.
+  func entries(for keys: [Timestamp?]) -> [Entry?] {
+    var byTime: [Timestamp: Entry] = [:]
+    byTime.reserveCapacity(entries.count)
+    for entry in entries where byTime[entry.key.timestamp] == nil {
+      byTime[entry.key.timestamp] = entry
+    }
+    return keys.map { $0.flatMap { byTime[$0] } }
+  }
+}

@@ -1,0 +1,48 @@
+import Geometry
+
+/// What the pose file says of one key.
+enum ARKitScannerPoseReading: Sendable {
+  case pose(Pose)
+  case nonFinite
+  /// Not sixteen numbers, or no rotation.
+  case malformed
+  /// The key has no pose.
+  case none
+
+  /// From the app's column-major matrix in ARKit's camera axes.
+  init(app numbers: [Double]?) {
+    guard let numbers, numbers.count == 16 else {
+      self = .malformed
+      return
+    }
+    guard numbers.allSatisfy(\.isFinite) else {
+      self = .nonFinite
+      return
+    }
+    self = Pose(arkitColumnMajor: numbers).map(ARKitScannerPoseReading.pose) ?? .malformed
+  }
+
+  /// From rows of four. `aligned`: the axes are OpenCV's already and nothing is divided; otherwise
+  /// the app's own, by rows.
+  init(release rows: [[Double]]?, aligned: Bool) {
+    guard let rows else {
+      self = .none
+      return
+    }
+    guard rows.count == 4, rows.allSatisfy({ $0.count == 4 }) else {
+      self = .malformed
+      return
+    }
+    guard rows.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
+      self = .nonFinite
+      return
+    }
+    if aligned {
+      let pose = Pose(
+        rotation: rows[..<3].flatMap { $0[..<3] }, position: rows[..<3].map { $0[3] })
+      self = pose.map(ARKitScannerPoseReading.pose) ?? .malformed
+    } else {
+      self.init(app: (0..<4).flatMap { column in rows.map { $0[column] } })
+    }
+  }
+}

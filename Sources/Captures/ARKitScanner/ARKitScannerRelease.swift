@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Geometry
+import SystemPackage
+
+/// `pose_intrinsic_imu.json` of the released scenes: one object per frame, matrices by rows.
+struct ARKitScannerRelease: Sendable {
+  struct Frame: Sendable, Decodable {
+    /// Decimal seconds, digit by digit as in the file.
+    var timestamp: Decimal?
+    var pose: [[Double]]?
+    var alignedPose: [[Double]]?
+    var intrinsic: [[Double]]?
+    var imu: ARKitScannerMotion?
+
+    enum CodingKeys: String, CodingKey {
+      case timestamp, pose, intrinsic, imu
+      case alignedPose = "aligned_pose"
+    }
+
+    /// A member of another shape counts as absent: it must not cost the other frames.
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      timestamp = try? container.decode(Decimal.self, forKey: .timestamp)
+      pose = try? container.decode([[Double]].self, forKey: .pose)
+      alignedPose = try? container.decode([[Double]].self, forKey: .alignedPose)
+      intrinsic = try? container.decode([[Double]].self, forKey: .intrinsic)
+      imu = try? container.decode(ARKitScannerMotion.self, forKey: .imu)
+    }
+
+    mutating func clear() {
+      (timestamp, pose, alignedPose, imu) = (nil, nil, nil, nil)
+    }
+
+    var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0.description) } }
+  }
+
+  struct ARKitScannerMotion: Sendable, Decodable {
+    var rotationRate: [Double]?
+    var acceleration: [Double]?
+    var gravity: [Double]?
+
+    enum CodingKeys: String, CodingKey {
+      case acceleration, gravity
+      case rotationRate = "rotate_rate"
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      rotationRate = try? container.decode([Double].self, forKey: .rotationRate)
+      acceleration = try? container.decode([Double].self, forKey: .acceleration)
+      gravity = try? container.decode([Double].self, forKey: .gravity)
+    }
+  }
+
+  /// In the order of their numbers, which are zero-based but not looked at further: record i belongs
+  /// to the i-th frame.
+  var frames: [(number: Int, frame: Frame)]
+  /// Entries left out because their key names no frame.
+  var unreadableKeys = 0
+  /// Frames whose time lies far from all others: they keep their place and lose all else.
+  var farOff = 0
+  /// Whether the file breaks off.
+  let isCut: Bool
+
+  init(_ file: FilePath) throws(CaptureError) {
+    let entries: [String: Frame]
+    (entries, isCut) = try ARKitScannerSideFile.entries([String: Frame].self, from: file)
+    frames = []
+    frames.reserveCapacity(entries.count)
+    for (text, frame) in entries {
+      if let number = Self.frameNumber(text) {
+        frames.append((number, frame))
+      } else {
+        unreadableKeys += 1
+      }
+    }
+    frames.sort { $0.number < $1.number }
+    let bounds = TimeBounds(frames.lazy.compactMap(\.frame.time))
+    for index in frames.indices {
+      guard let time = frames[index].frame.time, !bounds.contains(time) else { continue }
+      frames[index].frame.clear()
+      farOff += 1
+    }
+  }
+
+  /// The number in `frame_000012`.
+  static func frameNumber(_ key: String) -> Int? {
+    guard key.hasPrefix("frame_") else { return nil }
+    let digits = String(key.dropFirst(6))
+    return ARKitScannerKey.isFrameNumber(digits) ? Int(digits) : nil
+  }
+}

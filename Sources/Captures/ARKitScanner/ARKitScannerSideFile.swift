@@ -1,0 +1,71 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+/// Whole small files.
+enum ARKitScannerSideFile {
+  /// The bytes of a file; errors name it.
+  static func bytes(of file: FilePath) throws(CaptureError) -> Data {
+    do throws(FileError) {
+      return TextBytes.utf8(Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON)))
+    } catch {
+      throw CaptureError(error, of: file)
+    }
+  }
+
+  /// A JSON file of a known shape. Python's `NaN` and `Infinity` are read too.
+  static func json<Value: Decodable>(
+    _ type: Value.Type, from file: FilePath
+  ) throws(CaptureError) -> Value {
+    try json(type, from: bytes(of: file), of: file)
+  }
+
+  /// The same for an object with an entry per frame: of one that breaks off, the complete entries.
+  static func entries<Value: Decodable>(
+    _ type: Value.Type, from file: FilePath
+  ) throws(CaptureError) -> (value: Value, isCut: Bool) {
+    let data = try bytes(of: file)
+    do {
+      return (try json(type, from: data, of: file), false)
+    } catch {
+      guard let closed = CutJSON.closed(data), let value = try? json(type, from: closed, of: file)
+      else { throw error }
+      return (value, true)
+    }
+  }
+
+  private static func json<Value: Decodable>(
+    _ type: Value.Type, from data: Data, of file: FilePath
+  ) throws(CaptureError) -> Value {
+    do {
+      return try BoundedJSON.decode(type, from: data, of: file)
+    } catch let error as FileError {
+      throw CaptureError(file: file, problem: error.reason)
+    } catch {
+      let lenient = JSONDecoder()
+      lenient.allowsJSON5 = true
+      if let value = try? lenient.decode(type, from: data) { return value }
+      throw CaptureError(
+        file: file, problem: "\(reason(error)) (\(data.count) bytes)",
+        remedy: "copy the file from the device again")
+    }
+  }
+
+  /// The one number of a text file.
+  static func number(from file: FilePath) throws(CaptureError) -> [Double] {
+    let text = String(decoding: try bytes(of: file).prefix(256), as: UTF8.self)
+    guard let number = NumberList.number(text) else {
+      throw CaptureError(file: file, problem: "holds no number")
+    }
+    return [number]
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.dataCorrupted: "not valid JSON"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      "\(context.debugDescription) At: \(context.codingPath.map(\.stringValue).joined(separator: "."))"
+    default: "\(error)"
+    }
+  }
+}

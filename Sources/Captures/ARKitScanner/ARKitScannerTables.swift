@@ -1,0 +1,75 @@
+import Storage
+import SystemPackage
+
+/// Everything that opening a folder reads.
+struct ARKitScannerTables: Sendable {
+  let folder: ARKitScannerFiles
+  let metadata: StreamState<ARKitScannerMetadata>
+  let sides: ARKitScannerSidecars
+  let depth: StreamState<ARKitScannerDepthFile>
+  let video: StreamState<CaptureVideo>
+  let generation: ARKitScannerGeneration
+
+  init(_ folder: ARKitScannerFiles) {
+    self.folder = folder
+    metadata = Self.metadata(in: folder)
+    var sides =
+      if folder.isRelease {
+        ARKitScannerSidecars(release: folder)
+      } else if folder.usesPropertyLists {
+        ARKitScannerSidecars(propertyLists: folder)
+      } else {
+        ARKitScannerSidecars(json: folder, metadata: metadata.value)
+      }
+    if case .unreadable(let error) = metadata, case .absent = sides.matrices {
+      sides.matrices = .unreadable(error)
+      sides.files[.intrinsics] = ["metadata.json"]
+    }
+    self.sides = sides
+    depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
+    video = Self.video(in: folder, keys: sides.times.count)
+    generation = ARKitScannerGeneration(
+      folder, metadata: metadata.value,
+      keysAreTimes: !sides.isKilled && !sides.isNominal, layout: depth.value?.layout.kind)
+  }
+
+  /// The first error, if there is nothing at all to work with.
+  var failure: CaptureError? {
+    let isEmpty =
+      depth.value == nil && video.value == nil && sides.times.isEmpty && sides.poses.value == nil
+    guard isEmpty else { return nil }
+    return depth.error ?? sides.poses.error ?? video.error
+      ?? CaptureError(
+        file: folder.path, problem: "no depth, no video and no poses",
+        remedy: "upload the whole folder again")
+  }
+
+  private static func metadata(in folder: ARKitScannerFiles) -> StreamState<ARKitScannerMetadata> {
+    guard folder.has("metadata.json") else { return .absent("no metadata.json") }
+    do throws(CaptureError) {
+      return .present(try ARKitScannerMetadata(folder.path(of: "metadata.json")))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  private static func depth(in folder: ARKitScannerFiles, stated: ARKitScannerStatedSize)
+    -> StreamState<ARKitScannerDepthFile>
+  {
+    guard let name = folder.depthFile else { return .absent("no depth file") }
+    do throws(CaptureError) {
+      return .present(try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: stated))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  private static func video(in folder: ARKitScannerFiles, keys: Int) -> StreamState<CaptureVideo> {
+    guard let name = folder.videoFile else { return .absent("no video file") }
+    do throws(CaptureError) {
+      return .present(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+}

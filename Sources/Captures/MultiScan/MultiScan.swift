@@ -1,2 +1,0 @@
-/// The room of the MultiScan family: everything in it is named `MultiScan.…`.
-enum MultiScan {}

@@ -1,0 +1,62 @@
+import Codecs
+
+extension MultiScanCapture {
+  /// What the metadata declares, what the headers of the motion files declare, and what streams that go
+  /// together say of each other.
+  ///
+  /// ARCore's own counts include copies, and its depth starts late: of depth that breaks off alone the lines
+  /// tell how much there was.
+  func claim(_ capture: inout Capture) {
+    let metadata = contents.metadata
+    let color = contents.color.value?.pictures
+    let depth = contents.depth.value?.survey.frames
+    let confidence = contents.confidence.value?.survey.frames
+    let lines = contents.linesInUse?.lines.count
+    let declares = "number_of_frames"
+    capture.claims.add(
+      "color", held: color, declared: metadata?.color?.declaredFrames, by: declares)
+    capture.claims.add(
+      "color", held: color, declared: contents.color.value?.track.listedPictures,
+      by: "the index of the video")
+    if contents.generation == .androidARCore {
+      if contents.depth.value?.survey.isCut == true {
+        capture.claims.add("depth", held: depth, declared: lines, by: "the lines")
+      }
+      capture.claims.add("confidence", held: confidence, declared: depth, by: "the depth frames")
+    } else {
+      capture.claims.add(
+        "depth", held: depth, declared: metadata?.first(.depth)?.declaredFrames, by: declares)
+      capture.claims.add(
+        "confidence", held: confidence,
+        declared: metadata?.first(.confidence)?.declaredFrames, by: declares)
+      capture.claims.add(
+        "poses", held: lines, declared: metadata?.first(.cameraInfo)?.declaredFrames, by: declares)
+      capture.claims.addTogether([
+        ("poses", lines, "the lines"), ("depth", depth, "the depth frames"),
+        ("confidence", confidence, "the confidence frames"), ("color", color, "the pictures"),
+      ])
+    }
+    capture.claims.add(
+      "poses", held: contents.linesInUse?.lines.count { $0 != nil }, declared: lines,
+      unit: "lines can be read", by: "its own records")
+    claimMotion(&capture)
+  }
+
+  private func claimMotion(_ capture: inout Capture) {
+    let files = MultiScanMotionKind.allCases.compactMap { kind in
+      contents.motion[kind]?.value.map { (kind: kind, file: $0) }
+    }
+    let most = files.map(\.file.recordCount).max()
+    for (kind, file) in files {
+      capture.claims.add(
+        "imu", held: file.recordCount, declared: file.header?.declaredRecords,
+        unit: "records of .\(kind) are there", by: "its header")
+      // The five files of iOS share their times row by row; on Android each sensor has its own.
+      if !contents.generation.isAndroid {
+        capture.claims.add(
+          "imu", held: file.recordCount, declared: most,
+          unit: "records of .\(kind) are there", by: "the other motion files")
+      }
+    }
+  }
+}

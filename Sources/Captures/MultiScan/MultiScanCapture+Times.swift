@@ -1,0 +1,21 @@
+import Codecs
+import Geometry
+
+extension MultiScanCapture {
+  /// Gaps and disorder of the canonical times, and poses that move faster than anyone walks.
+  func warnOfTimes() {
+    let steps = TimeSteps(ofNeighbors: frames.frames.map(\.timestamp))
+    warnings.add(
+      .frameGap, "frames", count: steps.gaps(above: MultiScanReader.description.frameGapFactor),
+      of: .size(frames.frames.count),
+      "steps longer than \(MultiScanReader.description.frameGapFactor) times the median step")
+    warnings.add(
+      .timestampsUnordered, "frames",
+      // Times that are the video's are reported as such.
+      count: contents.generation.writesCameraInfo ? steps.backward : 0,
+      of: .size(frames.frames.count),
+      "times that go backward; frames stay in the order of the file")
+    warnings.add(
+      .timestampsDuplicate, "frames", count: steps.repeated, "times equal to the one before")
+  }
+}

@@ -1,0 +1,60 @@
+/// Which canonical frame a line, a depth frame and a confidence frame belong to.
+struct MultiScanFramePairing: Equatable, Sendable {
+  /// Lines that describe frames; filler lines at the end are left out.
+  var lines: Int
+  var depthFrames: Int
+  var confidenceFrames: Int
+  /// Canonical frame of the first depth and the first confidence frame.
+  var firstDepthFrame = 0
+  /// Depth frames at the end that are copies made at stop.
+  var filler = 0
+
+  /// One line, one depth and one confidence frame per canonical frame, all from 0.
+  init(lines: Int, depthFrames: Int, confidenceFrames: Int) {
+    self.lines = lines
+    self.depthFrames = depthFrames
+    self.confidenceFrames = confidenceFrames
+  }
+
+  /// ARCore writes a line before its depth exists, so depth starts some lines late; at stop it repeats
+  /// the last line, depth and confidence until depth has as many frames as the video.
+  ///
+  /// Confidence that is shorter than depth lost its end, copies first. More depth than lines starts at
+  /// frame 0.
+  init(
+    arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
+    confidence: MultiScanStreamSurvey?
+  ) {
+    let lineCount = info?.lines.count ?? 0
+    let depthCount = depth?.frames ?? 0
+    let confidenceCount = confidence?.frames ?? 0
+    self.init(lines: lineCount, depthFrames: depthCount, confidenceFrames: confidenceCount)
+    let late = lineCount - (depth == nil ? confidenceCount : depthCount)
+    firstDepthFrame = max(late, 0)
+    filler = min(info?.trailingRepeats ?? 0, depth?.trailingRepeats ?? 0)
+    lines -= filler
+    depthFrames -= filler
+    if confidenceCount < depthCount {
+      confidenceFrames = min(confidenceCount, depthFrames)
+    } else {
+      confidenceFrames -= filler
+    }
+  }
+
+  /// How many canonical frames there are, with a video of `pictures`.
+  func canonicalFrames(pictures: Int) -> Int {
+    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
+  }
+}
+
+extension MultiScanCameraInfo {
+  /// Lines at the end whose transform equals that of the line before.
+  fileprivate var trailingRepeats: Int {
+    var count = 0
+    for (line, before) in zip(lines.reversed(), lines.reversed().dropFirst()) {
+      guard let transform = line?.transform, transform == before?.transform else { break }
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,194 @@
+import Codecs
+import Parallel
+import Storage
+import SystemPackage
+
+/// Everything that the files of one capture hold, counted and parsed, not yet put together.
+struct MultiScanTables: Sendable {
+  var files: MultiScanFiles
+  var metadata: MultiScanMetadata?
+  /// The file that `metadata` comes from.
+  var metadataFile: String?
+  /// Why metadata that is there cannot be read: frames cannot be understood then.
+  var metadataProblem: CaptureError?
+  var generation: MultiScanGeneration
+  var cameraInfo: StreamState<MultiScanCameraInfo> = .absent("no camera info (.jsonl)")
+  var motion: [MultiScanMotionKind: StreamState<MultiScanMotionFile>] = [:]
+  var color: StreamState<CaptureVideo> = .absent("no video (.mp4)")
+  var depth: StreamState<MultiScanSurveyedDepth> = .absent("no depth file (.depth.zlib)")
+  var confidence: StreamState<MultiScanSurveyedDepth> = .absent(
+    "no confidence file (.confidence.zlib)")
+}
+
+/// A depth or confidence file, counted.
+struct MultiScanSurveyedDepth: Sendable {
+  var file: MappedFile
+  var layout: MultiScanDepthLayout
+  var survey: MultiScanStreamSurvey
+}
+
+/// What files without metadata betray of the system that wrote them.
+struct MultiScanAndroidEvidence: Sendable {
+  var inCameraInfo = false
+  var inMotionFiles = false
+}
+
+extension MultiScanTables {
+  /// Reads side files whole, indexes the video, and inflates depth and confidence once to count them,
+  /// both at the same time. Throws when none of the files can be read.
+  init(of files: MultiScanFiles) throws(CaptureError) {
+    self.files = files
+    let found = Self.metadata(of: files)
+    switch found {
+    case .found(let read, let file): (metadata, metadataFile) = (read, file)
+    case .unreadable(let error, let file): (metadataProblem, metadataFile) = (error, file)
+    case .none: break
+    }
+    if let name = files.cameraInfo {
+      cameraInfo = Self.readLines(files.path(of: name))
+    }
+    let maps = files.motion.mapValues { name in Self.map(files.path(of: name)) }
+    let evidence = MultiScanAndroidEvidence(cameraInfo: cameraInfo.value, motion: maps)
+    generation = MultiScanGeneration(metadata: metadata, files: files, evidence: evidence)
+    let headless: MultiScanMotionFile.Encoding = generation.isAndroid ? .bigEndian : .littleEndian
+    motion = maps.mapValues { map in
+      switch map {
+      case .success(let map) where InputLimits.samplesOfIMU.problem(map.count / 32) != nil:
+        .unreadable(
+          CaptureError(
+            file: map.path,
+            problem: InputLimits.samplesOfIMU.problem(map.count / 32) ?? "too many records"))
+      case .success(let map):
+        .present(map.withBytes { MultiScanMotionFile($0, headlessEncoding: headless) })
+      case .failure(let error): .unreadable(error)
+      }
+    }
+    if let name = files.colorVideo(in: generation) {
+      do throws(CaptureError) {
+        let preferred = metadata?.color?.resolution ?? .absent
+        color = .present(
+          try CaptureVideo(
+            multiScan: files.path(of: name), preferring: preferred))
+      } catch {
+        color = .unreadable(error)
+      }
+    }
+    (depth, confidence) = surveyed(
+      MultiScanDepthLayout(generation: generation, metadata: metadata))
+    if generation.isLidar, let found = depth.value,
+      let layout = found.layout.replacingWrongClaim(
+        found.survey,
+        expected: linesInUse?.lines.count ?? metadata?.first(.depth)?.declaredFrames)
+    {
+      (depth, confidence) = surveyed(layout)
+    }
+    if let error = firstErrorIfNothingIsReadable { throw error }
+  }
+
+  private enum FoundMetadata {
+    case found(MultiScanMetadata, String)
+    case unreadable(CaptureError, String)
+    case none
+  }
+
+  private static func metadata(of files: MultiScanFiles) -> FoundMetadata {
+    var problem: FoundMetadata?
+    for name in [files.json, files.text].compactMap(\.self) {
+      switch map(files.path(of: name)) {
+      case .success(let map):
+        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
+        let converted = TextBytes.utf8(ifUTF16: map)
+        let metadata =
+          converted.map { MultiScanMetadata($0.span.bytes) }
+          ?? map.withBytes { MultiScanMetadata($0) }
+        if let metadata { return .found(metadata, name) }
+      case .failure(let error): problem = problem ?? .unreadable(error, name)
+      }
+    }
+    return problem ?? .none
+  }
+
+  private func surveyed(_ layout: MultiScanDepthLayout?) -> (
+    depth: StreamState<MultiScanSurveyedDepth>, confidence: StreamState<MultiScanSurveyedDepth>
+  ) {
+    let search: MultiScanStreamSurvey.Search =
+      switch generation {
+      case .androidARCore: .trailingRepeats
+      case .iosStereo: .stereoDefect
+      default: []
+      }
+    let plan = [
+      (file: files.depth, bytesPerPixel: 2, search: search),
+      (file: files.confidence, bytesPerPixel: 1, search: []),
+    ]
+    let states = try? concurrentMap(count: plan.count) { index in
+      survey(
+        plan[index].file, layout: layout, bytesPerPixel: plan[index].bytesPerPixel,
+        search: plan[index].search)
+    }
+    guard let states, states.count == 2 else { return (depth, confidence) }
+    return (states[0] ?? depth, states[1] ?? confidence)
+  }
+
+  /// `nil` without a file.
+  private func survey(
+    _ name: String?, layout: MultiScanDepthLayout?, bytesPerPixel: Int,
+    search: MultiScanStreamSurvey.Search
+  ) -> StreamState<MultiScanSurveyedDepth>? {
+    guard let name else { return nil }
+    let path = files.path(of: name)
+    if let metadataProblem { return .unreadable(metadataProblem) }
+    guard let layout else { return .unreadable(MultiScanDepthLayout.unknown(path)) }
+    switch Self.map(path) {
+    case .success(let file):
+      let survey = MultiScanStreamSurvey(
+        file, frameBytes: layout.pixels * bytesPerPixel, lookingFor: search)
+      return .present(MultiScanSurveyedDepth(file: file, layout: layout, survey: survey))
+    case .failure(let error): return .unreadable(error)
+    }
+  }
+
+  private var firstErrorIfNothingIsReadable: CaptureError? {
+    guard metadata == nil, cameraInfo.value == nil, color.value == nil, depth.value == nil,
+      confidence.value == nil, !motion.values.contains(where: { $0.value != nil })
+    else { return nil }
+    return depth.error ?? confidence.error ?? color.error ?? cameraInfo.error
+      ?? motion.values.lazy.compactMap(\.error).first
+      ?? CaptureError(
+        file: files.folder, problem: "no file of the capture \(files.stem) can be read")
+  }
+
+  private static func readLines(_ path: FilePath) -> StreamState<MultiScanCameraInfo> {
+    switch map(path) {
+    case .success(let file):
+      do {
+        return .present(try MultiScanCameraInfo(file))
+      } catch {
+        return .unreadable(CaptureError(file: path, problem: "\(error)"))
+      }
+    case .failure(let error): return .unreadable(error)
+    }
+  }
+
+  private static func map(_ path: FilePath) -> Result<MappedFile, CaptureError> {
+    do throws(FileError) {
+      return .success(try MappedFile(path))
+    } catch {
+      return .failure(
+        CaptureError(error, of: path))
+    }
+  }
+}
+
+extension MultiScanAndroidEvidence {
+  fileprivate init(
+    cameraInfo: MultiScanCameraInfo?,
+    motion: [MultiScanMotionKind: Result<MappedFile, CaptureError>]
+  ) {
+    inCameraInfo = cameraInfo?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false
+    inMotionFiles = motion.values.contains { map in
+      guard case .success(let map) = map else { return false }
+      return map.withBytes { MultiScanMotionFile.Header($0) }?.encoding == .bigEndian
+    }
+  }
+}

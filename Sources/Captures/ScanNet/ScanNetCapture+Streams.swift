@@ -1,0 +1,89 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+extension ScanNetCapture {
+  /// - Parameter timedPictures: how many color times there are, if there are any.
+  func color(timedPictures: Int?) -> StreamState<ScanNetColor.Facts> {
+    guard let path = files.color else {
+      tables.missing("h264", "there is no color")
+      return .absent("\(files.stem).h264 is missing")
+    }
+    do {
+      let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
+      return .present(
+        try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  func colorStream(
+    _ color: StreamState<ScanNetColor.Facts>, times: ScanNetFrames
+  ) -> StreamState<ColorStream> {
+    switch color {
+    case .absent(let reason): .absent(reason)
+    case .unreadable(let error): .unreadable(error)
+    case .present(let facts): .present(stream(of: facts, times: times))
+    }
+  }
+
+  /// Describes the pictures and compares their size with the claimed one.
+  private func stream(of facts: ScanNetColor.Facts, times: ScanNetFrames) -> ColorStream {
+    let path = files.color ?? files.folder
+    let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
+    facts.oddities.report(to: warnings, beside: colorFit(facts))
+    var description = StreamDescription(
+      file: path.shownName, encoding: "h264-annexb", width: facts.width ?? claimed.0,
+      height: facts.height ?? claimed.1, frames: facts.pictures,
+      declaredFrames: metadata.count("numColorFrames"))
+    description.color = facts.color
+    let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = TimeSteps(known).rateHz
+    return ColorStream(
+      source: .video(path, track: 0), description: description,
+      clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
+  }
+
+  /// Intrinsics and extrinsics, where there is a metadata file to know them from.
+  func calibrate(
+    _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
+  ) {
+    guard tables.hasMetadata else {
+      capture.intrinsics =
+        tables.metadataProblem.map { .unreadable($0) } ?? .absent("\(files.stem).txt is missing")
+      return
+    }
+    let fit = colorFit(colorFacts)
+    let color = ScanNetCalibration.color(from: metadata, fit)
+    if let obstacle = fit.obstacle {
+      capture.intrinsics = .absent(obstacle)
+    } else {
+      let rows = color.map {
+        ScanNetCalibration.intrinsicsRows($0, frames: capture.frames.count)
+      }
+      capture.intrinsics =
+        rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
+    }
+    if files.depth != nil {
+      capture.alignment = ScanNetCalibration.calibration(
+        from: metadata, depthSize: (depth.width, depth.height), color: color)
+    }
+  }
+
+  /// How the numbers of the metadata go with the pictures; a side that it does not state is the pictures'.
+  private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
+    var stored: (width: Int, height: Int)?
+    if let width = facts?.width, let height = facts?.height { stored = (width, height) }
+    var stated: (width: Int, height: Int)?
+    if let width = metadata.pixels("colorWidth") ?? stored?.width,
+      let height = metadata.pixels("colorHeight") ?? stored?.height
+    {
+      stated = (width, height)
+    }
+    return ColorFit(stated: stated, stored: stored)
+  }
+}

@@ -1,0 +1,92 @@
+import Geometry
+import Storage
+import SystemPackage
+
+/// The side files of a capture: metadata, samples, camera settings. Each of the last two is read when it is asked
+/// for, once, since what is wrong with it is reported then.
+struct ScanNetTables {
+  let files: ScanNetFiles
+  let metadata: ScanNetMetadata
+  /// Whether the `.txt` could be read: without it cameras are unknown.
+  let hasMetadata: Bool
+  /// Why the `.txt` that is there cannot be read: depth and cameras cannot be understood then.
+  let metadataProblem: CaptureError?
+  private let warnings: WarningCollector
+
+  init(_ files: ScanNetFiles, _ warnings: WarningCollector) {
+    self.files = files
+    self.warnings = warnings
+    var mapped: MappedFile?
+    var problem: CaptureError?
+    if let path = files.metadata {
+      do throws(FileError) {
+        mapped = try MappedFile(path)
+      } catch {
+        problem = CaptureError(reasonOf: error, at: path)
+      }
+    }
+    metadataProblem = problem
+    hasMetadata = mapped != nil
+    // The app writes less than 1 KiB.
+    metadata =
+      mapped.map { file in
+        ScanNetMetadata(file.withBytes(in: 0..<1_048_576) { $0.withUnsafeBytes(Array.init) })
+      } ?? ScanNetMetadata()
+  }
+
+  /// The IMU and, apart, when its samples begin and end.
+  func imu() -> (stream: StreamState<IMUStream>, start: Timestamp?, end: Timestamp?) {
+    func missing(_ why: String) -> (StreamState<IMUStream>, Timestamp?, Timestamp?) {
+      if !files.outside.contains("\(files.stem).imu") {
+        warnings.add(.imuMissing, "imu", "\(files.stem).imu \(why): there are no IMU tables")
+      }
+      return (.absent("\(files.stem).imu \(why)"), nil, nil)
+    }
+    guard let path = files.imu else { return missing("is missing") }
+    do {
+      let file = try MappedFile(path)
+      guard file.count > 0 else { return missing("is empty") }
+      try InputLimits.samplesOfIMU.check(file.count / ScanNetIMU.recordBytes, of: path)
+      let imu = ScanNetIMU(
+        file, name: path.shownName, declared: metadata.count("numIMUmeasurements"), into: warnings)
+      return (.present(imu.stream), imu.start, imu.end)
+    } catch {
+      let problem = CaptureError(reasonOf: error, at: path)
+      return (.unreadable(problem), nil, nil)
+    }
+  }
+
+  /// - Parameter depthRecords: the independent count of frames, if there is one.
+  func cameraSettings(frameCount: Int, depthRecords: Int?) -> StreamState<CameraSettingsStream> {
+    guard let path = files.camera else {
+      missing("camera", "there are no camera settings")
+      return .absent("\(files.stem).camera is missing")
+    }
+    let content: ScanNetCameraSettings.Content
+    do {
+      content = ScanNetCameraSettings.read(
+        try MappedFile(path), name: path.shownName, frames: frameCount, into: warnings)
+    } catch {
+      return .unreadable(CaptureError(reasonOf: error, at: path))
+    }
+    guard case .settings(let records, let rows) = content else {
+      return .absent("\(path.shownName) has a layout other than v1")
+    }
+    if let depthRecords {
+      warnings.add(
+        .frameCountMismatch, "cameraSettings", count: abs(records - depthRecords),
+        "\(path.shownName) holds \(records) records for \(depthRecords) depth frames")
+    }
+    return .present(
+      CameraSettingsStream(
+        description: StreamDescription(
+          file: path.shownName, encoding: "scannet-camera-v1", frames: records), rows: rows))
+  }
+
+  /// Reports an absent file, unless a link out of the folder has been reported in its place.
+  func missing(_ ending: String, _ consequence: String) {
+    let name = "\(files.stem).\(ending)"
+    guard !files.outside.contains(name) else { return }
+    warnings.add(.missingFile, name, "\(name) is missing: \(consequence)")
+  }
+}

@@ -1,0 +1,46 @@
+import Codecs
+import SystemPackage
+
+/// A photograph of a capture, looked through once to know that its parts are whole; decoded by who needs it.
+struct CaptureStill {
+  let path: FilePath
+  /// `png` or `jpeg`, by the first bytes.
+  let encoding: String
+  let storedWidth: Int
+  let storedHeight: Int
+  /// Upright size.
+  let width: Int
+  let height: Int
+  /// The turn that the EXIF orientation asks for; mirroring not counted.
+  let clockwiseQuarterTurns: Int
+
+  /// By EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
+  private static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+
+  init(_ path: FilePath) throws(CaptureError) {
+    do throws(ImageError) {
+      let still = try StillImage.head(path)
+      self.path = path
+      encoding = still.isJPEG ? "jpeg" : "png"
+      (storedWidth, storedHeight) = (still.storedWidth, still.storedHeight)
+      (width, height) = still.uprightSize
+      clockwiseQuarterTurns = Self.turns[still.exifOrientation] ?? 0
+    } catch {
+      throw CaptureError(error, of: path)
+    }
+  }
+
+  /// The first of `paths` whose head and parts are whole. Throws what is wrong with the first when none can.
+  init(firstReadable paths: some Sequence<FilePath>) throws(CaptureError) {
+    var problem: CaptureError?
+    for path in paths {
+      do throws(CaptureError) {
+        try self.init(path)
+        return
+      } catch {
+        problem = problem ?? error
+      }
+    }
+    throw problem ?? CaptureError(file: "", problem: "no still")
+  }
+}

@@ -1,0 +1,19 @@
+import Codecs
+import Geometry
+
+extension StraboCapture {
+  /// The movie's index says how many pictures there were; of points that break off the movie says how long
+  /// they lasted.
+  func claim(_ capture: inout Capture, _ media: StraboMedia?) {
+    guard case .movie(let movie)? = media else { return }
+    capture.claims.add(
+      "color", held: movie.track.pictureCount, declared: movie.track.listedPictures,
+      by: "the index of the movie")
+    guard let geo = capture.geo.value, geo.isCut, let last = geo.description.lastTimestamp else {
+      return
+    }
+    capture.claims.add(
+      "geo", held: movie.times.count { $0 <= last }, declared: movie.times.count,
+      unit: "frames lie before the last point", by: "the movie")
+  }
+}

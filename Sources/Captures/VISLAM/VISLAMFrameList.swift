@@ -1,0 +1,73 @@
+import Geometry
+
+/// The canonical frames of a session: the rows in time order, and between them the pictures that have
+/// no row.
+struct VISLAMFrameList {
+  private(set) var frames: [CaptureFrame] = []
+  /// Row of frame i; `nil` for a picture without row.
+  private(set) var rowOfFrame: [Int?] = []
+  /// Frame of picture k.
+  private(set) var frameOfPicture: [Int] = []
+  private(set) var picturesWithoutRow = 0
+  private(set) var rowsWithoutPicture = 0
+
+  /// Frames that are the pictures of a video alone, at their presentation times in nanoseconds.
+  init(pictures: [Int64]) {
+    for time in pictures { append(row: nil, Timestamp(nanoseconds: time), hasPicture: true) }
+  }
+
+  /// Frames that are rows, of which some have a picture; then pictures without row and time.
+  init(rows: [Timestamp], hasPicture: (Int) -> Bool, untimedPictures: Int = 0) {
+    for (row, time) in rows.enumerated() {
+      append(row: row, time, hasPicture: hasPicture(row))
+    }
+    for _ in 0..<max(0, untimedPictures) { append(row: nil, nil, hasPicture: true) }
+  }
+
+  /// Frames of rows and pictures that were paired. A picture without row stands at its own time
+  /// between its neighbors.
+  init(rows: [Timestamp], pictures: [Int64], pairing: VISLAMPairing) {
+    var nextRow = 0
+    var waiting: [Timestamp] = []
+    for (picture, row) in pairing.rowOfPicture.enumerated() {
+      guard let row else {
+        waiting.append(pairing.start.advanced(byNanoseconds: pictures[picture]))
+        continue
+      }
+      append(rows, from: &nextRow, upTo: row, with: &waiting)
+      append(row: row, rows[row], hasPicture: true)
+      nextRow = row + 1
+    }
+    append(rows, from: &nextRow, upTo: rows.count, with: &waiting)
+  }
+
+  /// `frameOfPicture`, or `nil` where picture k is frame k.
+  var frameOfPictureUnlessPlain: [Int]? {
+    frameOfPicture.elementsEqual(frameOfPicture.indices) ? nil : frameOfPicture
+  }
+
+  /// Rows without picture and pictures without row between two pairs, by time.
+  private mutating func append(
+    _ rows: [Timestamp], from nextRow: inout Int, upTo end: Int, with waiting: inout [Timestamp]
+  ) {
+    for time in waiting {
+      while nextRow < end, rows[nextRow] <= time {
+        append(row: nextRow, rows[nextRow], hasPicture: false)
+        nextRow += 1
+      }
+      append(row: nil, time, hasPicture: true)
+    }
+    waiting = []
+    while nextRow < end {
+      append(row: nextRow, rows[nextRow], hasPicture: false)
+      nextRow += 1
+    }
+  }
+
+  private mutating func append(row: Int?, _ time: Timestamp?, hasPicture: Bool) {
+    if hasPicture { frameOfPicture.append(frames.count) } else { rowsWithoutPicture += 1 }
+    if row == nil { picturesWithoutRow += 1 }
+    frames.append(CaptureFrame(timestamp: time, colorTimestamp: hasPicture ? time : nil))
+    rowOfFrame.append(row)
+  }
+}

@@ -1,0 +1,97 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+extension VISLAMFrames {
+  /// The color stream; rows whose size differs from the pictures' are reported.
+  func color(declaredFrames: Int?, _ warnings: WarningCollector) -> StreamState<ColorStream> {
+    switch pictures {
+    case .none: return .absent("no video and no stills")
+    case .unreadable(let error): return .unreadable(error)
+    case .video(let video):
+      reportSizes(warnings, width: video.track.storedWidth, height: video.track.storedHeight)
+      VideoOddities(video.track).report(to: warnings)
+      if video.otherTracks > 0 {
+        warnings.add(
+          .multipleStreams, "video", count: video.otherTracks,
+          "further video tracks in \(video.name); not used")
+      }
+      if video.endsEarly {
+        warnings.add(
+          .truncatedStream, video.name,
+          "the video ends before its own index says; what is there is used")
+      }
+      if video.track.orientation.isIgnored {
+        warnings.add(
+          .rotationIgnored, "video",
+          "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
+      }
+      var description = video.description(declaredFrames: declaredFrames)
+      describeTimes(&description)
+      return .present(
+        video.stream(description, frameOfPicture: frames.frameOfPictureUnlessPlain))
+    case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
+    case .unnamed(let stills): return color(stills, declaredFrames, warnings)
+    }
+  }
+
+  private func color(
+    _ stills: [FilePath], _ declaredFrames: Int?, _ warnings: WarningCollector
+  ) -> StreamState<ColorStream> {
+    guard !stills.isEmpty else { return .absent("no still that a row names is there") }
+    do throws(CaptureError) {
+      // One damaged still must not hide the others: the first that opens tells the size.
+      let still = try CaptureStill(firstReadable: stills.prefix(16))
+      reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
+      var description = StreamDescription(
+        file: VISLAMFiles.stillsFolder, encoding: still.encoding, width: still.width,
+        height: still.height, frames: stills.count, declaredFrames: declaredFrames)
+      describeTimes(&description)
+      return .present(
+        ColorStream(
+          source: .stills(stills), description: description,
+          clockwiseQuarterTurns: still.clockwiseQuarterTurns,
+          frameOfPicture: frames.frameOfPictureUnlessPlain))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  private func describeTimes(_ description: inout StreamDescription) {
+    let times = frames.frames.compactMap(\.colorTimestamp)
+    description.firstTimestamp = times.first
+    description.lastTimestamp = times.last
+    description.rateHz = TimeSteps(frames.frames.compactMap(\.timestamp)).rateHz
+    description.gaps = gaps
+  }
+
+  private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {
+    let others = rows.count { ($0.width ?? width) != width || ($0.height ?? height) != height }
+    warnings.add(
+      .sizeMismatch, VISLAMFiles.frameFile, count: others,
+      "rows that state another picture size than \(width)x\(height)")
+  }
+
+  /// Exposure and sensitivity where a row knows them.
+  func cameraSettings(_ table: StreamState<VISLAMFrameTable>) -> StreamState<CameraSettingsStream> {
+    switch table {
+    case .absent(let why): return .absent(why)
+    case .unreadable(let error): return .unreadable(error)
+    case .present(let table):
+      guard table.hasCameraSettings else {
+        return .absent("\(table.file) has no columns for exposure and ISO")
+      }
+      let settings = frames.rowOfFrame.enumerated().compactMap { frame, row -> CameraSettingsRow? in
+        guard let row = row.map({ rows[$0] }), row.exposureSeconds != nil || row.iso != nil else {
+          return nil
+        }
+        return CameraSettingsRow(
+          frame: frame, exposureSeconds: row.exposureSeconds, iso: row.iso)
+      }
+      var description = StreamDescription(file: table.file, encoding: "csv", frames: settings.count)
+      description.firstTimestamp = settings.first.flatMap { frames.frames[$0.frame].timestamp }
+      description.lastTimestamp = settings.last.flatMap { frames.frames[$0.frame].timestamp }
+      return .present(CameraSettingsStream(description: description, rows: settings))
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Captures
+import Codecs
+import Foundation
+import Geometry
+import Logging
+import Night
+import Pages
+import Parallel
+import Pipeline
+import Runner
+import Stages
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+import ToyFamily
+
+/// What a sixth family needs: a reader in a registry, and nothing else.
+@Suite("A family that is only in the registry of this test")
+struct ToyFamilyTests {
+  /// What nobody listens to.
+  private struct Silence: EventSink {
+    func send(_ event: RunEvent) {}
+  }
+
+  @Test("goes from its files to pictures, tables, aligned depth, an export and a page")
+  func run() throws {
+    let scene = try ToyScene()
+    let batch = try scene.batch(into: scene.output)
+    let finding = CaptureFinder(ToyScene.registry).find(scene.input)
+    #expect(finding.captures.map(\.family) == [.toy])
+    let report = batch.run(
+      batch.targets([finding]), declined: [], run: RunID.new().text, events: Silence(),
+      cancellation: Cancellation())
+    #expect(report.exit == 0, "\(report.captures.flatMap(\.stages))")
+    let layout = OutputLayout(root: scene.output, name: "toy-1")
+    try check(layout)
+    try checkPage(layout)
+  }
+
+  @Test("is watched for")
+  func watch() throws {
+    let scene = try ToyScene()
+    let program = Program.path.removingLastComponent().appending("toymill")
+    var setup = WatchSetup(
+      staging: try PathSafety.resolve(scene.input), output: scene.output, version: "1",
+      program: program)
+    setup.isOnce = true
+    setup.settings.settleSeconds = 0.1
+    setup.settings.pollSeconds = 0.1
+    let identity = ProgramIdentity(version: "1", commit: nil, libraries: [:])
+    let work = {
+      let batch = try scene.batch(into: scene.output)
+      return WatchWork(
+        batch: batch,
+        supervisor: Supervisor(
+          batch, source: ToyStages.source, program: program, arguments: ["worker"]),
+        context: RunContext(
+          program: identity,
+          host: RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30),
+          user: "", commandLine: [], workingDirectory: "/",
+          pipeline: RunContext.Pipeline(name: "toy", path: nil, sha256: Digest(of: "toy"))),
+        pipelineText: ToyStages.source.text, pipelineKey: "toy", program: identity)
+    }
+    let watcher = try Watcher(
+      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
+      interruption: Interruption(), makeWork: work)
+    #expect(watcher.watch() == 0)
+    try check(OutputLayout(root: scene.output, name: "toy-1"))
+  }
+
+  private func check(_ layout: OutputLayout) throws {
+    let names = { (stage: String) in
+      try FileSystem.names(in: layout.artifact(stage)).sorted()
+    }
+    let pictures = (0..<ToyScene.frames).map { FrameFileName.name($0) }
+    #expect(try names("color").filter { $0.hasSuffix(".png") } == pictures)
+    for stage in ["depth", "aligned"] {
+      let frame = ToyScene.frames - 1
+      let path = layout.artifact(stage).appending(FrameFileName.name(frame))
+      let image = try PNGReader.depth(at: path)
+      #expect(image.width == (stage == "depth" ? ToyScene.depthSize : ToyScene.colorSize).width)
+      let middle = image.millimeters[image.width * (image.height / 2) + image.width / 2]
+      #expect(middle == ToyScene.millimeters(frame), "\(stage)")
+    }
+    let tables = try names("tables")
+    #expect(tables.contains("frames.csv") && tables.contains("poses.csv"), "\(tables)")
+    let rows = try String(
+      contentsOf: URL(filePath: layout.artifact("tables").appending("frames.csv").string),
+      encoding: .utf8)
+    #expect(rows.split(separator: "\n").count == ToyScene.frames + 1)
+    #expect(try names("imu").contains("imu.csv"))
+    let sens = layout.artifact("export-sens").appending("toy-1.sens")
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: sens.string)))
+    // The version, the length of the sensor's name, the name.
+    #expect(String(decoding: bytes[12..<12 + Int(bytes[4])], as: UTF8.self) == "ToySensor")
+    let document = try Data(
+      contentsOf: URL(filePath: layout.folder.appending("capture.json").string))
+    #expect(String(decoding: document, as: UTF8.self).contains("\"toy\""))
+  }
+
+  /// Three usual steps are a gap to every other family, and none to this one.
+  private func checkPage(_ layout: OutputLayout) throws {
+    let capture = NightCapture(id: "toy-1", family: "toy", state: .done)
+    func page(_ families: CaptureRegistry) throws -> String {
+      String(
+        decoding: try CapturePage.document(
+          capture, layout: layout, redaction: nil, families: families), as: UTF8.self)
+    }
+    let own = try page(ToyScene.registry)
+    #expect(own.contains("toy-1"))
+    #expect(try own != page(.builtIn))
+  }
+}
