@@ -29,7 +29,10 @@ import Testing
       ("wallSeconds", "whole", { $0.wallSeconds *= 1.15 }),
       ("cpuSeconds", "whole", { $0.cpuSeconds *= 1.15 }),
       ("peakMemoryBytes", "whole", { $0.peakMemoryBytes = 120 << 20 }),
-      ("cpuSeconds", "color", { $0.stages[0].cpuSeconds = $0.stages[0].cpuSeconds.map { $0 * 1.15 } }),
+      (
+        "cpuSeconds", "color",
+        { $0.stages[0].cpuSeconds = $0.stages[0].cpuSeconds.map { $0 * 1.15 } }
+      ),
       ("outputBytes", "color", { $0.stages[0].outputBytes = 1_050_000 }),
     ]
 

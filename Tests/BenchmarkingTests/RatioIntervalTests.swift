@@ -24,7 +24,9 @@ import Testing
     }
 
     private static func normal(_ random: inout SeededGenerator) -> Double {
-      let (a, b) = (Double.random(in: 1e-12..<1, using: &random), Double.random(in: 0..<1, using: &random))
+      let (a, b) = (
+        Double.random(in: 1e-12..<1, using: &random), Double.random(in: 0..<1, using: &random)
+      )
       return (-2 * log(a)).squareRoot() * cos(2 * .pi * b)
     }
 

@@ -134,12 +134,13 @@ enum ARKitScannerSupport {
 
 /// A folder that is removed when the value goes.
 final class ARKitScannerFolder {
+  private let place: TemporaryFolder
   let path: FilePath
 
   /// `name`: of the folder itself, inside a new folder of its own.
   init(named name: String = "capture") throws {
-    path = FilePath(FileManager.default.temporaryDirectory.path)
-      .appending("scanmill-\(UUID().uuidString)").appending(name)
+    place = try TemporaryFolder()
+    path = place.path.appending(name)
     try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
   }
 
@@ -149,10 +150,6 @@ final class ARKitScannerFolder {
     for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
       try write(Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)), to: name)
     }
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: path.removingLastComponent().string)
   }
 
   func write(_ bytes: some Sequence<UInt8>, to name: String) throws {

@@ -158,13 +158,11 @@ extension FixedWidthInteger {
 
 /// A folder of its own for one test, removed at the end.
 final class MultiScanFolder {
-  let path: FilePath
+  private let place: TemporaryFolder
+  var path: FilePath { place.path }
 
   init() throws {
-    let unique = "scanmill-multiscan-\(UInt64.random(in: .min ... .max))"
-    path = FilePath(FileManager.default.temporaryDirectory.appendingPathComponent(unique).path)
-    try FileManager.default.createDirectory(
-      atPath: path.string, withIntermediateDirectories: true)
+    place = try TemporaryFolder()
   }
 
   /// A copy of a fixture, whose files may then be changed.
@@ -174,8 +172,6 @@ final class MultiScanFolder {
       try write(name, try Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)))
     }
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: path.string) }
 
   func write(_ name: String, _ bytes: some Sequence<UInt8>) throws {
     try Data(bytes).write(to: URL(filePath: path.appending(name).string))

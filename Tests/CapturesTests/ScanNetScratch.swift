@@ -150,9 +150,7 @@ struct ScanNetScratch: Sendable {
 /// Folders for tests of this family.
 enum ScanNetFolder {
   static func temporary<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
-    let url = FileManager.default.temporaryDirectory.appending(path: "scannet-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try body(FilePath(url.path))
+    let folder = try TemporaryFolder()
+    return try body(folder.path)
   }
 }
