@@ -107,7 +107,10 @@ struct ScanNetDamageTests {
   func threads() async throws {
     let fixture = try #require(Fixtures.cases(of: "scannet").first { $0.name == "healthy" })
     let (capture, expected) = try ScanNetFixtureTests.open(fixture)
-    guard case .indexed(let source) = try #require(capture.depth.value).access else { return }
+    guard case .indexed(let source) = try #require(capture.depth.value).access else {
+      Issue.record("its depth has to be read in order")
+      return
+    }
     try await withThrowingTaskGroup(of: (Int, String).self) { group in
       for index in 0..<(8 * source.recordCount) {
         group.addTask {

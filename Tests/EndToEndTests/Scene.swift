@@ -65,6 +65,12 @@ struct Scene {
     return digests
   }
 
+  /// How many files an output holds, those that are not published yet included.
+  func fileCount(_ output: String = "out") -> Int {
+    FileManager.default.enumerator(atPath: folder.path.appending(output).string)?
+      .reduce(0) { count, _ in count + 1 } ?? 0
+  }
+
   /// Hidden folders of a capture that a finished run must not leave.
   func leftovers(_ output: String = "out") -> [String] {
     let root = folder.path.appending(output)

@@ -69,6 +69,26 @@ public final class Running {
       errors: try String(contentsOfFile: errors.string, encoding: .utf8))
   }
 
+  /// What it has printed to standard error until now.
+  public func errorsSoFar() throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: errors.string)), as: UTF8.self)
+  }
+
+  /// Kills it, and nothing that it has started, as soon as `moment` has come.
+  ///
+  /// - Returns: whether it was at work then; it may have ended before.
+  public func kill(when moment: () throws -> Bool) throws -> Bool {
+    try Waiting.until("the moment of a kill") {
+      // The run loop of this thread hears of its end.
+      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
+      return try !process.isRunning || moment()
+    }
+    let isAtWork = process.isRunning
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    _ = try finish()
+    return isAtWork
+  }
+
   /// Ends it by force, with all that it has started.
   public func kill() throws {
     ProcessTree.kill(from: process.processIdentifier)
