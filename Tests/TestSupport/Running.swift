@@ -36,6 +36,7 @@ public final class Running {
     _ program: FilePath, _ arguments: [String], in workFolder: FilePath? = nil,
     environment: [String: String]? = nil, mergesErrors: Bool = false
   ) throws {
+    Self.hearHangups
     // Files, not pipes: nothing blocks however much is written, and what it leaves running does not keep us waiting.
     folder = try TemporaryFolder()
     output = folder.path.appending("stdout")
@@ -68,6 +69,15 @@ public final class Running {
       status: status, outputBytes: Array(try Data(contentsOf: URL(filePath: output.string))),
       errors: try String(contentsOfFile: errors.string, encoding: .utf8))
   }
+
+  /// Tests that were started with `nohup` ignore hang-ups, and so would everything that they start. A signal that is
+  /// caught is heard again by a program that is executed.
+  private static let hearHangups: Void = {
+    guard let before = signal(SIGHUP, { _ in }), unsafeBitCast(before, to: Int.self) != 1 else {
+      return
+    }
+    signal(SIGHUP, before)
+  }()
 
   /// What it has printed to standard error until now.
   public func errorsSoFar() throws -> String {
