@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TestSupport
 
 /// Programs of others that check what we write for them, where they are installed.
