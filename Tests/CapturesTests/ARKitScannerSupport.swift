@@ -146,9 +146,14 @@ final class ARKitScannerFolder {
 
   /// A copy of a fixture's capture.
   convenience init(copying fixture: FixtureCase) throws {
+    try self.init(copying: fixture.capture)
+  }
+
+  /// A copy of the files of a folder.
+  convenience init(copying folder: FilePath) throws {
     try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
-      try write(Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)), to: name)
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
+      try write(Data(contentsOf: URL(filePath: folder.appending(name).string)), to: name)
     }
   }
 

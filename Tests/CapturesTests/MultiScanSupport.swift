@@ -167,9 +167,14 @@ final class MultiScanFolder {
 
   /// A copy of a fixture, whose files may then be changed.
   convenience init(copying fixture: FixtureCase) throws {
+    try self.init(copying: fixture.capture)
+  }
+
+  /// A copy of the files of a folder.
+  convenience init(copying folder: FilePath) throws {
     try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
-      try write(name, try Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)))
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
+      try write(name, try Data(contentsOf: URL(filePath: folder.appending(name).string)))
     }
   }
 

@@ -2,6 +2,10 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// A folder of one test, removed with this value.
 public final class TemporaryFolder: Sendable {
   public let path: FilePath
@@ -16,6 +20,15 @@ public final class TemporaryFolder: Sendable {
 
   deinit {
     try? FileSystem.remove(path)
+  }
+
+  /// One for what is made once for all tests of a process and never changed; removed when the process ends.
+  public static func ofThisProcess() throws -> FilePath { try shared.get().path }
+
+  private static let shared = Result {
+    let folder = try TemporaryFolder()
+    atexit { if let path = try? TemporaryFolder.ofThisProcess() { try? FileSystem.remove(path) } }
+    return folder
   }
 
   private static let disk = FilePath(
