@@ -59,7 +59,7 @@ struct ClusterKillTests {
     _ = try running.finish()
     #expect(try slurm.queue().count == 2)
     let next = try cluster.start()
-    usleep(500_000)
+    cluster.wait { cluster.runCount == 2 }
     cluster.touch("go")
     try cluster.expectLikeLocal(next.finish())
     #expect(try slurm.calls("sbatch").count == 1)

@@ -32,13 +32,13 @@ struct NamedFilesTests {
   func exist(family: [String]) throws {
     let scene = try Self.scene(family)
     for words in Self.runs {
-      let result = try scene.run(words + ["-q"])
+      let result = try Program.run(scene.arguments(words + ["-q"]))
       #expect(result.status <= 1, "\(words): \(result.errors)")
-      let names = try NamedFiles(scene.capture)
+      let names = try NamedFiles(scene.output.appending("a"))
       #expect(names.missing == [], "\(words)")
       #expect(names.count > 0, "\(words)")
     }
-    let table = try Table(scene.capture.appending("tables/frames.csv"))
+    let table = try Table(scene.output.appending("a").appending("tables/frames.csv"))
     #expect(table["color"].contains { $0.hasSuffix(".png") })
   }
 
@@ -52,39 +52,20 @@ struct NamedFilesTests {
     #expect(changed != text)
     let pipeline = scene.folder.path.appending("own.yaml")
     try OutputFile.write(Array(changed.utf8), to: pipeline)
-    let result = try scene.run(["--pipeline", pipeline.string, "-q"])
+    let result = try scene.run("--pipeline", pipeline.string, "-q")
     try #require(result.status == 0, "\(result.errors)")
-    #expect(!FileSystem.exists(scene.capture.appending("color")))
-    let table = try Table(scene.capture.appending("tables/frames.csv"))
+    #expect(!FileSystem.exists(scene.output.appending("a").appending("color")))
+    let table = try Table(scene.output.appending("a").appending("tables/frames.csv"))
     #expect(table["color"].allSatisfy { $0.isEmpty })
     #expect(!table["depth"].contains(""))
-    #expect(try NamedFiles(scene.capture).missing == [])
+    #expect(try NamedFiles(scene.output.appending("a")).missing == [])
   }
 
-  private static func scene(_ family: [String]) throws -> NamedFilesScene {
-    try NamedFilesScene(family)
-  }
-}
-
-/// A small capture, and what is made of it.
-private struct NamedFilesScene {
-  let folder: TemporaryFolder
-  private var input: FilePath { folder.path.appending("in/a") }
-  var capture: FilePath { folder.path.appending("out/a") }
-
-  init(_ family: [String]) throws {
-    folder = try TemporaryFolder()
-    let made = try Program.run(
-      ["synthesize"] + family + [
-        "--output", folder.path.appending("in").string, "--frames", "8", "--width", "160",
-        "--height", "120", "--id", "a", "--empty-room", "--truth-pictures", "0",
+  private static func scene(_ family: [String]) throws -> Scene {
+    try Scene(
+      synthesizing: family + [
+        "--frames", "8", "--width", "160", "--height", "120", "--empty-room",
       ])
-    try #require(made.status == 0, "\(made.errors)")
-  }
-
-  func run(_ words: [String]) throws -> Program.Result {
-    try Program.run(
-      ["run", input.string, "--output", folder.path.appending("out").string] + words)
   }
 }
 

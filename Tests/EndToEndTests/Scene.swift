@@ -26,6 +26,14 @@ struct Scene {
     }
   }
 
+  /// One capture `a` of any family; `words`: of `synthesize`, the family first.
+  init(synthesizing words: [String]) throws {
+    folder = try TemporaryFolder()
+    let made = try Program.run(
+      ["synthesize"] + words + ["--output", input.string, "--id", "a", "--truth-pictures", "0"])
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
   func file(_ name: String, of capture: String = "a") -> FilePath {
     input.appending(capture).appending(name)
   }
