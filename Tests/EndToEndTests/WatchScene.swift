@@ -119,7 +119,7 @@ final class WatchScene {
 }
 
 extension Running {
-  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+  func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
 
   /// Ends it as a service manager does.
   func stop() throws -> Program.Result {
