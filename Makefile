@@ -82,13 +82,13 @@ demo: build
 	@echo "export-nerfstudio/, export-euroc/ and export-geojson/ where they apply: for radiance fields,"
 	@echo "SLAM and maps."
 
-# Test targets that `make check` leaves out: they run the built program, with FFmpeg, Slurm, browsers and loaders in
-# Python around it. Tests of the other targets leave programs of others out by themselves (ForeignPrograms).
-LEFT_OUT_OF_CHECK := EndToEndTests
+# The test target that runs the built program, with FFmpeg, Slurm, browsers and loaders in Python around it. Tests of the
+# other targets leave programs of others out by themselves (ForeignPrograms).
+TARGET_WITH_PROGRAMS := EndToEndTests
 
 check: setup
 	@$(SWIFT) build $(CONFIGURATION) --build-tests
-	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build $(LEFT_OUT_OF_CHECK:%=--skip '^%\.')
+	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build --skip '^$(TARGET_WITH_PROGRAMS)\.'
 
 # Every test, with full rounds (Rounds).
 soak:
@@ -97,17 +97,9 @@ soak:
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
 TEST_SECONDS ?= 2400
 
-# What failed is said once more at the end: the lines above it are thousands.
 test: setup-test
 	@$(SWIFT) build $(CONFIGURATION) --build-tests
-	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
-	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
-	@status=$$(cat .build/test.status); \
-	if [ "$$status" != 0 ]; then \
-	  grep -a -e '✘' -e 'error:' .build/test.log | cut -c1-700 | tail -n 16; \
-	  cat .build/stuck.log 2>/dev/null; \
-	  exit "$$status"; \
-	fi
+	@.ci/tests $(lastword $(CONFIGURATION)) $(TEST_SECONDS) $(TARGET_WITH_PROGRAMS)
 
 program: setup
 	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
