@@ -4,6 +4,7 @@ import Synchronization
 import SyntheticCaptures
 import SystemPackage
 import TestSupport
+import Testing
 
 /// A small capture of the synthesizer, made once for all tests that read or copy it: they need no fixtures.
 struct MadeCapture: Hashable, Sendable, CustomTestStringConvertible {
