@@ -15,7 +15,7 @@ struct BenchFloorTests {
   }
 
   private func capture(_ family: String, _ more: String...) throws -> String {
-    let made = try Program.run(
+    let made = try Program.runOnce(
       ["synthesize", family, "--output", folder.path.appending("in").string, "--frames", "4"]
         + ["--width", "320", "--height", "240", "--truth-pictures", "0"] + more)
     try #require(made.status == 0, "\(made.errors)")

@@ -13,7 +13,7 @@ struct RerunTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "20",
       "--seed", "5", "--width", "324", "--height", "242", "--id", "scan",
     ])

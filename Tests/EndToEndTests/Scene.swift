@@ -18,7 +18,7 @@ struct Scene {
   init(names: [String], frames: Int) throws {
     folder = try TemporaryFolder()
     for (seed, name) in names.enumerated() {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "scannet", "--output", input.string, "--frames", "\(frames)", "--seed",
         "\(seed + 5)", "--width", "324", "--height", "242", "--id", name,
       ])
@@ -29,7 +29,7 @@ struct Scene {
   /// One capture `a` of any family; `words`: of `synthesize`, the family first.
   init(synthesizing words: [String]) throws {
     folder = try TemporaryFolder()
-    let made = try Program.run(
+    let made = try Program.runOnce(
       ["synthesize"] + words + ["--output", input.string, "--id", "a", "--truth-pictures", "0"])
     try #require(made.status == 0, "\(made.errors)")
   }

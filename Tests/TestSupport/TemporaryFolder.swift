@@ -6,15 +6,14 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A folder of one test, removed with this value.
+/// A folder of one test, removed with this value, and in any case when the process of the tests ends.
 public final class TemporaryFolder: Sendable {
   public let path: FilePath
 
   /// - Parameter isInMemory: in memory where there is such a place: publications flush the whole file system, and on a
   ///   disk that others write to that takes its time.
   public init(isInMemory: Bool = false) throws {
-    let name = "scanmill-test-\(UUID().uuidString)"
-    path = (isInMemory ? Self.memory ?? Self.disk : Self.disk).appending(name)
+    path = (isInMemory ? Self.memory ?? Self.disk : Self.disk).appending(UUID().uuidString)
     try FileSystem.makeFolder(path)
   }
 
@@ -22,19 +21,25 @@ public final class TemporaryFolder: Sendable {
     try? FileSystem.remove(path)
   }
 
-  /// One for what is made once for all tests of a process and never changed; removed when the process ends.
+  /// One for what is made once for all tests of the process and never changed.
   public static func ofThisProcess() throws -> FilePath { try shared.get().path }
 
-  private static let shared = Result {
-    let folder = try TemporaryFolder()
-    atexit { if let path = try? TemporaryFolder.ofThisProcess() { try? FileSystem.remove(path) } }
-    return folder
-  }
+  private static let shared = Result { try TemporaryFolder() }
 
-  private static let disk = FilePath(
-    FileManager.default.temporaryDirectory.path(percentEncoded: false))
+  /// What holds all of a process.
+  private static let name = "scanmill-test-\(getpid())"
+  private static let disk: FilePath = {
+    atexit {
+      for folder in [TemporaryFolder.disk, TemporaryFolder.memory] {
+        if let folder { try? FileSystem.remove(folder) }
+      }
+    }
+    return FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
+      .appending(name)
+  }()
   private static let memory =
-    FileManager.default.isWritableFile(atPath: "/dev/shm") ? FilePath("/dev/shm") : nil
+    FileManager.default.isWritableFile(atPath: "/dev/shm")
+    ? FilePath("/dev/shm").appending(name) : nil
 
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String) throws -> FilePath {
