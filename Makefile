@@ -1,4 +1,4 @@
-# Two commands matter: `make demo` and `make test`. Both install what is missing first.
+# Three commands matter: `make demo`, `make check` and `make test`. They install what is missing first.
 
 SWIFT ?= swift
 CONFIGURATION := -c release
@@ -25,11 +25,13 @@ DEB_PACKAGES := dpkg-dev gcc libc6-dev
 READERS := .build/readers
 PYTHON ?= python3
 
-.PHONY: help demo test build setup setup-test format lint clean program install uninstall deb dist
+.PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
 
 help:
 	@echo "make demo    process sample-data/ into out/"
-	@echo "make test    build and test"
+	@echo "make check   build and test what needs no program of others: minutes, for every change"
+	@echo "make test    build and test everything"
+	@echo "make soak    the same, with as many kills and repetitions as it takes to meet the rare moments"
 	@echo "make build   build the release binary, $(BINARY)"
 	@echo "make program build the program that is installed, $(INSTALLED): needs no Swift where it runs"
 	@echo "make install install it below PREFIX=$(PREFIX); make uninstall removes it (both know DESTDIR=)"
@@ -79,6 +81,18 @@ demo: build
 	@echo "and capture.json, which says what the capture is and what is wrong with it. Beside them"
 	@echo "export-nerfstudio/, export-euroc/ and export-geojson/ where they apply: for radiance fields,"
 	@echo "SLAM and maps."
+
+# The test target that runs the built program, with FFmpeg, Slurm, browsers and loaders in Python around it. Tests of the
+# other targets leave programs of others out by themselves (ForeignPrograms).
+TARGET_WITH_PROGRAMS := EndToEndTests
+
+check: setup
+	@$(SWIFT) build $(CONFIGURATION) --build-tests
+	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build --skip '^$(TARGET_WITH_PROGRAMS)\.'
+
+# Every test, with full rounds (Rounds).
+soak:
+	@SCANMILL_SOAK=1 $(MAKE) --no-print-directory test TEST_SECONDS=14400
 
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
 TEST_SECONDS ?= 2400

@@ -1,8 +1,8 @@
 /// Today's figures against those of an earlier report.
 ///
-/// Times are compared by the fastest run of each: on a machine that does other things too it is the one
-/// that says most about the program. A figure is worse when it exceeds the earlier one by more than the
-/// tolerance.
+/// Medians are compared. A figure is worse, or better, when the whole interval in which the ratio of the medians lies
+/// is beyond the tolerance; it is uncertain when only the ratio is. The interval comes from the spread of the runs of
+/// both reports and is wider where a machine was busy, so that two reports of the same program are never told apart.
 public struct BaselineComparison: Hashable, Sendable, Codable {
   public struct Line: Hashable, Sendable, Codable {
     public var capture: String
@@ -12,22 +12,26 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     /// `wallSeconds`, `cpuSeconds`, `peakMemoryBytes`, `outputBytes` or
     /// `aboveFloorMillisecondsPerMegapixel`.
     public var quantity: String
+    /// Medians of the runs, in the unit of the quantity.
     public var before: Double
     public var now: Double
     public var isWorse: Bool
     /// now / before; `nil` when it was nothing before.
     public var ratio: Double?
-    /// Where the ratio of two single runs lies: from the later report's fastest run by the earlier one's 90th percentile
-    /// to its 90th percentile by the earlier one's fastest run. `nil` for what is no time, and for differences.
+    /// Between which values the ratio lies (`RatioInterval`); `nil` for what is the same in every run, and where there
+    /// is no ratio.
     public var interval: [Double]?
     public var verdict: Verdict
 
     /// 0.1 = a tenth more than before.
     public var change: Double { before > 0 ? now / before - 1 : 0 }
 
+    /// - Parameters:
+    ///   - interval: of the ratio; `nil` where runs do not vary.
+    ///   - isMeasured: whether runs vary; without an interval nothing is then known for certain.
     init(
       capture: String, jobs: Int, name: String, quantity: String, before: Double, now: Double,
-      tolerance: Double, interval: [Double]? = nil
+      tolerance: Double, interval: RatioInterval? = nil, isMeasured: Bool
     ) {
       self.capture = capture
       self.jobs = jobs
@@ -35,20 +39,31 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
       self.quantity = quantity
       self.before = before
       self.now = now
-      self.interval = interval
+      self.interval = interval.map { [$0.lower, $0.upper] }
       ratio = before > 0 ? now / before : nil
-      isWorse = now > max(before, 0) * (1 + tolerance)
-      let isBetter = now < before && max(now, 0) * (1 + tolerance) < before
-      verdict = isWorse ? .worse : isBetter ? .better : .same
+      let most = 1 + tolerance
+      let isMore = now > max(before, 0) * most
+      let isLess = now < before && max(now, 0) * most < before
+      if !isMore, !isLess {
+        verdict = .same
+      } else if let interval {
+        verdict = interval.lower > most ? .worse : interval.upper * most < 1 ? .better : .uncertain
+      } else if isMeasured {
+        verdict = .uncertain
+      } else {
+        verdict = isMore ? .worse : .better
+      }
+      isWorse = verdict == .worse
     }
-
-    /// Whether single runs of the two overlap, so that chance may be behind the difference.
-    var overlaps: Bool { interval.map { $0[0] <= 1 && 1 <= $0[1] } ?? false }
   }
 
-  /// Beyond the tolerance, one way or the other.
   public enum Verdict: String, Hashable, Sendable, Codable {
-    case better, same, worse
+    /// For certain beyond the tolerance.
+    case better, worse
+    /// Within the tolerance.
+    case same
+    /// Beyond the tolerance, as it may be by chance.
+    case uncertain
   }
 
   /// 0.1 = a tenth.
@@ -56,14 +71,29 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
   public var lines: [Line] = []
   /// What to know about the comparison.
   public var notes: [String] = []
+  /// How busy the busier of the two machines was (`MachineDescription.busyShare`): intervals are wider for it.
+  public var busyShare: Double
 
   public var regressions: [Line] { lines.filter(\.isWorse) }
 
+  /// Of all figures: worse where any is, else uncertain where any is, else better where any is.
+  public var verdict: Verdict {
+    [.worse, .uncertain, .better].first { verdict in lines.contains { $0.verdict == verdict } }
+      ?? .same
+  }
+
   /// CPU time that is too short to be compared.
   private static let leastSeconds = 0.05
+  /// By how much the peak memory of the same program varies, for reports that have the highest of all runs only.
+  private static let variationOfMemory = 0.25
+  /// How much further the ratio of wall times may lie because others had the machine.
+  private var doubtOfWallTime: Double { busyShare }
+  /// Others cost processor time through caches, clocks and shared cores only.
+  private var doubtOfCPUTime: Double { busyShare / 2 }
 
   public init(now: BenchmarkReport, before: BenchmarkReport, tolerance: Double) {
     self.tolerance = tolerance
+    busyShare = max(now.machine.busyShare, before.machine.busyShare)
     notes = ReportDifferences.notes(now: now, before: before)
     for capture in now.captures {
       guard
@@ -92,8 +122,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
   }
 
-  /// What a run takes above the floor, per megapixel: the measure that does not depend on the video. As of
-  /// times, that of the fastest runs.
+  /// What a run takes above the floor, per megapixel: the measure that does not depend on the video.
   private mutating func addFloor(_ now: CaptureFigures, _ before: CaptureFigures) {
     guard let floor = now.floor else {
       if before.floor != nil { notes.append("\(now.id): a floor is in the baseline only") }
@@ -112,39 +141,50 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     for stage in floor.stages + [floor.whole].compactMap(\.self) {
       guard let old = known.first(where: { $0.name == stage.name }),
         old.ours.cpuSeconds.minimum >= Self.leastSeconds,
-        let before = old.leastAboveFloorMillisecondsPerMegapixel,
-        let now = stage.leastAboveFloorMillisecondsPerMegapixel
+        let before = Distribution(old.aboveFloorMillisecondsPerMegapixelOfRounds),
+        let now = Distribution(stage.aboveFloorMillisecondsPerMegapixelOfRounds)
       else { continue }
       lines.append(
         Line(
           capture: id, jobs: floor.jobs, name: stage.name,
-          quantity: "aboveFloorMillisecondsPerMegapixel", before: before, now: now,
-          tolerance: tolerance))
+          quantity: "aboveFloorMillisecondsPerMegapixel", before: before.median, now: now.median,
+          tolerance: tolerance,
+          interval: RatioInterval(
+            now: now.samples, before: before.samples, doubt: doubtOfCPUTime),
+          isMeasured: true))
     }
   }
 
   private mutating func add(_ capture: String, _ now: JobsFigures, _ before: JobsFigures) {
     let jobs = now.jobs
-    func add(_ name: String, _ quantity: String, _ now: Double, _ before: Double) {
+    func add(
+      _ name: String, _ quantity: String, _ now: Distribution, _ before: Distribution,
+      doubt: Double
+    ) {
       lines.append(
         Line(
-          capture: capture, jobs: jobs, name: name, quantity: quantity, before: before, now: now,
-          tolerance: tolerance))
+          capture: capture, jobs: jobs, name: name, quantity: quantity, before: before.median,
+          now: now.median, tolerance: tolerance,
+          interval: RatioInterval(now: now.samples, before: before.samples, doubt: doubt),
+          isMeasured: true))
     }
-    func add(_ name: String, _ quantity: String, _ now: Distribution, _ before: Distribution) {
-      let isSomething = before.minimum > 0 && before.percentile90 > 0
+    add(
+      now.whole.name, "wallSeconds", now.whole.wallSeconds, before.whole.wallSeconds,
+      doubt: doubtOfWallTime)
+    add(
+      now.whole.name, "cpuSeconds", now.whole.cpuSeconds, before.whole.cpuSeconds,
+      doubt: doubtOfCPUTime)
+    if let memory = now.whole.peakMemory, let earlier = before.whole.peakMemory {
+      add(now.whole.name, "peakMemoryBytes", memory, earlier, doubt: 0)
+    } else if let memory = now.whole.peakMemoryBytes, let earlier = before.whole.peakMemoryBytes {
+      let (memory, earlier) = (Double(memory), Double(earlier))
       lines.append(
         Line(
-          capture: capture, jobs: jobs, name: name, quantity: quantity, before: before.minimum,
-          now: now.minimum, tolerance: tolerance,
-          interval: isSomething
-            ? [now.minimum / before.percentile90, now.percentile90 / before.minimum] : nil
-        ))
-    }
-    add(now.whole.name, "wallSeconds", now.whole.wallSeconds, before.whole.wallSeconds)
-    add(now.whole.name, "cpuSeconds", now.whole.cpuSeconds, before.whole.cpuSeconds)
-    if let memory = now.whole.peakMemoryBytes, let earlier = before.whole.peakMemoryBytes {
-      add(now.whole.name, "peakMemoryBytes", Double(memory), Double(earlier))
+          capture: capture, jobs: jobs, name: now.whole.name, quantity: "peakMemoryBytes",
+          before: earlier, now: memory, tolerance: tolerance,
+          interval: RatioInterval(
+            now: memory, before: earlier, varyingBy: Self.variationOfMemory),
+          isMeasured: true))
     }
     // The time that a stage takes depends on what runs beside it; its CPU time and bytes do not.
     var short: [String] = []
@@ -154,11 +194,17 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
         continue
       }
       if earlier.cpuSeconds.minimum >= Self.leastSeconds {
-        add(stage.name, "cpuSeconds", stage.cpuSeconds, earlier.cpuSeconds)
+        add(
+          stage.name, "cpuSeconds", stage.cpuSeconds, earlier.cpuSeconds, doubt: doubtOfCPUTime)
       } else {
         short.append(stage.name)
       }
-      add(stage.name, "outputBytes", Double(stage.outputBytes), Double(earlier.outputBytes))
+      // The same in every run of the same program.
+      lines.append(
+        Line(
+          capture: capture, jobs: jobs, name: stage.name, quantity: "outputBytes",
+          before: Double(earlier.outputBytes), now: Double(stage.outputBytes),
+          tolerance: tolerance, isMeasured: false))
     }
     for stage in before.stages where !now.stages.contains(where: { $0.name == stage.name }) {
       notes.append("\(capture), -j \(jobs): stage \(stage.name) is in the baseline only")

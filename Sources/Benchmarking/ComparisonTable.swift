@@ -1,6 +1,6 @@
 /// A comparison of two reports as people read it.
 extension BenchmarkTable {
-  /// Notes, how many figures are better and worse, and those that are worse.
+  /// Notes, how many figures are better, worse and uncertain, those that are worse, and what follows from it.
   ///
   /// - Parameter isWhole: every figure in a table, with the interval of the ratio and the verdict.
   public static func text(_ comparison: BaselineComparison, isWhole: Bool = false) -> String {
@@ -9,22 +9,38 @@ extension BenchmarkTable {
     let worse = comparison.regressions
     if isWhole, !comparison.lines.isEmpty {
       lines += ColumnText.lines(
-        [["figure", "before", "now", "ratio", "of single runs", "verdict"]]
+        [["figure", "before", "now", "ratio", "between", "verdict"]]
           + comparison.lines.map(row))
     }
     let better = comparison.lines.count { $0.verdict == .better }
+    let uncertain = comparison.lines.count { $0.verdict == .uncertain }
     lines.append(
       "against the baseline: \(comparison.lines.count) figures compared, \(worse.count) worse by more "
-        + "than \(percent) %" + (better > 0 ? ", \(better) better" : ""))
-    guard !isWhole else { return lines.joined(separator: "\n") }
-    lines += ColumnText.lines(
-      worse.map { line in
-        [
-          "  \(name(line))", NumberText.short(line.before), "→", NumberText.short(line.now),
-          "+\(NumberText.short(100 * line.change)) %",
-        ]
-      })
+        + "than \(percent) %" + (better > 0 ? ", \(better) better" : "")
+        + (uncertain > 0 ? ", \(uncertain) uncertain" : ""))
+    if !isWhole {
+      lines += ColumnText.lines(
+        worse.map { line in
+          [
+            "  \(name(line))", NumberText.short(line.before), "→", NumberText.short(line.now),
+            "+\(NumberText.short(100 * line.change)) %",
+          ]
+        })
+    }
+    lines.append(conclusion(comparison))
     return lines.joined(separator: "\n")
+  }
+
+  /// The last line: what the two reports say together.
+  private static func conclusion(_ comparison: BaselineComparison) -> String {
+    switch comparison.verdict {
+    case .same: "no difference"
+    case .better: "better"
+    case .worse: "worse"
+    case .uncertain:
+      "uncertain: figures differ by more than the tolerance, and by no more than runs of one program may; "
+        + "measure again with \(RatioInterval.enoughRuns) runs or more of each on a quiet machine"
+    }
   }
 
   private static func name(_ line: BaselineComparison.Line) -> String {
@@ -32,13 +48,12 @@ extension BenchmarkTable {
   }
 
   private static func row(_ line: BaselineComparison.Line) -> [String] {
-    let doubt = line.verdict != .same && line.overlaps ? ", but runs overlap" : ""
-    return [
+    [
       name(line), NumberText.short(line.before), NumberText.short(line.now),
       line.ratio.map { NumberText.decimal($0, places: 3) } ?? "-",
       line.interval.map {
         NumberText.decimal($0[0], places: 3) + "…" + NumberText.decimal($0[1], places: 3)
-      } ?? "-", line.verdict.rawValue + doubt,
+      } ?? "-", line.verdict.rawValue,
     ]
   }
 }

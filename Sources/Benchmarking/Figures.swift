@@ -8,6 +8,8 @@ public struct Figures: Hashable, Sendable, Codable {
   /// The highest of all runs: of a whole program that of its largest process, of a stage what the
   /// capture's process had while it ran, with the stages beside it.
   public var peakMemoryBytes: Int64?
+  /// Bytes, run by run; of a whole program only, and `nil` in reports of older programs.
+  public var peakMemory: Distribution?
   /// Bytes of the files that are read, and of those that are written.
   public var inputBytes: Int64
   public var outputBytes: Int64
@@ -53,6 +55,7 @@ public struct Figures: Hashable, Sendable, Codable {
       cpuSeconds: samples.map(\.cpuSeconds),
       peakMemoryBytes: samples.map(\.peakMemoryBytes).max(), inputBytes: inputBytes,
       outputBytes: samples.last?.outputBytes ?? 0)
+    peakMemory = Distribution(samples.map { Double($0.peakMemoryBytes) })
   }
 
   /// Of every stage that ran, in the order of the last run.

@@ -57,6 +57,13 @@ public struct MachineDescription: Hashable, Sendable, Codable {
     processor == other.processor && cores == other.cores
   }
 
+  /// How much others disturbed the first run: 0 with up to half of the cores busy, which figures show little of, 1
+  /// with all of them busy.
+  var busyShare: Double {
+    guard let load = loadBefore, cores > 0 else { return 0 }
+    return min(1, max(0, 2 * load / Double(cores) - 1))
+  }
+
   /// What is wrong with figures of a machine that is in this state: a sentence each.
   public var warnings: [String] {
     // Half of the cores busy with other things: our runs and peers' wait for them.

@@ -21,6 +21,8 @@ public enum ExportTables: Stage {
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
   ]
   public static let parameters: [ParameterDescription] = []
+  /// The paths in `frames.csv`.
+  public static let namesFilesOfInputs = true
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
 

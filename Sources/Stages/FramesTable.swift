@@ -13,14 +13,9 @@ struct FramesTable {
 
   init(_ context: StageContext) {
     self.context = context
-    var paths: [String: [Int: String]] = [:]
-    for (port, input) in context.inputs {
-      for output in input.record.outputs {
-        guard let frame = FrameFileName.frame(output.path) else { continue }
-        paths[port, default: [:]][frame] = "\(input.stage)/\(output.path)"
-      }
+    paths = context.inputs.mapValues { input in
+      FrameFileName.pictures(in: input.record).mapValues { "\(input.stage)/\($0.path)" }
     }
-    self.paths = paths
     let rows = context.capture.cameraSettings.value?.rows ?? []
     settings = Dictionary(rows.map { ($0.frame, $0) }) { first, _ in first }
   }

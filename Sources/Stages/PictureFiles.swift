@@ -9,12 +9,7 @@ struct PictureFiles: Sendable {
   private let files: [Int: FilePath]
 
   init(_ input: InputArtifact) {
-    files = input.record.outputs.reduce(into: [:]) { files, output in
-      guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),
-        let frame = FrameFileName.frame(output.path)
-      else { return }
-      files[frame] = input.folder.appending(output.path)
-    }
+    files = FrameFileName.pictures(in: input.record).mapValues { input.folder.appending($0.path) }
   }
 
   /// Ascending.

@@ -109,11 +109,6 @@ public enum FileSystem {
     try withOpen(folder) { descriptor in scanmill_sync_filesystem(descriptor) }
   }
 
-  /// Makes a rename in `folder` durable.
-  public static func syncFolder(_ folder: FilePath) throws(FileError) {
-    try withOpen(folder) { descriptor in fsync(descriptor) == 0 ? 0 : errno }
-  }
-
   /// `path` from the root, links in it left as they are. Needs no file to be there.
   public static func absolute(_ path: FilePath) throws(FileError) -> FilePath {
     if path.isAbsolute { return path }

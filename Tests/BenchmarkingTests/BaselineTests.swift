@@ -4,38 +4,89 @@ import Testing
 @testable import Benchmarking
 
 @Suite struct BaselineTests {
-  private let before = Samples.report([
-    Samples.run(wall: 2, cpu: 4), Samples.run(wall: 2.5, cpu: 4.5),
-  ])
+  private static func runs(_ change: (inout RunSample) -> Void = { _ in }) -> BenchmarkReport {
+    Samples.report(
+      [1.0, 1.004, 0.996, 1.002, 0.998].map { jitter in
+        var run = Samples.run(wall: 2 * jitter, cpu: 4 * jitter, colorCPU: jitter)
+        change(&run)
+        return run
+      })
+  }
 
-  @Test("The same figures are no regression")
+  private let before = Self.runs()
+
+  @Test("The same figures are no difference, whatever the tolerance")
   func same() {
     let comparison = BaselineComparison(now: before, before: before, tolerance: 0)
     #expect(comparison.lines.count == 5)
-    #expect(comparison.regressions.isEmpty)
+    #expect(comparison.verdict == .same && comparison.regressions.isEmpty)
     #expect(comparison.notes.isEmpty)
+    #expect(BenchmarkTable.text(comparison).hasSuffix("\nno difference"))
   }
 
-  @Test(
-    "More than the tolerance is a regression, of the fastest run only",
-    arguments: [
-      (Samples.run(wall: 2.3, cpu: 4), "wallSeconds", "whole"),
-      (Samples.run(wall: 2, cpu: 4.5), "cpuSeconds", "whole"),
-      (Samples.run(wall: 2, cpu: 4, memory: 120 << 20), "peakMemoryBytes", "whole"),
-      (Samples.run(wall: 2, cpu: 4, colorCPU: 1.2), "cpuSeconds", "color"),
-    ])
-  func worse(sample: RunSample, quantity: String, name: String) {
-    let now = Samples.report([sample])
+  private static let changes:
+    [(quantity: String, name: String, change: @Sendable (inout RunSample) -> Void)] = [
+      ("wallSeconds", "whole", { $0.wallSeconds *= 1.15 }),
+      ("cpuSeconds", "whole", { $0.cpuSeconds *= 1.15 }),
+      ("peakMemoryBytes", "whole", { $0.peakMemoryBytes = 120 << 20 }),
+      (
+        "cpuSeconds", "color",
+        { $0.stages[0].cpuSeconds = $0.stages[0].cpuSeconds.map { $0 * 1.15 } }
+      ),
+      ("outputBytes", "color", { $0.stages[0].outputBytes = 1_050_000 }),
+    ]
+
+  @Test("More than the tolerance is a regression where the runs agree", arguments: 0..<5)
+  func worse(index: Int) {
+    let (quantity, name, change) = Self.changes[index]
+    let now = Self.runs(change)
     let strict = BaselineComparison(now: now, before: before, tolerance: 0.1)
     #expect(strict.regressions.map(\.quantity) == [quantity])
     #expect(strict.regressions.map(\.name) == [name])
-    #expect(BaselineComparison(now: now, before: before, tolerance: 0.25).regressions.isEmpty)
-    // One slow run among fast ones is the machine.
-    if quantity != "peakMemoryBytes" {
-      let mixed = Samples.report([sample, Samples.run(wall: 2, cpu: 4)])
-      #expect(BaselineComparison(now: mixed, before: before, tolerance: 0.1).regressions.isEmpty)
-    }
     #expect(BenchmarkTable.text(strict).contains("1 worse"))
+    #expect(BenchmarkTable.text(strict).hasSuffix("\nworse"))
+    let other = BaselineComparison(now: before, before: now, tolerance: 0.1)
+    #expect(other.verdict == .better)
+    #expect(BaselineComparison(now: now, before: before, tolerance: 0.25).verdict == .same)
+  }
+
+  @Test("A single run that is slower is no evidence")
+  func single() {
+    let now = Samples.report([Samples.run(wall: 2.3, cpu: 4)])
+    let comparison = BaselineComparison(now: now, before: before, tolerance: 0.1)
+    #expect(comparison.verdict == .uncertain && comparison.regressions.isEmpty)
+    #expect(BenchmarkTable.text(comparison).contains("\nuncertain: "))
+    // Three times as slow is.
+    let slow = Samples.report([Samples.run(wall: 6, cpu: 4)])
+    #expect(
+      BaselineComparison(now: slow, before: before, tolerance: 0.1).regressions.map(\.quantity)
+        == ["wallSeconds"])
+  }
+
+  @Test("The same runs on a machine that was busy are uncertain")
+  func busy() {
+    var now = Self.runs { $0.wallSeconds *= 1.3 }
+    #expect(BaselineComparison(now: now, before: before, tolerance: 0.1).verdict == .worse)
+    now.machine.loadBefore = 1.8
+    for (now, before) in [(now, before), (before, now)] {
+      let comparison = BaselineComparison(now: now, before: before, tolerance: 0.1)
+      #expect(comparison.verdict == .uncertain && comparison.busyShare == 0.8)
+    }
+  }
+
+  @Test("Peak memory of reports without that of each run varies by a quarter")
+  func memoryOfOlderReports() {
+    func report(_ bytes: Int64) -> BenchmarkReport {
+      var report = Self.runs()
+      report.captures[0].runs[0].whole.peakMemory = nil
+      report.captures[0].runs[0].whole.peakMemoryBytes = bytes
+      return report
+    }
+    let verdicts = [110, 120, 150].map { megabytes in
+      BaselineComparison(now: report(megabytes << 20), before: report(100 << 20), tolerance: 0.1)
+        .lines.first { $0.quantity == "peakMemoryBytes" }?.verdict
+    }
+    #expect(verdicts == [.same, .uncertain, .worse])
   }
 
   @Test("What cannot be compared is said")

@@ -134,25 +134,27 @@ enum ARKitScannerSupport {
 
 /// A folder that is removed when the value goes.
 final class ARKitScannerFolder {
+  private let place: TemporaryFolder
   let path: FilePath
 
   /// `name`: of the folder itself, inside a new folder of its own.
   init(named name: String = "capture") throws {
-    path = FilePath(FileManager.default.temporaryDirectory.path)
-      .appending("scanmill-\(UUID().uuidString)").appending(name)
+    place = try TemporaryFolder()
+    path = place.path.appending(name)
     try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
   }
 
   /// A copy of a fixture's capture.
   convenience init(copying fixture: FixtureCase) throws {
-    try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
-      try write(Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)), to: name)
-    }
+    try self.init(copying: fixture.capture)
   }
 
-  deinit {
-    try? FileManager.default.removeItem(atPath: path.removingLastComponent().string)
+  /// A copy of the files of a folder.
+  convenience init(copying folder: FilePath) throws {
+    try self.init()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
+      try write(Data(contentsOf: URL(filePath: folder.appending(name).string)), to: name)
+    }
   }
 
   func write(_ bytes: some Sequence<UInt8>, to name: String) throws {

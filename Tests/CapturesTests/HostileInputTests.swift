@@ -10,7 +10,7 @@ import Testing
 /// Seeded damage in the small files of whole captures: whatever comes of it, opening and decoding come to an
 /// end, and what cannot be read says so with the file's name. Thousands of such inputs are run by hand
 /// through the program (`Tests/hostile.py`).
-@Suite(.enabled(if: Fixtures.arePresent)) struct `Captures with damage at random places` {
+@Suite struct `Captures with damage at random places` {
   enum Damage: CaseIterable {
     case cut, flip, largeNumber, zeros, swap, repeated
 
@@ -47,13 +47,14 @@ import Testing
   @Test(arguments: families, Damage.allCases)
   func `opening comes to an end`(_ family: String, _ damage: Damage) throws {
     var random = SeededGenerator(seed: UInt64(family.utf8.count * 31 + Damage.allCases.count))
-    let examples = Fixtures.cases(of: family).filter { FileSystem.isFolder($0.capture) }
+    let examples = MadeCapture.generations(of: family)
     var opened = 0
     for _ in 0..<8 {
       let example = try #require(examples.randomElement(using: &random))
       let scratch = try TemporaryFolder()
       let capture = scratch.path.appending("capture")
-      try FileManager.default.copyItem(atPath: example.capture.string, toPath: capture.string)
+      try FileManager.default.copyItem(
+        atPath: try example.folder().string, toPath: capture.string)
       let files = try FileSystem.names(in: capture).filter {
         guard let identity = try? FileIdentity(of: capture.appending($0)) else { return false }
         return (1..<1 << 20).contains(identity.bytes)

@@ -4,14 +4,24 @@ import Geometry
 import TestSupport
 import Testing
 
-@Suite("Damaged MultiScan captures", .enabled(if: Fixtures.arePresent))
+@Suite("Damaged MultiScan captures")
 struct MultiScanDamageTests {
   /// Evenly spread points; that metadata, lines, motion and depth may end at any byte is tested with each.
   private static let cuts = 24
 
-  @Test("Any file may end anywhere", arguments: MultiScanSupport.cases)
-  func truncation(of fixture: FixtureCase) throws {
-    let folder = try MultiScanFolder(copying: fixture)
+  /// Every generation, and what the app leaves when it is killed or wraps its streams otherwise.
+  static let captures =
+    [
+      "ios-lidar", "ios-lidar-2020", "ios-single", "ios-dual", "ios-stereo", "android-arcore",
+      "android-plain",
+    ].map { MadeCapture(family: "multiscan", generation: $0, frames: 6) }
+    + ["killed-app", "gzip-depth", "two-streams"].map {
+      MadeCapture(family: "multiscan", faults: [$0], frames: 6)
+    }
+
+  @Test("Any file may end anywhere", arguments: captures)
+  func truncation(of made: MadeCapture) throws {
+    let folder = try MultiScanFolder(copying: made.folder())
     let whole = try folder.open()
     for name in try folder.names(ending: "") {
       let bytes = try folder.bytes(name)
@@ -30,9 +40,9 @@ struct MultiScanDamageTests {
     #expect(try folder.open().frames == whole.frames)
   }
 
-  @Test("Any byte may be another", arguments: MultiScanSupport.cases)
-  func flips(in fixture: FixtureCase) throws {
-    let folder = try MultiScanFolder(copying: fixture)
+  @Test("Any byte may be another", arguments: captures)
+  func flips(in made: MadeCapture) throws {
+    let folder = try MultiScanFolder(copying: made.folder())
     var random = SeededGenerator(seed: 20_201_125)
     for name in try folder.names(ending: "") {
       let bytes = try folder.bytes(name)

@@ -27,7 +27,7 @@ struct MultiScanRecognitionTests {
     "Captures of other families are not taken for one", .enabled(if: Fixtures.arePresent),
     arguments: ["scannet", "arkit-scanner", "vi-slam", "strabo"].flatMap(Fixtures.cases(of:)))
   func otherFamilies(_ fixture: FixtureCase) throws {
-    guard let listing = try? FolderListing(of: fixture.capture) else { return }
+    let listing = try FolderListing(of: fixture.capture)
     #expect(MultiScanReader.recognize(listing).isEmpty)
     for folder in listing.subfolders {
       #expect(try recognize(fixture.capture.appending(folder)).isEmpty)

@@ -158,24 +158,25 @@ extension FixedWidthInteger {
 
 /// A folder of its own for one test, removed at the end.
 final class MultiScanFolder {
-  let path: FilePath
+  private let place: TemporaryFolder
+  var path: FilePath { place.path }
 
   init() throws {
-    let unique = "scanmill-multiscan-\(UInt64.random(in: .min ... .max))"
-    path = FilePath(FileManager.default.temporaryDirectory.appendingPathComponent(unique).path)
-    try FileManager.default.createDirectory(
-      atPath: path.string, withIntermediateDirectories: true)
+    place = try TemporaryFolder()
   }
 
   /// A copy of a fixture, whose files may then be changed.
   convenience init(copying fixture: FixtureCase) throws {
-    try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string) {
-      try write(name, try Data(contentsOf: URL(filePath: fixture.capture.appending(name).string)))
-    }
+    try self.init(copying: fixture.capture)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path.string) }
+  /// A copy of the files of a folder.
+  convenience init(copying folder: FilePath) throws {
+    try self.init()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
+      try write(name, try Data(contentsOf: URL(filePath: folder.appending(name).string)))
+    }
+  }
 
   func write(_ name: String, _ bytes: some Sequence<UInt8>) throws {
     try Data(bytes).write(to: URL(filePath: path.appending(name).string))

@@ -6,9 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite(
-  "Opening ScanNet captures",
-  .enabled(if: Fixtures.arePresent, "needs a video of ../shared/fixtures"))
+@Suite("Opening ScanNet captures")
 struct ScanNetOpeningTests {
   @Test("Without metadata depth is 640x480 and the cameras are unknown")
   func noMetadata() throws {

@@ -101,13 +101,11 @@ struct ScanNetScratch: Sendable {
     return bytes + cameraTail
   }
 
-  /// The first pictures of a recorded stream, over again where it has too few.
+  /// The first pictures of a stream of five, over again where it has too few.
   func colorBytes() throws -> [UInt8] {
-    let fixture = try #require(
-      Fixtures.cases(of: "scannet").first { $0.name == "killed_app" })
-    let name = try #require(
-      try FolderListing(of: fixture.capture).files.first { $0.hasSuffix("h264") })
-    let stream = [UInt8](try fixture.bytes(of: "capture/\(name)"))
+    let file = try MadeCapture(family: "scannet", frames: 5, width: 324, height: 242).folder()
+      .appending("made.h264")
+    let stream = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
     var starts: [Int] = []
     for index in 0..<(stream.count - 4)
     where stream[index..<(index + 3)].elementsEqual([0, 0, 1]) {
@@ -150,9 +148,7 @@ struct ScanNetScratch: Sendable {
 /// Folders for tests of this family.
 enum ScanNetFolder {
   static func temporary<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
-    let url = FileManager.default.temporaryDirectory.appending(path: "scannet-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try body(FilePath(url.path))
+    let folder = try TemporaryFolder()
+    return try body(folder.path)
   }
 }

@@ -3,9 +3,7 @@ import Geometry
 import TestSupport
 import Testing
 
-@Suite(
-  "What goes wrong with ScanNet captures",
-  .enabled(if: Fixtures.arePresent, "needs a video of ../shared/fixtures"))
+@Suite("What goes wrong with ScanNet captures")
 struct ScanNetSituationTests {
   /// A capture with something wrong, and all that must be reported of it.
   struct Situation: Sendable, CustomTestStringConvertible {

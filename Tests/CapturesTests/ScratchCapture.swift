@@ -1,16 +1,17 @@
 import Captures
 import FoundationEssentials
 import SystemPackage
+import TestSupport
 
 /// A capture's folder in the making, removed when the test is done with it.
 class ScratchCapture {
-  let outer: FilePath
+  private let place: TemporaryFolder
+  var outer: FilePath { place.path }
   let folder: FilePath
 
   init(named name: String) throws {
-    outer = FilePath(FileManager.default.temporaryDirectory.path)
-      .appending("scratch-capture-\(UInt64.random(in: 0 ... .max))")
-    folder = outer.appending(name)
+    place = try TemporaryFolder()
+    folder = place.path.appending(name)
     try FileManager.default.createDirectory(
       atPath: folder.string, withIntermediateDirectories: true)
   }
@@ -20,10 +21,6 @@ class ScratchCapture {
     try self.init(named: "capture")
     try FileManager.default.removeItem(atPath: folder.string)
     try FileManager.default.copyItem(atPath: fixture.string, toPath: folder.string)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: outer.string)
   }
 
   func write(_ text: String, to name: String) throws {

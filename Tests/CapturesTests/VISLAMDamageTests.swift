@@ -3,13 +3,12 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("VI-SLAM: damage anywhere", .enabled(if: Fixtures.arePresent))
+@Suite("VI-SLAM: damage anywhere")
 struct VISLAMDamageTests {
   private static let tables = ["imu_data.csv", "frame_metadata.csv"]
 
-  private func scratch(_ name: String) throws -> VISLAMScratch {
-    let fixture = try #require(Fixtures.cases(of: "vi-slam").first { $0.name == name })
-    return try VISLAMScratch(copyOf: fixture.capture)
+  private func scratch(_ capture: MadeCapture) throws -> VISLAMScratch {
+    try VISLAMScratch(copyOf: try capture.folder())
   }
 
   /// Opens; only an error of the kind for captures may come.
@@ -26,11 +25,15 @@ struct VISLAMDamageTests {
   }
 
   @Test(
-    "A table cut at any byte gives fewer rows, never a trap", arguments: ["no-z", "sibling-wide"])
-  func everyCut(name: String) throws {
-    let scratch = try scratch(name)
+    "A table cut at any byte gives fewer rows, never a trap",
+    arguments: [
+      MadeCapture(family: "vi-slam", faults: ["no-z"], frames: 5),
+      MadeCapture(family: "vi-slam", generation: "android-wide", frames: 5),
+    ])
+  func everyCut(capture: MadeCapture) throws {
+    let scratch = try scratch(capture)
     // Tables alone: counting the video's pictures again and again would take the time.
-    if name == "no-z" { try scratch.remove("video.mp4") }
+    if capture.generation == nil { try scratch.remove("video.mp4") }
     for table in Self.tables {
       let bytes = try scratch.bytes(of: table)
       let whole = try #require(try frames(scratch))
@@ -42,9 +45,14 @@ struct VISLAMDamageTests {
     }
   }
 
-  @Test("A video cut anywhere never traps", arguments: ["healthy", "dropped"])
-  func cutVideo(name: String) throws {
-    let scratch = try scratch(name)
+  @Test(
+    "A video cut anywhere never traps",
+    arguments: [
+      MadeCapture(family: "vi-slam", frames: 60),
+      MadeCapture(family: "vi-slam", faults: ["dropped-pictures"], frames: 60),
+    ])
+  func cutVideo(capture: MadeCapture) throws {
+    let scratch = try scratch(capture)
     let bytes = try scratch.bytes(of: "video.mp4")
     for step in 0...40 {
       try scratch.write(Array(bytes.prefix(bytes.count * step / 40)), to: "video.mp4")
@@ -53,9 +61,15 @@ struct VISLAMDamageTests {
     }
   }
 
-  @Test("Wrong bytes anywhere never trap", arguments: ["crlf-bom", "sibling-bias", "disorder"])
-  func wrongBytes(name: String) throws {
-    let scratch = try scratch(name)
+  @Test(
+    "Wrong bytes anywhere never trap",
+    arguments: [
+      MadeCapture(family: "vi-slam", faults: ["foreign-text"]),
+      MadeCapture(family: "vi-slam", generation: "android"),
+      MadeCapture(family: "vi-slam", faults: ["swapped-frames"], frames: 30),
+    ])
+  func wrongBytes(capture: MadeCapture) throws {
+    let scratch = try scratch(capture)
     var random = SeededGenerator(seed: 20_260_124)
     for table in Self.tables + ["video.mp4"] {
       let bytes = try scratch.bytes(of: table)

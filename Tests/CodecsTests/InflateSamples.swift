@@ -2,6 +2,7 @@ import Codecs
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 
 /// Bytes that compress like sensor data: runs, slopes and noise from a fixed seed.
 func inflateSample(count: Int, seed: UInt64 = 7) -> [UInt8] {
@@ -20,11 +21,8 @@ func inflateSample(count: Int, seed: UInt64 = 7) -> [UInt8] {
 func withMappedFile<Result>(
   _ bytes: [UInt8], _ body: (MappedFile) throws -> Result
 ) throws -> Result {
-  let path = FilePath(FileManager.default.temporaryDirectory.path)
-    .appending("scanmill-\(UUID().uuidString)")
-  try Data(bytes).write(to: URL(filePath: path.string))
-  defer { try? FileManager.default.removeItem(atPath: path.string) }
-  return try body(MappedFile(path))
+  let folder = try TemporaryFolder()
+  return try body(MappedFile(try folder.write(bytes, to: "file")))
 }
 
 extension InflateStream {

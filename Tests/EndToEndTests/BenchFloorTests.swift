@@ -15,7 +15,7 @@ struct BenchFloorTests {
   }
 
   private func capture(_ family: String, _ more: String...) throws -> String {
-    let made = try Program.run(
+    let made = try Program.runOnce(
       ["synthesize", family, "--output", folder.path.appending("in").string, "--frames", "4"]
         + ["--width", "320", "--height", "240", "--truth-pictures", "0"] + more)
     try #require(made.status == 0, "\(made.errors)")
@@ -93,24 +93,30 @@ struct BenchFloorTests {
   func regression() throws {
     let result = try bench(try capture("multiscan"), "--json", "--warmup", "0")
     try #require(result.status == 0, "\(result.errors)")
-    let now = folder.path.appending("now.json")
-    try OutputFile.write(Array(result.output.utf8), to: now)
-    // As if reading had taken longer before: the same runs were nearer to it.
-    var report = try result.json()
-    var captures = try #require(report["captures"] as? [[String: Any]])
-    var floor = try floor(result)
-    var stages = try #require(floor["stages"] as? [[String: Any]])
-    var copy = try #require(stages[0]["copy"] as? [String: Any])
-    var cpu = try #require(copy["cpuSeconds"] as? [String: Any])
-    cpu["minimum"] = try median(stages[0], "ours") * 0.5
-    copy["cpuSeconds"] = cpu
-    stages[0]["copy"] = copy
-    floor["stages"] = stages
-    captures[0]["floor"] = floor
-    report["captures"] = captures
-    let before = folder.path.appending("before.json")
-    try OutputFile.write(
-      Array(try JSONSerialization.data(withJSONObject: report)), to: before)
+    // As if the parts of `color` had taken these seconds in each of five rounds.
+    func report(_ name: String, copying seconds: Double) throws -> FilePath {
+      var report = try result.json()
+      var captures = try #require(report["captures"] as? [[String: Any]])
+      var floor = try floor(result)
+      var stages = try #require(floor["stages"] as? [[String: Any]])
+      for (part, seconds) in [("convert", 0.5), ("copy", seconds), ("ours", 10)] {
+        var cost = try #require(stages[0][part] as? [String: Any])
+        var cpu = try #require(cost["cpuSeconds"] as? [String: Any])
+        cpu["samples"] = [Double](repeating: seconds, count: 5)
+        cpu["minimum"] = seconds
+        cost["cpuSeconds"] = cpu
+        stages[0][part] = cost
+      }
+      floor["stages"] = stages
+      captures[0]["floor"] = floor
+      report["captures"] = captures
+      let file = folder.path.appending(name)
+      try OutputFile.write(Array(try JSONSerialization.data(withJSONObject: report)), to: file)
+      return file
+    }
+    let (before, now) = try (
+      report("before.json", copying: 9), report("now.json", copying: 1)
+    )
     let worse = try Program.run(["bench", "--compare-reports", before.string, now.string])
     #expect(worse.status == 1)
     #expect(worse.output.contains("color, aboveFloorMillisecondsPerMegapixel"), "\(worse.output)")

@@ -52,7 +52,7 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
       "--width", "160", "--height", "120", "--truth-pictures", "0",
     ])
@@ -133,7 +133,7 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
       "--width", "160", "--height", "120", "--truth-pictures", "0",
     ])
@@ -178,7 +178,7 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
       "--width", "160", "--height", "120", "--truth-pictures", "0",
     ])

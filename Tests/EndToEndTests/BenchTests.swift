@@ -42,6 +42,7 @@ struct BenchTests {
       var run = run
       var whole = run["whole"] as? [String: Any] ?? [:]
       whole["peakMemoryBytes"] = 1
+      whole["peakMemory"] = nil
       run["whole"] = whole
       return run
     }

@@ -14,7 +14,7 @@ struct CalibrationKindTests {
     init() throws {
       folder = try TemporaryFolder()
       for (id, family) in [("s", "scannet"), ("k", "arkit-scanner"), ("m", "multiscan")] {
-        let made = try Program.run([
+        let made = try Program.runOnce([
           "synthesize", family, "--output", input.string, "--frames", "3", "--seed", "5", "--width",
           "160", "--height", "120", "--id", id,
         ])

@@ -74,6 +74,11 @@ struct ClusterScene {
     try Program.run(scene.arguments(["--pipeline", pipeline], to: "local"))
   }
 
+  /// Runs that have begun on the output.
+  var runCount: Int {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path("out/runs"))) ?? []).count
+  }
+
   /// With a limit of time that a busy machine does not reach.
   func wait(
     at location: SourceLocation = #_sourceLocation, until condition: () throws -> Bool

@@ -27,7 +27,7 @@ struct ColmapRefineTests {
 
     init(_ settings: [String]) throws {
       folder = try TemporaryFolder()
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "arkit-scanner", "--output", folder.path.appending("in").string, "--frames",
         "8", "--width", "480", "--height", "360", "--rate", "6", "--id", "a", "--noise", "0.2",
         "--exposure", "0", "--truth-pictures", "0",
@@ -57,7 +57,7 @@ struct ColmapRefineTests {
     "They work with COLMAP as installed, and ids and intrinsics stay",
     .enabled(if: colmapAbsence.isEmpty, "needs colmap"),
     .enabled(if: pycolmapAbsence.isEmpty, "needs pycolmap to read the result"),
-    arguments: settings)
+    arguments: Rounds.some(of: settings, 1))
   func installed(_ settings: [String]) throws {
     let scene = try Scene(settings)
     // As the README says for machines without a graphics card or a display, and fewer features.

@@ -12,7 +12,7 @@ struct ConfidenceHoleTests {
   func confidenceHole() throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "multiscan", "--output", input, "--id", "scan", "--frames", "12", "--seed",
       "4", "--generation", "ios-lidar", "--width", "320", "--height", "240", "--fault",
       "short-confidence",
@@ -42,7 +42,7 @@ struct ConfidenceHoleTests {
   func cloudHeader(family: String) throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", family, "--output", input, "--id", "scan", "--frames", "3", "--seed", "4",
       "--width", "324", "--height", "242",
     ])

@@ -12,7 +12,7 @@ struct KeepRunsTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func synthesize(_ id: String) throws -> String {
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "2",
       "--width", "324", "--height", "242", "--id", id,
     ])

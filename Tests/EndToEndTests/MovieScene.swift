@@ -29,7 +29,7 @@ struct MovieScene {
     self.family = family
     folder = try TemporaryFolder()
     let size = family == "strabo" ? [] : ["--width", "160", "--height", "120"]
-    let made = try Program.run(
+    let made = try Program.runOnce(
       [
         "synthesize", family, "--output", folder.path.appending("in").string, "--frames",
         "\(frames)",

@@ -14,7 +14,7 @@ import Testing
   /// A small capture of `family` whose folder, and stem where it has one, hold byte 0xFF; its new place
   /// and the name of its results.
   private func makeOdd(_ family: String) throws -> (FilePath, name: String) {
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", family, "--output", input.string, "--frames", "4", "--id", "plain",
     ])
     try #require(made.status == 0, "\(made.errors)")

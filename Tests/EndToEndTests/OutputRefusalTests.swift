@@ -12,7 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("a", "strabo"), ("b", "scannet")] {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", family, "--output", place.string, "--frames", "3", "--id", id,
       ])
       try #require(made.status == 0, "\(made.errors)")

@@ -20,7 +20,7 @@ struct PageTests {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
     func synthesize(_ family: String, _ id: String) throws {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", family, "--output", input.string, "--frames", "4", "--width", "320",
         "--height", "240", "--id", id,
       ])

@@ -13,7 +13,7 @@ struct RerunTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "20",
       "--seed", "5", "--width", "324", "--height", "242", "--id", "scan",
     ])
@@ -99,14 +99,17 @@ struct RerunTests {
   func kill() throws {
     #expect(try run("whole").status == 0)
     let whole = try digests("whole")
-    for milliseconds in stride(from: 5, through: 245, by: 20) {
+    func fileCount() -> Int {
+      FileManager.default.enumerator(atPath: folder.path.appending("killed").string)?
+        .reduce(0) { count, _ in count + 1 } ?? 0
+    }
+    for more in stride(from: 0, through: 24, by: 2) {
       let output = "killed"
       let running = try Program.start([
         "run", input, "--output", folder.path.appending(output).string, "-j", "1",
       ])
-      usleep(UInt32(milliseconds * 1000))
-      Foundation.kill(running.process.processIdentifier, SIGKILL)
-      _ = try running.finish()
+      let before = fileCount()
+      _ = try running.kill { fileCount() >= before + more }
       // Whatever is in place is complete and right.
       if FileSystem.isFolder(folder.path.appending(output).appending("scan")) {
         for (stage, digest) in try digests(output)

@@ -18,12 +18,20 @@ struct Scene {
   init(names: [String], frames: Int) throws {
     folder = try TemporaryFolder()
     for (seed, name) in names.enumerated() {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "scannet", "--output", input.string, "--frames", "\(frames)", "--seed",
         "\(seed + 5)", "--width", "324", "--height", "242", "--id", name,
       ])
       try #require(made.status == 0, "\(made.errors)")
     }
+  }
+
+  /// One capture `a` of any family; `words`: of `synthesize`, the family first.
+  init(synthesizing words: [String]) throws {
+    folder = try TemporaryFolder()
+    let made = try Program.runOnce(
+      ["synthesize"] + words + ["--output", input.string, "--id", "a", "--truth-pictures", "0"])
+    try #require(made.status == 0, "\(made.errors)")
   }
 
   func file(_ name: String, of capture: String = "a") -> FilePath {
@@ -63,6 +71,12 @@ struct Scene {
       }
     }
     return digests
+  }
+
+  /// How many files an output holds, those that are not published yet included.
+  func fileCount(_ output: String = "out") -> Int {
+    FileManager.default.enumerator(atPath: folder.path.appending(output).string)?
+      .reduce(0) { count, _ in count + 1 } ?? 0
   }
 
   /// Hidden folders of a capture that a finished run must not leave.

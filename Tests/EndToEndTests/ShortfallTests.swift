@@ -14,7 +14,7 @@ struct ShortfallTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ words: [String]) throws {
-    let made = try Program.run(
+    let made = try Program.runOnce(
       ["synthesize"] + words + ["--output", input.string, "--id", "c"])
     try #require(made.status == 0, "\(made.errors)")
   }

@@ -165,7 +165,7 @@ struct StatusTests {
   @Test("--staging lists what has not been processed, whole, lacking or unknown")
   func staging() throws {
     for (id, lacking) in [("new", nil), ("lacks", "imu")] as [(String, String?)] {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "scannet", "--output", scene.input.string, "--frames", "2", "--width", "324",
         "--height", "242", "--id", id,
       ])

@@ -20,7 +20,7 @@ struct TableTests {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
     let output = folder.path.appending("out")
-    let made = try Program.run(
+    let made = try Program.runOnce(
       ["synthesize"] + family + [
         "--output", input.string, "--frames", "8", "--width", "320", "--height", "240", "--id", "a",
       ])

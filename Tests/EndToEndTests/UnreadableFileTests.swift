@@ -18,7 +18,7 @@ struct UnreadableFileTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ family: String) throws {
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", family, "--output", input.string, "--frames", "3", "--id", "c",
     ])
     try #require(made.status == 0, "\(made.errors)")

@@ -12,7 +12,7 @@ struct VerbTests {
   init() throws {
     folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "scannet", "--output", input, "--frames", "5", "--width", "324", "--height",
       "242", "--id", "scan",
     ])
@@ -101,7 +101,7 @@ struct VerbTests {
   func prefixes() throws {
     let place = folder.path.appending("in").string
     for id in ["scan-of-a-kitchen-1", "scan-of-a-kitchen-2"] {
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "scannet", "--output", place, "--frames", "2", "--width", "324", "--height",
         "242", "--id", id,
       ])
@@ -142,7 +142,7 @@ struct VerbTests {
     #expect(try Program.run(["run", place, "--output", output, "--exit-code"]).status == 64)
     #expect(try Program.run(["inspect", place, "--exit-code"]).status == 0)
     let odd = folder.path.appending("odd").string
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "scannet", "--output", odd, "--frames", "4", "--seed", "1", "--width", "324",
       "--height", "242", "--fault", "count-minus-1",
     ])

@@ -148,7 +148,7 @@ struct VideoFitTests {
   func turned() throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "arkit-scanner", "--output", input.string, "--frames", "3", "--width", "320",
       "--height", "240", "--id", "a",
     ])

@@ -41,10 +41,10 @@ final class WatchScene {
   ) throws -> FilePath {
     let shelf = shelf.appending(UUID().uuidString)
     let small = family == "scannet" ? ["--width", "324", "--height", "242"] : []
-    let made = try Program.run(
+    let made = try Program.runOnce(
       [
         "synthesize", family, "--output", shelf.string, "--frames", "\(frames)", "--id", name,
-        "--seed", "\(abs(name.hashValue % 1000))",
+        "--seed", "\(name.utf8.reduce(0) { $0 + Int($1) })",
       ] + small + faults.flatMap { ["--fault", $0] })
     try #require(made.status == 0, "\(made.errors)")
     return shelf.appending(name)
@@ -119,7 +119,7 @@ final class WatchScene {
 }
 
 extension Running {
-  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+  func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
 
   /// Ends it as a service manager does.
   func stop() throws -> Program.Result {

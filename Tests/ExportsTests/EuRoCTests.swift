@@ -179,7 +179,7 @@ struct EuRoCTests {
   func portrait() throws {
     var small = Self.capture()
     small.capture.poses = .absent("none")
-    guard case .present(var color) = small.capture.color else { return }
+    var color = try #require(small.capture.color.value)
     color.clockwiseQuarterTurns = 1
     small.capture.color = .present(color)
     let sensor = try small.run(ExportEuRoC.self).text("mav0/cam0/sensor.yaml")

@@ -166,7 +166,7 @@ struct GeoTests {
   @Test("A single fix gives one point, and the first frame has it")
   func singleFix() throws {
     var small = Self.capture([(0, 1, 2)], frames: [0, 5, 10])
-    guard case .present(var geo) = small.capture.geo else { return }
+    var geo = try #require(small.capture.geo.value)
     geo.coverage = .firstFrameOnly
     small.capture.geo = .present(geo)
     let gpx = try small.run(ExportGPX.self)

@@ -65,7 +65,7 @@ struct KalibrTests {
   func userAcceleration() throws {
     var small = SmallCapture(times: [10, 20])
     small.addIMU([0, 10, 20, 30])
-    guard case .present(var imu) = small.capture.imu else { return }
+    var imu = try #require(small.capture.imu.value)
     imu.sensors = ["userAcceleration", "gyroscope"]
     small.capture.imu = .present(imu)
     let output = try small.run(ExportKalibr.self)

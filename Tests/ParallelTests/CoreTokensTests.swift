@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Parallel
@@ -19,7 +20,7 @@ struct CoreTokensTests {
         tokens.giveBack()
         done.put(())
       }
-      while tokens.waitingCount <= index {}
+      Waiting.until("waiter \(index)") { tokens.waitingCount > index }
     }
     tokens.giveBack()
     for _ in waiters { done.take() }
@@ -40,7 +41,7 @@ struct CoreTokensTests {
       tokens.take(.first)
       done.put(1)
     }
-    while tokens.waitingCount < 1 {}
+    Waiting.until("the one that waits") { tokens.waitingCount >= 1 }
     tokens.giveBack()
     #expect(tokens.waitingCount == 1, "one is still out, and that is all there may be")
     tokens.resize(to: 2)
@@ -49,7 +50,7 @@ struct CoreTokensTests {
       tokens.take(.inTurn)
       done.put(2)
     }
-    while tokens.waitingCount < 1 {}
+    Waiting.until("the one that waits") { tokens.waitingCount >= 1 }
     tokens.giveBack()
     #expect(done.take() == 2)
   }

@@ -80,6 +80,7 @@ enum Compare: FakeStage {
 
 enum MakeTables: FakeStage {
   static let name = "make-tables"
+  static let namesFilesOfInputs = true
   static let ports = [
     Port("color", .colorImages, isRequired: false, "pictures"),
     Port("depth", .depthImages, isRequired: false, "pictures"),

@@ -149,13 +149,30 @@ struct PlannerTests {
     PlannerCase(
       "-R of another stage than --only forces nothing", .forced("color").only("tables"),
       jobs: []),
-    PlannerCase("--only runs exactly the stage", .only("color"), jobs: ["color run parameters"]) {
+    PlannerCase(
+      "--only runs the stage, and tables that are there and name its files", .only("color"),
+      jobs: ["color run parameters", "tables run input-rebuilt"]
+    ) {
       try $0.set("color.every=2")
       $0.change("frames")
     },
     PlannerCase(
+      "--only runs exactly the stage where no tables are there", .only("color"),
+      jobs: ["color run parameters"]
+    ) {
+      try $0.set("color.every=2")
+      $0.facts["tables"]?.published = nil
+    },
+    PlannerCase("--only leaves tables alone whose files stay", .only("color"), jobs: []) {
+      $0.change("frames")
+    },
+    PlannerCase(
+      "--only of a stage whose pictures are to be removed", .only("color"),
+      jobs: ["color not-applicable", "tables run input-rebuilt"]
+    ) { $0.facts["color"]?.applicability = .notApplicable("no color here") },
+    PlannerCase(
       "--only includes the inner steps of the stage", .only("depth"),
-      jobs: ["frames run input-changed", "depth run input-rebuilt"]
+      jobs: ["frames run input-changed", "depth run input-rebuilt", "tables run input-rebuilt"]
     ) { $0.change("frames") },
     PlannerCase(
       "--only with an input that is not up to date is blocked", .only("aligned"),
@@ -206,7 +223,9 @@ struct PlannerTests {
     },
     PlannerCase(
       "also under --only of the reader", .only("aligned"),
-      jobs: ["frames run outputs-missing", "aligned run outputs-missing"]
+      jobs: [
+        "frames run outputs-missing", "aligned run outputs-missing", "tables run input-rebuilt",
+      ]
     ) {
       $0.state("frames", .removed)
       $0.state("aligned", .missing(["x"]))

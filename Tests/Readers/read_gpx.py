@@ -33,7 +33,7 @@ def check_more(reading, folder, tables, room, checker):
     ]
     places.check_frames(found, tables, checker)
     for point, frame in zip(gpx.waypoints, tables.exported):
-        checker.that(point.name == f"{frame:06}.png", f"frame {frame}: name {point.name}")
+        checker.that(point.name == f"{frame:06}", f"frame {frame}: name {point.name}")
     points = [p for t in gpx.tracks for s in t.segments for p in s.points]
     places.check_track([(p.latitude, p.longitude) for p in points], tables, checker)
     times = [p.time for p in points]
@@ -92,7 +92,7 @@ MISTAKES = {
     ),
     "accuracy of 0 for unknown": _edit(r"(:accuracy_horizontal>)[\d.]+", r"\g<1>0"),
     "extensions before the name": _edit(
-        r"(?s)(<name>\d{6}\.png</name>)(\s*)(<extensions>.*?</extensions>)", r"\3\2\1"
+        r"(?s)(<name>\d{6}</name>)(\s*)(<extensions>.*?</extensions>)", r"\3\2\1"
     ),
     "title that is not escaped": _edit(r"<name>(\D[^<]*)</name>", r"<name>a < b & c</name>"),
     "raw points instead of knots": _edit(r"(?s)(<trkpt .*?</trkpt>)", r"\1\1\1\1"),

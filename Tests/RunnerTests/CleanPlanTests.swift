@@ -1,6 +1,7 @@
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner

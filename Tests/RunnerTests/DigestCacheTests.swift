@@ -2,6 +2,7 @@ import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -13,7 +14,7 @@ import Testing
 @Suite("The cache of input digests")
 struct DigestCacheTests {
   /// A file whose last change is `seconds` ago.
-  static func file(_ folder: TestFolder, _ text: String, secondsAgo: Int) throws -> FilePath {
+  static func file(_ folder: TemporaryFolder, _ text: String, secondsAgo: Int) throws -> FilePath {
     let path = folder.path.appending("file")
     try Text.write(text, to: path)
     var now = timespec()
@@ -35,7 +36,7 @@ struct DigestCacheTests {
 
   @Test("A file is read once, and again when size, any time or the file itself changes")
   func once() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let cache = folder.path.appending("notes/digests.json")
     try FileSystem.makeFolder(cache.removingLastComponent())
     let path = try Self.file(folder, "one", secondsAgo: 100)
@@ -62,7 +63,7 @@ struct DigestCacheTests {
 
   @Test("What an earlier build remembered on another device is believed")
   func anotherDevice() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let cache = folder.path.appending("notes/digests.json")
     try FileSystem.makeFolder(cache.removingLastComponent())
     let path = try Self.file(folder, "one", secondsAgo: 100)
@@ -81,7 +82,7 @@ struct DigestCacheTests {
 
   @Test("A file that is gone is forgotten")
   func gone() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: 100)
     let other = folder.path.appending("other")
@@ -101,7 +102,7 @@ struct DigestCacheTests {
   @Test(
     "A file that has only just changed is not remembered beyond the run", arguments: [0, -3600])
   func fresh(secondsAgo: Int) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: secondsAgo)
     let first = DigestCache(cache)
@@ -112,7 +113,7 @@ struct DigestCacheTests {
 
   @Test("A damaged cache is an empty one; one that cannot be written does no harm")
   func damaged() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: 100)
     for text in ["", "{", "[]", #"{"x":1}"#] {

@@ -4,6 +4,7 @@ import Pipeline
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner

@@ -2,6 +2,7 @@ import Captures
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner

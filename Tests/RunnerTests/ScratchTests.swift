@@ -3,6 +3,7 @@ import Pipeline
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner

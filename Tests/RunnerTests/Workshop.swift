@@ -5,6 +5,7 @@ import Runner
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 
 /// Captures, an output folder and runs over them.
 final class Workshop {
@@ -23,7 +24,7 @@ final class Workshop {
     """
   }
 
-  let folder: TestFolder
+  let folder: TemporaryFolder
   var pipeline: PipelineDefinition
   var output: FilePath
   private var runs = 0
@@ -32,7 +33,7 @@ final class Workshop {
 
   /// With one capture, `scan`.
   init(_ pipeline: String = usual) throws {
-    folder = try TestFolder()
+    folder = try TemporaryFolder(isInMemory: true)
     output = folder.path.appending("out")
     self.pipeline = try PipelineReader.read(pipeline, file: "toy.yaml", registry: .toys)
     try add("scan")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Digests")
@@ -18,7 +19,7 @@ struct DigestTests {
   func vectors(text: String, hex: String) throws {
     #expect(Digest(of: text).hex == hex)
     #expect(Digest(of: Array(text.utf8)).hex == hex)
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     #expect(try Digest(ofFileAt: try folder.write(Array(text.utf8), to: "f")).hex == hex)
   }
 
@@ -31,14 +32,14 @@ struct DigestTests {
       hasher.update(letters[start..<min(start + 777, letters.count)])
     }
     #expect(hasher.finish().hex == hex)
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let file = try folder.write(letters + letters, to: "f")
     #expect(try Digest(ofFileAt: file) == Digest(of: letters + letters))
   }
 
   @Test("What is no readable file says so")
   func errors() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let absent = #expect(throws: FileError.self) {
       try Digest(ofFileAt: folder.path.appending("absent"))
     }

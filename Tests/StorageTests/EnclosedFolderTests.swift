@@ -1,5 +1,6 @@
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -7,11 +8,11 @@ import Testing
 #endif
 
 @Suite("Folders that nothing leads out of") struct EnclosedFolderTests {
-  private let scratch: TestFolder
+  private let scratch: TemporaryFolder
   private var inside: FilePath { scratch.path.appending("inside") }
 
   init() throws {
-    scratch = try TestFolder()
+    scratch = try TemporaryFolder()
     for folder in ["inside/deep/deeper", "beside", "inside-too"] {
       try FileSystem.makeFolder(scratch.path.pushing(FilePath(folder)))
     }

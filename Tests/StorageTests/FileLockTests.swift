@@ -8,7 +8,7 @@ import Testing
 struct FileLockTests {
   @Test("The second one is told who holds it, and gets it once it is free")
   func twoHolders() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("notes/lock")
     var first = try FileLock(at: path, holder: "run one") { _ in false }
     #expect(first != nil)
@@ -28,7 +28,7 @@ struct FileLockTests {
 
   @Test("Who waits is asked again and again, and goes on when the lock is given back")
   func waiting() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("lock")
     var first = try FileLock(at: path, holder: "one") { _ in false }
     #expect(first != nil)
@@ -45,7 +45,7 @@ struct FileLockTests {
 
   @Test("A lock file that is removed and made anew is noticed")
   func removed() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("lock")
     let first = try FileLock(at: path, holder: "one") { _ in false }
     try FileSystem.remove(path)
@@ -57,21 +57,21 @@ struct FileLockTests {
 
   @Test("Another process is kept out, and a killed one holds nothing")
   func processes() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("lock")
     let mine = try FileLock(at: path, holder: "me") { _ in false }
     #expect(mine != nil)
-    let refused = try ChildProcess("flock", ["-n", path.string, "true"])
-    #expect(try refused.wait() == 1)
+    let refused = try Running("/usr/bin/env", ["flock", "-n", path.string, "true"])
+    #expect(try refused.finish().status == 1)
 
     let other = folder.path.appending("other")
-    let child = try ChildProcess(
-      "flock", ["-o", other.string, "sh", "-c", "echo > '\(folder.path)/started'; exec sleep 600"])
+    let script = "echo > '\(folder.path)/started'; exec sleep 600"
+    let child = try Running("/usr/bin/env", ["flock", "-o", other.string, "sh", "-c", script])
     Waiting.until("the other's lock") { FileSystem.exists(folder.path.appending("started")) }
     #expect(try FileLock(at: other, holder: "me") { _ in false } == nil)
-    child.kill()
+    try child.kill()
     let now = try FileLock(at: other, holder: "me") { _ in
-      ChildProcess.pause()
+      Waiting.pause()
       return true
     }
     #expect(now != nil)
@@ -81,7 +81,7 @@ struct FileLockTests {
     "Where the file system has no locks everybody gets it, and nobody seems to hold it",
     arguments: [Errno.noFunction, .noLocks, .notSupportedOnSocket])
   func withoutLocks(answer: Errno) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("lock")
     try FileLock.$answer.withValue(answer) {
       let first = try #require(try FileLock(at: path, holder: "one") { _ in false })

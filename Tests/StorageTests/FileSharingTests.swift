@@ -1,6 +1,7 @@
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -11,13 +12,13 @@ import Testing
 struct FileSharingTests {
   /// An artifact with one file, a staging folder beside it, and the file's entry.
   private struct Scene {
-    let folder: TestFolder
+    let folder: TemporaryFolder
     let source: FilePath
     let staging: StagingFolder
     let entry: OutputEntry
 
     init(_ bytes: [UInt8] = [1, 2, 3]) throws {
-      folder = try TestFolder()
+      folder = try TemporaryFolder()
       source = try folder.write(bytes, to: "000001.png")
       staging = try StagingFolder(at: folder.path.appending("staging/export"))
       entry = OutputEntry(

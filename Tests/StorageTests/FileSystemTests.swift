@@ -1,13 +1,14 @@
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("File system steps")
 struct FileSystemTests {
   @Test("Removing never follows a link")
   func remove() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     try FileSystem.makeFolder(folder.path.appending("keep"))
     try FileSystem.makeFolder(folder.path.appending("go/deep/er"))
     try folder.write([1], to: "keep/file")
@@ -24,7 +25,7 @@ struct FileSystemTests {
 
   @Test("A folder is made with all above it, through links too; a file in the way is an error")
   func makeFolder() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     try FileSystem.makeFolder(folder.path.appending("a/b/c"))
     try FileSystem.makeFolder(folder.path.appending("a/b/c"))
     try folder.link("link", to: "a")
@@ -37,7 +38,7 @@ struct FileSystemTests {
 
   @Test("Exchanging swaps two paths, also a folder with a link")
   func exchange() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     try FileSystem.makeFolder(folder.path.appending("a"))
     try folder.write([1], to: "a/one")
     try folder.link("b", to: "elsewhere")
@@ -54,7 +55,7 @@ struct FileSystemTests {
 
   @Test("A rename to a name that is taken is refused, not carried out")
   func renameNew() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     try folder.write([1], to: "a")
     try folder.write([2], to: "b")
     #expect(throws: FileError.self) {
@@ -67,7 +68,7 @@ struct FileSystemTests {
 
   @Test("A file is replaced in one step; nothing is left beside it, also after a failure")
   func replace() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("file")
     try OutputFile.replace(path, with: [1, 2, 3])
     try OutputFile.replace(path, with: [4])
@@ -81,7 +82,7 @@ struct FileSystemTests {
 
   @Test("Writing cuts what was there")
   func write() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = try folder.write([1, 2, 3, 4], to: "file")
     try OutputFile.write([9], to: path, durably: true)
     #expect(try folder.bytes(of: "file") == [9])
@@ -93,17 +94,18 @@ struct FileSystemTests {
 
   @Test("Flushing and free space work on a folder that is there")
   func flush() throws {
-    let folder = try TestFolder()
-    try FileSystem.syncFolder(folder.path)
+    let folder = try TemporaryFolder()
     try FileSystem.syncFileSystem(of: folder.path)
-    #expect(throws: FileError.self) { try FileSystem.syncFolder(folder.path.appending("absent")) }
+    #expect(throws: FileError.self) {
+      try FileSystem.syncFileSystem(of: folder.path.appending("absent"))
+    }
     #expect((FileSystem.freeBytes(at: folder.path) ?? 0) > 0)
     #expect(FileSystem.freeBytes(at: folder.path.appending("absent")) == nil)
   }
 
   @Test("Identity tells files apart and shows a change of size; folders have none")
   func identity() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = try folder.write([1], to: "a")
     let before = try FileIdentity(of: path)
     #expect(try FileIdentity(of: path) == before)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Frame stores")
@@ -13,7 +14,7 @@ struct FrameStoreTests {
   static func pixels(_ frame: Int) -> [UInt16] { (0..<6).map { UInt16(frame * 1000 + $0) } }
 
   /// Writes the store as a stage does.
-  static func write(_ folder: TestFolder, _ store: FrameStore = store) throws -> FilePath {
+  static func write(_ folder: TemporaryFolder, _ store: FrameStore = store) throws -> FilePath {
     let staging = try StagingFolder(at: folder.path.appending("store"))
     for chunk in 0..<store.chunkCount {
       let elements = store.frames(inChunk: chunk).flatMap {
@@ -27,7 +28,7 @@ struct FrameStoreTests {
 
   @Test("Frames come back as they were written, in any order; holes are known")
   func roundTrip() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let reader = try FrameStoreReader(try Self.write(folder))
     #expect(reader.store == Self.store)
     #expect((-1...5).filter(reader.hasPicture) == [0, 2, 3])
@@ -41,7 +42,7 @@ struct FrameStoreTests {
 
   @Test("A store of some frames has places for these alone")
   func someFrames() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     var store = Self.store
     store.frameCount = 9
     store.frames = [1, 4, 8]
@@ -79,7 +80,7 @@ struct FrameStoreTests {
 
   @Test("A store without frames is read, and has none")
   func empty() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     var store = Self.store
     store.frameCount = 0
     store.holes = []
@@ -98,7 +99,7 @@ struct FrameStoreTests {
       { $0.framesPerChunk = 3 }, { $0.frameCount = Int(Int32.max) },
     ] as [@Sendable (inout FrameStore) -> Void])
   func impossible(change: @Sendable (inout FrameStore) -> Void) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = try Self.write(folder)
     var store = Self.store
     change(&store)
@@ -109,7 +110,7 @@ struct FrameStoreTests {
 
   @Test("A header cut at any byte, a chunk cut, longer or absent is refused")
   func damaged() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = try Self.write(folder)
     let header = try folder.bytes(of: "store/store.json")
     for count in 0..<header.count {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -10,8 +11,8 @@ import Testing
 @Suite("Folders held by descriptor")
 struct HeldFolderTests {
   /// A folder `held` beside `outside`, which holds a file of somebody else.
-  static func scene() throws -> (TestFolder, HeldFolder) {
-    let folder = try TestFolder()
+  static func scene() throws -> (TemporaryFolder, HeldFolder) {
+    let folder = try TemporaryFolder()
     try FileSystem.makeFolder(folder.path.appending("outside"))
     try folder.write([7], to: "outside/file")
     return (folder, try HeldFolder.making(following: folder.path.appending("held")))

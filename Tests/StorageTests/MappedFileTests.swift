@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -12,7 +13,7 @@ struct MappedFileTests {
   @Test(
     "All bytes are there, ranges are cut to the file", arguments: [0, 1, 4095, 4096, 4097, 200_000])
   func bytes(count: Int) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let file = try MappedFile(try folder.write(content, to: "f"))
     #expect(file.count == count)
@@ -33,7 +34,7 @@ struct MappedFileTests {
 
   @Test("A file that is replaced while it is mapped keeps its bytes and another identity")
   func replaced() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let path = try folder.write([1, 2, 3], to: "f")
     let file = try MappedFile(path)
     try OutputFile.replace(path, with: [9])
@@ -43,7 +44,7 @@ struct MappedFileTests {
 
   @Test("What is no regular file is refused at once, with the path")
   func refused() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let pipe = folder.path.appending("pipe")
     #expect(mkfifo(pipe.string, 0o600) == 0)
     try folder.link("loop", to: "loop")

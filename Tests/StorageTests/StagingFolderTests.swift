@@ -2,17 +2,18 @@ import FoundationEssentials
 import Storage
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Staging folders")
 struct StagingFolderTests {
-  static func staging(_ folder: TestFolder) throws -> StagingFolder {
+  static func staging(_ folder: TemporaryFolder) throws -> StagingFolder {
     try StagingFolder(at: folder.path.appending("staging/stage.run"))
   }
 
   @Test("What is written is listed with length and digest, sorted by path")
   func listed() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     try staging.write([3, 4], as: "b/c/d.bin")
     try staging.write([], as: "a.bin")
@@ -36,7 +37,7 @@ struct StagingFolderTests {
 
   @Test("It starts empty, whatever an earlier attempt left")
   func empty() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     try Self.staging(folder).write([1], as: "old/file")
     let staging = try Self.staging(folder)
     #expect(staging.outputs.isEmpty)
@@ -50,7 +51,7 @@ struct StagingFolderTests {
       "//artifact.json",
     ])
   func refused(name: String) throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     #expect(throws: FileError.self) { try staging.write([1], as: name) }
     #expect(throws: FileError.self) { try staging.create(name) }
@@ -62,7 +63,7 @@ struct StagingFolderTests {
 
   @Test("artifact.json is anybody's name in a folder below")
   func reserved() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     try staging.write([1], as: "inner/artifact.json")
     #expect(staging.outputs.map(\.path) == ["inner/artifact.json"])
@@ -70,7 +71,7 @@ struct StagingFolderTests {
 
   @Test("A name is used once, in any spelling")
   func twice() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     try staging.write([1], as: "a/b")
     let error = #expect(throws: FileError.self) { try staging.write([2], as: "a//b") }
@@ -80,7 +81,7 @@ struct StagingFolderTests {
 
   @Test("Files of others are taken over with their digest; links are not")
   func adopt() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     try folder.write([7], to: "outside")
     try folder.write([1, 2], to: "staging/stage.run/made")
@@ -98,7 +99,7 @@ struct StagingFolderTests {
 
   @Test("Many threads write at the same time; the digest is that of one thread")
   func concurrent() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     let failures = Mutex(0)
     DispatchLoop.run(64) { index in
@@ -123,7 +124,7 @@ struct StagingFolderTests {
 
   @Test("A full disk is told as such, with the remedy")
   func full() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder()
     let staging = try Self.staging(folder)
     StorageFaults.set(below: staging.path) { step, _ in step == .write ? .noSpace : nil }
     defer { StorageFaults.set(below: staging.path, nil) }

@@ -10,6 +10,7 @@ public enum Browser {
 
   /// What the script needs and does not find; empty: nothing. Printed once.
   public static let absence: String = {
+    if ForeignPrograms.areLeftOut { return ForeignPrograms.absence }
     var missing = ["chromium", "chromedriver"].filter { program in
       !["/usr/bin", "/usr/local/bin"].contains {
         FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
@@ -39,18 +40,8 @@ public enum Browser {
   }
 
   private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: words[0])
-    process.arguments = Array(words.dropFirst())
-    let folder = try TemporaryFolder()
-    let file = folder.path.appending("output").string
-    _ = FileManager.default.createFile(atPath: file, contents: nil)
-    let handle = try FileHandle(forWritingTo: URL(filePath: file))
-    process.standardOutput = handle
-    process.standardError = handle
-    try process.run()
-    try handle.close()
-    process.waitForEnd()
-    return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
+    let result = try Running(FilePath(words[0]), Array(words.dropFirst()), mergesErrors: true)
+      .finish()
+    return (result.status, result.output)
   }
 }

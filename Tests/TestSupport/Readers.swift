@@ -10,6 +10,7 @@ public enum Readers {
 
   /// What is missing; empty: nothing. Printed once.
   public static let absence: String = {
+    if ForeignPrograms.areLeftOut { return ForeignPrograms.absence }
     guard FileManager.default.isExecutableFile(atPath: python),
       (try? run([python, "-c", "import numpy, cv2"]))?.status == 0
     else {
@@ -42,21 +43,11 @@ public enum Readers {
   }
 
   private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: words[0])
-    process.arguments = Array(words.dropFirst())
     var environment = ProcessInfo.processInfo.environment
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    process.environment = environment
-    let place = try TemporaryFolder()
-    let file = place.path.appending("output").string
-    _ = FileManager.default.createFile(atPath: file, contents: nil)
-    let handle = try FileHandle(forWritingTo: URL(filePath: file))
-    process.standardOutput = handle
-    process.standardError = handle
-    try process.run()
-    try handle.close()
-    process.waitForEnd()
-    return (process.terminationStatus, try String(contentsOfFile: file, encoding: .utf8))
+    let result = try Running(
+      FilePath(words[0]), Array(words.dropFirst()), environment: environment, mergesErrors: true
+    ).finish()
+    return (result.status, result.output)
   }
 }

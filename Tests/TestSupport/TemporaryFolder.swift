@@ -2,17 +2,58 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
-/// A folder that goes with the test.
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A folder of one test, removed with this value, and in any case when the process of the tests ends.
 public final class TemporaryFolder: Sendable {
   public let path: FilePath
 
-  public init() throws {
-    let name = "scanmill-test-\(UUID().uuidString)"
-    path = FilePath(FileManager.default.temporaryDirectory.path).appending(name)
+  /// - Parameter isInMemory: in memory where there is such a place: publications flush the whole file system, and on a
+  ///   disk that others write to that takes its time.
+  public init(isInMemory: Bool = false) throws {
+    path = (isInMemory ? Self.memory ?? Self.disk : Self.disk).appending(UUID().uuidString)
     try FileSystem.makeFolder(path)
   }
 
   deinit {
     try? FileSystem.remove(path)
+  }
+
+  /// One for what is made once for all tests of the process and never changed.
+  public static func ofThisProcess() throws -> FilePath { try shared.get().path }
+
+  private static let shared = Result { try TemporaryFolder() }
+
+  /// What holds all of a process.
+  private static let name = "scanmill-test-\(getpid())"
+  private static let disk: FilePath = {
+    atexit {
+      for folder in [TemporaryFolder.disk, TemporaryFolder.memory] {
+        if let folder { try? FileSystem.remove(folder) }
+      }
+    }
+    return FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
+      .appending(name)
+  }()
+  private static let memory =
+    FileManager.default.isWritableFile(atPath: "/dev/shm")
+    ? FilePath("/dev/shm").appending(name) : nil
+
+  @discardableResult
+  public func write(_ bytes: [UInt8], to name: String) throws -> FilePath {
+    let file = path.appending(name)
+    try Data(bytes).write(to: URL(filePath: file.string))
+    return file
+  }
+
+  public func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: path.appending(name).string, withDestinationPath: target)
+  }
+
+  public func bytes(of name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: path.appending(name).string)))
   }
 }

@@ -27,10 +27,13 @@ public enum Waiting {
           sourceLocation: location)
         return false
       }
-      usleep(10_000)
+      pause()
     }
     return true
   }
+
+  /// Lets others go on, for as long as nobody notices.
+  public static func pause() { usleep(10_000) }
 }
 
 extension Process {

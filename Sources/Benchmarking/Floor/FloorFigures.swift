@@ -76,12 +76,18 @@ public struct FloorStage: Hashable, Sendable, Codable {
     ((convert ?? decode).map { value($0.cpuSeconds) } ?? 0) + value(copy.cpuSeconds)
   }
 
-  /// Of the fastest run of each, which other work on the machine disturbed least: for comparisons with
-  /// another report.
-  var leastAboveFloorMillisecondsPerMegapixel: Double? {
-    guard megapixels > 0 else { return nil }
-    let floor = Self.floor(decode, convert, copy) { $0.minimum }
-    return 1000 * (ours.cpuSeconds.minimum - floor) / megapixels
+  /// `aboveFloorMillisecondsPerMegapixel` of each round by itself, whose runs followed one another; empty without
+  /// pixels.
+  var aboveFloorMillisecondsPerMegapixelOfRounds: [Double] {
+    guard megapixels > 0 else { return [] }
+    let read = (convert ?? decode)?.cpuSeconds.samples
+    return ours.cpuSeconds.samples.indices.compactMap { round in
+      guard copy.cpuSeconds.samples.indices.contains(round),
+        read?.indices.contains(round) ?? true
+      else { return nil }
+      let floor = (read?[round] ?? 0) + copy.cpuSeconds.samples[round]
+      return 1000 * (ours.cpuSeconds.samples[round] - floor) / megapixels
+    }
   }
 }
 

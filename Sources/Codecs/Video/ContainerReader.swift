@@ -57,12 +57,6 @@ final class ContainerReader {
     avio_context_free(&context)
   }
 
-  /// A bare stream, whose packets must be found by parsing.
-  var isBareStream: Bool {
-    guard let name = format?.pointee.iformat?.pointee.name else { return false }
-    return ["h264", "hevc", "obu", "m4v"].contains(String(cString: name))
-  }
-
   /// The positions of all video tracks; covers and thumbnails do not count.
   var videoTracks: [Int] {
     (0..<streamCount).filter { number in

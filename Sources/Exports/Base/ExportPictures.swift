@@ -13,8 +13,8 @@ package struct ExportPictures: Sendable {
   package let record: ArtifactRecord
   private let folder: HeldFolder
   private let path: FilePath
-  /// Position in the record's outputs, by frame.
-  private let entries: [Int: Int]
+  /// By frame.
+  private let entries: [Int: OutputEntry]
   /// Which frames were wanted of the stage, or of the one whose pictures it made anew.
   private let selection: FrameSelection
 
@@ -23,14 +23,7 @@ package struct ExportPictures: Sendable {
     record = input.record
     path = input.folder
     folder = try HeldFolder.following(input.folder)
-    var entries: [Int: Int] = [:]
-    for (index, output) in input.record.outputs.enumerated() {
-      guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),
-        let frame = FrameFileName.frame(output.path)
-      else { continue }
-      entries[frame] = index
-    }
-    self.entries = entries
+    entries = FrameFileName.pictures(in: input.record)
     selection = Self.selection(input.record)
   }
 
@@ -75,7 +68,7 @@ package struct ExportPictures: Sendable {
   package var isEmpty: Bool { entries.isEmpty }
 
   /// Name, size and digest of a frame's file.
-  package func entry(_ frame: Int) -> OutputEntry? { entries[frame].map { record.outputs[$0] } }
+  package func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
 
   /// Where a frame's file lies.
   package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }

@@ -209,8 +209,8 @@ extension ExportPictures {
   /// Cost: reading every file.
   fileprivate func framesOfOtherSize(width: Int, height: Int) throws -> Set<Int> {
     var frames: Set<Int> = []
-    for output in record.outputs {
-      guard let frame = FrameFileName.frame(output.path), let file = file(frame) else { continue }
+    for frame in self.frames {
+      guard let file = file(frame) else { continue }
       let head = try StillImage.head(file)
       if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
     }

@@ -7,7 +7,7 @@ import Storage
 /// A GPX 1.1 track, and a way point per frame.
 public enum ExportGPX: GeoExport {
   public static let name = "export-gpx"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
   public static let parameters = ExportParameters.selection
@@ -47,7 +47,8 @@ public enum ExportGPX: GeoExport {
       "Track in GPX 1.1",
       contents: [
         "track.gpx holds the track and, as way points named "
-          + (source.hasPictures ? "like the pictures in color/" : "by their numbers")
+          + (source.hasPictures
+            ? "like the pictures in color/ without their endings" : "by their numbers")
           + ", the places of the frames."
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)

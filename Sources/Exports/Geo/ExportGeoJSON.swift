@@ -9,7 +9,7 @@ import Storage
 /// A GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before latitude.**
 public enum ExportGeoJSON: GeoExport {
   public static let name = "export-geojson"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
   public static let parameters = ExportParameters.selection

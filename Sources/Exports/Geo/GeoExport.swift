@@ -52,8 +52,8 @@ struct FramePosition: Sendable {
   var timestamp: Timestamp?
   var point: TrackPoint
   var source: GeoSample.Source
-  /// The picture in `color/`.
-  var name: String { FrameFileName.name(frame) }
+  /// Of the frame, not of a file: such an export has no pictures, and those in `color/` may be PNG, JPEG, or none.
+  var name: String { FrameFileName.stem(frame) }
 }
 
 /// Positions of a capture as all three formats write them.

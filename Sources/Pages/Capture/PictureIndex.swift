@@ -21,12 +21,9 @@ struct PictureIndex: Sendable {
   /// `nil` where the artifact is absent or holds no pictures.
   init?(_ stage: PublishedStages.Stage?, _ layout: OutputLayout) {
     guard let stage, let record = stage.record, !stage.isRemoved else { return nil }
-    entries = record.outputs.compactMap { output in
-      guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),
-        let dot = output.path.firstIndex(of: "."), let frame = Int(output.path[..<dot]), frame >= 0
-      else { return nil }
-      return Entry(frame: frame, path: output.path, bytes: output.bytes)
-    }.sorted { $0.frame < $1.frame }
+    entries = FrameFileName.pictures(in: record)
+      .map { Entry(frame: $0.key, path: $0.value.path, bytes: $0.value.bytes) }
+      .sorted { $0.frame < $1.frame }
     if entries.isEmpty { return nil }
     self.stage = stage.name
     folder = layout.artifact(stage.name)

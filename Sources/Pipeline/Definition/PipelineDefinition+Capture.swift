@@ -2,7 +2,7 @@ import Captures
 
 extension PipelineDefinition {
   /// The pipeline without the connections that stages have no use for in this capture, all of those of a
-  /// stage that does not apply to it, and without pictures that are made for others only and that nobody
+  /// stage that does not apply to it, those through which files would be named that are removed after use, and without pictures that are made for others only and that nobody
   /// reads then; with steps of their own for exports of some frames (`withSubsets`).
   ///
   /// - Parameters:
@@ -24,8 +24,9 @@ extension PipelineDefinition {
         result.stages[index].inputs.removeAll()
         continue
       }
-      result.stages[index].inputs.removeAll {
-        !stage.kind.connects($0.port, stage.parameters, capture)
+      result.stages[index].inputs.removeAll { input in
+        !stage.kind.connects(input.port, stage.parameters, capture)
+          || stage.kind.namesFilesOfInputs && self[input.stage]?.keep == false
       }
     }
     return result

@@ -106,7 +106,8 @@ public struct Planner: Sendable {
     self.parameters = parameters
   }
 
-  /// One job per selected stage, in pipeline order, and per removed intermediate that a job needs.
+  /// One job per selected stage, in pipeline order, per removed intermediate that a job needs, and per published
+  /// artifact that names files of one that is made again: it would name files that are not there.
   ///
   /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`; when its turn comes it
   /// is compared again and does nothing if the rebuilt input is the same as before.
@@ -128,8 +129,25 @@ public struct Planner: Sendable {
         jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
       }
     }
+    for stage in pipeline.stages where mustFollow(stage, jobs, facts) {
+      needed.insert(stage.name)
+    }
     return pipeline.stages.compactMap { stage in
       selected.contains(stage.name) || needed.contains(stage.name) ? jobs[stage.name] : nil
+    }
+  }
+
+  /// Whether a stage that is not selected is published and names files that a selected one replaces or removes.
+  private func mustFollow(
+    _ stage: StageDefinition, _ jobs: [String: PlannedJob], _ facts: [String: StageFacts]
+  ) -> Bool {
+    guard stage.kind.namesFilesOfInputs, !selected.contains(stage.name),
+      jobs[stage.name]?.action == .run, facts[stage.name]?.published != nil
+    else { return false }
+    return stage.inputs.contains { input in
+      guard selected.contains(input.stage), let job = jobs[input.stage] else { return false }
+      return job.action == .run
+        || job.action == .notApplicable && facts[input.stage]?.published != nil
     }
   }
 

@@ -17,6 +17,9 @@ public protocol Stage: Sendable {
   /// Whether, besides `ports`, any artifact may be connected: at a port that the pipeline names, or that
   /// has the name of the stage it comes from.
   static var takesAnyArtifact: Bool { get }
+  /// Whether its artifact names files of the artifacts at its ports. Such an artifact is made again whenever one of
+  /// those is, also where a run is limited to other stages, and is given no input that is removed after use.
+  static var namesFilesOfInputs: Bool { get }
 
   /// What kind of artifact it publishes, for matching the ports of other stages.
   static func content(_ parameters: ParameterValues) -> ArtifactContent
@@ -72,6 +75,7 @@ extension Stage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { [:] }
   public static var takesAnyArtifact: Bool { false }
+  public static var namesFilesOfInputs: Bool { false }
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool { true }

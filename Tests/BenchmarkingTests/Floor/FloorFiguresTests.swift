@@ -25,7 +25,7 @@ import Testing
     #expect(color.busyCores == 1.5)
     #expect(color.ours.userSeconds.median == 4.5)
     #expect(color.ours.systemSeconds.median == 1.5)
-    #expect(color.leastAboveFloorMillisecondsPerMegapixel == 5)
+    #expect(color.aboveFloorMillisecondsPerMegapixelOfRounds == [5, 10, 20])
   }
 
   @Test("Where nothing is converted, decoding counts")

@@ -1,15 +1,12 @@
 import FoundationEssentials
 import SystemPackage
+import TestSupport
 
 /// Files for the length of a test.
 enum CalibrationScratch {
   static func withFolder<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
-    let folder = FilePath(FileManager.default.temporaryDirectory.path)
-      .appending("calibration-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      atPath: folder.string, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder.string) }
-    return try body(folder)
+    let folder = try TemporaryFolder()
+    return try body(folder.path)
   }
 
   static func withFile<Result>(bytes: Data, _ body: (FilePath) throws -> Result) throws -> Result {

@@ -95,9 +95,9 @@ struct CSVScannerTests {
 
   @Test("A file is read like text at hand; a folder and a missing file are refused")
   func files() throws {
-    let folder = FilePath(FileManager.default.temporaryDirectory.path)
-    let path = folder.appending("scanner-\(UInt64.random(in: 0 ... .max)).csv")
-    defer { try? FileManager.default.removeItem(atPath: path.string) }
+    let place = try TemporaryFolder()
+    let folder = place.path
+    let path = folder.appending("scanner.csv")
     let text = (0..<5_000).map { "\($0),\(Double($0) / 7)\n" }.joined()
     try Data((text + "\0\0").utf8).write(to: URL(filePath: path.string))
     var scanner = try CSVScanner(path, pieceBytes: 1 << 12)

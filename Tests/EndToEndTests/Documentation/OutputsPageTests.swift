@@ -86,7 +86,7 @@ struct OutputsPageTests {
       ("vi-slam", "v1"), ("vi-slam", "android"), ("strabo", "v1"),
     ] {
       let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", family, "--generation", generation, "--output", input, "--frames", "6",
         "--seed", "3", "--width", size[0], "--height", size[1], "--id", "\(family)-\(generation)",
         "--truth-pictures", "0",

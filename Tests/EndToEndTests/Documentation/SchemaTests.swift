@@ -18,7 +18,7 @@ struct SchemaTests {
     let input = folder.path.appending("in").string
     for family in Self.families {
       let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", family, "--output", input, "--frames", "6", "--seed", "3", "--width", size[0],
         "--height", size[1], "--id", family, "--truth-pictures", "0",
       ])
@@ -135,7 +135,7 @@ struct SchemaTests {
   func calibration() throws {
     let scene = try Scene("a", frames: 2)
     let strabo = scene.input.appending("s")
-    let made = try Program.run([
+    let made = try Program.runOnce([
       "synthesize", "strabo", "--output", scene.input.string, "--frames", "3", "--id", "s",
     ])
     try #require(made.status == 0)

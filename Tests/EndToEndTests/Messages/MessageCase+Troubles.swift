@@ -145,8 +145,9 @@ extension MessageCase {
       try place.pipeline("  mine: {uses: command, with: {command: [no-such-program]}}")
       return try place.run("--pipeline p.yaml")
     },
-    MessageCase("machine: …no space left…", 73, "free some space") { place in
-      guard DiskTests.canMount else { return nil }
+    MessageCase(
+      "machine: …no space left…", 73, "free some space", if: { DiskTests.canMount }
+    ) { place in
       let output = place.path.appending("out")
       try FileSystem.makeFolder(output)
       return try DiskTests.isolated(
@@ -166,9 +167,10 @@ extension MessageCase {
         ["run", "in/a", "-o", "out", "--executor", "slurm"], in: place.path,
         environment: environment)
     },
-    MessageCase("error: the batch system does not answer …", 75, "run the same command again") {
-      place in
-      guard PythonScript.isPresent else { return nil }
+    MessageCase(
+      "error: the batch system does not answer …", 75, "run the same command again",
+      if: { PythonScript.isPresent }
+    ) { place in
       try place.write(
         "schema: 1\nexecutor: slurm\nslurm: {memory: 2GB, time: 10m, patience: 1s}\n", "lab.yaml")
       let slurm = try FakeSlurm(#"{"down": {"seconds": 0.1}}"#)

@@ -8,14 +8,18 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
   var status: Int32
   /// What names the remedy, word for word.
   var remedy: String
-  /// Does it, in a place of its own; `nil`: this machine cannot (a reason has been printed).
-  var make: @Sendable (MessagePlace) throws -> Program.Result?
+  /// Whether this machine can do it; if not, a reason has been printed.
+  var isPossible: @Sendable () -> Bool
+  /// Does it, in a place of its own.
+  var make: @Sendable (MessagePlace) throws -> Program.Result
 
   init(
     _ shows: String, _ status: Int32, _ remedy: String,
-    make: @escaping @Sendable (MessagePlace) throws -> Program.Result?
+    if isPossible: @escaping @Sendable () -> Bool = { true },
+    make: @escaping @Sendable (MessagePlace) throws -> Program.Result
   ) {
-    (self.shows, self.status, self.remedy, self.make) = (shows, status, remedy, make)
+    (self.shows, self.status, self.remedy) = (shows, status, remedy)
+    (self.isPossible, self.make) = (isPossible, make)
   }
 
   /// A command line, words between blanks.

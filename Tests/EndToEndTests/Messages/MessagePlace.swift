@@ -12,23 +12,22 @@ struct MessagePlace {
   var path: FilePath { folder.path }
 
   /// Made once, copied for each case.
-  private static let model: TemporaryFolder? = {
-    do {
-      let folder = try TemporaryFolder()
-      let made = try Program.run(
-        [
-          "synthesize", "scannet", "--output", "in", "--frames", "3", "--seed", "3", "--width",
-          "324", "--height", "242", "--id", "a",
-        ], in: folder.path)
-      let run = try Program.run(["run", "in/a", "-o", "done", "--until", "imu"], in: folder.path)
-      guard made.status == 0, run.status == 0 else { return nil }
-      return folder
-    } catch { return nil }
-  }()
+  private static let model = Result {
+    let folder = try TemporaryFolder()
+    let made = try Program.run(
+      [
+        "synthesize", "scannet", "--output", "in", "--frames", "3", "--seed", "3", "--width",
+        "324", "--height", "242", "--id", "a",
+      ], in: folder.path)
+    try #require(made.status == 0, "\(made.errors)")
+    let run = try Program.run(["run", "in/a", "-o", "done", "--until", "imu"], in: folder.path)
+    try #require(run.status == 0, "\(run.errors)")
+    return folder
+  }
 
   init() throws {
     folder = try TemporaryFolder()
-    let model = try #require(Self.model).path
+    let model = try Self.model.get().path
     for name in ["in", "done"] {
       try FileManager.default.copyItem(
         atPath: model.appending(name).string, toPath: path.appending(name).string)

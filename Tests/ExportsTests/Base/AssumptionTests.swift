@@ -211,7 +211,10 @@ extension EveryFormat {
   }
 
   fileprivate mutating func setEncoding(_ encoding: String) {
-    guard var color = capture.color.value else { return }
+    guard var color = capture.color.value else {
+      Issue.record("the capture has no color whose encoding could be set")
+      return
+    }
     color.description.encoding = encoding
     capture.color = .present(color)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TestSupport
 
 /// Programs of others that check what we write for them, where they are installed.
@@ -13,6 +14,7 @@ enum OtherPrograms {
   static let hasJQ = has("jq", ["--version"]) { "jq" }
 
   private static func has(_ program: String, _ arguments: [String], _ name: () -> String) -> Bool {
+    if ForeignPrograms.areLeftOut { return false }
     if (try? run(program, arguments)) != nil { return true }
     print("note: \(name()) is absent: tests with it are skipped")
     return false
@@ -25,7 +27,7 @@ enum OtherPrograms {
   /// What it prints, errors included; throws when it does not end with 0.
   @discardableResult
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let result = try PythonScript.run("/usr/bin/env", [program] + arguments, nil, nil)
+    let result = try Running("/usr/bin/env", [program] + arguments).finish()
     let output = result.output + result.errors
     guard result.status == 0 else {
       throw Failed(description: "\(program) \(arguments): \(result.status)\n\(output)")

@@ -140,14 +140,10 @@ struct SystemdNotifierTests {
       }
       guard !sockets.isEmpty, sockets.contains(where: { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
       else { exit(2) }
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = [
+      let words = [
         "-c", "test -z \"$NOTIFY_SOCKET$WATCHDOG_USEC\" && test -n \"$SCANMILL_KEPT\"",
       ]
-      try process.run()
-      process.waitForEnd()
-      exit(process.terminationStatus)
+      exit(try Running("/bin/sh", words).finish().status)
     }
     let kept = SystemdNotifier.withoutVariables([
       "NOTIFY_SOCKET": "a", "WATCHDOG_PID": "1", "A": "b",

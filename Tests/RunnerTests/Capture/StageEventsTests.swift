@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Storage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -9,7 +10,7 @@ import Testing
 struct StageEventsTests {
   @Test("Events go to all who listen; a stage that was started has them in its log, progress not")
   func log() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let sink = EventLog()
     var events = StageEvents(
       sink, .system, OutputLayout(root: folder.path, name: "scan"), run: "run-1")

@@ -1,6 +1,7 @@
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -116,7 +117,7 @@ struct FailureTableTests {
     struct Damage: ContentError {
       var contentFile: FilePath?
     }
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let here = FailureClassifier(output: "/out", capture: folder.path)
     #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input))
     #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)

@@ -1,6 +1,7 @@
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -9,7 +10,7 @@ import Testing
 struct OutputGuardTests {
   @Test("Removed, moved and replaced are told; what was written under its old name stays away")
   func check() throws {
-    let folder = try TestFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     let path = folder.path.appending("out")
     #expect(OutputGuard(path) == nil)
     try FileSystem.makeFolder(path)

@@ -1,5 +1,6 @@
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Runner
@@ -9,8 +10,8 @@ struct ControlGroupTests {
   /// A root with `/proc/self/cgroup` and files below `/sys/fs/cgroup`.
   private static func group(
     _ groups: String, _ files: [String: String]
-  ) throws -> (ControlGroup, TestFolder) {
-    let folder = try TestFolder()
+  ) throws -> (ControlGroup, TemporaryFolder) {
+    let folder = try TemporaryFolder(isInMemory: true)
     try Text.write(groups, to: folder.path.appending("proc/self/cgroup"))
     for (name, text) in files {
       try Text.write(

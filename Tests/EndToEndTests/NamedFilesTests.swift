@@ -1,0 +1,115 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Every file that a table or an export names is there, whatever the pictures are and whichever of them were made.
+@Suite("Files that results name")
+struct NamedFilesTests {
+  /// What is run, one after the other into the same output.
+  private static let runs: [[String]] = [
+    [],
+    // Pictures in another format, by a run that is about an export only.
+    ["--set", "color.format=jpeg", "--export", "nerfstudio,geojson"],
+    // Fewer of them, by a run that is about them only.
+    ["--only", "color", "--set", "color.every=3"],
+    ["--until", "aligned", "--set", "aligned.first=2", "--set", "color.last=5"],
+    ["--set", "depth.range=1..2m", "--only", "depth"],
+    // All exports, of some frames, then of all.
+    ["--export", "colmap", "--set", "export-colmap.count=2"],
+    ["--pipeline", "exports", "--set", "color.format=jpeg", "--set", "color.every=2"],
+    ["--pipeline", "exports"],
+  ]
+
+  @Test(
+    "In every format, with holes and with selections",
+    arguments: [
+      ["multiscan"], ["strabo"], ["vi-slam", "--generation", "android-wide"],
+      ["multiscan", "--fault", "short-video", "cut-depth"],
+      ["scannet", "--fault", "corrupt-depth"],
+    ])
+  func exist(family: [String]) throws {
+    let scene = try Self.scene(family)
+    for words in Self.runs {
+      let result = try Program.run(scene.arguments(words + ["-q"]))
+      #expect(result.status <= 1, "\(words): \(result.errors)")
+      let names = try NamedFiles(scene.output.appending("a"))
+      #expect(names.missing == [], "\(words)")
+      #expect(names.count > 0, "\(words)")
+    }
+    let table = try Table(scene.output.appending("a").appending("tables/frames.csv"))
+    #expect(table["color"].contains { $0.hasSuffix(".png") })
+  }
+
+  @Test("Pictures that a pipeline does not keep are not named")
+  func unkept() throws {
+    let scene = try Self.scene(["multiscan"])
+    let usual = Fixtures.projectRoot.appending("pipelines/default.yaml")
+    let text = try String(contentsOfFile: usual.string, encoding: .utf8)
+    let changed = text.replacing(
+      "    uses: decode-color\n", with: "    uses: decode-color\n    keep: false\n")
+    #expect(changed != text)
+    let pipeline = scene.folder.path.appending("own.yaml")
+    try OutputFile.write(Array(changed.utf8), to: pipeline)
+    let result = try scene.run("--pipeline", pipeline.string, "-q")
+    try #require(result.status == 0, "\(result.errors)")
+    #expect(!FileSystem.exists(scene.output.appending("a").appending("color")))
+    let table = try Table(scene.output.appending("a").appending("tables/frames.csv"))
+    #expect(table["color"].allSatisfy { $0.isEmpty })
+    #expect(!table["depth"].contains(""))
+    #expect(try NamedFiles(scene.output.appending("a")).missing == [])
+  }
+
+  private static func scene(_ family: [String]) throws -> Scene {
+    try Scene(
+      synthesizing: family + [
+        "--frames", "8", "--width", "160", "--height", "120", "--empty-room",
+      ])
+  }
+}
+
+/// The files that the texts of a capture's results name.
+private struct NamedFiles {
+  /// `FILE: NAME`, of names that no file has.
+  private(set) var missing: [String] = []
+  private(set) var count = 0
+
+  /// - Parameter capture: its folder in the output.
+  init(_ capture: FilePath) throws {
+    for stage in try FileSystem.names(in: capture) where !stage.hasPrefix(".") {
+      let folder = capture.appending(stage)
+      guard FileSystem.isFolder(folder) else { continue }
+      let names = FileManager.default.enumerator(atPath: folder.string)?
+        .compactMap { $0 as? String }
+      for name in try #require(names) where Self.isText(name) {
+        let text = try String(contentsOfFile: folder.appending(name).string, encoding: .utf8)
+        // `tables` names files of other stages, every export its own.
+        let root = stage == "tables" ? capture : folder
+        var places = [root, folder.appending(name).removingLastComponent()]
+        // As EuRoC has it.
+        if name.hasSuffix("data.csv") { places.append(places[1].appending("data")) }
+        for word in Set(Self.files(in: text)) {
+          count += 1
+          if !places.contains(where: { FileSystem.exists($0.appending(word)) }) {
+            missing.append("\(stage)/\(name): \(word)")
+          }
+        }
+      }
+    }
+  }
+
+  private static func isText(_ name: String) -> Bool {
+    !["README.txt", "artifact.json"].contains { name.hasSuffix($0) }
+      && [".csv", ".txt", ".json", ".jsonl", ".yaml", ".gpx", ".geojson", ".kml"].contains {
+        name.hasSuffix($0)
+      }
+  }
+
+  private static func files(in text: String) -> [String] {
+    text.split { !($0.isLetter || $0.isNumber || "/._-".contains($0)) }.map(String.init)
+      .filter { word in
+        [".png", ".jpg", ".ply", ".mcap", ".mp4", ".mkv"].contains { word.hasSuffix($0) }
+      }
+  }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// How often tests repeat what is left to chance, such as the moment of a kill, or takes long: a few times in every run of the tests,
+/// and as often as it takes to meet the rare moments in `make soak`.
+public enum Rounds {
+  /// `make soak`.
+  public static let isSoak = ProcessInfo.processInfo.environment["SCANMILL_SOAK"] == "1"
+
+  public static func of(_ few: Int, soak: Int) -> Int { isSoak ? soak : few }
+
+  /// The first `few` of examples that differ little, all in `make soak`.
+  public static func some<Example>(of examples: [Example], _ few: Int) -> [Example] {
+    isSoak ? examples : Array(examples.prefix(few))
+  }
+}
