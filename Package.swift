@@ -18,7 +18,6 @@ let house: [SwiftSetting] =
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -52,7 +51,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
@@ -64,6 +62,7 @@ let package = Package(
     system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
     system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
     system("CJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
+    system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     // Not linked: loaded when the first of its functions is called. Needs libavcodec-dev, libavformat-dev,
     // libavutil-dev and libswscale-dev.
@@ -125,8 +124,8 @@ let package = Package(
     module(
       "Catalog",
       [
-        "CPlatform", "Captures", "Night", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
-        database, systemPackage,
+        "CSQLite", "Captures", "Night", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
+        systemPackage,
       ]),
     module(
       "Pages",
@@ -220,7 +219,7 @@ let package = Package(
     tests(
       "Catalog",
       [
-        "Catalog", "Night", "Reports", "Runner", "Pipeline", "Captures", "Storage", database,
+        "CSQLite", "Catalog", "Night", "Reports", "Runner", "Pipeline", "Captures", "Storage",
         systemPackage,
       ]),
     tests(

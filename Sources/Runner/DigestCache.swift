@@ -73,6 +73,9 @@ public final class DigestCache: Sendable {
     return digest
   }
 
+  /// What is remembered of the file with this stamp; nothing is read but the cache itself.
+  func noted(_ path: String, _ stamp: FileStamp) -> Digest? { entry(path, stamp)?.sha256 }
+
   private func entry(_ path: String, _ stamp: FileStamp) -> Entry? {
     state.withLock { state in
       if let known = state.entries[path], known.stamp == stamp { return known }

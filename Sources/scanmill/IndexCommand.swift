@@ -11,8 +11,8 @@ struct IndexCommand: ParsableCommand {
     commandName: "index",
     abstract: "Build the catalog of an output folder again.",
     discussion: """
-      `catalog.sqlite` holds what the folders, runs and notes of an output tell, for quick answers and for \
-      questions of your own in SQL. It may be deleted at any time; status and report keep it up to date.
+      `catalog.sqlite` holds what the folders, runs and notes of an output tell at that time, for questions \
+      of your own in SQL. It may be deleted at any time; no other verb reads or changes it.
       """)
 
   @Argument(help: "An output folder.", completion: Completion.folder)
@@ -28,7 +28,7 @@ struct IndexCommand: ParsableCommand {
       "\(count) \(count == 1 ? one : many)"
     }
     Console.print(
-      root.appending(Catalog.fileName).shown + ": "
+      root.appending(CatalogTables.fileName).shown + ": "
         + [
           words(counts.captures, "capture", "captures"),
           words(counts.streams, "stream", "streams"),

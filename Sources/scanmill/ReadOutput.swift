@@ -53,7 +53,7 @@ struct ReadOutput {
 
   private static func isWholeOutput(_ folder: FilePath) -> Bool {
     let signs = [
-      "runs", Catalog.fileName, ".scanmill/\(WatchRecord.fileName)",
+      "runs", CatalogTables.fileName, ".scanmill/\(WatchRecord.fileName)",
       ".scanmill/\(WatchRecord.lockName)", ".scanmill/aliases.json",
     ]
     return signs.contains { FileSystem.exists(folder.appending($0)) }

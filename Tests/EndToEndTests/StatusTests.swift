@@ -104,21 +104,18 @@ struct StatusTests {
 
   /// What may stand in the place of the catalog.
   enum Place: String, CaseIterable {
-    case nothing, folder, link, zeroBytes, randomBytes, laterVersion
+    case nothing, folder, link, zeroBytes, randomBytes
   }
 
   @Test(
     "The same answer with and without a catalog, whatever stands in its place",
     arguments: Place.allCases)
   func catalog(place: Place) throws {
-    let catalog = scene.output.appending("catalog.sqlite")
+    let catalog = scene.output.appending(".scanmill/catalog")
     let expected = try status("--json").output
-    #expect(try Program.run(["index", scene.output.string]).status == 0)
     #expect(FileSystem.exists(catalog))
     #expect(try status("--json").output == expected)
-    for ending in ["", "-wal", "-shm"] {
-      try? FileSystem.remove(scene.output.appending("catalog.sqlite" + ending))
-    }
+    try FileSystem.remove(catalog)
     switch place {
     case .nothing: break
     case .folder: try FileSystem.makeFolder(catalog)
@@ -130,22 +127,41 @@ struct StatusTests {
       var generator = SeededGenerator(seed: 9)
       try OutputFile.write(
         (0..<9000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: catalog)
-    case .laterVersion:
-      // An SQLite file of another version: header only, rest zero.
-      var bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 4080)
-      bytes[16] = 16
-      bytes[63] = 99
-      try OutputFile.write(bytes, to: catalog)
     }
     #expect(try status("--json").output == expected)
     #expect(try status("--json").output == expected)
-    if place == .folder || place == .link {
-      let refused = try Program.run(["index", scene.output.string])
-      #expect(refused.status == 73 && refused.errors.contains("catalog.sqlite"))
-    } else {
-      let data = try #require(FileManager.default.contents(atPath: catalog.string))
-      #expect(data.starts(with: Array("SQLite format 3".utf8)))
+  }
+
+  @Test("index writes tables for people, in one step, and not over what is no file")
+  func index() throws {
+    let tables = scene.output.appending("catalog.sqlite")
+    #expect(try Program.run(["index", scene.output.string]).status == 0)
+    let data = try #require(FileManager.default.contents(atPath: tables.string))
+    #expect(data.starts(with: Array("SQLite format 3".utf8)))
+    try FileSystem.remove(tables)
+    try FileSystem.makeFolder(tables)
+    let refused = try Program.run(["index", scene.output.string])
+    #expect(refused.status == 73 && refused.errors.contains("catalog.sqlite"))
+  }
+
+  @Test(
+    "The same answer after output and captures were copied to other inodes",
+    arguments: [true, false])
+  func copied(isNoted: Bool) throws {
+    let expected = try status("--json").output
+    if !isNoted { try FileSystem.remove(scene.output.appending(".scanmill/catalog")) }
+    for folder in [scene.output, scene.input] {
+      let other = FilePath(folder.string + "-copy")
+      try FileManager.default.copyItem(atPath: folder.string, toPath: other.string)
+      try FileSystem.remove(folder)
+      try FileManager.default.moveItem(atPath: other.string, toPath: folder.string)
     }
+    for _ in 0..<3 { #expect(try status("--json").output == expected) }
+    // A capture that was another one all along is no copy.
+    let file = scene.file("b.imu", of: "b")
+    let bytes = try #require(FileManager.default.contents(atPath: file.string))
+    try OutputFile.write(Array(bytes.reversed()), to: file)
+    #expect(try states()["b"] != "done")
   }
 
   @Test("A change shows at once, however the results were changed")

@@ -12,8 +12,8 @@ public struct OutputReader: Sendable {
   /// Of everything that decides what is read of a capture besides its files; `nil`: the catalog is of no
   /// use, because something else is asked than what it holds.
   private let signature: String?
-  /// Up to this many published files every answer is made from the files themselves; beyond it files that
-  /// were changed in place, without any name or record around them changing, show in `run` only.
+  /// Up to this many published files all of them are looked at for every answer; beyond it files that were
+  /// changed in place, without any name or record around them changing, show in `run` only.
   private let mostFilesLookedAt: Int
 
   /// - Parameters:
@@ -33,122 +33,139 @@ public struct OutputReader: Sendable {
     case capture(String)
   }
 
-  /// The output as it is now.
+  /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
+  /// there is no capture's output nothing is.
   public func view(
     of root: FilePath, _ scope: Scope = .everything,
     nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
   ) throws -> OutputSnapshot {
     EnclosedPaths.enclose(root, links: .none)
-    let catalog = signature.flatMap { Catalog(readingFrom: root, signature: $0) }
-    let (entries, changed, gone) = try entries(root, scope, catalog, nowNanoseconds)
-    let (runs, newRuns) = runs(root, catalog, nowNanoseconds)
-    let locked = try lockedCaptures(entries.map(\.id), root)
+    let known = signature.flatMap { Catalog(of: root, signature: $0) }
+    let captures = try captures(root, scope, known, nowNanoseconds)
+    let runs = try runs(root, known)
+    if let signature, case .everything = scope, !captures.isEmpty {
+      var catalog = Catalog()
+      for found in captures { catalog.captures[found.entry.id] = found.row }
+      for found in runs { catalog.runs[found.entry.id] = found.row }
+      let isNew =
+        known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
+        || known?.captures.count != catalog.captures.count
+        || known?.runs.count != catalog.runs.count
+      if isNew { catalog.write(to: root, signature: signature) }
+    }
+    let locked = try lockedCaptures(captures.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
     if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
-    let view = OutputSnapshot(
-      root: root, entries: entries, locked: locked, runs: runs, record: record,
-      isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
-    if let signature, !changed.isEmpty || !gone.isEmpty || !newRuns.isEmpty || catalog == nil {
-      Catalog.update(
-        root, signature: signature,
-        Catalog.Changes(
-          entries: changed, gone: gone, runs: newRuns, standings: view.rows))
-    }
-    return view
+    return OutputSnapshot(
+      root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
+      record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
   }
 
-  /// Everything read from the files, and the catalog made anew; what it holds then. Throws where it cannot
-  /// be written.
+  /// Everything read from the files; the catalog and `catalog.sqlite` made anew, and what the latter holds
+  /// then. Throws where it cannot be written.
   public func rebuild(
     _ root: FilePath, progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
-  ) throws -> Catalog.Counts {
+  ) throws -> CatalogTables.Counts {
     EnclosedPaths.enclose(root, links: .none)
     let now = FileStamp.nowNanoseconds()
     let layouts = OutputCatalog.candidates(in: root)
     let counter = Counter(layouts.count, progress)
-    let found = try concurrentMap(count: layouts.count) { index -> Catalog.Remembered? in
+    let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
       defer { counter.add() }
-      return try read(layouts[index], now)
-    }
-    let remembered = found.compactMap(\.self)
-    let ids = RunReader.ids(in: root)
-    let runs = try concurrentMap(count: ids.count) { index -> Catalog.RememberedRun? in
-      RunReader.read(ids[index], in: root).map {
-        Catalog.RememberedRun(entry: $0, stamp: RunStamp(ids[index], in: root))
-      }
+      return try read(layouts[index], nil, now)
     }.compactMap(\.self)
+    let runs = try runs(root, nil)
     let view = OutputSnapshot(
-      root: root, entries: remembered.map(\.entry), locked: [], runs: runs.map(\.entry),
+      root: root, entries: captures.map(\.entry), locked: [], runs: runs.map(\.entry),
       record: nil, isWatcherAlive: false, now: now)
-    return try Catalog.rebuild(
-      root, signature: signature ?? "",
-      Catalog.Changes(entries: remembered, gone: [], runs: runs, standings: view.rows))
+    if let signature {
+      var catalog = Catalog()
+      for found in captures { catalog.captures[found.entry.id] = found.row }
+      for found in runs { catalog.runs[found.entry.id] = found.row }
+      catalog.write(to: root, signature: signature)
+    }
+    return try CatalogTables.write(view, to: root)
   }
 
   // MARK: Captures
 
-  private func entries(
+  private struct FoundCapture: Sendable {
+    var entry: CaptureEntry
+    var row: Catalog.Row
+    /// Other than the catalog has it.
+    var isNew: Bool
+  }
+
+  private func captures(
     _ root: FilePath, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
-  ) throws -> (all: [CaptureEntry], changed: [Catalog.Remembered], gone: [String]) {
+  ) throws -> [FoundCapture] {
     let layouts =
       switch scope {
       case .everything: OutputCatalog.candidates(in: root)
       case .capture(let id): [OutputLayout(root: root, name: id)]
       }
-    var rows: [String: Catalog.Row] = [:]
-    if case .everything = scope { rows = catalog?.rows() ?? [:] }
-    let isBelieved = rows.values.reduce(0) { $0 &+ $1.outputs } > mostFilesLookedAt
-    let known = rows
+    let rows = catalog?.captures ?? [:]
+    // One capture alone is looked at file by file.
+    let looksAtOutputs =
+      if case .capture = scope { true } else {
+        rows.values.reduce(0) { $0 &+ $1.outputs } <= mostFilesLookedAt
+      }
     // Not one by one: handing out work costs as much as a look.
     let share = 32
     let shares = (layouts.count + share - 1) / share
-    let found = try concurrentMap(count: shares) { number -> [Look] in
-      try layouts[number * share..<min(layouts.count, (number + 1) * share)].map { layout in
-        if isBelieved, let row = known[layout.name], row.isCurrent(layout), let entry = row.entry {
-          return .current(entry)
+    return try concurrentMap(count: shares) { number -> [FoundCapture] in
+      try layouts[number * share..<min(layouts.count, (number + 1) * share)].compactMap { layout in
+        let row = rows[layout.name]
+        if let row,
+          let found = known(row, layout, looksAtOutputs: looksAtOutputs, now)
+        {
+          return found
         }
-        guard let read = try read(layout, now) else {
-          return .nothing
-        }
-        let row = known[layout.name]
-        let bytes = try EntryBytes.bytes(read.entry)
-        return .read(
-          read, isNew: row?.stamp != read.stamp || row?.digest != Digest(of: bytes).hex)
+        return try read(layout, row, now)
       }
     }.flatMap(\.self)
-    var all: [CaptureEntry] = []
-    var changed: [Catalog.Remembered] = []
-    for look in found {
-      switch look {
-      case .nothing: break
-      case .current(let entry): all.append(entry)
-      case .read(let read, let isNew):
-        all.append(read.entry)
-        if isNew { changed.append(read) }
-      }
-    }
-    let present = Set(all.map(\.id))
-    return (all, changed, rows.keys.filter { !present.contains($0) })
   }
 
-  private enum Look: Sendable {
-    case nothing
-    case current(CaptureEntry)
-    case read(Catalog.Remembered, isNew: Bool)
+  /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
+  /// its contents are compared, and the new times are noted.
+  private func known(
+    _ row: Catalog.Row, _ layout: OutputLayout, looksAtOutputs: Bool, _ now: Int64
+  ) -> FoundCapture? {
+    guard let stamps = row.stamps, let entry = row.entry else { return nil }
+    let sources = EntrySources(layout, of: entry)
+    if sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs) {
+      return FoundCapture(entry: entry, row: row, isNew: false)
+    }
+    guard let content = stamps.content, sources.content(readsAll: true) == content,
+      OutputCatalog.isOutput(layout)
+    else { return nil }
+    // The stamps are taken after the look inside, and only of what has not changed since `now`.
+    guard let moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
+      return FoundCapture(entry: entry, row: row, isNew: false)
+    }
+    var row = row
+    row.stamps = moved
+    return FoundCapture(entry: entry, row: row, isNew: true)
   }
 
   /// `nil` for a folder that is not the output of a capture.
-  private func read(_ layout: OutputLayout, _ now: Int64) throws -> Catalog.Remembered? {
+  private func read(
+    _ layout: OutputLayout, _ before: Catalog.Row?, _ now: Int64
+  ) throws -> FoundCapture? {
     guard OutputCatalog.isOutput(layout) else { return nil }
-    // The stamp is taken afterwards, and only of what has not changed since `now`.
     let found = try reader.read(layout)
-    let stamp =
-      found.mayBeRemembered
-      ? EntryStamps.settledDigest(
-        layout, folders: EntryStamps.folders(of: found.entry), folder: found.entry.folder,
-        stem: found.entry.stem, now)
-      : nil
-    return Catalog.Remembered(entry: found.entry, stamp: stamp)
+    var stamps: EntryStamps?
+    if signature != nil, found.mayBeRemembered {
+      let sources = EntrySources(layout, of: found.entry)
+      // The stamps are taken afterwards, and only of what has not changed since `now`.
+      stamps = sources.settledStamps(
+        content: sources.content(readsAll: false), nowNanoseconds: now)
+    }
+    let row = Catalog.Row(
+      stamps: stamps, outputs: found.entry.outputCount,
+      bytes: try EntryBytes.bytes(found.entry))
+    return FoundCapture(
+      entry: found.entry, row: row, isNew: before?.stamps != stamps || before?.bytes != row.bytes)
   }
 
   private func lockedCaptures(_ ids: [String], _ root: FilePath) throws -> Set<String> {
@@ -163,22 +180,32 @@ public struct OutputReader: Sendable {
 
   // MARK: Runs
 
-  private func runs(
-    _ root: FilePath, _ catalog: Catalog?, _ now: Int64
-  ) -> (all: [RunEntry], new: [Catalog.RememberedRun]) {
+  private struct FoundRun: Sendable {
+    var entry: RunEntry
+    var row: Catalog.RunRow
+    /// Other than the catalog has it.
+    var isNew: Bool
+  }
+
+  private func runs(_ root: FilePath, _ catalog: Catalog?) throws -> [FoundRun] {
     let ids = RunReader.ids(in: root)
-    let known = catalog?.runs() ?? [:]
-    let found = try? concurrentMap(count: ids.count) { index -> (Catalog.RememberedRun, Bool)? in
+    return try concurrentMap(count: ids.count) { index -> FoundRun? in
       let id = ids[index]
-      let stamp = RunStamp(id, in: root)
-      if let run = known[id], run.stamp == stamp, let entry = run.entry {
-        return (Catalog.RememberedRun(entry: entry, stamp: stamp), false)
+      var stamp = RunStamp(id, in: root)
+      if let run = catalog?.runs[id], let entry = run.entry {
+        if run.stamp.text == stamp.text { return FoundRun(entry: entry, row: run, isNew: false) }
+        if let content = run.stamp.content, RunStamp.content(id, in: root) == content {
+          stamp.content = content
+          let row = Catalog.RunRow(stamp: stamp, bytes: run.bytes)
+          return FoundRun(entry: entry, row: row, isNew: true)
+        }
       }
-      return RunReader.read(id, in: root).map {
-        (Catalog.RememberedRun(entry: $0, stamp: stamp), true)
-      }
-    }
-    let all = (found ?? []).compactMap(\.self)
-    return (all.map(\.0.entry), all.filter(\.1).map(\.0))
+      // The digest is of what is there before it is read, or of nothing that is ever there.
+      let content = RunStamp.content(id, in: root)
+      guard let entry = RunReader.read(id, in: root) else { return nil }
+      if entry.finished != nil { stamp.content = content }
+      let row = Catalog.RunRow(stamp: stamp, bytes: try EntryBytes.bytes(entry))
+      return FoundRun(entry: entry, row: row, isNew: true)
+    }.compactMap(\.self)
   }
 }

@@ -21,7 +21,7 @@ struct OutputsPageTests {
     "export-scannet/color/N.png", "export-spectacular/data.mkv",
     "preview/sheet.png", "preview/imu.png", "runs/<run-id>/notify.log", "runs/<run-id>/slurm/…",
     "runs/<run-id>/logs/<capture-id>/worker.log",
-    "catalog.sqlite-wal", "catalog.sqlite-shm", ".staging/…", ".failed/…",
+    "catalog.sqlite", ".staging/…", ".failed/…",
   ]
 
   /// Whether each file is described; returns the patterns that were met.

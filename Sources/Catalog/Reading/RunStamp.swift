@@ -1,0 +1,39 @@
+import Runner
+import Storage
+import SystemPackage
+
+/// The journal of a run as its entry was made from it.
+struct RunStamp: Hashable, Sendable {
+  /// Sizes, times and inodes.
+  let text: String
+  /// Of what is in the files; `nil`: not known.
+  var content: Digest?
+
+  private static let files = ["run.json", "events.jsonl"]
+
+  /// How it is now, without a look inside.
+  init(_ id: String, in root: FilePath) {
+    let folder = OpenFolder(root.text)?.below("runs/\(id)")
+    text = Self.files.map { name in
+      folder?.stamp(of: name).map {
+        "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
+      } ?? "-"
+    }.joined(separator: ",")
+  }
+
+  init(text: String, content: Digest? = nil) {
+    self.text = text
+    self.content = content
+  }
+
+  /// Cost: reading both files.
+  static func content(_ id: String, in root: FilePath) -> Digest? {
+    let folder = OutputLayout.run(id, in: root)
+    var encoder = CacheEncoder()
+    for name in files {
+      let digest = try? Digest(ofFileAt: folder.appending(name))
+      encoder.put(digest?.hex)
+    }
+    return Digest(of: encoder.bytes)
+  }
+}
