@@ -14,7 +14,7 @@ import SystemPackage
 /// replace it at the same time the later one wins, which costs another look at what only the first one had
 /// seen.
 struct Catalog: Sendable {
-  static let fileName = "catalog"
+  static let fileName = OutputNames.catalog
 
   /// A capture as it was read.
   struct Row: Sendable {

@@ -12,7 +12,7 @@ struct PseudonymTable: Hashable, Sendable, Codable {
   var devices: [String: String] = [:]
   var users: [String: String] = [:]
 
-  static let fileName = "aliases.json"
+  static let fileName = OutputNames.aliases
   private static let lockName = "aliases.lock"
   /// Giving names takes milliseconds; who cannot get the lock for this long goes on without writing.
   private static let mostLooks = 100

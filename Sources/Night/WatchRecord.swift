@@ -85,9 +85,9 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     }
   }
 
-  public static let fileName = "watch.json"
+  public static let fileName = OutputNames.watch
   /// Held by the watcher as long as it lives.
-  public static let lockName = "watch.lock"
+  public static let lockName = OutputNames.watchLock
 
   public init(
     staging: String, started: String, lastLook: String, waiting: [Waiting] = [],

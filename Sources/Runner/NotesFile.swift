@@ -6,9 +6,9 @@ import SystemPackage
 /// Small JSON files of ours in an output folder that are no artifacts: `DIR/.scanmill/NAME` and
 /// `DIR/<capture-id>/.scanmill/NAME`. No link is followed below the output folder.
 public enum NotesFile {
-  public static let folderName = ".scanmill"
+  public static let folderName = OutputNames.notes
   /// Of a capture: attempts that failed. Goes with the first one that does not.
-  public static let triageName = "triage.json"
+  public static let triageName = OutputNames.triage
 
   /// `nil` when it is absent, damaged or no file.
   public static func read<Value: Decodable>(

@@ -40,44 +40,44 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   }
 
   public var folder: FilePath { root.appending(name) }
-  public var captureDocument: FilePath { folder.appending("capture.json") }
+  public var captureDocument: FilePath { folder.appending(OutputNames.document) }
   public func artifact(_ stage: String) -> FilePath { folder.appending(stage) }
   public func record(_ stage: String) -> FilePath {
-    artifact(stage).appending("artifact.json")
+    artifact(stage).appending(OutputNames.record)
   }
 
   /// Our own notes, hidden from people who look at results.
-  public var notes: FilePath { folder.appending(".scanmill") }
+  public var notes: FilePath { folder.appending(OutputNames.notes) }
   /// The folder of notes, opened for looking; no link is followed below `root`.
   func openNotes() -> OpenFolder? {
     OpenFolder(folder.string, followsLinks: false)?.below(CaptureOutput.notesName)
   }
-  public var lock: FilePath { notes.appending("lock") }
-  public var digestCache: FilePath { notes.appending("digests.json") }
+  public var lock: FilePath { notes.appending(OutputNames.lock) }
+  public var digestCache: FilePath { notes.appending(OutputNames.digests) }
   /// What is known of the capture without opening it.
   public var memo: FilePath { notes.appending(memoName) }
-  var memoName: String { "memo.json" }
+  var memoName: String { OutputNames.memo }
   /// Which place the folder belongs to.
   var owner: FilePath { notes.appending(ownerName) }
-  var ownerName: String { "owner.json" }
+  var ownerName: String { OutputNames.owner }
   /// A copy of memo and records that is quick to read.
   var index: FilePath { notes.appending(indexName) }
-  var indexName: String { "index" }
+  var indexName: String { OutputNames.index }
   /// Records of intermediates that were removed after use.
-  public var removedRecords: FilePath { notes.appending("removed") }
+  public var removedRecords: FilePath { notes.appending(OutputNames.removed) }
   public func removedRecord(_ stage: String) -> FilePath {
     removedRecords.appending("\(stage).json")
   }
   /// Records of stages that found out at work that there was nothing to do.
   public func emptyRecord(_ stage: String) -> FilePath {
-    notes.appending("empty").appending("\(stage).json")
+    notes.appending(OutputNames.empty).appending("\(stage).json")
   }
   /// How the last attempt of a stage failed; absent after a success.
   public func failureNote(_ stage: String) -> FilePath {
-    failed(stage).appending("failure.json")
+    failed(stage).appending(OutputNames.failure)
   }
 
-  public var stagingRoot: FilePath { folder.appending(".staging") }
+  public var stagingRoot: FilePath { folder.appending(OutputNames.staging) }
   public func staging(_ stage: String, attempt: String) -> FilePath {
     stagingRoot.appending(Self.stagingName(stage, attempt: attempt))
   }
@@ -90,13 +90,13 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   static func asideName(_ stage: String, attempt: String) -> String { "~\(stage).\(attempt)" }
   /// An artifact that is about to be removed.
   static func trashName(_ stage: String, attempt: String) -> String { "~~\(stage).\(attempt)" }
-  public var failedRoot: FilePath { folder.appending(".failed") }
+  public var failedRoot: FilePath { folder.appending(OutputNames.failed) }
   public func failed(_ stage: String) -> FilePath { failedRoot.appending(stage) }
 
   /// The folder of a run's journal.
   public static func run(_ id: String, in root: FilePath) -> FilePath {
     EnclosedPaths.enclose(root, links: .none)
-    return root.appending("runs").appending(id)
+    return root.appending(OutputNames.runs).appending(id)
   }
 
   /// The folder of a run's logs about one capture.

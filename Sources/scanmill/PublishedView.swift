@@ -45,14 +45,14 @@ struct PublishedView {
   }
 
   private static func capture(_ layout: OutputLayout) -> PublishedCapture {
-    let document = Document(layout)
+    let document = RecordedDocument(of: layout)
     let memo = CaptureCache(of: layout)
     let id = PathText.shown(memo?.id ?? layout.name)
     var words = [
       [document?.family, document?.generation].compactMap(\.self).joined(separator: " ")
     ]
     for (name, stream) in [
-      ("color", document?.streams?.color), ("depth", document?.streams?.depth),
+      ("color", document?.streams["color"]), ("depth", document?.streams["depth"]),
     ] {
       guard let stream else { continue }
       let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
@@ -61,7 +61,7 @@ struct PublishedView {
     }
     return PublishedCapture(
       title: [id, words.filter { !$0.isEmpty }.joined(separator: ", ")],
-      inputs: inputs(layout), depthWidth: document?.streams?.depth?.width)
+      inputs: inputs(layout), depthWidth: document?.streams["depth"]?.width)
   }
 
   /// Artifacts by what they are to a look: those of the usual names, else the first of that kind.
@@ -83,30 +83,5 @@ struct PublishedView {
       found[part] = fitting.first { $0.stage == part } ?? fitting.first
     }
     return found
-  }
-
-  /// What a look needs of `capture.json`.
-  private struct Document: Decodable {
-    struct Streams: Decodable {
-      var color: Stream?
-      var depth: Stream?
-    }
-    struct Stream: Decodable {
-      var width: Int?
-      var height: Int?
-      var frames: Int?
-    }
-    var family: String?
-    var generation: String?
-    var streams: Streams?
-
-    init?(_ layout: OutputLayout) {
-      guard
-        let bytes = HeldFolder.contents(
-          of: layout.captureDocument, below: layout.root, limit: 1 << 24),
-        let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
-      else { return nil }
-      self = document
-    }
   }
 }

@@ -53,8 +53,9 @@ struct ReadOutput {
 
   private static func isWholeOutput(_ folder: FilePath) -> Bool {
     let signs = [
-      "runs", CatalogTables.fileName, ".scanmill/\(WatchRecord.fileName)",
-      ".scanmill/\(WatchRecord.lockName)", ".scanmill/aliases.json",
+      OutputNames.runs, OutputNames.tables, "\(OutputNames.notes)/\(OutputNames.watch)",
+      "\(OutputNames.notes)/\(OutputNames.watchLock)",
+      "\(OutputNames.notes)/\(OutputNames.aliases)",
     ]
     return signs.contains { FileSystem.exists(folder.appending($0)) }
   }

@@ -1,10 +1,8 @@
 import Captures
-import FoundationEssentials
 import Night
 import Pipeline
 import Runner
 import Storage
-import SystemPackage
 
 /// Reads what is known of a capture from its output folder, without a lock and without writing.
 struct EntryReader: Sendable {
@@ -21,7 +19,7 @@ struct EntryReader: Sendable {
     let examined = try examiner.examine(layout)
     let status = CaptureStatus(examined)
     let place = RecordedLocation(of: layout)
-    let document = Document(layout)
+    let document = RecordedDocument(of: layout)
     let isGone = examined.recognition == nil && place?.isGone == true
     var entry = CaptureEntry(
       id: layout.name, name: place?.id ?? document?.id ?? layout.name,
@@ -43,7 +41,10 @@ struct EntryReader: Sendable {
       entry.user = document.user
       entry.recordedAt = document.recordedAt
       entry.frames = document.frames
-      entry.streams = document.entryStreams
+      entry.streams = document.streams.sorted { $0.key < $1.key }.map { name, stream in
+        CaptureEntry.Stream(
+          name: name, file: stream.file, encoding: stream.encoding, frames: stream.frames)
+      }
     }
     return Found(
       entry: entry,
@@ -56,39 +57,5 @@ struct EntryReader: Sendable {
       stage: record.stage, seconds: record.seconds, cpuSeconds: record.cpuSeconds,
       frames: record.frames, bytes: record.outputs.reduce(0) { $0 &+ $1.bytes },
       outputs: record.outputs.count, finished: record.finished)
-  }
-
-  /// What is read of `capture.json`.
-  private struct Document: Decodable {
-    struct Stream: Decodable {
-      var file: String?
-      var encoding: String?
-      var frames: Int?
-    }
-
-    var id: String?
-    var family: String?
-    var path: String?
-    var device: DeviceInfo?
-    var scene: SceneInfo?
-    var user: String?
-    var recordedAt: String?
-    var frames: Int?
-    var streams: [String: Stream?]?
-
-    init?(_ layout: OutputLayout) {
-      guard let bytes = HeldFolder.contents(of: layout.captureDocument, below: layout.root),
-        let document = try? JSONDecoder().decode(Document.self, from: Data(bytes))
-      else { return nil }
-      self = document
-    }
-
-    var entryStreams: [CaptureEntry.Stream] {
-      (streams ?? [:]).sorted { $0.key < $1.key }.compactMap { name, stream in
-        stream.map {
-          CaptureEntry.Stream(name: name, file: $0.file, encoding: $0.encoding, frames: $0.frames)
-        }
-      }
-    }
   }
 }

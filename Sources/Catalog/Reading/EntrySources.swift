@@ -1,4 +1,3 @@
-import Night
 import Runner
 import Storage
 import SystemPackage
@@ -18,10 +17,12 @@ struct EntrySources: Sendable {
   private let stem: String?
 
   private static let documents = [
-    "capture.json", ".scanmill/memo.json", ".scanmill/owner.json",
-    ".scanmill/\(TriageRecord.fileName)",
+    OutputNames.document, "\(OutputNames.notes)/\(OutputNames.memo)",
+    "\(OutputNames.notes)/\(OutputNames.owner)", "\(OutputNames.notes)/\(OutputNames.triage)",
   ]
-  private static let recordFolders = [".scanmill/removed", ".scanmill/empty"]
+  private static let recordFolders = [OutputNames.removed, OutputNames.empty].map {
+    "\(OutputNames.notes)/\($0)"
+  }
   /// Folders in folders of an artifact that are looked into.
   private static let mostLevels = 8
 
@@ -64,12 +65,14 @@ struct EntrySources: Sendable {
       if stamp.mode & UInt32(S_IFMT) == UInt32(S_IFLNK) { links.insert(Substring(path)) }
       found.put(stamp)
     }
-    for path in [".", ".scanmill", ".failed"] + Self.recordFolders + Self.documents { put(path) }
-    let hasFailures = open.entryStamp(of: ".failed") != nil
+    for path in [".", OutputNames.notes, OutputNames.failed] + Self.recordFolders + Self.documents {
+      put(path)
+    }
+    let hasFailures = open.entryStamp(of: OutputNames.failed) != nil
     for stage in stages {
       put(stage)
-      put("\(stage)/artifact.json")
-      if hasFailures { put(".failed/\(stage)/failure.json") }
+      put("\(stage)/\(OutputNames.record)")
+      if hasFailures { put("\(OutputNames.failed)/\(stage)/\(OutputNames.failure)") }
     }
     if let folder {
       let input = InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
@@ -117,8 +120,8 @@ struct EntrySources: Sendable {
       for name in names { put(name, folder) }
     }
     for stage in stages {
-      put("failure.json", open.below(".failed/\(stage)"))
-      put("artifact.json", open.below(stage))
+      put(OutputNames.failure, open.below("\(OutputNames.failed)/\(stage)"))
+      put(OutputNames.record, open.below(stage))
     }
     let isRead = walk { name, folder, kind in
       encoder.put(name)

@@ -15,7 +15,7 @@ import SystemPackage
 enum RunReader {
   /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
   static func ids(in root: FilePath) -> [String] {
-    (OpenFolder(root.text)?.below("runs")?.entries() ?? [])
+    (OpenFolder(root.text)?.below(OutputNames.runs)?.entries() ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
   }
 
@@ -24,7 +24,7 @@ enum RunReader {
   /// Cost: proportional to the journal; memory to the captures of the run.
   static func read(_ id: String, in root: FilePath) -> RunEntry? {
     let folder = OutputLayout.run(id, in: root)
-    let file = HeldFolder.contents(of: folder.appending("run.json"), below: root).flatMap {
+    let file = HeldFolder.contents(of: folder.appending(OutputNames.run), below: root).flatMap {
       try? JSONDecoder().decode(RunFile.self, from: Data($0))
     }.flatMap { $0.started == nil && $0.captures == nil ? nil : $0 }
     var entry = RunEntry(id: id, started: file?.started ?? startTime(ofID: id) ?? "")
@@ -113,7 +113,7 @@ struct RunEvents {
   /// `false` when there is no such file. Lines that cannot be read, such as the last one of a killed run, are
   /// left out.
   mutating func read(_ id: String, in root: FilePath) -> Bool {
-    let path = OutputLayout.run(id, in: root).appending("events.jsonl")
+    let path = OutputLayout.run(id, in: root).appending(OutputNames.events)
     guard let events = HeldFolder.file(path, below: root) else { return false }
     defer { try? events.close() }
     let file = events.rawValue

@@ -9,11 +9,11 @@ struct RunStamp: Hashable, Sendable {
   /// Of what is in the files; `nil`: not known.
   var content: Digest?
 
-  private static let files = ["run.json", "events.jsonl"]
+  private static let files = [OutputNames.run, OutputNames.events]
 
   /// How it is now, without a look inside.
   init(_ id: String, in root: FilePath) {
-    let folder = OpenFolder(root.text)?.below("runs/\(id)")
+    let folder = OpenFolder(root.text)?.below("\(OutputNames.runs)/\(id)")
     text = Self.files.map { name in
       folder?.stamp(of: name).map {
         "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"

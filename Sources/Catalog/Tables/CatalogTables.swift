@@ -8,7 +8,7 @@ import SystemPackage
 /// `DIR/catalog.sqlite`: what the folders, runs and notes of an output tell, as tables for questions in SQL.
 /// Written by `index` as it was then; no answer of this program reads it.
 public enum CatalogTables {
-  public static let fileName = "catalog.sqlite"
+  public static let fileName = OutputNames.tables
 
   /// How many rows a table has.
   public struct Counts: Sendable, Hashable {

@@ -32,13 +32,16 @@ extension CapturePage {
         add("\(path) \(stamp.bytes) \(stamp.modifiedNanoseconds) \(stamp.inode)")
       }
     }
-    add("capture.json", in: folder, as: "capture.json")
-    add(TriageRecord.fileName, in: folder.below(".scanmill"), as: "triage")
+    add(OutputNames.document, in: folder, as: OutputNames.document)
+    add(TriageRecord.fileName, in: folder.below(OutputNames.notes), as: "triage")
     for entry in folder.entries().sorted(by: { $0.name < $1.name })
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       add(ArtifactRecord.fileName, in: folder.below(entry.name), as: entry.name)
     }
-    for (holder, file) in [(".scanmill/removed", nil), (".failed", "failure.json")] {
+    for (holder, file) in [
+      ("\(OutputNames.notes)/\(OutputNames.removed)", nil),
+      (OutputNames.failed, OutputNames.failure),
+    ] {
       let place = folder.below(holder)
       for entry in (place?.entries() ?? []).sorted(by: { $0.name < $1.name }) {
         if let file {

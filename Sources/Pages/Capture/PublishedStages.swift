@@ -47,7 +47,8 @@ struct PublishedStages: Sendable {
       }
     }
     let known = Set(found.map(\.name))
-    for name in Self.names(in: folder?.below(".scanmill/removed"), ending: ".json")
+    for name in Self.names(
+      in: folder?.below("\(OutputNames.notes)/\(OutputNames.removed)"), ending: ".json")
     where !known.contains(name) {
       if let record = ArtifactStore(layout).record(name) {
         found.append(Stage(name: name, record: record, isRemoved: true))
@@ -55,7 +56,8 @@ struct PublishedStages: Sendable {
     }
     found.sort { ($0.record?.started ?? "~", $0.name) < ($1.record?.started ?? "~", $1.name) }
     for stage in found { add(stage.name) }
-    let failed = folder?.below(".failed")?.entries().filter { $0.kind == .folder }.map(\.name) ?? []
+    let failed =
+      folder?.below(OutputNames.failed)?.entries().filter { $0.kind == .folder }.map(\.name) ?? []
     for name in failed.sorted() { add(name) }
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)

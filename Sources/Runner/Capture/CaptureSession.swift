@@ -61,7 +61,7 @@ struct CaptureSession {
     let bytes = PathText.shown(
       try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings)))
     try output.checkDocument()
-    let name = "capture.json"
+    let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
     try output.folder.replace(name, with: bytes)
   }

@@ -52,7 +52,9 @@ enum OutputFolderState: Sendable {
       throw FileError(error, path: layout.folder, operation: "list")
     }
     let names = entries.map(\.name).sorted()
-    let own: Set<String> = [".scanmill", ".staging", ".failed"]
+    let own: Set<String> = [
+      OutputNames.notes, OutputNames.staging, OutputNames.failed,
+    ]
     if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
       do throws(FileError) {
         try CaptureOutput.checkOwnFolders(HeldFolder.following(layout.folder))
@@ -61,8 +63,10 @@ enum OutputFolderState: Sendable {
         return .foreign("\(error.path.shownName) \(error.reason)")
       }
     }
-    if let document = OutputExaminer.Document(layout), notes != nil || hasArtifact(layout, names) {
-      return .described(path: document.path, id: document.id)
+    if let document = RecordedDocument(of: layout), let path = document.path, let id = document.id,
+      notes != nil || hasArtifact(layout, names)
+    {
+      return .described(path: path, id: id)
     }
     if entries.contains(where: { $0.name == CaptureOutput.notesName && $0.kind == .link }) {
       return .foreign("\(CaptureOutput.notesName) is a symbolic link")

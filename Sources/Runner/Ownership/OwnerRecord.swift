@@ -34,7 +34,7 @@ struct OwnerRecord: Hashable, Sendable, Codable {
   /// What an output folder says; `nil` when it says nothing that can be read.
   init?(in layout: OutputLayout) {
     guard let folder = OpenFolder(layout.folder.text, followsLinks: false),
-      let notes = OpenFolder(".scanmill", in: folder),
+      let notes = OpenFolder(OutputNames.notes, in: folder),
       let record = Self.read(in: notes, layout.ownerName)
     else { return nil }
     self = record

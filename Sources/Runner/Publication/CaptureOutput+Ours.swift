@@ -75,7 +75,7 @@ extension CaptureOutput {
   func checkDocument() throws(FileError) { try Self.checkDocument(in: folder) }
 
   static func checkDocument(in folder: HeldFolder) throws(FileError) {
-    let name = "capture.json"
+    let name = OutputNames.document
     guard try folder.entry(name) != nil else { return }
     let path = folder.path.appending(name)
     guard let bytes = try folder.contents(of: name) else { return }

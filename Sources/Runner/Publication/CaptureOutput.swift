@@ -14,11 +14,11 @@ struct CaptureOutput: Sendable {
   let folder: HeldFolder
   let notes: HeldFolder
 
-  static let notesName = ".scanmill"
-  static let stagingName = ".staging"
-  static let failedName = ".failed"
-  static let removedName = "removed"
-  static let emptyName = "empty"
+  static let notesName = OutputNames.notes
+  static let stagingName = OutputNames.staging
+  static let failedName = OutputNames.failed
+  static let removedName = OutputNames.removed
+  static let emptyName = OutputNames.empty
 
   private init(
     _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder

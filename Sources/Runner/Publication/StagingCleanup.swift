@@ -93,7 +93,7 @@ struct StagingCleanup {
     let age = StagingAge(nowNanoseconds: fileTime)
     var found: [(HeldFolder, String)] = []
     let places = [
-      (output.folder, ["capture.json"]),
+      (output.folder, [OutputNames.document]),
       (output.notes, ["memo.json", "index", "digests.json", "owner.json"]),
     ]
     for (folder, known) in places {

@@ -158,26 +158,13 @@ public final class OutputExaminer: Sendable {
     {
       return found
     }
-    guard let document = Document(layout) else { return nil }
-    return CaptureFinder(captures).find(FilePath(document.path)).captures
+    guard let document = RecordedDocument(of: layout), let path = document.path else { return nil }
+    return CaptureFinder(captures).find(FilePath(path)).captures
       .first { $0.id == document.id }
   }
 
   private func path(_ layout: OutputLayout, _ memo: CaptureCache?) -> String? {
-    memo?.folder ?? Document(layout)?.path
-  }
-
-  /// What is read of `capture.json`.
-  struct Document: Decodable {
-    var id: String
-    var path: String
-
-    init?(_ layout: OutputLayout) {
-      guard let document = ArtifactStore.read(Document.self, layout.captureDocument, layout) else {
-        return nil
-      }
-      self = document
-    }
+    memo?.folder ?? RecordedDocument(of: layout)?.path
   }
 }
 
