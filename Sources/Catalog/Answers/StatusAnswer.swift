@@ -13,6 +13,8 @@ public struct StatusAnswer: Sendable {
   public var unrecognized: [RunReport.Unrecognized]
   /// Runs on a cluster that are not over.
   public var runs: [RunInProgress] = []
+  /// Whether the table has columns of stages that nobody asked for.
+  public var showsAllStages = false
 
   /// - Parameter rows: those that are asked for; totals count these.
   public init(_ view: OutputSnapshot, rows: [CaptureRow]) {
@@ -79,9 +81,10 @@ public struct StatusAnswer: Sendable {
 
   /// A table of captures, states and stages, counts, and below what is not as it should be and why.
   public var text: String {
-    let status = StatusText(
+    var status = StatusText(
       rows.map(\.status),
       standings: rows.map { StatusText.Standing(state: $0.state.words, lines: $0.lines) })
+    status.showsAllStages = showsAllStages
     var parts = [status.text, "states: " + StateCounts.text(totals)]
     if !unrecognized.isEmpty {
       parts.append(

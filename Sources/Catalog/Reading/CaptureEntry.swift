@@ -75,9 +75,9 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   /// When the newest of what is published was made (UTC, ISO 8601).
   public var lastPublished: String? { timings.map(\.finished).max() }
 
-  /// Whether every stage is done, or does not apply.
+  /// Whether every stage that was asked for is done, or does not apply.
   public var isUpToDate: Bool {
-    !stages.isEmpty && stages.allSatisfy { $0.state == .done || $0.state == .notApplicable }
+    !stages.isEmpty && !stages.contains(where: \.state.isLack)
   }
 
   /// What `--search` looks in: id, scene and device, each on a line, in lower case.

@@ -77,8 +77,12 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = Planner(capture.pipeline)
-    let jobs = planner.plan(capture.facts)
+    let planner = capture.asked.planner(capture.pipeline)
+    // Of a stage that nobody asked for: what a run would do that asks for it.
+    var jobs = planner.plan(capture.facts)
+    if !jobs.contains(where: { $0.stage == name }) {
+      jobs = Planner(capture.pipeline).plan(capture.facts)
+    }
     guard let job = jobs.first(where: { $0.stage == name }) else { return nil }
     var notes = capture.notes
     var facts = capture.facts[name] ?? StageFacts(applicability: .applies)
