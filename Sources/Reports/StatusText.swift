@@ -55,7 +55,7 @@ public struct StatusText: Encodable, Sendable {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
         [capture.id] + state(index)
-          + columns.map { states[$0].map(Self.cell) ?? "" })
+          + columns.map { states[$0].map(cell) ?? "" })
     }
     let details = captures.enumerated().compactMap { index, capture in
       Self.details(capture, standings.indices.contains(index) ? standings[index].lines : [])
@@ -63,10 +63,10 @@ public struct StatusText: Encodable, Sendable {
     return ([table.text, counts] + details).joined(separator: "\n\n")
   }
 
-  private static func cell(_ state: StageState) -> String {
+  private func cell(_ state: StageState) -> String {
     switch state {
     case .notApplicable: "-"
-    case .notRequested: ""
+    case .notRequested: showsAllStages ? state.rawValue : ""
     default: state.rawValue
     }
   }

@@ -40,7 +40,7 @@ public struct CaptureRow: Sendable, Hashable {
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
-  public var warningCount: Int { warnings.withoutNotes.count }
+  public var warningCount: WarningCount { warnings.counted }
 
   /// Whether somebody has to do something: it has failed, is quarantined or incomplete, a stage that was asked
   /// for is not done, or a stream has lost too much; if `isStrict` also warnings and missing files.
@@ -48,7 +48,7 @@ public struct CaptureRow: Sendable, Hashable {
     if state.needsPerson || !shortfalls.isEmpty { return true }
     let stages = entry?.stages ?? []
     return stages.contains(where: \.state.isLack)
-      || (isStrict && (warningCount > 0 || !standing.missing.isEmpty))
+      || (isStrict && (!warningCount.isNone || !standing.missing.isEmpty))
   }
 
   /// In what is shown to others.

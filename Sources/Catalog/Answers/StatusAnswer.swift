@@ -28,7 +28,11 @@ public struct StatusAnswer: Sendable {
     self.watch = watch
     self.unrecognized = unrecognized
     var totals = NightTotals(
-      counting: rows.map { NightCapture(id: $0.id, family: $0.family, state: $0.state) },
+      counting: rows.map { row in
+        var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+        if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+        return capture
+      },
       unrecognized: unrecognized.count)
     for row in rows {
       let timings = row.entry?.timings ?? []
@@ -135,7 +139,7 @@ extension CaptureRow {
     CaptureStatus(
       id: id, path: path, family: family, pipeline: entry?.pipeline ?? "",
       inputGone: entry?.inputGone ?? false, lockedBy: lockedBy, notes: entry?.notes ?? [],
-      warnings: warningCount, missing: standing.missing, stages: entry?.stages ?? [])
+      warnings: warningCount.kinds, missing: standing.missing, stages: entry?.stages ?? [])
   }
 
   private var lockedBy: String? { state == .running ? entry?.lockedBy : nil }
@@ -168,8 +172,9 @@ private struct StatusCapture: Encodable, Sendable {
   init(_ row: CaptureRow) { self.row = row }
 
   private enum Key: CodingKey {
-    case id, state, family, device, scene, recordedAt, attempts, warnings, missing, lastRun, run,
-      path,
+    case id, state, family, device, scene, recordedAt, attempts, warnings, warningOccurrences,
+      missing,
+      lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
       shortfalls
   }
@@ -183,7 +188,8 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.scene, forKey: .scene)
     try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
     try object.encode(row.standing.attempts, forKey: .attempts)
-    try object.encode(row.warningCount, forKey: .warnings)
+    try object.encode(row.warningCount.kinds, forKey: .warnings)
+    try object.encode(row.warningCount.occurrences, forKey: .warningOccurrences)
     if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
     try object.encode(row.standing.missing, forKey: .missing)
     try object.encode(row.lastRun, forKey: .lastRun)

@@ -69,7 +69,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var sceneText: String? { scene.label ?? scene.description ?? scene.type }
 
   /// Kinds of warnings; notes do not count.
-  public var warningCount: Int { warnings.withoutNotes.count }
+  public var warningCount: Int { warnings.counted.kinds }
   public var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
 
   /// When the newest of what is published was made (UTC, ISO 8601).

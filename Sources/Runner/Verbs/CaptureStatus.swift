@@ -102,7 +102,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
       lockedBy: capture.lockedBy, notes: capture.notes,
-      warnings: Self.warnings(of: capture).withoutNotes.count,
+      warnings: Self.warnings(of: capture).counted.kinds,
       missing: capture.collector?.summary.missingFiles ?? capture.memo?.summary.missingFiles ?? [],
       stages: Self.states(
         jobs, asked, of: capture.pipeline,
@@ -168,11 +168,12 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked: (status.state, status.details) = (.blocked, details)
       case .run:
-        if let message = failures[job.stage] {
-          (status.state, status.reason, status.details) = (.failed, job.reason, message)
-        } else if let stopper {
+        // First: a note of an earlier failure of its own says nothing while it cannot even be tried.
+        if let stopper {
           status.state = .blocked
           status.details = "its input '\(stopper)' \(states[stopper]?.rawValue ?? "")"
+        } else if let message = failures[job.stage] {
+          (status.state, status.reason, status.details) = (.failed, job.reason, message)
         } else {
           let record = published[job.stage]
           if let record, job.reason == .inputRebuilt {

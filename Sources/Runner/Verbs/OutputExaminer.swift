@@ -46,7 +46,7 @@ public final class OutputExaminer: Sendable {
     self.settings = settings
   }
 
-  /// The pipeline that `memo`'s capture is compared with, and a word about it where it is not the noted
+  /// The pipeline that `memo`'s capture is compared with where nothing earlier is published, and a word about it where it is not the noted
   /// one. Throws `SettingError` for a setting that the pipeline does not know.
   public func pipeline(_ memo: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
     func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
@@ -102,6 +102,12 @@ public final class OutputExaminer: Sendable {
     request.added = Set(request.pipeline.stages.map(\.name)).subtracting(
       pipeline.stages.map(\.name))
     return request
+  }
+
+  /// The pipeline that a capture is compared with, with stages that earlier runs asked for; before anything of it
+  /// is opened.
+  public func pipeline(of layout: OutputLayout) throws -> PipelineDefinition {
+    try request(layout, CaptureCache(of: layout)).pipeline
   }
 
   /// Before it is known what is published.
