@@ -26,6 +26,15 @@ extension CodeReference {
       )
     ),
     (
+      "not-requested",
+      CodeWords(
+        "Nobody asked for the stage: the last run was about other stages, and no result of it is published.",
+        data: "There is no folder for this stage. It counts nowhere, and nothing waits for it.",
+        remedy:
+          "There is nothing to do. To have it made, run again and name it: `--until STAGE`, or `--export NAME`."
+      )
+    ),
+    (
       "up-to-date",
       CodeWords(
         "The results of the stage are what a run would produce now.",

@@ -80,7 +80,7 @@ extension CodeReference {
     (
       "skipped",
       CodeWords(
-        "The run left the capture out: another run held it, or it was not selected.",
+        "The run left the capture out: another run held it, it is quarantined, or --fail-fast ended the run.",
         data: "Nothing in its results was changed.",
         remedy: "Run again without the selection, or later.")
     ),

@@ -5,7 +5,7 @@ import Storage
 /// An explanation in words. What has changed is marked with `*`.
 public enum ExplanationText {
   public static func text(_ explanation: StageExplanation) -> String {
-    var parts = [head(explanation)]
+    var parts = [head(explanation), notion(explanation)]
     parts += [
       section("parameters", explanation.parameters.map { comparison($0, explanation) }),
       section("versions", explanation.versions.map { comparison($0, explanation) }),
@@ -34,8 +34,11 @@ public enum ExplanationText {
   }
 
   private static func head(_ explanation: StageExplanation) -> String {
+    let isAsked = explanation.state != .notRequested
     let sentence =
       switch explanation.action {
+      case .run where !isAsked:
+        "was not asked for; a run that asks for it would make it: \(explanation.reason?.rawValue ?? "")"
       case .upToDate: "is up to date: it would not run"
       case .notApplicable: "does not apply to this capture"
       case .blocked: "is blocked"
@@ -47,6 +50,21 @@ public enum ExplanationText {
     return
       (["\(explanation.capture)/\(explanation.stage) (\(explanation.uses)) \(sentence)"]
       + explanation.details.map { "  \($0.onOneLine)" }).joined(separator: "\n")
+  }
+
+  /// What it was compared with, and where the other notion says something else.
+  private static func notion(_ explanation: StageExplanation) -> String {
+    guard let asked = explanation.askedFor else {
+      return "compared with what was asked for: pipeline \(explanation.pipeline)".onOneLine
+    }
+    let text =
+      "compared with what this command line asks for: pipeline \(explanation.pipeline)".onOneLine
+    let why = [asked.reason?.rawValue, asked.details].compactMap(\.self).joined(separator: ", ")
+    let state = asked.state.rawValue + (why.isEmpty ? "" : " (\(why))")
+    return text + "\n"
+      + (asked.differs
+      ? "differs from what was asked for: pipeline \(asked.pipeline): \(state)"
+      : "what was asked for is the same: pipeline \(asked.pipeline): \(state)").onOneLine
   }
 
   private static func section(_ name: String, _ rows: [[String]]) -> String? {

@@ -52,9 +52,10 @@ struct FailureGroup {
         blocked: blocked, captures: [capture.id])
     }
     if !failed.isEmpty {
-      return failed.enumerated().map { index, stage in
+      let behind = Dictionary(grouping: blocked) { root(of: $0, blocked, failed) }
+      return failed.map { stage in
         group(
-          stage.cause, stage.message, stage.stage, index == 0 ? blocked.map(\.stage) : [])
+          stage.cause, stage.message, stage.stage, (behind[stage.stage] ?? []).map(\.stage))
       }
     }
     if let message = capture.message {
@@ -65,6 +66,25 @@ struct FailureGroup {
       group(
         first.cause, first.message, first.stage, blocked.dropFirst().map(\.stage))
     ]
+  }
+
+  /// The stage that failed and because of which another could not run, by what that one says of its input; the
+  /// first that failed where it says nothing.
+  private static func root(
+    of stage: StageReport, _ blocked: [StageReport], _ failed: [StageReport]
+  ) -> String {
+    var (current, seen) = (stage, Set<String>())
+    while seen.insert(current.stage).inserted {
+      let message = current.message ?? ""
+      if let root = failed.first(where: { message.contains("'\($0.stage)'") }) { return root.stage }
+      guard
+        let next = blocked.first(where: {
+          $0.stage != current.stage && message.contains("'\($0.stage)'")
+        })
+      else { break }
+      current = next
+    }
+    return failed.first?.stage ?? ""
   }
 
   /// The message without what is of this capture only, so that the same cause reads the same: its names,

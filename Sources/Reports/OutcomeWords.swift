@@ -3,16 +3,16 @@ import Runner
 
 /// How a capture ended, in the words that every text uses.
 public enum OutcomeWords {
-  /// `done`, `done with warnings (2)`, `done, incomplete: no video`, `failed`, …
+  /// `done`, `done with warnings (1 kind, 3 occurrences)`, `done, incomplete: no video`, `failed`, …
   public static func text(
-    _ outcome: CaptureReport.Outcome, warnings: Int, missing: [String]
+    _ outcome: CaptureReport.Outcome, warnings: WarningCount, missing: [String]
   ) -> String {
     guard outcome == .done else { return outcome.rawValue }
     if !missing.isEmpty {
       let text = "done, incomplete: \(lacks(missing))"
-      return warnings == 0 ? text : text + ", with warnings (\(warnings))"
+      return warnings.isNone ? text : text + ", with warnings (\(warnings.words))"
     }
-    return warnings == 0 ? "done" : "done with warnings (\(warnings))"
+    return warnings.isNone ? "done" : "done with warnings (\(warnings.words))"
   }
 
   public static func text(_ capture: CaptureReport) -> String {

@@ -14,11 +14,16 @@ public struct PlanPrinter {
   /// Captures that cannot be opened.
   public private(set) var unreadable = 0
   private let json: Bool
+  private let change: RequestChange
   private let write: ([UInt8]) -> Void
   private var waiting: [UInt8] = []
   private var isFirst = true
 
-  public init(json: Bool, write: @escaping ([UInt8]) -> Void) {
+  /// - Parameter change: what the plans make again because of other settings; JSON tells of it.
+  public init(
+    json: Bool, change: RequestChange = RequestChange(), write: @escaping ([UInt8]) -> Void
+  ) {
+    self.change = change
     self.json = json
     self.write = write
   }
@@ -36,7 +41,7 @@ public struct PlanPrinter {
   public mutating func print(_ page: Page) throws {
     counts.add(page.counts)
     if page.isUnreadable { unreadable += 1 }
-    if json { waiting += isFirst ? try Self.frame().head : [UInt8(ascii: ",")] }
+    if json { waiting += isFirst ? try frame().head : [UInt8(ascii: ",")] }
     if json || !isFirst { waiting.append(UInt8(ascii: "\n")) }
     isFirst = false
     waiting += page.bytes
@@ -46,7 +51,7 @@ public struct PlanPrinter {
   /// The end of the object, or the counts.
   public mutating func finish() throws {
     if json {
-      let frame = try Self.frame()
+      let frame = try frame()
       waiting += (isFirst ? frame.head : []) + frame.tail
     } else {
       waiting += Array(((isFirst ? "" : "\n") + counts.text).utf8)
@@ -61,8 +66,8 @@ public struct PlanPrinter {
   }
 
   /// The object without captures, parted where they belong.
-  private static func frame() throws -> (head: [UInt8], tail: [UInt8]) {
-    let empty = try JSONText.canonical(PlanText([]))
+  private func frame() throws -> (head: [UInt8], tail: [UInt8]) {
+    let empty = try JSONText.canonical(PlanText([], change: change))
     let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex
     return (Array(empty[..<end]), Array(empty[end...]))
   }

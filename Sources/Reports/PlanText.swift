@@ -6,13 +6,18 @@ import Storage
 public struct PlanText: Encodable, Sendable {
   var schema = 1
   var captures: [PlannedCapture]
+  /// What plans are compared with: what this command line asks for, whatever was asked for before.
+  var comparedWith = ComparisonNotion.commandLine
+  /// Where that makes something again only because the last run was given other settings; `nil`: nowhere.
+  var settings: [SettingChange]?
   private let counts: PlanCounts
 
   private enum CodingKeys: CodingKey {
-    case schema, captures
+    case schema, captures, comparedWith, settings
   }
 
-  public init(_ plans: [CapturePlan]) {
+  public init(_ plans: [CapturePlan], change: RequestChange = RequestChange()) {
+    settings = change.isNone ? nil : change.settings
     captures = plans.map(PlannedCapture.init)
     counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
   }
@@ -65,16 +70,33 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 }
 
-/// How many captures and jobs a plan has, by action and reason.
+/// How many captures and stages a plan has, by action and reason.
 public struct PlanCounts: Hashable, Sendable {
-  private var captures = 0
+  /// What a plan comes to for a capture.
+  private enum Need: String, CaseIterable {
+    case run
+    case upToDate = "up-to-date"
+    case blocked, unreadable
+
+    init(_ plan: CapturePlan) {
+      if plan.error != nil {
+        self = .unreadable
+      } else if plan.jobs.contains(where: { $0.action == .run }) {
+        self = .run
+      } else {
+        self = plan.jobs.contains { $0.action == .blocked } ? .blocked : .upToDate
+      }
+    }
+  }
+
+  private var captures: [Need: Int] = [:]
   private var actions: [PlannedJob.Action: Int] = [:]
   private var reasons: [Reason: Int] = [:]
 
   public init() {}
 
   public init(_ plan: CapturePlan) {
-    captures = 1
+    captures = [Need(plan): 1]
     for job in plan.jobs {
       actions[job.action, default: 0] += 1
       if let reason = job.reason { reasons[reason, default: 0] += 1 }
@@ -82,7 +104,7 @@ public struct PlanCounts: Hashable, Sendable {
   }
 
   public mutating func add(_ other: PlanCounts) {
-    captures += other.captures
+    captures.merge(other.captures, uniquingKeysWith: +)
     actions.merge(other.actions, uniquingKeysWith: +)
     reasons.merge(other.reasons, uniquingKeysWith: +)
   }
@@ -90,13 +112,17 @@ public struct PlanCounts: Hashable, Sendable {
   public var blocked: Int { actions[.blocked] ?? 0 }
   public var toRun: Int { actions[.run] ?? 0 }
 
-  /// A line of captures and actions, and one of reasons where something is to run.
+  /// A line of captures, one of stages by action, and one of reasons where something is to run.
   public var text: String {
+    let all = captures.values.reduce(0, +)
+    let needs = Need.allCases.compactMap { need in captures[need].map { "\($0) \(need.rawValue)" } }
     let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
       "\(actions[action] ?? 0) \(action.rawValue)"
     }
     let line =
-      "\(captures) \(captures == 1 ? "capture" : "captures"): " + counts.joined(separator: ", ")
+      "\(all) \(all == 1 ? "capture" : "captures")"
+      + (needs.isEmpty ? "" : ": " + needs.joined(separator: ", ")) + "\nstages: "
+      + counts.joined(separator: ", ")
     let why = Reason.allCases.compactMap { reason in
       reasons[reason].map { "\($0) \(reason.rawValue)" }
     }

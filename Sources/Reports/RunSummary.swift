@@ -11,7 +11,10 @@ public enum RunSummary {
     var words = [
       capture.id, capture.outcome.rawValue, "\(capture.stagesDone)/\(capture.stagesApplicable)",
     ]
-    if capture.warningCount > 0 { words.append("warnings=\(capture.warningCount)") }
+    let warnings = capture.warningCount
+    if !warnings.isNone {
+      words += ["warnings=\(warnings.kinds)", "occurrences=\(warnings.occurrences)"]
+    }
     if !capture.missing.isEmpty {
       words.append("missing=" + capture.missing.map(word).joined(separator: ","))
     }
@@ -25,15 +28,24 @@ public enum RunSummary {
     return words.joined(separator: " ")
   }
 
-  /// Why something that was asked for by name, or everything, was not made; the last word of the line.
+  /// Why something that was asked for by name, or everything, was not made; the last word of the line. `0/0` has
+  /// one always.
   private static func note(_ capture: CaptureReport) -> String? {
     var stages = capture.notMade
-    if stages.isEmpty, capture.outcome == .done, capture.stagesApplicable == 0 {
+    if stages.isEmpty, capture.stagesApplicable == 0 {
+      guard capture.outcome == .done else { return brief(capture) }
       stages = capture.stages
+      if stages.isEmpty { return "nothing that was asked for applies" }
     }
     return stages.isEmpty
       ? nil
       : stages.map { "\($0.stage): \($0.message ?? "does not apply")" }.joined(separator: "; ")
+  }
+
+  /// The first line of why no stage of a capture was come to.
+  private static func brief(_ capture: CaptureReport) -> String {
+    let line = capture.message?.split(whereSeparator: \.isNewline).first.map(String.init)
+    return line ?? "no stage was started"
   }
 
   /// A text as one word of logfmt: in double quotes, with quotes and backslashes escaped.

@@ -19,6 +19,8 @@ public struct StatusText: Encodable, Sendable {
 
   var schema = 1
   var captures: [CaptureStatus]
+  /// Whether stages that nobody asked for have columns.
+  public var showsAllStages = false
   private var standings: [Standing] = []
 
   private enum CodingKeys: CodingKey {
@@ -39,7 +41,7 @@ public struct StatusText: Encodable, Sendable {
   /// warnings and missing files.
   public func needsPerson(isStrict: Bool) -> Bool {
     captures.contains { capture in
-      capture.stages.contains { ![.done, .notApplicable].contains($0.state) }
+      capture.stages.contains(where: \.state.isLack)
         || (isStrict && (capture.warnings > 0 || !capture.missing.isEmpty))
     }
   }
@@ -53,7 +55,7 @@ public struct StatusText: Encodable, Sendable {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
         [capture.id] + state(index)
-          + columns.map { states[$0].map { $0 == .notApplicable ? "-" : $0.rawValue } ?? "" })
+          + columns.map { states[$0].map(cell) ?? "" })
     }
     let details = captures.enumerated().compactMap { index, capture in
       Self.details(capture, standings.indices.contains(index) ? standings[index].lines : [])
@@ -61,32 +63,43 @@ public struct StatusText: Encodable, Sendable {
     return ([table.text, counts] + details).joined(separator: "\n\n")
   }
 
+  private func cell(_ state: StageState) -> String {
+    switch state {
+    case .notApplicable: "-"
+    case .notRequested: showsAllStages ? state.rawValue : ""
+    default: state.rawValue
+    }
+  }
+
   private func state(_ index: Int) -> [String] {
     standings.isEmpty ? [] : [standings[index].state]
   }
 
-  /// Stages in pipeline order; those of other pipelines after them.
+  /// Stages in pipeline order, without those that were asked for of no capture; those of other pipelines
+  /// after them.
   private var columns: [String] {
     var seen: Set<String> = []
-    return captures.flatMap(\.stages).map(\.stage).filter { seen.insert($0).inserted }
+    return captures.flatMap(\.stages)
+      .filter { showsAllStages || $0.state != .notRequested }
+      .map(\.stage).filter { seen.insert($0).inserted }
   }
 
   private var counts: String {
     let all = captures.flatMap(\.stages)
     let counts = StageState.allCases.compactMap { state -> String? in
+      // What nobody asked for counts nowhere.
+      if state == .notRequested { return nil }
       let count = all.count { $0.state == state }
       return count == 0 ? nil : "\(count) \(state.rawValue)"
     }
-    if all.isEmpty { return captures.count == 1 ? "1 capture" : "\(captures.count) captures" }
-    return "\(captures.count) \(captures.count == 1 ? "capture" : "captures"): "
-      + counts.joined(separator: ", ")
+    return "stages: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
   }
 
   private static func details(_ capture: CaptureStatus, _ standing: [String]) -> String? {
     var lines = standing.map { "  \($0.onOneLine)" }
     if let holder = capture.lockedBy { lines.append("  being worked on by \(holder)") }
     lines += capture.notes.map { "  \($0.onOneLine)" }
-    for stage in capture.stages where ![.done, .notApplicable].contains(stage.state) {
+    for stage in capture.stages where stage.state.isLack {
       var line = "  \(stage.stage) \(stage.state.rawValue)"
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,

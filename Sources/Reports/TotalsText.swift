@@ -1,3 +1,4 @@
+import Captures
 import Pipeline
 import Runner
 
@@ -12,9 +13,10 @@ enum TotalsText {
     }
     let done = captures.filter { $0.outcome == .done }
     let incomplete = done.filter { !$0.missing.isEmpty }
-    let warned = done.filter { $0.missing.isEmpty && $0.warningCount > 0 }
+    let warned = done.filter { $0.missing.isEmpty && !$0.warningCount.isNone }
     add(done.count - incomplete.count - warned.count, "done")
-    add(warned.count, "done with warnings (\(grouped(warned.reduce(0) { $0 + $1.warningCount })))")
+    let warnings = WarningCount(warned.flatMap(\.allWarnings))
+    add(warned.count, "done with warnings (\(warnings.words))")
     add(
       incomplete.count,
       incomplete.count == 1

@@ -19,7 +19,7 @@ enum CaptureTable {
       add(
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
         scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.standing.attempts,
-        warnings: row.warningCount, missing: row.standing.missing, lastRun: row.lastRun,
+        warnings: row.warningCount.kinds, missing: row.standing.missing, lastRun: row.lastRun,
         cause: row.standing.cause?.rawValue, message: row.standing.message)
       table.endRow()
     }
@@ -34,7 +34,7 @@ enum CaptureTable {
       add(
         &table, id: capture.id, state: capture.state, family: capture.family,
         device: capture.device, scene: capture.scene, recordedAt: capture.recordedAt,
-        attempts: capture.attempts, warnings: capture.warnings.withoutNotes.count,
+        attempts: capture.attempts, warnings: capture.warnings.counted.kinds,
         missing: capture.missing, lastRun: capture.lastRun, cause: failure?.cause?.rawValue,
         message: failure?.message)
       table.field(capture.seconds)

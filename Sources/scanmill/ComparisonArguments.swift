@@ -29,6 +29,27 @@ struct ComparisonArguments: ParsableArguments {
     return try checkedExaminer()
   }
 
+  /// The pipeline that a `run` with these options would ask for; `nil` where none is named and the one that a
+  /// `run` then takes has no such stage: the stage is of what was asked for before.
+  func commandLine(about stage: String) throws -> PipelineDefinition? {
+    let name = pipeline ?? "default"
+    if pipeline == nil, try PipelineFinder.load(name)[stage] == nil { return nil }
+    return try PipelineFinder.source(name, settings: set).definition(Toolbox.stages)
+  }
+
+  /// Compares with a pipeline, whatever was asked for.
+  func examiner(comparing chosen: PipelineDefinition) throws -> OutputExaminer {
+    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
+    return OutputExaminer(
+      captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, standard: chosen,
+      look: looker.summary)
+  }
+
+  /// Compares with what was asked for, whatever these options say.
+  static func askedExaminer() throws -> OutputExaminer {
+    try ComparisonArguments.parse([]).checkedExaminer()
+  }
+
   private func checkedExaminer() throws -> OutputExaminer {
     let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     return OutputExaminer(

@@ -8,7 +8,8 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Why a stage would or would not run, or what a code means.",
     discussion: """
-      With a capture and a stage: everything that is compared. With only the code of a warning, a cause, a \
+      With a capture and a stage: everything that is compared, with what `run` with the same options would ask \
+      for, and where that differs from what was asked for. With only the code of a warning, a cause, a \
       reason, a state, or of a frame that an export left out: what it means in words, what it means for the \
       data, and what to do.
       """)
@@ -45,12 +46,20 @@ struct ExplainCommand: ParsableCommand {
   func run() throws {
     guard let stage, let output else { return try explainCode() }
     let layout = try OutputFinder.layout(of: capture, in: output)
-    let examiner = try comparison.examiner()
+    var examiner = try comparison.examiner()
+    let chosen = try comparison.commandLine(about: stage)
+    if let chosen { examiner = try comparison.examiner(comparing: chosen) }
     // Before files are digested.
-    try examiner.pipeline(CaptureCache(of: layout)).0.checkStage(stage)
-    let examined = try examiner.examine(layout, at: OutputFinder.recognition(capture))
-    guard let explanation = StageExplanation(of: stage, in: examined) else {
+    try examiner.pipeline(of: layout).checkStage(stage)
+    let place = OutputFinder.recognition(capture)
+    guard
+      var explanation = StageExplanation(of: stage, in: try examiner.examine(layout, at: place))
+    else {
       throw Failure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
+    }
+    if chosen != nil || !comparison.set.isEmpty {
+      explanation = explanation.ofCommandLine(
+        besides: try ComparisonArguments.askedExaminer().examine(layout, at: place))
     }
     if json {
       Console.print(json: try JSONText.pretty(explanation))

@@ -78,7 +78,19 @@ struct RunArguments: ParsableArguments {
     let exports =
       export.isEmpty
       ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
-    return source.adding(named: [only, from].compactMap(\.self) + until + exports)
+    var asking = source.adding(named: [only, from].compactMap(\.self) + until + exports)
+    asking.limits = stageSelection(until: until + exports).limits
+    return asking
+  }
+
+  private func stageSelection(until: [String]) -> Selection {
+    var selection = Selection()
+    selection.only = only
+    selection.from = from
+    selection.until = until
+    selection.forced = Set(forcerun)
+    selection.forceAll = forceall
+    return selection
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
@@ -87,11 +99,7 @@ struct RunArguments: ParsableArguments {
       try pipeline.checkStage(stage)
     }
     var options = processing.runOptions
-    options.selection.only = only
-    options.selection.from = from
-    options.selection.until = until
-    options.selection.forced = Set(forcerun)
-    options.selection.forceAll = forceall
+    options.selection = stageSelection(until: until)
     if let problem = options.selection.problem(in: pipeline) { throw ValidationError(problem) }
     options.verify = verify
     options.waitsForLocks = !noWait

@@ -90,9 +90,13 @@ struct RunCommand: ParsableCommand {
     if !dryRun, !cluster.printJobs {
       let left = options.forceall ? [] : quarantined(targets, findings, runOptions)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
-      let skipped = choice.skipped(found, searched: findings.map(\.path)) + left
+      if targets.isEmpty {
+        Console.error(
+          "note: of \(found.count) \(found.count == 1 ? "capture" : "captures") found none is selected"
+        )
+      }
       try process(
-        batch, source, Ownership(root: runOptions.output).claim(wanted), declined, skipped,
+        batch, source, Ownership(root: runOptions.output).claim(wanted), declined, left,
         unrecognized, supervisor)
     }
   }
@@ -100,11 +104,19 @@ struct RunCommand: ParsableCommand {
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    var printer = PlanPrinter(json: json) { bytes in
+    let change = batch.requestChange(targets)
+    var printer = PlanPrinter(json: json, change: change) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
     try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
+    if !json {
+      let name = batch.request?.words ?? options.pipelineName
+      Console.print("compared with what this command line asks for: pipeline \(name)")
+      if let line = change.line {
+        Console.print("differs from what was asked for: \(line)")
+      }
+    }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
       || (exitCode && printer.counts.toRun > 0)
@@ -166,6 +178,9 @@ struct RunCommand: ParsableCommand {
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
+    if !quiet, options.processing.logFormat != .json, let line = batch.requestChange(targets).line {
+      Console.error(line)
+    }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
     let events = EventFan([journal] + display)

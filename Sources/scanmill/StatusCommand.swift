@@ -15,9 +15,10 @@ struct StatusCommand: ParsableCommand {
     commandName: "status",
     abstract: "Captures, their states and stages: done, stale (why), failed, blocked, missing.",
     discussion: """
-      Compares what is published with what the pipeline of each capture's last run, or the one that \
-      is named, would make of the input as it is now. Changes no results, even while a run is in progress. A \
-      capture is listed if it matches all filters.
+      Compares what is published with what was asked for: the stages and settings of each capture's last run, \
+      and every stage with a published result; or with the pipeline that is named. Other stages are \
+      not-requested and count nowhere. Changes no results, even while a run is in progress. A capture is \
+      listed if it matches all filters.
       """)
 
   @Argument(
@@ -39,6 +40,9 @@ struct StatusCommand: ParsableCommand {
 
   @Flag(help: "Print one row per capture, separated by commas.")
   var csv = false
+
+  @Flag(help: "Also show columns of stages that were not asked for.")
+  var allStages = false
 
   @Flag(
     help:
@@ -75,6 +79,7 @@ struct StatusCommand: ParsableCommand {
         waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
         reason: active.reason, abandoned: active.isAbandoned, line: active.line)
     }
+    answer.showsAllStages = allStages
     if json {
       Console.print(json: try answer.json())
     } else if csv {

@@ -115,7 +115,12 @@ struct WatchCommand: ParsableCommand {
     }
     let watcher = try watcher(setup, clock, interruption)
     asked.set(watcher.handle)
-    if once { watcher.heard = announce }
+    if once {
+      watcher.heard = announce
+      watcher.summedUp = { [processing] in
+        if processing.logFormat != .json { Console.error($0) }
+      }
+    }
     let code = watcher.watch()
     let final = signals.exitCode ?? code
     if final != 0 { throw Exit(code: final) }

@@ -24,6 +24,7 @@ struct CaptureStandingTests {
       ([.done, .notApplicable], .done), ([.notApplicable], .done), ([], .queued),
       ([.done, .stale], .queued), ([.missing, .missing], .queued), ([.done, .failed], .failed),
       ([.done, .blocked], .failed), ([.failed, .blocked], .failed),
+      ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .queued),
     ] as [([StageState], CaptureState)])
   func stages(stages: [StageState], state: CaptureState) {
     #expect(standing(Sample.entry(stages: stages)).state == state)
@@ -102,6 +103,36 @@ struct CaptureStandingTests {
     #expect(standing(entry, runs: [failed(3)]).cause == .input)
     #expect(standing(entry, runs: [failed(3)]).message == "a.depth: cut")
   }
+
+  @Test(
+    "The stage that failed is named, not one that it blocked; of several the one with the cause that decides"
+  )
+  func deciding() {
+    let blocked = RunEntry.Attempt.Failure(stage: "depth", message: "its input 'color' failed")
+    let run = Sample.run(
+      3,
+      Sample.attempt("scan", .failed) {
+        $0.cause = .machine
+        $0.failures = [
+          blocked, .init(stage: "color", message: "cut", cause: .input),
+          .init(stage: "geo", message: "disk full", cause: .machine),
+        ]
+      })
+    let entry = Sample.entry(stages: [.failed, .blocked, .failed]) {
+      $0.failures = [
+        .init(stage: "color", message: "cut", time: "", cause: .input),
+        .init(stage: "geo", message: "disk full", time: "", cause: .machine),
+      ]
+    }
+    let found = standing(entry, runs: [run])
+    #expect(found.stage == "geo" && found.message == "disk full" && found.cause == .machine)
+    let plain = CaptureStanding(OutputSnapshot.histories([run])["scan"] ?? Self.noHistory)
+    #expect(plain.stage == "geo")
+    #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
+  }
+
+  private static let noHistory = CaptureStanding.History(
+    latest: Sample.attempt("scan", nil), run: "", time: "", failedInARow: 0, first: "")
 
   @Test("An interrupt is no failure, a failure of the capture as a whole is one")
   func whole() {

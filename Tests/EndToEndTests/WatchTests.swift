@@ -77,7 +77,8 @@ struct WatchTests {
       try Data("x".utf8).write(to: URL(filePath: b.appending(name).string))
     }
     let result = try scene.once()
-    #expect(result.status == 0)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("0 of 2 captures are ready. 1 needs you, 1 is still arriving."))
     #expect(scene.waiting == ["a": "incomplete", "b": "arriving"])
     #expect(scene.ran == 0)
     let status = try #require(
@@ -142,13 +143,14 @@ struct WatchTests {
     #expect(note["cause"] as? String == "input")
     #expect(note["isQuarantined"] as? Bool == true)
     #expect(note["attempts"] as? Int == 1)
-    // Known, and no failure of this night.
-    #expect(try scene.once().status == 0)
+    // Nothing new is tried, and it still needs somebody.
+    let again = try scene.once()
+    #expect(again.status == 1 && again.output == "", "\(again.output)")
     // Nor for a run over everything, which names it.
     let run = try Program.run(
       ["run", scene.staging.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
     #expect(run.status == 0)
-    #expect(run.output == "a skipped 0/0\n")
+    #expect(run.output == "a skipped 0/0 note=\"quarantined (input)\"\n")
     #expect(run.errors.contains("quarantined"))
     // Who names it means it.
     let named = try Program.run(
@@ -217,7 +219,9 @@ struct WatchTests {
     let hour = (Calendar.current.component(.hour, from: .now) + 5) % 24
     let text = hour < 10 ? "0\(hour)" : "\(hour)"
     let result = try scene.once("--between", "\(text):00-\(text):30")
-    #expect(result.status == 0)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("0 of 1 captures are ready. "))
+    #expect(result.errors.contains("1 waits. Held: outside"), "\(result.errors)")
     #expect(scene.ran == 0)
     let waiting = try #require((scene.record["waiting"] as? [[String: Any]])?.first)
     #expect(waiting["state"] as? String == "queued")

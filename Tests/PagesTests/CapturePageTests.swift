@@ -143,7 +143,8 @@ struct CapturePageTests {
     #expect(page.contains("records 4, 5, 6") && page.contains("picture 9"))
     #expect(page.contains("Copy the file again and compare its checksum."))
     #expect(page.contains("data-code=\"empty-record\""))
-    #expect(page.contains("3 kinds of warnings.") && page.contains("1 note:"))
+    #expect(
+      page.contains("2 kinds of warnings, 11 occurrences.") && page.contains("1 kind of note:"))
   }
 
   @Test("Names of others stay inert and keep their direction to themselves")

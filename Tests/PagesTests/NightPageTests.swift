@@ -67,6 +67,17 @@ struct NightPageTests {
     #expect(drawing.contains(">4</text>"))
   }
 
+  @Test("The timeline counts what is done with warnings as done")
+  func timeline() throws {
+    var report = report([NightSamples.capture(1), NightSamples.capture(2)])
+    report.timeline = ["done", "done-with-warnings", "done-with-warnings", "interrupted"].map {
+      .init(
+        capture: "x", kind: $0, from: "2026-11-20T22:00:00.000Z", to: "2026-11-20T22:10:00.000Z")
+    }
+    let page = page(report)
+    #expect(page.contains(": 3 done, 2 of them with warnings, 1 interrupted or skipped."))
+  }
+
   @Test("Every number of the totals is there, as the JSON has it")
   func totals() throws {
     let report = NightSamples.ordinary()

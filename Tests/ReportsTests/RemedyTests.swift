@@ -38,7 +38,8 @@ struct RemedyTests {
       words("scannet", "no reason was given")
         == "Copy the capture from the device again; it is picked up automatically.")
     #expect(words("scannet", nil)?.hasPrefix("Copy the capture") == true)
-    let strict = "--strict: there are 2 kinds of warnings; run without it to accept them"
+    let strict =
+      "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them"
     #expect(words("scannet", strict)?.contains("without --strict") == true)
   }
 

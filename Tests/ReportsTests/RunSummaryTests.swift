@@ -53,7 +53,8 @@ struct RunSummaryTests {
     var incomplete = Self.done(
       "a", warnings: [Self.warning, Self.note], missing: [".h264", ".imu", "my file,1.mov"])
     #expect(
-      RunSummary.line(incomplete) == "a done 2/2 warnings=1 missing=.h264,.imu,my%20file%2C1.mov")
+      RunSummary.line(incomplete)
+        == "a done 2/2 warnings=1 occurrences=1 missing=.h264,.imu,my%20file%2C1.mov")
     incomplete.missing = []
     incomplete.warnings = [Self.note]
     #expect(RunSummary.line(incomplete) == "a done 2/2")
@@ -118,7 +119,7 @@ struct RunSummaryTests {
     #expect(
       RunSummary.closing(Self.report(captures), output: nil, areNamed: true).split(separator: "\n")
         .last == """
-          12 captures: 9 done, 2 done with warnings (3), 1 failed · 4 min 10 s · 1,214 frames
+          12 captures: 9 done, 2 done with warnings (1 kind, 3 occurrences), 1 failed · 4 min 10 s · 1,214 frames
           """)
   }
 
@@ -169,6 +170,34 @@ struct RunSummaryTests {
     #expect(
       RunSummary.closing(Self.report(captures), output: nil, areNamed: false)
         .contains("captures \(ids.joined(separator: ", "))"))
+  }
+
+  @Test("What is blocked stands beside the stage that failed, not beside another one")
+  func roots() {
+    let capture = Texts.capture(
+      "a", .failed,
+      [
+        Texts.stage("color", .failed, "cut"), Texts.stage("depth", .failed, "torn"),
+        Texts.stage("aligned", .blocked, "its input 'depth' failed"),
+        Texts.stage("cloud", .blocked, "its input 'aligned' was blocked"),
+        Texts.stage("preview", .blocked, "its input 'color' failed"),
+      ])
+    let text = RunSummary.closing(Self.report([capture]), output: nil, areNamed: true)
+    #expect(text.contains("stage color; blocked by it: preview\n"), "\(text)")
+    #expect(text.contains("stage depth; blocked by it: aligned, cloud\n"), "\(text)")
+  }
+
+  @Test("0/0 never stands without its reason")
+  func nothing() {
+    #expect(
+      RunSummary.line(Texts.capture("a", .skipped, [], "locked by x\nand y"))
+        == #"a skipped 0/0 note="locked by x""#)
+    #expect(
+      RunSummary.line(Texts.capture("a", .done, []))
+        == #"a done 0/0 note="nothing that was asked for applies""#)
+    #expect(
+      RunSummary.line(Texts.capture("a", .failed, []))
+        == #"a failed 0/0 note="no stage was started""#)
   }
 
   @Test("What was found and is not processed is named once; interrupted captures are no failures")

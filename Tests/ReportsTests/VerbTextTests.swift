@@ -40,7 +40,7 @@ struct VerbTextTests {
         long-name  failed  blocked       missing
         c          done
 
-        3 captures: 2 done, 1 stale, 1 failed, 1 blocked, 1 missing, 1 not-applicable
+        stages: 2 done, 1 stale, 1 failed, 1 blocked, 1 missing, 1 not-applicable
 
         a
           depth stale: parameters, range: none -> 1m
@@ -98,6 +98,7 @@ struct VerbTextTests {
   func reasons() {
     #expect(
       PlanText(Self.plans).text.hasSuffix(
-        "2 captures: 1 run, 1 up-to-date, 0 blocked, 0 not-applicable\nreasons: 1 forced"))
+        "2 captures: 1 run, 1 unreadable\nstages: 1 run, 1 up-to-date, 0 blocked, 0 not-applicable\n"
+          + "reasons: 1 forced"))
   }
 }

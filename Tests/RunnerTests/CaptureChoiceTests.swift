@@ -55,7 +55,6 @@ import Testing
     #expect(choice.refusal(target, searched: []) == nil)
     choice.sinceNanoseconds = 1001 * 1_000_000_000
     #expect(choice.refusal(target, searched: []) != nil)
-    #expect(choice.skipped([target], searched: []).map(\.outcome) == [.skipped])
   }
 
   @Test(arguments: [

@@ -40,15 +40,15 @@ public struct CaptureRow: Sendable, Hashable {
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
-  public var warningCount: Int { warnings.withoutNotes.count }
+  public var warningCount: WarningCount { warnings.counted }
 
-  /// Whether somebody has to do something: it has failed or is quarantined, a stage is not done, or a
-  /// stream has lost too much; if `isStrict` also warnings and missing files.
+  /// Whether somebody has to do something: it has failed, is quarantined or incomplete, a stage that was asked
+  /// for is not done, or a stream has lost too much; if `isStrict` also warnings and missing files.
   public func needsPerson(isStrict: Bool) -> Bool {
-    if state == .failed || state == .quarantined || !shortfalls.isEmpty { return true }
+    if state.needsPerson || !shortfalls.isEmpty { return true }
     let stages = entry?.stages ?? []
-    return stages.contains { $0.state != .done && $0.state != .notApplicable }
-      || (isStrict && (warningCount > 0 || !standing.missing.isEmpty))
+    return stages.contains(where: \.state.isLack)
+      || (isStrict && (!warningCount.isNone || !standing.missing.isEmpty))
   }
 
   /// In what is shown to others.

@@ -107,7 +107,7 @@ public struct CaptureStanding: Hashable, Sendable {
     attempts = history.failedInARow
     if state == .failed {
       since = history.time
-      let failure = history.latest.failures.first
+      let failure = history.latest.decidingFailure
       cause = history.latest.cause ?? failure?.cause
       message = history.latest.message ?? failure?.message
       stage = failure?.stage
@@ -159,11 +159,17 @@ public struct CaptureStanding: Hashable, Sendable {
       return
     }
     attempts = max(1, attempts)
-    let failed = entry.stages.first { $0.state == .failed }
+    // Of several the one with the cause that decides; what it blocked is never named.
+    let deciding = history?.latest.hasFailed == true ? history?.latest.cause : nil
+    let failed =
+      entry.stages.first { stage in
+        stage.state == .failed && deciding != nil
+          && entry.failures.contains { $0.stage == stage.stage && $0.cause == deciding }
+      } ?? entry.stages.first { $0.state == .failed }
     let stuck = failed ?? entry.stages.first { $0.state == .blocked }
     let note = entry.failures.first { $0.stage == failed?.stage }
     let attempt = history?.latest.hasFailed == true ? history?.latest : nil
-    let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.failures.first
+    let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.decidingFailure
     stage = stuck?.stage ?? told?.stage
     message =
       note?.message ?? stuck?.details ?? attempt?.message ?? told?.message
@@ -172,5 +178,19 @@ public struct CaptureStanding: Hashable, Sendable {
       attempt?.cause ?? note?.cause ?? told?.cause
       ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program)
     since = note?.time ?? history?.time
+  }
+}
+
+extension RunEntry.Attempt {
+  /// The stage that failed, of several the one with the cause that decides; one that was blocked only where none
+  /// failed.
+  var decidingFailure: Failure? {
+    failures.first { $0.cause != nil && $0.cause == cause } ?? failures.first { $0.cause != nil }
+      ?? failures.first
+  }
+
+  /// Those that failed before those that were blocked, otherwise in the order of the pipeline.
+  var orderedFailures: [Failure] {
+    failures.filter { $0.cause != nil } + failures.filter { $0.cause == nil }
   }
 }

@@ -178,13 +178,14 @@ public struct NightReportBuilder: Sendable {
     let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
     let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
     let attempts = max(1, row.standing.attempts)
-    var failures = (attempt?.failures ?? []).map { failure in
+    var failures = (attempt?.orderedFailures ?? []).map { failure in
       NightCapture.Failure(
         stage: failure.stage, message: failure.message, log: log(row.id, failure.stage, run),
         cause: failure.cause ?? attempt?.cause ?? row.standing.cause, attempts: attempts)
     }
     // What decides comes first.
-    if let index = failures.firstIndex(where: { $0.stage == row.standing.stage }), index > 0 {
+    let deciding = row.standing.stage ?? attempt?.decidingFailure?.stage
+    if let index = failures.firstIndex(where: { $0.stage == deciding }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.

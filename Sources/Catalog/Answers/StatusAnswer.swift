@@ -13,6 +13,8 @@ public struct StatusAnswer: Sendable {
   public var unrecognized: [RunReport.Unrecognized]
   /// Runs on a cluster that are not over.
   public var runs: [RunInProgress] = []
+  /// Whether the table has columns of stages that nobody asked for.
+  public var showsAllStages = false
 
   /// - Parameter rows: those that are asked for; totals count these.
   public init(_ view: OutputSnapshot, rows: [CaptureRow]) {
@@ -26,7 +28,11 @@ public struct StatusAnswer: Sendable {
     self.watch = watch
     self.unrecognized = unrecognized
     var totals = NightTotals(
-      counting: rows.map { NightCapture(id: $0.id, family: $0.family, state: $0.state) },
+      counting: rows.map { row in
+        var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+        if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+        return capture
+      },
       unrecognized: unrecognized.count)
     for row in rows {
       let timings = row.entry?.timings ?? []
@@ -79,9 +85,10 @@ public struct StatusAnswer: Sendable {
 
   /// A table of captures, states and stages, counts, and below what is not as it should be and why.
   public var text: String {
-    let status = StatusText(
+    var status = StatusText(
       rows.map(\.status),
       standings: rows.map { StatusText.Standing(state: $0.state.words, lines: $0.lines) })
+    status.showsAllStages = showsAllStages
     var parts = [status.text, "states: " + StateCounts.text(totals)]
     if !unrecognized.isEmpty {
       parts.append(
@@ -132,7 +139,7 @@ extension CaptureRow {
     CaptureStatus(
       id: id, path: path, family: family, pipeline: entry?.pipeline ?? "",
       inputGone: entry?.inputGone ?? false, lockedBy: lockedBy, notes: entry?.notes ?? [],
-      warnings: warningCount, missing: standing.missing, stages: entry?.stages ?? [])
+      warnings: warningCount.kinds, missing: standing.missing, stages: entry?.stages ?? [])
   }
 
   private var lockedBy: String? { state == .running ? entry?.lockedBy : nil }
@@ -165,8 +172,9 @@ private struct StatusCapture: Encodable, Sendable {
   init(_ row: CaptureRow) { self.row = row }
 
   private enum Key: CodingKey {
-    case id, state, family, device, scene, recordedAt, attempts, warnings, missing, lastRun, run,
-      path,
+    case id, state, family, device, scene, recordedAt, attempts, warnings, warningOccurrences,
+      missing,
+      lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
       shortfalls
   }
@@ -180,7 +188,8 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.scene, forKey: .scene)
     try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
     try object.encode(row.standing.attempts, forKey: .attempts)
-    try object.encode(row.warningCount, forKey: .warnings)
+    try object.encode(row.warningCount.kinds, forKey: .warnings)
+    try object.encode(row.warningCount.occurrences, forKey: .warningOccurrences)
     if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
     try object.encode(row.standing.missing, forKey: .missing)
     try object.encode(row.lastRun, forKey: .lastRun)

@@ -69,15 +69,15 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var sceneText: String? { scene.label ?? scene.description ?? scene.type }
 
   /// Kinds of warnings; notes do not count.
-  public var warningCount: Int { warnings.withoutNotes.count }
+  public var warningCount: Int { warnings.counted.kinds }
   public var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
 
   /// When the newest of what is published was made (UTC, ISO 8601).
   public var lastPublished: String? { timings.map(\.finished).max() }
 
-  /// Whether every stage is done, or does not apply.
+  /// Whether every stage that was asked for is done, or does not apply.
   public var isUpToDate: Bool {
-    !stages.isEmpty && stages.allSatisfy { $0.state == .done || $0.state == .notApplicable }
+    !stages.isEmpty && !stages.contains(where: \.state.isLack)
   }
 
   /// What `--search` looks in: id, scene and device, each on a line, in lower case.

@@ -27,7 +27,7 @@ struct CaptureStatusResolver: Sendable {
     for (question, report) in zip(known, settled) {
       guard let target = question.target else { continue }
       if let report, report.outcome == .done {
-        let hasWarnings = report.warningCount > 0 || !report.missing.isEmpty
+        let hasWarnings = !report.warningCount.isNone || !report.missing.isEmpty
         answers.append(
           (
             question,

@@ -154,7 +154,8 @@ final class WatchState: Sendable {
     case .interrupted, .skipped: return nil
     case .done:
       return .done(
-        hasWarnings: report.warningCount > 0 || !report.missing.isEmpty, isShort: report.isShort)
+        hasWarnings: !report.warningCount.isNone || !report.missing.isEmpty, isShort: report.isShort
+      )
     case .failed, .blocked: break
     }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)

@@ -71,8 +71,19 @@ struct WatchSummary {
     }
   }
 
+  /// Whether somebody has to do something, or something that was ready has not been processed.
+  var isOpen: Bool {
+    let totals = totals(unrecognized: 0)
+    return totals.needed > 0 || totals.queued > 0
+  }
+
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   func sentence(unrecognized: Int, hold: String?) -> String {
+    totals(unrecognized: unrecognized).sentence(nothingUrgent: hold == nil)
+      + (hold.map { " Held: \($0)." } ?? "")
+  }
+
+  private func totals(unrecognized: Int) -> NightTotals {
     var totals = NightTotals()
     totals.captures = states.values.reduce(0, +)
     totals.arriving = states[.arriving] ?? 0
@@ -85,6 +96,6 @@ struct WatchSummary {
     totals.quarantined = states[.quarantined] ?? 0
     totals.unrecognized = unrecognized
     if short > 0 { totals.withShortfall = short }
-    return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
+    return totals
   }
 }

@@ -61,6 +61,8 @@ public final class Watcher {
   var troubles = WriteFailures()
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
+  /// With `isOnce`, at the end: how all captures stand, in one sentence.
+  public var summedUp: (String) -> Void = { _ in }
 
   /// Takes the watcher's lock of the output. Throws `WatchRefusal`, and `FileError` where the output cannot
   /// be written.
@@ -148,19 +150,16 @@ public final class Watcher {
           ? ExitStatus.cannotWrite : nil
       }
       if let trouble { codes.insert(trouble) }
-      if needsSomebodyForShortfall { codes.insert(ExitStatus.jobFailed) }
+      let summary = watchState.with {
+        WatchSummary($0.intake, hold: $0.hold, locked: $0.locked, tally: $0.tally)
+      }
+      if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
+      summedUp(summary.sentence(unrecognized: unrecognized.count, hold: holdText))
       pages.finish(self)
       hearOfPages()
       if troubles.areFailing { codes.insert(ExitStatus.cannotWrite) }
     }
     return ExitStatus.gravest(codes)
-  }
-
-  /// Whether a capture is done of which a stream has lost more than the pipeline accepts.
-  private var needsSomebodyForShortfall: Bool {
-    watchState.with { state in
-      state.intake.departedShort > 0 || state.intake.entries.values.contains(where: \.isShort)
-    }
   }
 
   var now: Double { clock.monotonicSeconds() }

@@ -38,15 +38,15 @@ struct VerdictPart {
       frames.map { FigureText.counted($0, "frame") }, length.map(FigureText.duration),
     ].compactMap(\.self).joined(separator: " in ")
     let subject = size.isEmpty ? "This capture" : "This capture (\(size))"
-    let kinds = material.warnings.withoutNotes.count
+    let warnings = material.warnings.counted
     switch capture.state {
-    case .done where kinds == 0:
+    case .done where warnings.isNone:
       return "\(subject) is ready: everything was processed and nothing was found wrong."
-    case .doneWithWarnings where kinds == 0:
+    case .doneWithWarnings where warnings.isNone:
       return "\(subject) was processed although files are missing."
     case .done, .doneWithWarnings:
       return
-        "\(subject) is ready, with \(FigureText.counted(kinds, "kind of warning", "kinds of warnings")). Read them before "
+        "\(subject) is ready, with \(warnings.sentence). Read them before "
         + "you use it."
     case .failed: return "\(subject) is not ready: a part of it could not be made."
     case .quarantined:

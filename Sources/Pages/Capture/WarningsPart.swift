@@ -15,33 +15,41 @@ struct WarningsPart {
     let notes = warnings.filter { $0.severity == .note }
     return .element(.section, .id("warnings")) {
       Markup.element(.h2) { "Warnings" }
-      Markup.element(.p) { Self.sentence(real.count, notes.count) }
-      for group in Self.groups(real) { self.group(group, .h3) }
+      Markup.element(.p) { Self.sentence(real.counted, notes) }
+      let kinds = Self.groups(real)
+      for group in kinds { self.group(group, .h3, most: Self.most(kinds.count)) }
       if !notes.isEmpty {
         if !real.isEmpty { Markup.element(.h3) { "Notes" } }
-        for group in Self.groups(notes) { self.group(group, real.isEmpty ? .h3 : .h4) }
+        let kinds = Self.groups(notes)
+        for group in kinds {
+          self.group(group, real.isEmpty ? .h3 : .h4, most: Self.most(kinds.count))
+        }
       }
     }
   }
 
-  private static func sentence(_ warnings: Int, _ notes: Int) -> String {
+  /// As many as there are cards.
+  private static func sentence(_ warnings: WarningCount, _ notes: [CaptureWarning]) -> String {
+    let kinds = Set(notes.map(\.code)).count
     let noteWords =
-      notes == 0
+      kinds == 0
       ? ""
-      : "\(FigureText.counted(notes, "note")): common in ordinary recordings and handled without loss."
-    if warnings == 0 { return noteWords }
-    return "\(FigureText.counted(warnings, "kind of warning", "kinds of warnings")). " + noteWords
+      : "\(FigureText.counted(kinds, "kind of note", "kinds of notes")): common in ordinary recordings and handled without loss."
+    return warnings.isNone ? noteWords : "\(warnings.sentence). " + noteWords
   }
 
   private static func groups(_ warnings: [CaptureWarning]) -> [[CaptureWarning]] {
     var codes: [WarningCode] = []
-    for warning in warnings.prefix(mostEntries) where !codes.contains(warning.code) {
+    for warning in warnings where !codes.contains(warning.code) {
       codes.append(warning.code)
     }
-    return codes.map { code in warnings.prefix(mostEntries).filter { $0.code == code } }
+    return codes.map { code in warnings.filter { $0.code == code } }
   }
 
-  private func group(_ group: [CaptureWarning], _ heading: Tag) -> Markup {
+  /// Subjects that a card names: every kind has a card, however many there are.
+  private static func most(_ cards: Int) -> Int { max(20, mostEntries / max(1, cards)) }
+
+  private func group(_ group: [CaptureWarning], _ heading: Tag, most: Int) -> Markup {
     guard let first = group.first else { return .nothing }
     let entry = CodeReference[first.code.rawValue]
     let isNote = first.severity == .note
@@ -55,12 +63,15 @@ struct WarningsPart {
         entry?.meaning ?? first.code.rawValue
       }
       Markup.element(.ul) {
-        for warning in group {
+        for warning in group.prefix(most) {
           Markup.element(.li) {
             Markup.element(.strong) { voice.name(warning.subject) }
             ", \(FigureText.count(warning.count)): "
             voice.text(warning.message)
           }
+        }
+        if group.count > most {
+          Markup.element(.li) { "and \(FigureText.count(group.count - most)) more" }
         }
       }
       if let entry {

@@ -116,9 +116,7 @@ struct CaptureTable {
   // MARK: A row
 
   private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
-    let warnings = capture.warnings.withoutNotes.reduce(0) {
-      $0.addingReportingOverflow(max(0, $1.count)).partialValue
-    }
+    let warnings = capture.warnings.counted
     let also = capture.isShort ? [Attribute("data-also", Self.short)] : []
     return .element(
       .tr,
@@ -132,7 +130,11 @@ struct CaptureTable {
       text(capture.scene)
       text(capture.device)
       number(capture.frames)
-      number(capture.outcome == nil && warnings == 0 && !capture.state.isReady ? nil : warnings)
+      if warnings.isNone {
+        number(capture.outcome == nil && !capture.state.isReady ? nil : 0)
+      } else {
+        Markup.element(.td, Attribute("data-value", warnings.occurrences)) { warnings.words }
+      }
       duration(capture.seconds)
     }
   }

@@ -47,6 +47,7 @@ struct TimelineSection {
     let state = part.capture.flatMap { states[$0] }
     switch part.kind {
     case "done": return state == .doneWithWarnings ? 1 : 0
+    case "done-with-warnings": return 1
     case "failed", "blocked": return state == .quarantined ? 4 : 3
     default: return 2
     }
@@ -72,7 +73,15 @@ struct TimelineSection {
   private func words(_ bins: Bins, _ range: ClosedRange<Double>) -> String {
     let sums = Self.tones.indices.map { tone in bins.counts.reduce(0) { $0 + $1[tone] } }
     let total = sums.reduce(0, +)
-    let parts = zip(sums, Self.tones).filter { $0.0 > 0 }.map { "\($0.0) \($0.1.words)" }
+    var parts = zip(sums, Self.tones).dropFirst(2).filter { $0.0 > 0 }.map {
+      "\($0.0) \($0.1.words)"
+    }
+    // Done is done, with warnings or without.
+    let (plain, warned) = (sums[0], sums[1])
+    if plain + warned > 0 {
+      parts.insert(
+        "\(plain + warned) done" + (warned > 0 ? ", \(warned) of them with warnings" : ""), at: 0)
+    }
     var text =
       "\(Phrasing.count(total, "attempt")) between \(LocalTime(seconds: range.lowerBound).text) and \(LocalTime(seconds: range.upperBound).text)"
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }

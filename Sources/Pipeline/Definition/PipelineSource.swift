@@ -10,6 +10,8 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   /// Stages that were asked for by name, sorted; `nil`: none. One that does not apply to a capture is told in
   /// words, where others are passed over.
   public var named: [String]?
+  /// What `--only`, `--from`, `--until` and `--export` left of it, never with forced stages; `nil`: every stage.
+  public var limits: Selection?
 
   public init(
     name: String, text: String, settings: [ParameterSetting] = [], shortfallPercent: Double? = nil

@@ -78,6 +78,15 @@ public struct Planner: Sendable {
     )
   }
 
+  /// Plans exactly these stages, none of them forced.
+  public init(_ pipeline: PipelineDefinition, stages: Set<String>) {
+    self.init(
+      pipeline: pipeline, selection: Selection(), selected: stages,
+      parameters: Dictionary(
+        pipeline.stages.map { ($0.name, $0.parameters.json) },
+        uniquingKeysWith: { first, _ in first }))
+  }
+
   /// The planner of one capture: without the connections that stages have no use for in it, and with steps for
   /// exports of some frames. Itself where there are none.
   ///

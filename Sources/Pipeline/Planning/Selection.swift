@@ -29,6 +29,15 @@ public struct Selection: Hashable, Sendable, Codable {
     return selected
   }
 
+  /// What is left of the pipeline, without what is forced once; `nil`: every stage.
+  public var limits: Selection? {
+    guard only != nil || from != nil || !until.isEmpty else { return nil }
+    var limits = self
+    limits.forced = []
+    limits.forceAll = false
+    return limits
+  }
+
   /// Why nothing could be done with it, in words of the command line; `nil` when something can.
   public func problem(in pipeline: PipelineDefinition) -> String? {
     let chosen = stages(of: pipeline)

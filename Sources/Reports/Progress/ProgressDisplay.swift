@@ -105,7 +105,7 @@ public final class ProgressDisplay: EventSink {
       guard hasSeveral else { return lines }
       let outcome = CaptureReport.Outcome(rawValue: event.message ?? "").map {
         OutcomeWords.text(
-          $0, warnings: warnings.withoutNotes.count, missing: event.missing ?? [])
+          $0, warnings: warnings.counted, missing: event.missing ?? [])
       }
       var text =
         "[\(state.board.ended)/\(state.board.total)] \(state.names.name(capture)) "

@@ -66,12 +66,13 @@ extension CaptureReport {
       outcome = .blocked
     } else {
       // Notes fail nothing.
-      let kinds = isStrict ? warningCount : 0
-      outcome = kinds > 0 ? .failed : .done
-      cause = kinds > 0 ? .input : nil
-      if kinds > 0 {
-        let found = kinds == 1 ? "is 1 kind of warning" : "are \(kinds) kinds of warnings"
-        message = "--strict: there \(found); run without it to accept them"
+      let count = isStrict ? warningCount : WarningCount([])
+      outcome = count.isNone ? .done : .failed
+      cause = count.isNone ? nil : .input
+      if !count.isNone {
+        message =
+          "--strict: there \(count.kinds == 1 ? "is" : "are") \(count.sentence); "
+          + "run without it to accept them"
       }
     }
   }

@@ -66,6 +66,12 @@ struct CaptureSession {
     try output.folder.replace(name, with: bytes)
   }
 
+  /// The stages that a run is about, steps of exports of some frames among them.
+  func selected(of pipeline: PipelineDefinition, _ selection: Selection) -> Set<String> {
+    selection.stages(
+      of: pipeline.suited(to: collector.summary, selection, known: collector.shelf.known))
+  }
+
   /// The input files as they are, by path; without what links lead to outside of the folder.
   private static func identities(in folder: FilePath) -> [String: FileStamp] {
     guard let root = try? EnclosedFolder(folder) else { return [:] }

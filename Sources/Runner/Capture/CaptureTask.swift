@@ -49,6 +49,9 @@ struct CaptureTask: Sendable {
       try output.checkDocument()
       try session.removeInapplicable(for: pipeline, in: output)
       try session.writeDocument(for: pipeline, in: output)
+      try EarlierRequests.note(
+        options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
+        in: output)
       try session.remember(options.pipelineSource, in: output)
       session.rememberOwner(in: output)
       let captureRun = CaptureRun(

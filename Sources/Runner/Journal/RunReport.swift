@@ -74,8 +74,13 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     warnings = []
   }
 
-  /// Kinds of warnings; shortfalls count among them, notes do not.
-  public var warningCount: Int { warnings.withoutNotes.count + (shortfalls?.count ?? 0) }
+  /// Shortfalls count among them, notes do not.
+  public var warningCount: WarningCount { allWarnings.counted }
+
+  /// Those of opening and of stages, and one for each shortfall.
+  public var allWarnings: [CaptureWarning] {
+    warnings.merged(with: (shortfalls ?? []).map(\.warning))
+  }
 
   /// Whether somebody has to look although everything was done.
   public var isShort: Bool { outcome == .done && shortfalls?.isEmpty == false }

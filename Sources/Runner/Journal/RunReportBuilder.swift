@@ -73,7 +73,8 @@ package struct RunReportBuilder {
       .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = outcome.report.outcome.rawValue
     event.cause = outcome.report.cause
-    event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
+    let warnings = outcome.report.allWarnings
+    event.warnings = warnings.isEmpty ? nil : warnings
     event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
     event.done = ended
     event.total = targets.count

@@ -32,7 +32,8 @@ public struct RunTotals: Sendable, Codable, Hashable {
     self.wallSeconds = wallSeconds
     for capture in captures {
       switch capture.outcome {
-      case .done where capture.warningCount > 0 || !capture.missing.isEmpty: doneWithWarnings += 1
+      case .done where !capture.warningCount.isNone || !capture.missing.isEmpty:
+        doneWithWarnings += 1
       case .done: done += 1
       case .failed, .blocked: failed += 1
       case .skipped: skipped += 1

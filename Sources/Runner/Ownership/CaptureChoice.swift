@@ -2,7 +2,8 @@ import Captures
 import Storage
 import SystemPackage
 
-/// Which of the captures that were found a run is about; the others are skipped, and keep their folders.
+/// Which of the captures that were found a run is about; of the others nothing is told, and they keep their
+/// folders.
 public struct CaptureChoice: Sendable {
   /// Empty: all.
   public var families: Set<CaptureFamily> = []
@@ -42,13 +43,6 @@ public struct CaptureChoice: Sendable {
       if let newest, newest < since { return "not selected: unchanged since the time of --since" }
     }
     return nil
-  }
-
-  /// The reports of those that are not chosen.
-  public func skipped(_ targets: [CaptureTarget], searched roots: [FilePath]) -> [CaptureReport] {
-    targets.compactMap { target in
-      refusal(target, searched: roots).map { target.report(.skipped, $0) }
-    }
   }
 
   /// What does not depend on families and times.

@@ -16,6 +16,16 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   /// Not built yet.
   case missing
   case notApplicable = "not-applicable"
+  /// Nobody asked for it (`AskedStages`): it counts nowhere.
+  case notRequested = "not-requested"
+
+  /// Whether something that was asked for is not there as it should be.
+  public var isLack: Bool {
+    switch self {
+    case .stale, .failed, .blocked, .missing: true
+    case .done, .notApplicable, .notRequested: false
+    }
+  }
 }
 
 /// A stage of a capture, with the reason for what it is not.
@@ -76,7 +86,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
 
   /// From what was found; failures are read from their notes.
   public init(_ capture: ExaminedCapture) {
-    let jobs = Planner(capture.pipeline).plan(capture.facts)
+    let asked = capture.asked
+    let jobs = asked.planner(capture.pipeline).plan(capture.facts)
     var failures: [String: String] = [:]
     for job in jobs {
       let problems = capture.facts[job.stage]?.published?.record.problems ?? []
@@ -91,10 +102,10 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
       lockedBy: capture.lockedBy, notes: capture.notes,
-      warnings: Self.warnings(of: capture).withoutNotes.count,
+      warnings: Self.warnings(of: capture).counted.kinds,
       missing: capture.collector?.summary.missingFiles ?? capture.memo?.summary.missingFiles ?? [],
       stages: Self.states(
-        jobs, of: capture.pipeline,
+        jobs, asked, of: capture.pipeline,
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
@@ -112,9 +123,11 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// Those of opening, as noted, those of published artifacts and of stages that had nothing left, and one for
   /// each shortfall.
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
-    let found = capture.pipeline.stages.reduce(capture.memo?.warnings ?? []) { found, stage in
-      found.merged(with: capture.facts[stage.name]?.warnings ?? [])
-    }
+    let asked = capture.asked
+    let found = capture.pipeline.stages.filter { asked.contains($0.name) }
+      .reduce(capture.memo?.warnings ?? []) { found, stage in
+        found.merged(with: capture.facts[stage.name]?.warnings ?? [])
+      }
     return found.merged(with: shortfalls(of: capture).map(\.warning))
   }
 
@@ -128,16 +141,22 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       holes: holes, percent: capture.pipeline.shortfallPercent)
   }
 
-  /// The states of planned jobs. Pure.
+  /// The states of all stages, in pipeline order: those of planned jobs, and of what nobody asked for. Pure.
   ///
   /// A failure counts until what failed is up to date; what needs a failed stage and would run is
   /// blocked.
   static func states(
-    _ jobs: [PlannedJob], of pipeline: PipelineDefinition, published: [String: ArtifactRecord],
-    removed: Set<String> = [], failures: [String: String]
+    _ jobs: [PlannedJob], _ asked: AskedStages, of pipeline: PipelineDefinition,
+    published: [String: ArtifactRecord], removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
-    return jobs.map { job in
+    let planned = Dictionary(jobs.map { ($0.stage, $0) }) { first, _ in first }
+    return pipeline.stages.compactMap { stage in
+      // A step that was removed after use and is needed again is planned without having been asked for.
+      guard asked.contains(stage.name) else {
+        return StageStatus(stage: stage.name, uses: stage.kind.name, state: .notRequested)
+      }
+      guard let job = planned[stage.name] else { return nil }
       var status = StageStatus(stage: job.stage, uses: job.uses, state: .done)
       let needed = pipeline[job.stage]?.inputs.filter { !$0.isOptional }.map(\.stage) ?? []
       let stopper = needed.first { states[$0] == .failed || states[$0] == .blocked }
@@ -149,11 +168,12 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked: (status.state, status.details) = (.blocked, details)
       case .run:
-        if let message = failures[job.stage] {
-          (status.state, status.reason, status.details) = (.failed, job.reason, message)
-        } else if let stopper {
+        // First: a note of an earlier failure of its own says nothing while it cannot even be tried.
+        if let stopper {
           status.state = .blocked
           status.details = "its input '\(stopper)' \(states[stopper]?.rawValue ?? "")"
+        } else if let message = failures[job.stage] {
+          (status.state, status.reason, status.details) = (.failed, job.reason, message)
         } else {
           let record = published[job.stage]
           if let record, job.reason == .inputRebuilt {

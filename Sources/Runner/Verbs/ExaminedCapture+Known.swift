@@ -32,9 +32,11 @@ extension ExaminedCapture {
     }
   }
 
-  /// How the last attempts of stages failed, in pipeline order.
+  /// How the last attempts of stages that were asked for failed, in pipeline order.
   public var failures: [NotedFailure] {
-    pipeline.stages.compactMap { NotedFailure($0.name, of: layout) }
+    let asked = asked
+    return pipeline.stages.filter { asked.contains($0.name) }
+      .compactMap { NotedFailure($0.name, of: layout) }
   }
 
 }

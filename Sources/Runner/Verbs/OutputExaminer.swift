@@ -21,6 +21,13 @@ public final class OutputExaminer: Sendable {
   private let pool = ParameterPool()
   /// Thousands of captures share a few.
   private let read = Mutex<[PipelineSource: PipelineDefinition]>([:])
+  /// The same with stages that earlier runs asked for.
+  private let joined = Mutex<[Joined: PipelineDefinition]>([:])
+
+  private struct Joined: Hashable {
+    var last: PipelineSource
+    var earlier: EarlierRequests
+  }
 
   /// - Parameters:
   ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
@@ -39,7 +46,7 @@ public final class OutputExaminer: Sendable {
     self.settings = settings
   }
 
-  /// The pipeline that `memo`'s capture is compared with, and a word about it where it is not the noted
+  /// The pipeline that `memo`'s capture is compared with where nothing earlier is published, and a word about it where it is not the noted
   /// one. Throws `SettingError` for a setting that the pipeline does not know.
   public func pipeline(_ memo: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
     func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
@@ -75,6 +82,44 @@ public final class OutputExaminer: Sendable {
     }
   }
 
+  /// What a capture was asked for by its last run and those before it. A request that cannot be read any more
+  /// is left out: nothing can be compared with it.
+  private func request(_ layout: OutputLayout, _ memo: CaptureCache?) throws -> Request {
+    let (pipeline, note) = try pipeline(memo)
+    var request = Request(pipeline: pipeline, note: note)
+    guard chosen == nil, note == nil, let source = memo?.pipeline else { return request }
+    request.limits = source.limits ?? Selection()
+    let earlier = EarlierRequests(of: layout)
+    if earlier.requests.isEmpty { return request }
+    let key = Joined(last: source, earlier: earlier)
+    request.pipeline =
+      joined.withLock { $0[key] }
+      ?? earlier.requests.reduce(pipeline) { joined, earlier in
+        (try? earlier.source.definition(stages)).map { joined.adding(earlier.stages, of: $0) }
+          ?? joined
+      }
+    joined.withLock { [pipeline = request.pipeline] in $0[key] = pipeline }
+    request.added = Set(request.pipeline.stages.map(\.name)).subtracting(
+      pipeline.stages.map(\.name))
+    return request
+  }
+
+  /// The pipeline that a capture is compared with, with stages that earlier runs asked for; before anything of it
+  /// is opened.
+  public func pipeline(of layout: OutputLayout) throws -> PipelineDefinition {
+    try request(layout, CaptureCache(of: layout)).pipeline
+  }
+
+  /// Before it is known what is published.
+  private struct Request {
+    var pipeline: PipelineDefinition
+    /// Of the last run.
+    var limits = Selection()
+    /// Stages that the pipeline of the last run does not have.
+    var added: Set<String> = []
+    var note: String?
+  }
+
   /// Everything known of one capture.
   ///
   /// - Parameter place: where the input is, if that is known better than from the notes.
@@ -82,9 +127,10 @@ public final class OutputExaminer: Sendable {
     _ layout: OutputLayout, at place: Recognition? = nil
   ) throws -> ExaminedCapture {
     let memo = CaptureCache(of: layout)
-    let (pipeline, note) = try pipeline(memo)
-    var examined = ExaminedCapture(layout: layout, memo: memo, pipeline: pipeline)
-    examined.notes = note.map { [$0] } ?? []
+    let request = try request(layout, memo)
+    var examined = ExaminedCapture(layout: layout, memo: memo, pipeline: request.pipeline)
+    examined.limits = request.limits
+    examined.notes = request.note.map { [$0] } ?? []
     if FileLock.isHeld(at: layout.lock) {
       examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
     }
@@ -94,6 +140,9 @@ public final class OutputExaminer: Sendable {
       examined.notes.append("cannot be read: \(error)")
       fillFromRecords(&examined)
     }
+    examined.asked = AskedStages(
+      of: examined.pipeline, limits: request.limits, added: request.added,
+      published: Set(examined.facts.filter { $0.value.published != nil }.keys))
     return examined
   }
 
@@ -116,7 +165,7 @@ public final class OutputExaminer: Sendable {
     }
     if let collector = examined.collector {
       examined.pipeline = examined.pipeline.suited(
-        to: collector.summary, Selection(), known: collector.shelf.known)
+        to: collector.summary, examined.limits, known: collector.shelf.known)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
   }
@@ -127,7 +176,7 @@ public final class OutputExaminer: Sendable {
     let shelf = ArtifactStore(examined.layout)
     if let memo = examined.memo {
       examined.pipeline = examined.pipeline.suited(
-        to: memo.summary, Selection(), known: shelf.known)
+        to: memo.summary, examined.limits, known: shelf.known)
     }
     for stage in examined.pipeline.stages {
       let published = shelf.published(stage.name, verify: false)
@@ -181,12 +230,18 @@ public struct ExaminedCapture: Sendable {
   /// What a reader has to know of all this, one sentence each.
   public var notes: [String] = []
   var facts: [String: StageFacts] = [:]
+  /// What the last run was limited to.
+  var limits = Selection()
   /// `nil` when the input is gone.
   var collector: FactsCollector?
+
+  /// The stages that count.
+  public internal(set) var asked: AskedStages
 
   init(layout: OutputLayout, memo: CaptureCache?, pipeline: PipelineDefinition) {
     self.layout = layout
     self.memo = memo
     self.pipeline = pipeline
+    asked = AskedStages(of: pipeline)
   }
 }

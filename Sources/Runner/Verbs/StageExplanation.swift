@@ -69,6 +69,64 @@ public struct StageExplanation: Sendable, Encodable {
   public var outputs: Outputs?
   public var failure: Failure?
   public var notes: [String]
+  /// What all this is compared with.
+  public var comparedWith = ComparisonNotion.askedFor
+  /// How the stage stands compared with what was asked for; `nil`: that is what it is compared with.
+  public var askedFor: Asked?
+
+  /// The other notion.
+  public struct Asked: Sendable, Encodable, Hashable {
+    /// Of the last run, with its settings; without secrets.
+    public var pipeline: String
+    public var state: StageState
+    public var reason: Reason?
+    public var details: String?
+    /// Whether a run by this command line would do something else than what was asked for needs.
+    public var differs: Bool
+  }
+}
+
+/// What results are compared with.
+public enum ComparisonNotion: String, Sendable, Encodable {
+  /// What was asked for of a capture (`AskedStages`): how it stands.
+  case askedFor = "asked-for"
+  /// What a run by this command line would ask for: what it would do.
+  case commandLine = "command-line"
+}
+
+extension StageExplanation {
+  /// The same, told to be of what this command line asks for, beside what was asked for.
+  public func ofCommandLine(besides asked: ExaminedCapture) -> StageExplanation {
+    var result = self
+    result.comparedWith = .commandLine
+    result.notes += asked.notes.filter { !notes.contains($0) }
+    let status = CaptureStatus(asked).stages.first { $0.stage == stage }
+    let state = status?.state ?? .notRequested
+    let isSame =
+      switch action {
+      case .upToDate: state == .done
+      case .run: [.stale, .missing, .failed].contains(state) && status?.reason == reason
+      case .blocked: state == .blocked
+      case .notApplicable: state == .notApplicable
+      }
+    result.askedFor = Asked(
+      pipeline: asked.memo?.pipeline?.words ?? asked.pipeline.name, state: state,
+      reason: status?.reason, details: status?.details, differs: !isSame)
+    return result
+  }
+}
+
+extension PipelineSource {
+  /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
+  public var words: String {
+    let limits = [
+      limits?.only.map { "--only \($0)" }, limits?.from.map { "--from \($0)" },
+      limits.flatMap { $0.until.isEmpty ? nil : "--until \($0.until.joined(separator: ","))" },
+    ].compactMap(\.self)
+    let set = settings.filter { !$0.value.contains("sha256:") }
+      .map { "\($0.stage).\($0.parameter)=\($0.value)" }
+    return ([name] + limits + set).joined(separator: ", ")
+  }
 }
 
 extension StageExplanation {
@@ -77,8 +135,12 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = Planner(capture.pipeline)
-    let jobs = planner.plan(capture.facts)
+    let planner = capture.asked.planner(capture.pipeline)
+    // Of a stage that nobody asked for: what a run would do that asks for it.
+    var jobs = planner.plan(capture.facts)
+    if !jobs.contains(where: { $0.stage == name }) {
+      jobs = Planner(capture.pipeline).plan(capture.facts)
+    }
     guard let job = jobs.first(where: { $0.stage == name }) else { return nil }
     var notes = capture.notes
     var facts = capture.facts[name] ?? StageFacts(applicability: .applies)

@@ -43,7 +43,8 @@ struct CaptureResultsTests {
     #expect(report.warnings.map(\.code) == [.frameGap, .emptyRecord])
     #expect(report.outcome == .failed)
     #expect(
-      report.message == "--strict: there are 2 kinds of warnings; run without it to accept them")
+      report.message
+        == "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them")
     #expect(Self.report([.upToDate], warnings: more).outcome == .done)
     // What failed for a better reason says that.
     #expect(Self.report([.failed], isStrict: true).message == nil)

@@ -1,0 +1,35 @@
+/// How many warnings there are, in the units in which everything counts them: kinds, of which each code is one
+/// however many subjects it concerns, and occurrences, the sum of the counts. Notes do not count.
+public struct WarningCount: Hashable, Sendable {
+  private var codes: Set<WarningCode> = []
+  /// Affected frames, records, steps or files; a fact about a whole stream is one.
+  public private(set) var occurrences = 0
+
+  public init(_ warnings: [CaptureWarning]) { add(warnings) }
+
+  public mutating func add(_ warnings: [CaptureWarning]) {
+    for warning in warnings where warning.severity != .note {
+      codes.insert(warning.code)
+      occurrences = occurrences.addingReportingOverflow(max(0, warning.count)).partialValue
+    }
+  }
+
+  public var kinds: Int { codes.count }
+  public var isNone: Bool { codes.isEmpty }
+
+  /// `1 kind, 3 occurrences`.
+  public var words: String {
+    "\(kinds) \(kinds == 1 ? "kind" : "kinds"), "
+      + "\(occurrences) \(occurrences == 1 ? "occurrence" : "occurrences")"
+  }
+
+  /// `1 kind of warning, 3 occurrences`.
+  public var sentence: String {
+    "\(kinds) \(kinds == 1 ? "kind of warning" : "kinds of warnings"), "
+      + "\(occurrences) \(occurrences == 1 ? "occurrence" : "occurrences")"
+  }
+}
+
+extension [CaptureWarning] {
+  public var counted: WarningCount { WarningCount(self) }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// One output, made in several ways, seen through every verb that tells of it.
+@Suite("All views of an output say the same, whatever was asked for")
+struct ViewsAgreeTests {
+  /// What was asked for, one run after the other, and what every view then says.
+  struct History: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Words of `run`, separated by blanks.
+    let runs: [String]
+    /// Stages that count; all others are not requested.
+    let asked: Set<String>
+    /// Captures that are ready, and all of which anything is told.
+    var ready = (2, 2)
+    /// `capture/stage state` of what is not as it should be.
+    var lacking: [String] = []
+    /// Whether the depth of `a` is damaged before the first run.
+    var isDamaged = false
+
+    var testDescription: String { name }
+  }
+
+  private static let base: Set = ["depth-frames", "depth", "tables"]
+  private static let pipeline = """
+      imu: {uses: match-imu}
+      depth-frames: {uses: decompress-depth, partOf: depth, keep: false}
+      depth: {uses: export-images, with: {stream: depth}, needs: [depth-frames]}
+      tables: {uses: export-tables, optional: [depth]}
+      export-x: {uses: command, with: {command: [sh, -c, "echo > {output}/x"]}}
+      export-y: {uses: command, with: {command: [sh, -c, "echo > {output}/y"]}}
+    """
+
+  static let histories = [
+    History(
+      name: "everything", runs: [""], asked: base.union(["imu", "export-x", "export-y"])),
+    History(
+      name: "a part, then an export", runs: ["--until tables", "--export x"],
+      asked: base.union(["export-x"])),
+    History(
+      name: "an export, then a part", runs: ["--export x", "--until tables"],
+      asked: base.union(["export-x"])),
+    History(name: "until", runs: ["--until depth"], asked: ["depth-frames", "depth"]),
+    History(name: "only", runs: ["--only imu"], asked: ["imu"]),
+    History(
+      name: "another setting, then something else",
+      runs: ["--until imu --set imu.window=20ms", "--only export-y"], asked: ["imu", "export-y"]),
+    History(
+      name: "a failure, and what it blocks", runs: ["--until depth --until imu"],
+      asked: ["depth-frames", "depth", "imu"], ready: (1, 2),
+      lacking: ["a/depth-frames failed", "a/depth blocked"], isDamaged: true),
+    History(
+      name: "a failure that nobody asks for any more", runs: ["--until depth", "--only imu"],
+      asked: ["depth-frames", "depth", "imu"], ready: (2, 2), isDamaged: true),
+    History(name: "one capture", runs: ["--id a --only imu"], asked: ["imu"], ready: (1, 1)),
+  ]
+
+  private static func scene(_ history: History) throws -> (scene: Scene, pipeline: String) {
+    let scene = try Scene("a", "b", frames: 2)
+    let pipeline = try scene.pipeline(Self.pipeline)
+    if history.isDamaged {
+      try OutputFile.write(Array("not depth at all".utf8), to: scene.file("a.depth"))
+    }
+    for words in history.runs {
+      let run = try Program.run(scene.arguments(["--pipeline", pipeline] + Self.split(words)))
+      #expect(run.status == 0 || history.isDamaged, "\(run.errors)")
+      // Nothing is told of what was not chosen.
+      #expect(run.output.split(separator: "\n").count == history.ready.1, "\(run.output)")
+      #expect(!run.errors.contains("not selected"), "\(run.errors)")
+    }
+    return (scene, pipeline)
+  }
+
+  private static func split(_ words: String) -> [String] {
+    words.split(separator: " ").map(String.init)
+  }
+
+  @Test("Status, report, page and exit codes count the same", arguments: histories)
+  func views(_ history: History) throws {
+    let (scene, _) = try Self.scene(history)
+    let output = scene.output.string
+    let json = try Program.run(["status", output, "--json"]).json()
+    let captures = try #require(json["captures"] as? [[String: Any]])
+    var states: [String: String] = [:]
+    var stages: [String: Int] = [:]
+    var asked: Set<String> = []
+    var lacking: [String] = []
+    for capture in captures {
+      let id = try #require(capture["id"] as? String)
+      states[id] = try #require(capture["state"] as? String)
+      for stage in try #require(capture["stages"] as? [[String: Any]]) {
+        let (name, state) = (stage["stage"] as? String ?? "", stage["state"] as? String ?? "")
+        if state == "not-requested" { continue }
+        asked.insert(name)
+        stages[state, default: 0] += 1
+        if !["done", "not-applicable"].contains(state) { lacking.append("\(id)/\(name) \(state)") }
+      }
+    }
+    #expect(asked == history.asked)
+    #expect(lacking == history.lacking)
+    #expect(states.count == history.ready.1)
+    #expect(states.values.count { $0.hasPrefix("done") } == history.ready.0, "\(states)")
+
+    let text = try Program.run(["status", output]).output
+    let columns = Self.split(text.split(separator: "\n").first.map(String.init) ?? "")
+    #expect(Set(columns.dropFirst(2)) == history.asked, "\(text)")
+    for (state, count) in stages { #expect(text.contains("\(count) \(state)"), "\(text)") }
+    #expect(!text.contains("not-requested") && !text.contains("missing"), "\(text)")
+    let all = try Program.run(["status", output, "--all-stages"]).output
+    #expect(all.contains("export-y") && all.contains("imu"), "\(all)")
+
+    let code: Int32 = history.ready.0 == history.ready.1 ? 0 : 1
+    #expect(try Program.run(["status", output, "--exit-code"]).status == code)
+    let report = try Program.run(["report", output, "--format", "json", "--exit-code"])
+    #expect(report.status == code)
+    let night = try report.json()
+    let listed = try #require(night["captures"] as? [[String: Any]])
+    #expect(
+      Dictionary(
+        uniqueKeysWithValues: listed.map {
+          ($0["id"] as? String ?? "", $0["state"] as? String ?? "")
+        }) == states)
+    let totals = try #require(night["totals"] as? [String: Any])
+    #expect(totals["captures"] as? Int == history.ready.1)
+    #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
+    for key in ["done", "doneWithWarnings", "failed", "queued", "incomplete"] {
+      #expect(
+        totals[key] as? Int == (json["totals"] as? [String: Any])?[key] as? Int, "\(key)")
+    }
+    // The cause is that of the stage that failed.
+    for capture in listed where !history.lacking.isEmpty && capture["state"] as? String == "failed"
+    {
+      let failures = try #require(capture["failures"] as? [[String: Any]])
+      #expect(failures.first?["stage"] as? String == "depth-frames")
+      #expect(failures.first?["cause"] as? String == "input")
+    }
+
+    let written = try Program.run(["report", output]).output
+    let page = try String(
+      contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
+    #expect(
+      page.contains("\(history.ready.0) of \(history.ready.1) captures are ready."), "\(history)")
+    for state in ["done", "failed", "queued"] {
+      #expect(
+        page.components(separatedBy: "data-state=\"\(state)\"><td").count - 1
+          == states.values.count { $0 == state }, "\(state)")
+    }
+  }
+
+  @Test("An output that is whole has nothing to do for the watcher, and its metrics say so")
+  func watch() throws {
+    let (scene, pipeline) = try Self.scene(Self.histories[0])
+    let metrics = scene.folder.path.appending("metrics.prom")
+    let watch = try Program.run([
+      "watch", scene.input.string, "-o", scene.output.string, "--once", "--settle", "0s",
+      "--pipeline", pipeline, "--metrics", metrics.string,
+    ])
+    #expect(watch.status == 0, "\(watch.errors)")
+    #expect(watch.errors.contains("2 of 2 captures are ready. Nothing needs you."))
+    let text = try String(contentsOfFile: metrics.string, encoding: .utf8)
+    #expect(text.contains("scanmill_captures{state=\"done\"} 2\n"), "\(text)")
+    #expect(text.contains("scanmill_captures{state=\"queued\"} 0\n"), "\(text)")
+  }
+
+  @Test(
+    "run -n and explain say what they compare with, and where that differs from what was asked for")
+  func notions() throws {
+    let (scene, pipeline) = try Self.scene(Self.histories[5])
+    let output = scene.output.string
+    let plan = try scene.run("-n", "--pipeline", pipeline, "--only", "imu")
+    #expect(plan.output.contains("2 captures: 2 run\nstages: 2 run, "), "\(plan.output)")
+    #expect(
+      plan.output.hasSuffix(
+        """
+        compared with what this command line asks for: pipeline \(pipeline), --only imu
+        differs from what was asked for: imu.window was 20ms, is default: 2 captures are made again
+
+        """), "\(plan.output)")
+    let json = try scene.run("-n", "--json", "--pipeline", pipeline, "--only", "imu").json()
+    #expect(json["comparedWith"] as? String == "command-line")
+    let settings = try #require(json["settings"] as? [[String: Any]])
+    #expect(settings.first?["parameter"] as? String == "imu.window")
+    #expect(settings.first?["was"] as? String == "20ms" && settings.first?["now"] == nil)
+    #expect(settings.first?["captures"] as? Int == 2)
+
+    let words = ["explain", "a", "imu", "-o", output, "--pipeline", pipeline]
+    let why = try Program.run(words).output
+    #expect(why.contains("would run: parameters"), "\(why)")
+    #expect(why.contains("compared with what this command line asks for: pipeline \(pipeline)\n"))
+    #expect(why.contains("differs from what was asked for: "), "\(why)")
+    #expect(why.contains(": done\n"), "\(why)")
+    let same = try Program.run(words + ["--set", "imu.window=20ms", "--json"]).json()
+    #expect(same["action"] as? String == "up-to-date")
+    #expect(same["comparedWith"] as? String == "command-line")
+    #expect((same["askedFor"] as? [String: Any])?["differs"] as? Bool == false)
+    #expect((same["askedFor"] as? [String: Any])?["state"] as? String == "done")
+    // A stage that only what was asked for has.
+    let own = try Program.run(["explain", "a", "export-y", "-o", output]).output
+    #expect(own.contains("compared with what was asked for: pipeline "), "\(own)")
+    let other = try Program.run(["explain", "a", "export-x", "-o", output]).output
+    #expect(other.contains("was not asked for; a run that asks for it would make it"), "\(other)")
+
+    // A run says it before it starts; the second one has nothing to say.
+    let line = "imu.window was 20ms, is default: 2 captures are made again\n"
+    let run = try scene.run("--pipeline", pipeline, "--only", "imu")
+    #expect(run.status == 0 && run.errors.hasPrefix(line), "\(run.errors)")
+    let again = try scene.run("--pipeline", pipeline, "--only", "imu")
+    #expect(!again.errors.contains("made again"), "\(again.errors)")
+  }
+}
