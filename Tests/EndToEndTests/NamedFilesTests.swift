@@ -64,7 +64,7 @@ struct NamedFilesTests {
   private static func scene(_ family: [String]) throws -> Scene {
     try Scene(
       synthesizing: family + [
-        "--frames", "8", "--width", "160", "--height", "120", "--empty-room",
+        "--frames", "10", "--width", "160", "--height", "120", "--empty-room",
       ])
   }
 }
@@ -89,6 +89,8 @@ private struct NamedFiles {
         var places = [root, folder.appending(name).removingLastComponent()]
         // As EuRoC has it.
         if name.hasSuffix("data.csv") { places.append(places[1].appending("data")) }
+        // As COLMAP has it: the folder of pictures is given apart.
+        if stage == "export-colmap" { places.append(root.appending("images")) }
         for word in Set(Self.files(in: text)) {
           count += 1
           if !places.contains(where: { FileSystem.exists($0.appending(word)) }) {
