@@ -120,7 +120,8 @@ struct EntrySourcesTests {
       // A file beside the documents of an output is none of ours.
       let isOurs =
         change != .added || name.hasPrefix("in/") || name.contains("/removed/")
-        || name.contains("/empty/") || name.contains("/scan/color/") || name.contains("/scan/depth/")
+        || name.contains("/empty/") || name.contains("/scan/color/")
+        || name.contains("/scan/depth/")
       if isOurs {
         #expect(!sources.areUntouched(since: stamps, looksAtOutputs: true))
         #expect(sources.content(readsAll: true) != stamps.content)

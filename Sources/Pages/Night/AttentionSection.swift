@@ -195,7 +195,9 @@ struct AttentionSection {
     let others = group.captures.dropFirst(Self.mostInFull)
     if others.isEmpty { return nil }
     return .element(.details) {
-      Markup.element(.summary) { "\(Phrasing.count(others.count, "more capture", "more captures"))" }
+      Markup.element(.summary) {
+        "\(Phrasing.count(others.count, "more capture", "more captures"))"
+      }
       Markup.element(.ul) {
         for capture in others.prefix(Self.mostNamed) {
           Markup.element(.li) { names.link(capture) }

@@ -47,7 +47,8 @@ struct NightHead {
     return .element(
       .svg, .classes("bar"), Attribute("width", "100%"), Attribute("height", 24),
       Attribute("role", "img"),
-      .label("\(Phrasing.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
+      .label(
+        "\(Phrasing.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
     ) { parts }
   }
 
