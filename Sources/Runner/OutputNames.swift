@@ -29,6 +29,8 @@ public enum OutputNames {
   public static let owner = "owner.json"
   /// A copy of memo and records that is quick to read.
   public static let index = "index"
+  /// Stages with a published result that the last run did not ask for, and how they were asked for.
+  public static let asked = "asked.json"
   /// Attempts that failed.
   public static let triage = "triage.json"
   /// Records of intermediates that were removed after use.

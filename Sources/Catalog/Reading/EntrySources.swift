@@ -19,6 +19,7 @@ struct EntrySources: Sendable {
   private static let documents = [
     OutputNames.document, "\(OutputNames.notes)/\(OutputNames.memo)",
     "\(OutputNames.notes)/\(OutputNames.owner)", "\(OutputNames.notes)/\(OutputNames.triage)",
+    "\(OutputNames.notes)/\(OutputNames.asked)",
   ]
   private static let recordFolders = [OutputNames.removed, OutputNames.empty].map {
     "\(OutputNames.notes)/\($0)"

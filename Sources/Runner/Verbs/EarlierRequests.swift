@@ -16,7 +16,7 @@ struct EarlierRequests: Hashable, Sendable, Codable {
   /// The latest first; a stage is named by one of them at most.
   var requests: [Request] = []
 
-  static let fileName = "asked.json"
+  static let fileName = OutputNames.asked
 
   init() {}
 
