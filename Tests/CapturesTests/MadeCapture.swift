@@ -11,7 +11,8 @@ struct MadeCapture: Hashable, Sendable, CustomTestStringConvertible {
   var family: String
   var generation: String?
   var faults: [String] = []
-  var frames = 8
+  /// As many as most faults need.
+  var frames = 10
   /// Of the stored pictures.
   var width = 64
   var height = 48

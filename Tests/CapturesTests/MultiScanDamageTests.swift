@@ -14,9 +14,11 @@ struct MultiScanDamageTests {
     [
       "ios-lidar", "ios-lidar-2020", "ios-single", "ios-dual", "ios-stereo", "android-arcore",
       "android-plain",
-    ].map { MadeCapture(family: "multiscan", generation: $0, frames: 6) }
+    ].map {
+      MadeCapture(family: "multiscan", generation: $0, frames: $0 == "android-arcore" ? 8 : 6)
+    }
     + ["killed-app", "gzip-depth", "two-streams"].map {
-      MadeCapture(family: "multiscan", faults: [$0], frames: 6)
+      MadeCapture(family: "multiscan", faults: [$0])
     }
 
   @Test("Any file may end anywhere", arguments: captures)

@@ -27,7 +27,7 @@ struct VISLAMDamageTests {
   @Test(
     "A table cut at any byte gives fewer rows, never a trap",
     arguments: [
-      MadeCapture(family: "vi-slam", faults: ["no-z"], frames: 5),
+      MadeCapture(family: "vi-slam", faults: ["no-z"], frames: 8),
       MadeCapture(family: "vi-slam", generation: "android-wide", frames: 5),
     ])
   func everyCut(capture: MadeCapture) throws {

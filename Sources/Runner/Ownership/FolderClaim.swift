@@ -50,6 +50,8 @@ struct FolderClaim {
       try place.renameNew("new", to: root, as: layout.name)
       return true
     } catch {
+      // Another machine's folder may be in the way before this one's view of a shared disk shows it.
+      if error.code == .fileExists || error.code == .directoryNotEmpty { return false }
       if try root.entry(layout.name) != nil { return false }
       throw error
     }

@@ -102,7 +102,9 @@ public struct Ownership: Sendable {
   /// everything is resolved again, so that the capture gets the next number.
   public func claim(_ targets: [CaptureTarget]) -> [CaptureTarget] {
     var targets = targets
-    for _ in 0..<100 {
+    for attempt in 0..<100 {
+      // The view of a shared disk may be old for a second.
+      if attempt > 2 { usleep(20_000) }
       guard targets.contains(where: { $0.claim != nil }) else { return targets }
       var wasFaster = false
       for index in targets.indices where targets[index].claim != nil {
