@@ -4,6 +4,10 @@ import Pipeline
 import Storage
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Which output folder is whose: a folder belongs to the place that it was first made from, in every
 /// later run; namesakes at other places get the next free of `~2`, `~3`, … and keep it.
 ///
