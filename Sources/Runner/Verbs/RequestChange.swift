@@ -96,13 +96,17 @@ extension BatchRun {
   public var request: PipelineSource? { options.pipelineSource }
 
   /// What a run would make again only because its settings differ from those of the run before. Looks only at
-  /// captures whose last run asked for something else and whose files are as they were then; opens none.
+  /// captures whose last run asked for something else and whose files are as they were then; of these only such are
+  /// opened as had changed just before that run.
   public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
     var change = RequestChange()
     guard let source = options.pipelineSource else { return change }
     let now = CaptureCache.digest(of: source)
     let others = targets.filter { target in
-      guard target.refusal == nil, let known = KnownCapture.ifCurrent(target, registry: registry)
+      guard target.refusal == nil,
+        let known = KnownCapture.ifCurrent(
+          target.recognition, target.layout, registry: registry, pool: ParameterPool(),
+          rereads: true)
       else { return false }
       return known.pipeline != nil && known.pipeline != now
     }
