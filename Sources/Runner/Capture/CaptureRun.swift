@@ -39,6 +39,10 @@ final class CaptureRun {
   private var short = JobRetries(allowed: 4)
   private var results = CaptureResults()
   private var demanded: Set<String> = []
+  /// How often a job was started again because an input that had been there was removed.
+  private var restarts: [String: Int] = [:]
+  /// Only another run that works on the same output removes them. More often is no coincidence.
+  private static let mostRestarts = 3
   /// Stages that were asked to stop because of a limit of their own.
   private var stopping: Set<String> = []
   private var pulse = Throttle(everySeconds: 0.25)
@@ -144,8 +148,8 @@ final class CaptureRun {
       result.warnings = emptied[name] ?? []
       return finish(name, result)
     case .blocked: return finish(name, closed(stage, .blocked, job.details.first))
-    case .upToDate: return finish(name, upToDate(stage))
-    case .run: break
+    case .upToDate where !demanded.contains(name): return finish(name, upToDate(stage))
+    case .upToDate, .run: break
     }
     let own = running.start(
       stage, atSeconds: clock.monotonicSeconds(), stall: options.stallNanoseconds,
@@ -179,8 +183,27 @@ final class CaptureRun {
     } else if let gone = inputs.first(where: { scheduler.outcome(of: $0) == nil }) {
       end(name, .failed, "its input '\(gone)' was removed and is not part of this run")
     } else {
-      start(name)
+      restart(name, without: inputs)
     }
+  }
+
+  /// `name` found inputs removed that are there by what this run knows: either they have been built since it
+  /// looked, or another run that works on the same output has removed them, and they are built again.
+  private func restart(_ name: String, without inputs: [String]) {
+    guard let stage = planner.pipeline[name] else { return }
+    let times = restarts[name, default: 0]
+    restarts[name] = times + 1
+    if times == 0 { return start(name) }
+    guard times <= Self.mostRestarts else {
+      var result = closed(
+        stage, .failed,
+        "its input '\(inputs[0])' was there and is gone: is another machine working on this output?"
+      )
+      result.verdict = FailureVerdict(exit: ExitStatus.jobFailed, .machine)
+      return finish(name, result)
+    }
+    for input in inputs { scheduler.rest(input) }
+    if let stopped = scheduler.demand(inputs, for: name) { end(stopped) }
   }
 
   private func willRetry(_ name: String, _ result: JobResult) -> Bool {
