@@ -2,6 +2,7 @@ import Captures
 import FoundationEssentials
 import Pipeline
 import Storage
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -95,6 +96,44 @@ struct IntermediateTests {
     #expect(result.exit == 1)
     workshop.probe().before("raw", nil)
     #expect(workshop.run(.forced("depth", "aligned")).exit == 0)
+  }
+
+  /// As another run that works on the same output and has no use for it any more.
+  private final class OtherRun: EventSink {
+    private let layout: OutputLayout
+    private let left: Mutex<Int>
+
+    init(_ layout: OutputLayout, removes times: Int) {
+      self.layout = layout
+      left = Mutex(times)
+    }
+
+    func send(_ event: RunEvent) {
+      guard event.kind == .finished, event.stage == "frames",
+        left.withLock({ left in
+          left -= 1
+          return left >= 0
+        }), let output = try? CaptureOutput(existing: layout)
+      else { return }
+      try? ArtifactStore(layout).removeIntermediate("frames", in: output, attempt: "other")
+    }
+  }
+
+  @Test(
+    "One that another run removes is built again; always removed, its readers fail by the machine")
+  func removedByOthers() throws {
+    let workshop = try Workshop()
+    let once = workshop.run(events: OtherRun(workshop.layout(), removes: 1))
+    #expect(once.exit == 0, "\(once.busy())")
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+
+    let again = try Workshop()
+    let always = again.run(events: OtherRun(again.layout(), removes: .max))
+    #expect(always.exit == 1, "\(always.busy())")
+    let depth = try #require(always["scan"].stages.first { $0.stage == "depth" })
+    #expect(depth.outcome == .failed && depth.cause == .machine, "\(depth)")
+    #expect(depth.message?.contains("was there and is gone") == true, "\(depth)")
+    #expect(again.run().exit == 0)
   }
 
   @Test("A stale one is rebuilt for its own reason; its reader is blocked under --only")
