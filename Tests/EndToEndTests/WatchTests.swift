@@ -179,8 +179,8 @@ struct WatchTests {
     #expect(scene.triage("a")?["attempts"] as? Int == 2)
     #expect(scene.triage("a")?["cause"] as? String == "program")
     #expect(try watcher.stop().status == 143)
-    // Another look, after every pause is over, leaves it to a person.
-    #expect(try scene.once("--attempts", "2").status == 0)
+    // Another look, after every pause is over, leaves it to a person, who is told.
+    #expect(try scene.once("--attempts", "2").status == 1)
     #expect(scene.triage("a")?["attempts"] as? Int == 2)
     let runs = try FileSystem.names(in: scene.output.appending("runs")).count
     #expect(runs == 2)
@@ -273,7 +273,8 @@ struct WatchTests {
     let b = try scene.put("b")
     try FileManager.default.removeItem(atPath: b.appending("b.camera").string)
     let file = scene.folder.path.appending("scanmill.prom")
-    #expect(try scene.once("--metrics", file.string).status == 0)
+    // The incomplete one needs somebody.
+    #expect(try scene.once("--metrics", file.string).status == 1)
     let text = try String(contentsOfFile: file.string, encoding: .utf8)
     #expect(text.contains("scanmill_captures{state=\"done\"} 1\n"))
     #expect(text.contains("scanmill_captures{state=\"incomplete\"} 1\n"))
