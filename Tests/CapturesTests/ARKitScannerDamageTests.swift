@@ -76,9 +76,9 @@ struct ARKitScannerDamageTests {
     for cut in stride(from: 0, to: bytes.count, by: bytes.count / 50) {
       try folder.write(bytes[..<cut], to: "rgb.mp4")
       let capture = try folder.open()
-      #expect(capture.frames.count == 8)
-      #expect(capture.color.value?.description.frames ?? 0 <= 8)
-      #expect(!capture.completeness.isWhole || capture.color.value?.description.frames == 8)
+      #expect(capture.frames.count == 10)
+      #expect(capture.color.value?.description.frames ?? 0 <= 10)
+      #expect(!capture.completeness.isWhole || capture.color.value?.description.frames == 10)
       if capture.color.value == nil {
         #expect(capture.color.error != nil)
         #expect(!capture.warnings.contains { $0.subject == "color" })

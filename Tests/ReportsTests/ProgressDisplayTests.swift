@@ -343,12 +343,12 @@ struct ProgressDisplayTests {
         \(name) color: 5 frames
         2026-11-23_0… depth: 6 frames
         2026-11-23_0… warning: missing-file ×1 (x.imu): x.imu is missing
-        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1) in 1 s
+        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1 kind, 1 occurrence) in 1 s
 
         """)
     #expect(
       Self.plain(ids: names, steps) == """
-        [1/2] \(name) done, incomplete: no video, no IMU, with warnings (1) in 1 s
+        [1/2] \(name) done, incomplete: no video, no IMU, with warnings (1 kind, 1 occurrence) in 1 s
 
         """)
   }
