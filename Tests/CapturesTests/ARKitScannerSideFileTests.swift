@@ -42,6 +42,18 @@ struct ARKitScannerSideFileTests {
     capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
   }
 
+  @Test(
+    "A side file of bytes that are no text costs itself alone",
+    arguments: [
+      Array("{".utf8) + [0xC3] + Array(#"a":"1"}"#.utf8), Array(#"{"a":-,"b":+"#.utf8),
+      [0x7B, 0xFF, 0xFF],
+    ])
+  func noText(bytes: [UInt8]) throws {
+    let capture = try open { try $0.write(bytes, to: "intri.json") }
+    #expect(capture.intrinsics.error != nil)
+    #expect(capture.poses.value?.rows.count == 3)
+  }
+
   @Test("Keys sort as numbers and give exact nanoseconds")
   func keys() throws {
     let capture = try open()

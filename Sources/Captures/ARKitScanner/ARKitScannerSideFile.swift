@@ -42,9 +42,12 @@ enum ARKitScannerSideFile {
     } catch let error as FileError {
       throw CaptureError(file: file, problem: error.reason)
     } catch {
-      let lenient = JSONDecoder()
-      lenient.allowsJSON5 = true
-      if let value = try? lenient.decode(type, from: data) { return value }
+      // How deep it is was looked at above.
+      if let quoted = PythonJSON.quoted(data),
+        let value = try? PythonJSON.decoder().decode(type, from: quoted)
+      {
+        return value
+      }
       throw CaptureError(
         file: file, problem: "\(reason(error)) (\(data.count) bytes)",
         remedy: "copy the file from the device again")
