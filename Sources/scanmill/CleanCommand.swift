@@ -64,12 +64,18 @@ struct CleanCommand: ParsableCommand {
     var items: [Removable] = []
     var locked: [String: String] = [:]
     var known: [(name: String, kind: String)] = []
+    var naming: Set<String> = []
     for layout in catalog.layouts {
       let pipeline = try examiner.pipeline(CaptureCache(of: layout)).0
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }
       let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)
+      naming.formUnion(
+        pipeline.stages.filter { reader in
+          reader.kind.namesFilesOfInputs && reader.inputs.contains { $0.stage == stage }
+            && FileSystem.isFolder(layout.artifact(reader.name))
+        }.map(\.name))
       if yes, let done = try cleaning.perform(layout, intermediates: intermediates) {
         items += done
       } else if FileLock.isHeld(at: layout.lock) || yes {
@@ -83,6 +89,11 @@ struct CleanCommand: ParsableCommand {
         code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
     }
     Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
+    if let stage, !items.isEmpty {
+      for reader in naming.sorted() {
+        Console.print("\(reader) names files of \(stage), which are missing until the next run")
+      }
+    }
     if yes, !locked.isEmpty { throw Exit(code: ExitStatus.locked) }
   }
 

@@ -61,6 +61,21 @@ struct NamedFilesTests {
     #expect(try NamedFiles(scene.output.appending("a")).missing == [])
   }
 
+  @Test("Of removed pictures it is said who names them, until they are made again")
+  func removed() throws {
+    let scene = try Self.scene(["multiscan"])
+    #expect(try scene.run("-q").status == 0)
+    let removal = try Program.run(["clean", scene.output.string, "--stage", "color", "--yes"])
+    #expect(removal.status == 0, "\(removal.errors)")
+    #expect(
+      removal.output.hasSuffix(
+        "tables names files of color, which are missing until the next run\n"))
+    let other = try Program.run(["clean", scene.output.string, "--stage", "imu", "--yes"])
+    #expect(!other.output.contains("names files"))
+    #expect(try scene.run("-q").status == 0)
+    #expect(try NamedFiles(scene.output.appending("a")).missing == [])
+  }
+
   private static func scene(_ family: [String]) throws -> Scene {
     try Scene(
       synthesizing: family + [
