@@ -18,6 +18,9 @@ final class OutsideScene {
     case dangling
     case loop
     case process, device, pipe
+
+    /// Those that every run of the tests puts in the place of every name; all in `make soak`: tracing takes minutes.
+    static let tried = Rounds.isSoak ? allCases : [.absolute, .dangling, .process]
   }
 
   let temporary: TemporaryFolder

@@ -61,7 +61,7 @@ struct SyntheticFaultTests {
     var generation = situation.generation
     if situation.family == "arkit-scanner", situation.fault == "nan-depth" { generation = "g4" }
     // The IMU must end more than a second before the last frame.
-    let frames = situation.fault == "imu-short" ? 60 : 24
+    let frames = situation.fault == "imu-short" ? 60 : Rounds.of(12, soak: 24)
     var words = [
       "synthesize", situation.family, "--output", output.string, "--frames", "\(frames)", "--seed",
       "3", "--id", "scan", "--generation", generation,
