@@ -39,6 +39,17 @@ struct ARKitScannerPropertyListTests {
     capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
   }
 
+  @Test("A list of bytes that are no text costs itself alone", arguments: [UInt8(0xF9), 0xC3, 0x80])
+  func noText(byte: UInt8) throws {
+    let folder = try folder()
+    let list = "<plist version=\"1.0\"><array><integer>"
+    try folder.write(
+      Array(list.utf8) + [byte] + Array("1</integer></array></plist>".utf8), to: "intri.xml")
+    let capture = try folder.open()
+    #expect(capture.intrinsics.error != nil)
+    #expect(capture.poses.value?.rows.count == 2)
+  }
+
   @Test("One file per frame and value makes the same tables")
   func whole() throws {
     let capture = try folder().open()

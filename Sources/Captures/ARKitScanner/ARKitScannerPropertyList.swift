@@ -20,9 +20,10 @@ enum ARKitScannerPropertyList {
     }
   }
 
-  /// Whether it is XML (the decoder reads other forms too) with few containers.
+  /// Whether it is XML (the decoder reads other forms too) with few containers, in UTF-8: of other bytes
+  /// in a number the decoder traps (seen with Swift 6.3).
   private static func isShallowXML(_ data: Data) -> Bool {
-    let text = String(decoding: data, as: UTF8.self)
+    guard let text = String(validating: data, as: UTF8.self) else { return false }
     let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
     guard start.hasPrefix("<?xml") || start.hasPrefix("<plist") || start.hasPrefix("<!DOCTYPE")
     else { return false }
