@@ -39,7 +39,8 @@ struct ARKitScannerPropertyListTests {
     capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
   }
 
-  @Test("A list of bytes that are no text costs itself alone", arguments: [UInt8(0xF9), 0xC3, 0x80])
+  @Test(
+    "A list of bytes that are no text costs itself alone", arguments: [UInt8(0xF9), 0xC3, 0x80])
   func noText(byte: UInt8) throws {
     let folder = try folder()
     let list = "<plist version=\"1.0\"><array><integer>"
