@@ -1,11 +1,12 @@
 import ArgumentParser
 import Cluster
-import Night
+import Output
 import Pipeline
 import Reports
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
 struct CleanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

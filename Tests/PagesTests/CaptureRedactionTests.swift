@@ -1,12 +1,11 @@
 import Captures
 import FoundationEssentials
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("Capture page for others")

@@ -1,4 +1,4 @@
-import Runner
+import Output
 import Storage
 import SystemPackage
 

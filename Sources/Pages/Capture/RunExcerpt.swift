@@ -1,6 +1,6 @@
 import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import Synchronization
 import SystemPackage
