@@ -70,6 +70,6 @@ struct CaptureStatusResolver: Sendable {
 
   /// What changes when a run publishes or somebody removes results.
   static func outputStamp(_ layout: OutputLayout) -> FileStamp? {
-    FileStamp(of: layout.notes.appending("index"))
+    FileStamp(of: layout.notes.appending(OutputNames.index))
   }
 }

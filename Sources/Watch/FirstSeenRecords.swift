@@ -17,7 +17,7 @@ struct FirstSeenRecords: Codable, Hashable {
     var text: String
   }
 
-  static let fileName = "looks.json"
+  static let fileName = OutputNames.firstSeen
 
   var schema = 1
   /// Seconds of another boot mean nothing.

@@ -20,7 +20,7 @@ struct ReportScheduler {
 
   /// Pages are written at most this often while something changes.
   private static let pauseSeconds = 300.0
-  private static let fileName = "reported.json"
+  private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
     /// Nanoseconds since 1970.

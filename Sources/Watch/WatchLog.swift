@@ -1,4 +1,5 @@
 import Logging
+import Output
 import Pipeline
 import Reports
 

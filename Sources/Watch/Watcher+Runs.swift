@@ -128,10 +128,10 @@ extension Watcher {
     do {
       try run.journal.finish(report)
       if let lost = run.journal.lost {
-        note(.runs, "events.jsonl", lost)
+        note(.runs, OutputNames.events, lost)
         codes.insert(ExitStatus.cannotWrite)
       } else {
-        note(.runs, "events.jsonl", nil)
+        note(.runs, OutputNames.events, nil)
       }
     } catch {
       outputTrouble = ("\(error)", now + setup.settings.pollSeconds)

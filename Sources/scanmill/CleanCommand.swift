@@ -94,7 +94,7 @@ struct CleanCommand: ParsableCommand {
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
-    guard FileSystem.isFolder(root.appending("runs")) else {
+    guard FileSystem.isFolder(root.appending(OutputNames.runs)) else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no runs here (name the folder that --output named)")

@@ -197,7 +197,7 @@ struct CapturePageTests {
     changed()
     try bench.write("{}", ".scanmill/triage.json")
     changed()
-    try bench.write("{\"message\":\"m\"}", ".failed/imu/failure.json")
+    try bench.write(#"{"schema":1,"message":"m","time":"t"}"#, ".failed/imu/failure.json")
     changed()
     try bench.write("{}", ".scanmill/removed/x.json")
     changed()

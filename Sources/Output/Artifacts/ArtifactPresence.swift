@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
@@ -62,7 +61,7 @@ public enum ArtifactPresence: Hashable, Sendable {
       for place in places {
         // One that is cut is not all here yet.
         guard let bytes = try place.folder?.contents(of: place.name),
-          let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+          let record = ArtifactRecord(reading: bytes)
         else { continue }
         if ArtifactMark(record) == mark { return .there }
         found = .other(

@@ -59,7 +59,7 @@ public struct ArtifactStore: Sendable {
 
   /// The record of a stage that found out at work that there was nothing to do.
   package func empty(_ stage: String) -> ArtifactRecord? {
-    Self.read(ArtifactRecord.self, layout.emptyRecord(stage), layout)
+    ArtifactRecord(at: layout.emptyRecord(stage), of: layout)
       .flatMap { $0.problem(of: stage) == nil ? $0 : nil }
   }
 
@@ -123,8 +123,7 @@ public struct ArtifactStore: Sendable {
 
   private func entry(_ stage: String) -> Found? {
     if let scratch,
-      let record = Self.read(
-        ArtifactRecord.self, scratch.layout.record(stage), scratch.layout)
+      let record = ArtifactRecord(at: scratch.layout.record(stage), of: scratch.layout)
     {
       return Found(
         record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
@@ -139,10 +138,10 @@ public struct ArtifactStore: Sendable {
         return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
       }
     }
-    if let record = Self.read(ArtifactRecord.self, layout.record(stage), layout) {
+    if let record = ArtifactRecord(at: layout.record(stage), of: layout) {
       return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
     }
-    return Self.read(ArtifactRecord.self, layout.removedRecord(stage), layout).map {
+    return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {
       Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))
     }
   }

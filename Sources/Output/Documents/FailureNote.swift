@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Why the last attempt of a stage failed: `.failed/<stage>/failure.json`.
 package struct FailureNote: Codable, Sendable {
-  package static let fileName = "failure.json"
+  package static let fileName = OutputNames.failure
 
   package var schema = 1
   package var message: String

@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Pipeline
 import Storage
 
 /// What `capture.json` in an output folder says, for all who look at an output. A part that is absent or
@@ -34,12 +35,35 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
 
   /// `nil` when there is none that is JSON.
   public init?(of layout: OutputLayout) {
-    guard
-      let bytes = HeldFolder.contents(
-        of: layout.captureDocument, below: layout.root, limit: Self.mostBytes),
+    guard let bytes = Self.bytes(of: layout),
       let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
     else { return nil }
     self = document
+  }
+
+  /// All that it says, for who shows all of it; `nil` when there is no object of JSON.
+  package static func everything(of layout: OutputLayout) -> [String: JSONValue]? {
+    guard let bytes = bytes(of: layout),
+      case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+    else { return nil }
+    return members
+  }
+
+  /// Whether a file of this name is one that we wrote.
+  package static func isOurs(_ bytes: [UInt8]) -> Bool {
+    struct Whole: Decodable {
+      var schema: Int
+      var id: String
+      var family: String
+      var generation: String
+      var path: String
+      var streams: [String: JSONValue]
+    }
+    return (try? JSONDecoder().decode(Whole.self, from: Data(bytes))) != nil
+  }
+
+  private static func bytes(of layout: OutputLayout) -> [UInt8]? {
+    HeldFolder.contents(of: layout.captureDocument, below: layout.root, limit: mostBytes)
   }
 
   public init(from decoder: any Decoder) throws {

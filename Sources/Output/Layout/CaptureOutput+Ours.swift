@@ -36,10 +36,10 @@ extension CaptureOutput {
     guard !names.isEmpty else { return }
     for name in names {
       switch name {
-      case "memo.json", "index", "digests.json", "owner.json":
+      case OutputNames.memo, OutputNames.index, OutputNames.digests, OutputNames.owner:
         if try notes.entry(name)?.kind == .file { return }
       case removedName: if try notes.entry(name)?.kind == .folder { return }
-      case "lock":
+      case OutputNames.lock:
         // Refused here, before anything is made: what it leads to would be written to.
         let text = try notes.contents(of: name, limit: 1 << 16) ?? []
         if text.isEmpty || String(decoding: text, as: UTF8.self).hasPrefix("scanmill ") { return }
@@ -79,18 +79,10 @@ extension CaptureOutput {
     guard try folder.entry(name) != nil else { return }
     let path = folder.path.appending(name)
     guard let bytes = try folder.contents(of: name) else { return }
-    struct Document: Decodable {
-      var schema: Int
-      var id: String
-      var family: String
-      var generation: String
-      var path: String
-      var streams: [String: JSONValue]
-    }
-    if (try? JSONDecoder().decode(Document.self, from: Data(bytes))) != nil { return }
+    if RecordedDocument.isOurs(bytes) { return }
     // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
     let isTorn = bytes.allSatisfy { $0 == 0 }
-    guard isTorn, try folder.folder(notesName)?.entry("memo.json")?.kind == .file else {
+    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.memo)?.kind == .file else {
       throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }
   }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
@@ -132,7 +131,9 @@ package struct CaptureOutput: Sendable {
     }
     let names = try place.names()
     if names.isEmpty { return .free }
-    if let record = try? place.contents(of: ArtifactRecord.fileName), isRecord(record, of: stage) {
+    if let record = try? place.contents(of: ArtifactRecord.fileName),
+      ArtifactRecord.isOurs(record, of: stage)
+    {
       return .ours
     }
     if !names.contains(ArtifactRecord.fileName), try isHalfRemoved(place, stage) { return .ours }
@@ -155,22 +156,10 @@ package struct CaptureOutput: Sendable {
     try folder.remove(stage)
   }
 
-  private func isRecord(_ bytes: [UInt8], of stage: String) -> Bool {
-    struct Head: Decodable {
-      var stage: String
-      var fingerprint: String
-    }
-    if let head = try? JSONDecoder().decode(Head.self, from: Data(bytes)) {
-      return head.stage == stage
-    }
-    // Another file of that name, unless it is no JSON at all: torn by the disk or by hand.
-    return (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
-  }
-
   private func isHalfRemoved(_ place: HeldFolder, _ stage: String) throws(FileError) -> Bool {
     guard let removed = try existingRemovedRecords(),
       let bytes = try removed.contents(of: "\(stage).json"),
-      let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+      let record = ArtifactRecord(reading: bytes)
     else { return false }
     let listed = Set(record.outputs.map(\.path))
     func holdsOnlyListed(_ folder: HeldFolder, _ prefix: String) throws(FileError) -> Bool {

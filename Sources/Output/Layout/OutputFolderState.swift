@@ -78,7 +78,7 @@ package enum OutputFolderState: Sendable {
   private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
     names.contains { name in
       !FileSystem.isLink(layout.artifact(name))
-        && ArtifactStore.read(ArtifactRecord.self, layout.record(name), layout)?.stage == name
+        && ArtifactRecord(at: layout.record(name), of: layout)?.stage == name
     }
   }
 

@@ -107,7 +107,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
 
   /// The folder of a run's logs about one capture.
   public static func logs(of capture: String, run: String, in root: FilePath) -> FilePath {
-    Self.run(run, in: root).appending("logs").appending(capture)
+    Self.run(run, in: root).appending(OutputNames.logs).appending(capture)
   }
 
   /// The log of one stage of one capture in one run.

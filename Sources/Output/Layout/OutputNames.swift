@@ -45,6 +45,12 @@ public enum OutputNames {
   /// In the folder of a run.
   public static let run = "run.json"
   public static let events = "events.jsonl"
+  /// The pipeline of a run, without secrets.
+  public static let pipeline = "pipeline.yaml"
+  /// Logs of stages, a folder for each capture.
+  public static let logs = "logs"
+  /// Orders, results and logs of the elements of a run on a cluster.
+  public static let cluster = "slurm"
   /// Tables for questions in SQL.
   public static let tables = "catalog.sqlite"
 
@@ -57,4 +63,9 @@ public enum OutputNames {
   public static let watchLock = "watch.lock"
   /// Names that stand for those of people and devices.
   public static let aliases = "aliases.json"
+  public static let aliasesLock = "aliases.lock"
+  /// When the watcher first saw what lies in the staging folder.
+  public static let firstSeen = "looks.json"
+  /// What the watcher last reported.
+  public static let reported = "reported.json"
 }

@@ -12,7 +12,7 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
   package var users: [String: String] = [:]
 
   package static let fileName = OutputNames.aliases
-  private static let lockName = "aliases.lock"
+  private static let lockName = OutputNames.aliasesLock
   /// Giving names takes milliseconds; who cannot get the lock for this long goes on without writing.
   private static let mostLooks = 100
 

@@ -1,12 +1,7 @@
 import Captures
-import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Reads journals of runs: `run.json`, and what only `events.jsonl` tells: when each capture was worked on,
 /// and everything about a run that was killed.
@@ -21,10 +16,9 @@ package enum RunReader {
   ///
   /// Cost: proportional to the journal; memory to the captures of the run.
   package static func read(_ id: String, in root: FilePath) -> RunEntry? {
-    let folder = OutputLayout.run(id, in: root)
-    let file = HeldFolder.contents(of: folder.appending(OutputNames.run), below: root).flatMap {
-      try? JSONDecoder().decode(RunFile.self, from: Data($0))
-    }.flatMap { $0.started == nil && $0.captures == nil ? nil : $0 }
+    let file = RunFile(id, in: root).flatMap {
+      $0.started == nil && $0.captures == nil ? nil : $0
+    }
     var entry = RunEntry(id: id, started: file?.started ?? startTime(ofID: id) ?? "")
     entry.finished = file?.finished
     entry.pipeline = file?.pipeline?.name
@@ -75,23 +69,6 @@ package enum RunReader {
     attempt.cluster = ClusterTrace(report)
     return attempt
   }
-
-  /// What is read of `run.json`; journals of earlier builds have less.
-  private struct RunFile: Decodable {
-    struct Named: Decodable {
-      var name: String?
-      var path: String?
-    }
-
-    var started: String?
-    var finished: String?
-    var pipeline: Named?
-    var program: ProgramIdentity?
-    var host: Named?
-    var user: String?
-    var captures: [CaptureReport]?
-    var unrecognized: [RunReport.Unrecognized]?
-  }
 }
 
 /// What the events of a run add to its `run.json`.
@@ -105,65 +82,25 @@ package struct RunEvents {
 
   package init(isWhole: Bool) { self.isWhole = isWhole }
 
-  /// Longer lines are none of ours.
-  private static let mostLineBytes = 1 << 22
-
   /// `false` when there is no such file. Lines that cannot be read, such as the last one of a killed run, are
   /// left out.
   package mutating func read(_ id: String, in root: FilePath) -> Bool {
     let path = OutputLayout.run(id, in: root).appending(OutputNames.events)
     guard let events = HeldFolder.file(path, below: root) else { return false }
     defer { try? events.close() }
-    let file = events.rawValue
-    var rest: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 18)
-    while true {
-      let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return true }
-      var start = 0
-      while let end = buffer[start..<count].firstIndex(of: UInt8(ascii: "\n")) {
-        if rest.isEmpty {
-          add(buffer[start..<end])
-        } else {
-          rest += buffer[start..<end]
-          add(rest[...])
-          rest.removeAll(keepingCapacity: true)
-        }
-        start = end + 1
-      }
-      if rest.count < Self.mostLineBytes { rest += buffer[start..<count] }
+    RunEventReader.read(events, of: isWhole ? Self.ofCaptures : Self.ofCaptures + Self.ofStages) {
+      add($0)
     }
+    return true
   }
 
-  private static let key = Array(#""kind":""#.utf8)
-  /// How the kinds begin that tell of captures and of the run, and of stages.
-  private static let ofCaptures = ["capture-", "run-"].map { Array($0.utf8) }
-  private static let ofStages = [#"finished""#, #"blocked""#].map { Array($0.utf8) }
+  /// Kinds that tell of captures and of the run, and of stages; most lines tell of progress.
+  private static let ofCaptures: [RunEvent.Kind] = [
+    .runStarted, .captureStarted, .captureFinished, .runFinished,
+  ]
+  private static let ofStages: [RunEvent.Kind] = [.finished, .blocked]
 
-  /// Whether an event is of a kind that begins like one of `kinds`: many times as fast as decoding it.
-  private static func isOne(of kinds: [[UInt8]], _ line: ArraySlice<UInt8>) -> Bool {
-    line.withUnsafeBytes { line in
-      guard let start = line.baseAddress else { return false }
-      var at = 0
-      while let quote = memchr(start + at, Int32(UInt8(ascii: "\"")), line.count - at) {
-        at = quote - UnsafeMutableRawPointer(mutating: start)
-        // In a message the quotation marks around a key are escaped.
-        if line[at...].starts(with: key) {
-          let value = line[(at + key.count)...]
-          return kinds.contains { value.starts(with: $0) }
-        }
-        at += 1
-      }
-      return false
-    }
-  }
-
-  private mutating func add(_ line: ArraySlice<UInt8>) {
-    // Most lines tell of stages and progress.
-    guard Self.isOne(of: isWhole ? Self.ofCaptures : Self.ofCaptures + Self.ofStages, line),
-      let event = try? JSONDecoder().decode(RunEvent.self, from: Data(line))
-    else { return }
+  private mutating func add(_ event: RunEvent) {
     if first == nil { first = event.time }
     last = event.time
     guard let capture = event.capture else { return }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Output
 import Pipeline
 import Processes
@@ -7,28 +6,6 @@ import SystemPackage
 
 /// The folder of a run, as far as cleaning has to know it.
 struct RunFolder {
-  static let events = "events.jsonl"
-  static let logs = "logs"
-  static let record = "run.json"
-  /// Orders, results and logs of the elements of a run on a cluster.
-  static let cluster = "slurm"
-
-  /// What of `run.json` matters here.
-  private struct Record: Decodable {
-    struct Capture: Decodable {
-      var id: String
-      var outcome: String
-    }
-    var finished: String?
-    var captures: [Capture]
-  }
-
-  private struct Event: Decodable {
-    var kind: String
-    var capture: String?
-    var message: String?
-  }
-
   let id: RunID
   let held: HeldFolder
 
@@ -46,19 +23,20 @@ struct RunFolder {
   }
 
   /// Whether there is something to remove.
-  var hasJournal: Bool { entry(Self.events, .file) != nil || entry(Self.logs, .folder) != nil }
+  var hasJournal: Bool {
+    entry(OutputNames.events, .file) != nil || entry(OutputNames.logs, .folder) != nil
+  }
 
   /// When it was made or last written to, whichever is later. A file that was copied counts as new.
   var youngestNanoseconds: Int64 {
-    let files = [Self.events, Self.record].compactMap { entry($0, .file) }
-    let times = (files + [entry(Self.logs, .folder)].compactMap { $0 }).map(\.modifiedNanoseconds)
+    let files = [OutputNames.events, OutputNames.run].compactMap { entry($0, .file) }
+    let times = (files + [entry(OutputNames.logs, .folder)].compactMap { $0 }).map(
+      \.modifiedNanoseconds)
     return (times + [id.madeNanoseconds ?? Int64.max]).max() ?? Int64.max
   }
 
-  private var readRecord: Record? {
-    (try? held.contents(of: Self.record)).flatMap { $0 }.flatMap {
-      try? JSONDecoder().decode(Record.self, from: Data($0))
-    }
+  private var readRecord: RunFile? {
+    (try? held.contents(of: OutputNames.run)).flatMap { $0 }.flatMap { try? RunFile($0) }
   }
 
   /// Whether its process may still be at it. One of another machine, container or boot cannot be asked:
@@ -74,30 +52,25 @@ struct RunFolder {
     let record = readRecord
     var captures: [String: Bool] = [:]
     if record?.finished == nil {
-      for name in (try? held.folder(Self.logs)?.names()) ?? [] { captures[name] = false }
+      for name in (try? held.folder(OutputNames.logs)?.names()) ?? [] { captures[name] = false }
       readEvents { captures[$0] = $1 }
     }
     // What was skipped was not worked on. Of several reports the last one counts.
-    for capture in record?.captures ?? [] where capture.outcome != "skipped" {
-      captures[capture.id] = capture.outcome == CaptureReport.Outcome.done.rawValue
+    for capture in record?.captures ?? [] where capture.outcome != .skipped {
+      captures[capture.id] = capture.outcome == .done
     }
     return captures
   }
 
   private func readEvents(_ body: (String, Bool) -> Void) {
-    guard let file = (try? held.openFile(Self.events)).flatMap({ $0 }) else { return }
+    guard let file = (try? held.openFile(OutputNames.events)).flatMap({ $0 }) else { return }
     defer { try? file.close() }
-    var lines = LineReader(file)
-    let decoder = JSONDecoder()
-    while let line = lines.next() {
-      guard let event = try? decoder.decode(Event.self, from: Data(line)),
-        let capture = event.capture
-      else { continue }
-      switch event.kind {
-      case RunEvent.Kind.captureStarted.rawValue: body(capture, false)
-      case RunEvent.Kind.captureFinished.rawValue where event.message != "skipped":
+    RunEventReader.read(file, of: [.captureStarted, .captureFinished]) { event in
+      guard let capture = event.capture else { return }
+      if event.kind == .captureStarted {
+        body(capture, false)
+      } else if event.message != CaptureReport.Outcome.skipped.rawValue {
         body(capture, event.message == CaptureReport.Outcome.done.rawValue)
-      default: break
       }
     }
   }
@@ -108,7 +81,7 @@ struct RunFolder {
     folder: HeldFolder, name: String, bytes: Int64
   )] {
     var files: [(HeldFolder, String, Int64)] = []
-    if let logs = try? held.folder(Self.logs) {
+    if let logs = try? held.folder(OutputNames.logs) {
       for capture in try logs.names() {
         guard let folder = try? logs.folder(capture) else { continue }
         for name in try folder.names() where name.hasSuffix(".log") {
@@ -117,8 +90,12 @@ struct RunFolder {
         }
       }
     }
-    if let cluster = try? held.folder(Self.cluster) { try gather(cluster, levels: 2, &files) }
-    if let events = entry(Self.events, .file) { files.append((held, Self.events, events.bytes)) }
+    if let cluster = try? held.folder(OutputNames.cluster) {
+      try gather(cluster, levels: 2, &files)
+    }
+    if let events = entry(OutputNames.events, .file) {
+      files.append((held, OutputNames.events, events.bytes))
+    }
     return files
   }
 
@@ -155,12 +132,12 @@ struct RunFolder {
   /// Removes events and logs, and the folders that are empty then.
   func removeJournal() throws(FileError) {
     for file in try journalFiles() { try file.folder.remove(file.name) }
-    if let cluster = try? held.folder(Self.cluster) {
+    if let cluster = try? held.folder(OutputNames.cluster) {
       try removeEmpty(cluster, levels: 1)
-      held.removeIfEmpty(Self.cluster)
+      held.removeIfEmpty(OutputNames.cluster)
     }
-    guard let logs = try? held.folder(Self.logs) else { return }
+    guard let logs = try? held.folder(OutputNames.logs) else { return }
     for name in try logs.names() { logs.removeIfEmpty(name) }
-    held.removeIfEmpty(Self.logs)
+    held.removeIfEmpty(OutputNames.logs)
   }
 }

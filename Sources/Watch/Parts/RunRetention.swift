@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Output
 import Pipeline
 import Runner
 import Storage
@@ -17,7 +18,7 @@ public enum RunRetention {
   public static func find(
     root: FilePath, olderThanNanoseconds age: Int64, clock: RunClock = .system
   ) throws(FileError) -> [Removable] {
-    guard let runs = try HeldFolder.following(root).folder(folderName) else { return [] }
+    guard let runs = try HeldFolder.following(root).folder(OutputNames.runs) else { return [] }
     let candidates = try candidates(runs, age: age, now: clock.fileNanoseconds())
     // The usual case costs a look at each run and reads nothing.
     if candidates.isEmpty { return [] }
@@ -39,7 +40,7 @@ public enum RunRetention {
     root: FilePath, olderThanNanoseconds age: Int64, clock: RunClock = .system
   ) throws(FileError) -> [Removable] {
     let found = try find(root: root, olderThanNanoseconds: age, clock: clock)
-    guard !found.isEmpty, let runs = try HeldFolder.following(root).folder(folderName) else {
+    guard !found.isEmpty, let runs = try HeldFolder.following(root).folder(OutputNames.runs) else {
       return []
     }
     for item in found {
@@ -51,8 +52,6 @@ public enum RunRetention {
     }
     return found
   }
-
-  private static let folderName = "runs"
 
   /// Runs with something to remove that are old enough and do not go on.
   private static func candidates(

@@ -23,10 +23,10 @@ struct NotificationTests {
 
   private func send(
     _ command: String, _ json: String = "{}", page: FilePath? = "/x/index.html",
-    _ change: (inout Night.Notification) -> Void = { _ in },
+    _ change: (inout Watch.Notification) -> Void = { _ in },
     keepWaiting: () -> Bool = { true }
   ) -> String? {
-    var notification = Night.Notification(command)
+    var notification = Watch.Notification(command)
     change(&notification)
     return notification.send(Array(json.utf8), page: page, log: log, keepWaiting: keepWaiting)
   }
@@ -57,7 +57,7 @@ struct NotificationTests {
   @Test("A log that cannot be written is a message as well")
   func noLog() {
     let log = LogFile("/dev/null/none/notify.log")
-    #expect(Night.Notification("true").send([], page: nil, log: log) != nil)
+    #expect(Watch.Notification("true").send([], page: nil, log: log) != nil)
   }
 
   @Test("is ended after its time, with all that it has started")
@@ -103,7 +103,7 @@ struct NotificationTests {
       setenv("SCANMILL_SECRET_FILE", "kept", 1)
       let folder = try TemporaryFolder()
       let log = LogFile(folder.path.appending("log"))
-      let message = Night.Notification(
+      let message = Watch.Notification(
         "test -z \"$NOTIFY_SOCKET$SCANMILL_PAGE\" && test \"$SCANMILL_SECRET_FILE\" = kept"
       ).send([], page: nil, log: log)
       exit(message == nil ? 0 : 1)

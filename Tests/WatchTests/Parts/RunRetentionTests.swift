@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import TestSupport
@@ -44,20 +45,30 @@ struct RunRetentionTests {
   ) throws -> String {
     let id = given ?? id(days)
     let list = captures.sorted { $0.key < $1.key }
-      .map { #"{"id":"\#($0.key)","outcome":"\#($0.value)","stages":[]}"# }
+    var report = RunReport(run: id)
+    report.captures = try (isFinished ? list : []).map { capture, outcome in
+      CaptureReport(
+        id: capture, path: "/in/\(capture)", family: "scannet",
+        outcome: try #require(CaptureReport.Outcome(rawValue: outcome)))
+    }
+    let record = RunRecord(
+      report: report, context: nil, started: "x", finished: isFinished ? "x" : nil, seconds: 0)
     try write(
-      "runs/\(id)/run.json",
-      #"{"run":"\#(id)","finished":\#(isFinished ? "\"x\"" : "null"),"captures":[\#(isFinished ? list.joined(separator: ",") : "")]}"#,
+      "runs/\(id)/run.json", String(decoding: JSONText.pretty(record), as: UTF8.self),
       daysOld: days)
     try write("runs/\(id)/pipeline.yaml", "schema: 1", daysOld: days)
-    var events = #"{"kind":"run-started","schema":1}"# + "\n"
-    for (capture, outcome) in captures.sorted(by: { $0.key < $1.key }) {
+    var events = [RunEvent(.runStarted, time: "x")]
+    for (capture, outcome) in list {
       try write("runs/\(id)/logs/\(capture)/color.log", "hello", daysOld: days)
-      events += #"{"kind":"capture-started","capture":"\#(capture)"}"# + "\n"
-      events +=
-        #"{"kind":"capture-finished","capture":"\#(capture)","message":"\#(outcome)"}"# + "\n"
+      events.append(RunEvent(.captureStarted, time: "x", capture: capture))
+      var end = RunEvent(.captureFinished, time: "x", capture: capture)
+      end.message = outcome
+      events.append(end)
     }
-    try write("runs/\(id)/events.jsonl", events, daysOld: days)
+    let lines = try events.map {
+      String(decoding: try JSONText.canonical($0), as: UTF8.self) + "\n"
+    }
+    try write("runs/\(id)/events.jsonl", lines.joined(), daysOld: days)
     try age("runs/\(id)/logs", days)
     return id
   }
