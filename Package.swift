@@ -101,47 +101,48 @@ let package = Package(
         "CXML2", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Stages",
         "Storage", systemPackage, yams,
       ]),
+    module("Output", ["Captures", "Pipeline", "Storage", systemPackage]),
     module(
       "Runner",
       [
-        "Captures", "CPlatform", "Parallel", "Pipeline", "Processes", "Storage", logging,
+        "Captures", "CPlatform", "Output", "Parallel", "Pipeline", "Processes", "Storage", logging,
         systemPackage,
       ]),
     module(
       "Cluster",
       [
-        "CPlatform", "Captures", "Parallel", "Pipeline", "Processes", "Runner", "Storage", yams,
+        "CPlatform", "Captures", "Output", "Parallel", "Pipeline", "Processes", "Runner", "Storage",
+        yams,
         systemPackage,
       ]),
     module(
-      "Reports", ["Captures", "Geometry", "Pipeline", "Runner", "Storage", logging, systemPackage]),
+      "Reports",
+      ["Captures", "Geometry", "Output", "Pipeline", "Runner", "Storage", logging, systemPackage]),
     module(
-      "Night",
+      "Watch",
       [
-        "CPlatform", "Captures", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
+        "CPlatform", "Captures", "Output", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
         "Storage", logging, systemPackage,
       ]),
     module(
       "Catalog",
       [
-        "CSQLite", "Captures", "Night", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
+        "CSQLite", "Captures", "Output", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
         systemPackage,
       ]),
     module(
       "Pages",
       [
-        "Captures", "Codecs", "Geometry", "Night", "Parallel", "Pipeline", "Processing", "Reports",
-        "Runner", "Storage", systemPackage,
+        "Captures", "Codecs", "Geometry", "Output", "Parallel", "Pipeline", "Processing", "Reports",
+        "Storage", systemPackage,
       ]),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Night", "Pages",
-        "Parallel",
-        "Pipeline",
-        "Processes", "Reports", "Runner", "Stages", "Storage", "SyntheticCaptures", argumentParser,
-        logging, systemPackage,
+        "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Output", "Pages",
+        "Parallel", "Pipeline", "Processes", "Reports", "Runner", "Stages", "Storage",
+        "SyntheticCaptures", "Watch", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -203,29 +204,35 @@ let package = Package(
         "Parallel",
         "Processing", "Storage", "SyntheticCaptures", systemPackage,
       ]),
-    tests("Runner", ["Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
+    tests("Output", ["Output", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests(
+      "Runner", ["Runner", "Output", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
     tests(
       "Cluster",
-      ["Cluster", "Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
+      [
+        "Cluster", "Runner", "Output", "Pipeline", "Processes", "Captures", "Storage",
+        systemPackage,
+      ]),
     tests(
       "Reports",
-      ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
+      ["Reports", "Runner", "Output", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
     tests(
-      "Night",
+      "Watch",
       [
-        "Night", "Reports", "Runner", "Pipeline", "Processes", "Captures", "Storage", logging,
+        "Watch", "Output", "Reports", "Runner", "Pipeline", "Processes", "Captures", "Storage",
+        logging,
         systemPackage,
       ]),
     tests(
       "Catalog",
       [
-        "CSQLite", "Catalog", "Night", "Reports", "Runner", "Pipeline", "Captures", "Storage",
+        "CSQLite", "Catalog", "Output", "Reports", "Runner", "Pipeline", "Captures", "Storage",
         systemPackage,
       ]),
     tests(
       "Pages",
       [
-        "Pages", "Night", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Pages", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
     tests(
@@ -235,8 +242,8 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "ToyFamily", "scanmill", "toymill", "CPlatform", "Captures", "Codecs",
-        "Geometry", "Night", "Pages", "Parallel", "Pipeline", "Runner", "Stages", "Storage",
-        "SyntheticCaptures", logging, systemPackage,
+        "Geometry", "Output", "Pages", "Parallel", "Pipeline", "Runner", "Stages", "Storage",
+        "SyntheticCaptures", "Watch", logging, systemPackage,
       ],
       swiftSettings: house),
   ],

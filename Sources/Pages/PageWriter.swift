@@ -1,8 +1,7 @@
 import Captures
-import Night
+import Output
 import Parallel
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,3 +1,4 @@
+import Output
 import Runner
 import Storage
 import SystemPackage

@@ -1,6 +1,5 @@
 import Captures
 import Pipeline
-import Runner
 
 /// What a code means for whom it concerns: three sentences or more.
 struct CodeWords: Sendable {

@@ -1,5 +1,5 @@
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import Captures
-import Runner
+import Output
 
 /// How a capture ended, in the words that every text uses.
 public enum OutcomeWords {

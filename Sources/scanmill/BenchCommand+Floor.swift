@@ -1,5 +1,6 @@
 import Benchmarking
 import Captures
+import Output
 import Pipeline
 import Processes
 import Runner

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Benchmarking
+import Output
 import Pipeline
 import Runner
 

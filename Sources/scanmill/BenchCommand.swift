@@ -2,6 +2,7 @@ import ArgumentParser
 import Benchmarking
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
 import Processes
 import Runner

@@ -1,7 +1,7 @@
 import Catalog
 import Captures
 import Codecs
-import Night
+import Output
 import Pipeline
 import Storage
 

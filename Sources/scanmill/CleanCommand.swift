@@ -1,11 +1,12 @@
 import ArgumentParser
 import Cluster
-import Night
+import Output
 import Pipeline
 import Reports
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
 struct CleanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -104,7 +105,7 @@ struct CleanCommand: ParsableCommand {
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
-    guard FileSystem.isFolder(root.appending("runs")) else {
+    guard FileSystem.isFolder(root.appending(OutputNames.runs)) else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no runs here (name the folder that --output named)")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Captures
 import Cluster
+import Output
 import Pipeline
 import Runner
 import Storage

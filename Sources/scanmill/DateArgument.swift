@@ -1,5 +1,5 @@
 import ArgumentParser
-import Runner
+import Output
 import Storage
 
 /// A moment as users write it: one syntax for every `--since`.

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Catalog
-import Night
+import Output
 import Pages
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
+import Watch
 
 /// What a detached run leaves for people at its end: the report's pages, and the command that is told.
 struct DetachedReport {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Captures
 import Cluster
 import FoundationEssentials
+import Output
 import Parallel
 import Pipeline
 import Processes

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Benchmarking
 import Captures
+import Output
 import Pipeline
 import Runner
 import Storage

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Catalog
+import Output
 import Pipeline
 import Runner
 import Storage

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Captures
 import FoundationEssentials
+import Output
 import Parallel
 import Runner
 import Storage

@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Parallel
 import Pipeline
 import Reports

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Captures
+import Output
 import Parallel
 import Processes
 import Reports

@@ -2,6 +2,7 @@ import ArgumentParser
 import Captures
 import FoundationEssentials
 import Logging
+import Output
 import Pipeline
 import Reports
 import Runner

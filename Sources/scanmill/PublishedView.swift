@@ -1,7 +1,7 @@
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Stages
 import Storage
 import SystemPackage

@@ -1,5 +1,5 @@
 import Catalog
-import Night
+import Output
 import Pipeline
 import Processes
 import Runner

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Catalog
 import FoundationEssentials
-import Night
+import Output
 import Pages
 import Pipeline
 import Processes

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Logging
+import Output
 import Parallel
 import Pipeline
 import Reports

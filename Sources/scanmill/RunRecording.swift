@@ -1,7 +1,7 @@
 import Benchmarking
 import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

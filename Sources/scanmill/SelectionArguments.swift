@@ -1,5 +1,6 @@
 import ArgumentParser
 import Captures
+import Output
 import Pipeline
 import Runner
 

@@ -1,7 +1,7 @@
 import Captures
 import Catalog
 import FoundationEssentials
-import Night
+import Output
 import Parallel
 import Pipeline
 import Runner

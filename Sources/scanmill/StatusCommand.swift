@@ -3,12 +3,13 @@ import Captures
 import Catalog
 import Cluster
 import FoundationEssentials
-import Night
+import Output
 import Pipeline
 import Reports
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

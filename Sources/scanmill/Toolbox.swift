@@ -1,6 +1,7 @@
 import Captures
 import Codecs
 import Exports
+import Output
 import Pipeline
 import Runner
 import Stages

@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Output
 import Runner
 import Stages
 import Storage

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Captures
 import Logging
-import Night
+import Output
 import Pipeline
 import Processes
 import Reports
@@ -9,6 +9,7 @@ import Runner
 import Storage
 import Synchronization
 import SystemPackage
+import Watch
 
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Codecs
-import Night
+import Output
 import Runner
+import Watch
 
 /// What a run calls for each capture. Nobody else has a use for it.
 struct WorkerCommand: ParsableCommand {

@@ -1,11 +1,11 @@
 import Captures
-import Night
 import Pipeline
-import Runner
 import SystemPackage
 import Testing
 
 @testable import Catalog
+@testable import Output
+@testable import Watch
 
 @Suite("How a capture stands")
 struct CaptureStandingTests {

@@ -1,15 +1,14 @@
 import CSQLite
 import Captures
 import Foundation
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Catalog
+@testable import Output
 
 @Suite("What is remembered of an output")
 struct CatalogTests {

@@ -1,14 +1,13 @@
 import Captures
 import Foundation
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Catalog
+@testable import Output
 
 @Suite("The report of a night")
 struct ReportAssemblyTests {

@@ -1,9 +1,9 @@
 import Captures
-import Night
 import Pipeline
-import Runner
 
 @testable import Catalog
+@testable import Output
+@testable import Watch
 
 /// Made-up captures and runs.
 enum Sample {

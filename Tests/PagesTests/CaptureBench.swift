@@ -2,13 +2,12 @@ import Captures
 import Codecs
 import FoundationEssentials
 import Geometry
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import TestSupport
 
+@testable import Output
 @testable import Pages
 
 /// An output folder with one capture in it, published as runs do, to make pages from.

@@ -1,12 +1,11 @@
 import Captures
 import FoundationEssentials
 import Geometry
-import Night
-import Runner
 import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("Capture page of damaged artifacts")

@@ -1,12 +1,11 @@
 import Captures
 import FoundationEssentials
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("Capture page")
@@ -198,7 +197,7 @@ struct CapturePageTests {
     changed()
     try bench.write("{}", ".scanmill/triage.json")
     changed()
-    try bench.write("{\"message\":\"m\"}", ".failed/imu/failure.json")
+    try bench.write(#"{"schema":1,"message":"m","time":"t"}"#, ".failed/imu/failure.json")
     changed()
     try bench.write("{}", ".scanmill/removed/x.json")
     changed()

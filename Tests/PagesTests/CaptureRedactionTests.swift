@@ -1,12 +1,11 @@
 import Captures
 import FoundationEssentials
-import Night
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("Capture page for others")
@@ -42,7 +41,9 @@ struct CaptureRedactionTests {
       "extra", uses: "command", ["a": [1]],
       parameters: ["arguments": .string(leak), "folder": .string(bench.layout.root.string)],
       warnings: [CaptureWarning(.emptyRecord, leak, leak)])
-    try bench.write("{\"message\":\"\(leak)\",\"cause\":\"input\"}", ".failed/depth/failure.json")
+    try bench.write(
+      #"{"schema":1,"message":"\#(leak)","time":"t","cause":"input"}"#,
+      ".failed/depth/failure.json")
     try bench.publishTables([
       "frames.csv": CaptureBench.framesTable(3),
       "geo.csv":

@@ -1,9 +1,9 @@
 import Foundation
-import Night
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("The page of the night in a browser", .enabled(if: Browser.isPresent, "\(Browser.absence)"))

@@ -1,10 +1,9 @@
 import Foundation
-import Night
-import Runner
 import Storage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Pages
 
 @Suite("The page of the night")

@@ -1,9 +1,8 @@
 import Captures
 import Codecs
-import Night
 import Pipeline
-import Runner
 
+@testable import Output
 @testable import Pages
 
 /// Reports of nights that never were, as `report --format json` would have them.

@@ -1,13 +1,12 @@
 import Foundation
 import Geometry
-import Night
-import Runner
 import Storage
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Codecs
+@testable import Output
 @testable import Pages
 
 @Suite("Writing pages")

@@ -2,7 +2,6 @@ import Captures
 import FoundationEssentials
 import Pipeline
 import Reports
-import Runner
 import Testing
 
 @Suite("Codes in words")

@@ -4,6 +4,7 @@ import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("What was asked for of a capture")

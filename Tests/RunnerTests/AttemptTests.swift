@@ -6,6 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Runner
 
 #if canImport(Glibc)

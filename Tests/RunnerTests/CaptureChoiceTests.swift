@@ -3,6 +3,7 @@ import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Runner
 
 #if canImport(Glibc)

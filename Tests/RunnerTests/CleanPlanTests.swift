@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("Cleaning")

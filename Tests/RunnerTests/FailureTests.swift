@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("Stages that fail")

@@ -5,6 +5,7 @@ import Storage
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("Events, journal and report")

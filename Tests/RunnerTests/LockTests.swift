@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Pipeline
 import Storage
 import Synchronization

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Runner
 
 #if canImport(Glibc)

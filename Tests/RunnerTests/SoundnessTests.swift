@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("Records that are not believed")

@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
 import Runner
 import Storage

@@ -1,7 +1,6 @@
 import Captures
-import Night
+import Output
 import Reports
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,7 +1,6 @@
 import Captures
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 
 /// One capture in an answer: what is known of it and how it stands.

@@ -1,6 +1,5 @@
 import Captures
-import Night
-import Runner
+import Output
 
 /// What earlier nights and all devices tell, and what happened when in this one.
 enum NightHistory {

@@ -1,4 +1,4 @@
-import Night
+import Output
 
 extension NightReport {
   /// The object of `report --format json`: the bytes that `JSONText.pretty` gives, made on all cores.

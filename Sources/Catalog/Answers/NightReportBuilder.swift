@@ -1,5 +1,5 @@
 import Captures
-import Night
+import Output
 import Pipeline
 import Runner
 import Storage

@@ -1,4 +1,4 @@
-import Night
+import Output
 import Runner
 
 /// Which runs a report is about.

@@ -1,5 +1,5 @@
 import Captures
-import Night
+import Output
 import Runner
 import Storage
 import SystemPackage

@@ -1,7 +1,6 @@
 import Captures
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,4 +1,3 @@
-import Runner
 import Storage
 import SystemPackage
 

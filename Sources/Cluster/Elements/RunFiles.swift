@@ -7,7 +7,7 @@ public struct RunFiles: Hashable, Sendable {
   public let run: FilePath
   public var folder: FilePath { run.appending(Self.folderName) }
 
-  public static let folderName = "slurm"
+  public static let folderName = OutputNames.cluster
   public static let nonceName = "nonce"
   public static let planName = "plan.json"
   public static let submissionsName = "submissions.jsonl"
@@ -15,12 +15,12 @@ public struct RunFiles: Hashable, Sendable {
   public static let probeName = "probe"
   static let ordersName = "orders"
   static let resultsName = "results"
-  static let logsName = "logs"
+  static let logsName = OutputNames.logs
 
   public init(run: FilePath) {
     self.run = run
     let runs = run.removingLastComponent()
-    if runs.lastComponent?.string == "runs" {
+    if runs.lastComponent?.string == OutputNames.runs {
       EnclosedPaths.enclose(runs.removingLastComponent(), links: .none)
     }
   }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Runner
+import Output
 
 /// From when on records are searched for a job by its name: without a beginning `sacct` looks back to
 /// midnight only.

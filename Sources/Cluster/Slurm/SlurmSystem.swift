@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Processes
-import Runner
 import Storage
 import Synchronization
 import SystemPackage

@@ -26,7 +26,7 @@ enum SubmitOptions {
       "--no-requeue", "--open-mode=append",
     ]
     if submission.count > 0 { words.append("--signal=B:USR2@\(warningSeconds)") }
-    let logs = submission.runFolder.appending("slurm").appending("logs").text
+    let logs = submission.runFolder.appending(OutputNames.cluster).appending(OutputNames.logs).text
     words += [
       "--chdir=\(submission.output.text)",
       "--output=\(pattern(logs))/\(submission.count > 0 ? "%A_%a" : "%j").log", "--export=ALL",

@@ -1,4 +1,4 @@
-import Runner
+import Output
 import Storage
 import SystemPackage
 
@@ -53,7 +53,7 @@ extension ActiveRun {
   public static func all(
     in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> any BatchSystem
   ) -> [ActiveRun] {
-    let runs = root.appending("runs")
+    let runs = root.appending(OutputNames.runs)
     var found: [Found] = []
     var system: (any BatchSystem)?
     for name in (try? FileSystem.names(in: runs)) ?? [] where RunID(name) != nil {

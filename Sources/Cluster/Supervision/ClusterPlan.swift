@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Output
 import Pipeline
 import Runner
 import Storage

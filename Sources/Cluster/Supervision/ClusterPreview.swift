@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Pipeline
 import Runner
 import Storage
@@ -9,7 +10,7 @@ extension ClusterSupervisor {
   /// would hold. Writes and submits nothing; asks the site only for its limits.
   public func preview(_ targets: [CaptureTarget]) -> String {
     let root = options.output
-    let system = makeSystem(root.appending("runs").appending("RUN"))
+    let system = makeSystem(root.appending(OutputNames.runs).appending("RUN"))
     var notes: [String] = []
     let site: Site
     switch system.site() {
@@ -43,7 +44,8 @@ extension ClusterSupervisor {
         number: number + 1, name: "scanmill-RUN-\(number + 1)", comment: "scanmill RUN",
         firstElement: array.elements.lowerBound, count: array.elements.count,
         throttle: throttles[number] < array.elements.count ? throttles[number] : nil,
-        request: array.request, runFolder: root.appending("runs").appending("RUN"), output: root,
+        request: array.request, runFolder: root.appending(OutputNames.runs).appending("RUN"),
+        output: root,
         program: programPath, arguments: [])
       notes.append(system.preview(submission))
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 
@@ -36,7 +36,7 @@ struct ConcurrentRuns {
   ///   - own: the run that looks.
   ///   - system: asked once for each submission of which nobody knows whether it was taken.
   init(in root: FilePath, except own: String, _ system: any BatchSystem) {
-    let runs = root.appending("runs")
+    let runs = root.appending(OutputNames.runs)
     for name in (try? FileSystem.names(in: runs)) ?? [] where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !Self.isClosed(files),
@@ -50,7 +50,7 @@ struct ConcurrentRuns {
 
   /// All captures in the plans of other runs that are not over.
   static func planned(in root: FilePath, except own: String) -> Set<String> {
-    let runs = root.appending("runs")
+    let runs = root.appending(OutputNames.runs)
     var names: Set<String> = []
     for name in (try? FileSystem.names(in: runs)) ?? [] where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

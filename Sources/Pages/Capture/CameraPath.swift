@@ -1,5 +1,3 @@
-import Runner
-
 #if canImport(Glibc)
   import Glibc
 #endif

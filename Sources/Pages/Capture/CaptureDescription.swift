@@ -1,7 +1,7 @@
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 
@@ -33,20 +33,13 @@ struct CaptureDescription: Sendable {
   static let streamNames = [
     "color", "depth", "confidence", "imu", "poses", "cameraSettings", "geo",
   ]
-  /// Far above what the program writes.
-  private static let mostBytes = 1 << 24
 
   private let root: JSONValue
 
   /// `nil` when there is none that is JSON.
   init?(_ layout: OutputLayout) {
-    guard
-      let bytes = HeldFolder.contents(
-        of: layout.captureDocument, below: layout.root, limit: Self.mostBytes),
-      let root = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
-      case .object = root
-    else { return nil }
-    self.root = root
+    guard let members = RecordedDocument.everything(of: layout) else { return nil }
+    root = .object(members)
   }
 
   var id: String? { root["id"]?.text }

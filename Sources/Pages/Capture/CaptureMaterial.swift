@@ -1,7 +1,6 @@
 import Captures
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 
 /// Everything that a capture page is made from, gathered from what is published.

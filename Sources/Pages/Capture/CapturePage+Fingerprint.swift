@@ -1,7 +1,6 @@
 import FoundationEssentials
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

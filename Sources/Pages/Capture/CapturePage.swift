@@ -1,8 +1,7 @@
 import Captures
 import FoundationEssentials
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,5 +1,4 @@
 import Captures
-import Runner
 
 /// When frames were taken: `tables/frames.csv`, read twice, in memory of the columns of a plot.
 struct FrameTimes: Sendable {

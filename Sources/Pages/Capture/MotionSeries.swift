@@ -1,5 +1,4 @@
 import Captures
-import Runner
 
 /// Motion samples of any number: `imu/imu.csv`, read twice, in memory of the columns of a plot.
 struct MotionSeries: Sendable {

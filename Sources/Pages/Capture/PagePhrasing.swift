@@ -1,4 +1,4 @@
-import Night
+import Output
 import Storage
 
 /// What a page says of texts that come from names, metadata and messages: without anything private where it

@@ -1,6 +1,5 @@
-import Night
+import Output
 import Pipeline
-import Runner
 import Storage
 
 /// Where it comes from: device, app, program, and digests of everything that went in and came out.

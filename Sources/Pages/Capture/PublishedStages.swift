@@ -1,7 +1,6 @@
 import Captures
-import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 
@@ -62,7 +61,7 @@ struct PublishedStages: Sendable {
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
       stage.report = reports.first { $0.stage == name }
-      if failed.contains(name), let note = FailureText(name, layout) {
+      if failed.contains(name), let note = FailureNote.read(name, layout) {
         stage.failure = note.message
         stage.failureCause = note.cause
       }
@@ -99,10 +98,7 @@ struct PublishedStages: Sendable {
 
   private static func read(_ name: String, _ layout: OutputLayout) -> Stage {
     var stage = Stage(name: name)
-    guard
-      let bytes = HeldFolder.contents(of: layout.record(name), below: layout.root),
-      let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
-    else {
+    guard let record = ArtifactRecord(at: layout.record(name), of: layout) else {
       stage.problem = "its record artifact.json cannot be read"
       return stage
     }
@@ -112,20 +108,5 @@ struct PublishedStages: Sendable {
       stage.record = record
     }
     return stage
-  }
-
-  /// `.failed/<stage>/failure.json`.
-  private struct FailureText: Decodable {
-    var message: String
-    var cause: FailureCause?
-
-    init?(_ stage: String, _ layout: OutputLayout) {
-      guard
-        let bytes = HeldFolder.contents(
-          of: layout.failureNote(stage), below: layout.root, limit: 1 << 20),
-        let note = try? JSONDecoder().decode(FailureText.self, from: Data(bytes))
-      else { return nil }
-      self = note
-    }
   }
 }

@@ -1,7 +1,7 @@
 import Codecs
 import Geometry
+import Output
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

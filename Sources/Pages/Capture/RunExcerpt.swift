@@ -1,6 +1,5 @@
-import FoundationEssentials
+import Output
 import Pipeline
-import Runner
 import Storage
 import Synchronization
 import SystemPackage
@@ -17,10 +16,10 @@ struct RunExcerpt: Sendable {
   /// has nothing to tell. Cost: one listing of the runs, a look per run, and `run.json` once for all
   /// captures of a run.
   static func last(of layout: OutputLayout, ids: [String]) -> RunExcerpt? {
-    guard let runs = OpenFolder(layout.root.text)?.below("runs") else { return nil }
+    guard let runs = OpenFolder(layout.root.text)?.below(OutputNames.runs) else { return nil }
     let names = runs.entries().filter { $0.kind == .folder }.map(\.name).sorted(by: >)
     for name in names.prefix(mostRuns) {
-      guard runs.below(name)?.below("logs")?.below(layout.name) != nil else { continue }
+      guard runs.below(name)?.below(OutputNames.logs)?.below(layout.name) != nil else { continue }
       var excerpt = RunExcerpt(id: name)
       if let journal = journal(name, layout) {
         excerpt.program = journal.program
@@ -34,7 +33,6 @@ struct RunExcerpt: Sendable {
   }
 
   private static let mostRuns = 2000
-  private static let mostBytes = 1 << 27
 
   /// A run's journal as far as pages need it.
   private struct Journal: Sendable {
@@ -54,35 +52,21 @@ struct RunExcerpt: Sendable {
   private static let known = Mutex<Known?>(nil)
 
   private static func journal(_ run: String, _ layout: OutputLayout) -> Journal? {
-    let path = OutputLayout.run(run, in: layout.root).appending("run.json")
+    let path = OutputLayout.run(run, in: layout.root).appending(OutputNames.run)
     guard
-      let stamp = OpenFolder(layout.root.text)?.below("runs")?.below(run)?
-        .stamp(of: "run.json")
+      let stamp = OpenFolder(layout.root.text)?.below(OutputNames.runs)?.below(run)?
+        .stamp(of: OutputNames.run)
     else { return nil }
     return known.withLock { known in
       if let known, known.path == path, known.stamp == stamp { return known.journal }
-      let journal = HeldFolder.contents(of: path, below: layout.root, limit: mostBytes)
-        .flatMap { try? JSONDecoder().decode(File.self, from: Data($0)) }
-        .map { file in
-          Journal(
-            program: file.program, pipeline: file.pipeline?.name, started: file.started,
-            captures: Dictionary(
-              (file.captures ?? []).map { ($0.id, $0.stages) }, uniquingKeysWith: { $1 }))
-        }
+      let journal = RunFile(run, in: layout.root).map { file in
+        Journal(
+          program: file.program, pipeline: file.pipeline?.name, started: file.started,
+          captures: Dictionary(
+            (file.captures ?? []).map { ($0.id, $0.stages) }, uniquingKeysWith: { $1 }))
+      }
       known = Known(path: path, stamp: stamp, journal: journal)
       return journal
     }
-  }
-
-  private struct File: Decodable {
-    struct Pipeline: Decodable { var name: String? }
-    struct Capture: Decodable {
-      var id: String
-      var stages: [StageReport]
-    }
-    var program: ProgramIdentity?
-    var pipeline: Pipeline?
-    var started: String?
-    var captures: [Capture]?
   }
 }

@@ -1,6 +1,5 @@
 import Geometry
 import Pipeline
-import Runner
 import Storage
 
 /// With which settings and which cameras it was made.

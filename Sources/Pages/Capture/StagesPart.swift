@@ -1,6 +1,5 @@
 import Pipeline
 import Reports
-import Runner
 import Storage
 
 /// What was done: stages as a timeline, with why they ran and what they took.

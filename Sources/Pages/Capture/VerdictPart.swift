@@ -1,8 +1,7 @@
 import Captures
-import Night
+import Output
 import Pipeline
 import Reports
-import Runner
 import Storage
 import SystemPackage
 

@@ -1,6 +1,5 @@
 import Captures
-import Night
-import Runner
+import Output
 import Storage
 
 /// What somebody has to do, before everything else that lists captures.

@@ -1,5 +1,5 @@
 import Captures
-import Night
+import Output
 
 /// The table of all captures, in the order of the JSON.
 struct CaptureTable {

@@ -1,4 +1,4 @@
-import Night
+import Output
 
 /// Every device with its last upload: one that has been quiet for days is said to be.
 struct DevicesSection {

@@ -1,4 +1,4 @@
-import Night
+import Output
 
 /// When something was worked on, from the spans of the report.
 struct NightActivity {

@@ -1,4 +1,4 @@
-import Night
+import Output
 import Pipeline
 import Storage
 

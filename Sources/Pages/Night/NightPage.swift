@@ -1,4 +1,4 @@
-import Night
+import Output
 
 /// The page of the night, `index.html`: is everything in, is everything done, whom to call. Below that what
 /// somebody wants to know who has more than five seconds.

@@ -1,4 +1,4 @@
-import Night
+import Output
 import Storage
 
 /// Something that is wrong around the captures, which no capture tells: nobody looks at STAGING, it cannot

@@ -1,4 +1,4 @@
-import Night
+import Output
 
 /// What the page says first: is everything in, is everything done, who is needed.
 struct NightSentence {

@@ -1,4 +1,4 @@
-import Night
+import Output
 import Storage
 
 /// The numbers of the night, each as the JSON has it.

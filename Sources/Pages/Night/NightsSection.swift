@@ -1,5 +1,4 @@
-import Night
-import Runner
+import Output
 
 /// This night beside the fourteen before it: a quiet device or a growing queue shows before anyone
 /// complains.

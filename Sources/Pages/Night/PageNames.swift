@@ -1,4 +1,4 @@
-import Night
+import Output
 import Reports
 
 /// Captures by name and link on the page of the night.

@@ -1,4 +1,4 @@
-import Night
+import Output
 import Storage
 
 /// Slowest captures, throughput, and how long the disk lasts.

@@ -1,9 +1,8 @@
 import Codecs
 import Geometry
-import Night
+import Output
 import Parallel
 import Processing
-import Runner
 import Storage
 import SystemPackage
 

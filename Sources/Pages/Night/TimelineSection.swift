@@ -1,4 +1,4 @@
-import Night
+import Output
 
 /// What ended when, and when the machine waited.
 struct TimelineSection {

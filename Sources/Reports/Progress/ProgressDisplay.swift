@@ -1,6 +1,6 @@
 import Captures
+import Output
 import Pipeline
-import Runner
 import Storage
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Pipeline
 
 /// What has become of the stages of one capture so far, and the report that this adds up to.

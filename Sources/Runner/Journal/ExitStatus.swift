@@ -1,3 +1,5 @@
+import Output
+
 /// The numbers that scripts check; the gravest wins.
 public enum ExitStatus {
   public static let success = 0

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Output
 import Pipeline
 import Storage
 import Synchronization
@@ -23,14 +24,16 @@ extension RunJournal {
     /// From a `run.json` that another process wrote. Its clock counts from another moment: how long ago the
     /// run began is told by the wall's.
     init(resuming bytes: [UInt8], nowSeconds: Double) throws {
-      struct Began: Decodable {
-        var started: String
+      let file = try RunFile(bytes)
+      guard let began = file.started else {
+        throw DecodingError.dataCorrupted(
+          DecodingError.Context(codingPath: [], debugDescription: "no time of its start"))
       }
-      started = try JSONDecoder().decode(Began.self, from: Data(bytes)).started
-      context = try? JSONDecoder().decode(RunContext.self, from: Data(bytes))
-      let began = try? Date(
-        started, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-      startedSeconds = nowSeconds - max(0, began.map { Date.now.timeIntervalSince($0) } ?? 0)
+      started = began
+      context = file.context
+      let moment = try? Date(
+        began, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+      startedSeconds = nowSeconds - max(0, moment.map { Date.now.timeIntervalSince($0) } ?? 0)
     }
   }
 
@@ -42,8 +45,8 @@ extension RunJournal {
       recorded.context = context
       return try JSONText.pretty(record(RunReport(run: id), recorded, isFinished: false))
     }
-    try held.replace("pipeline.yaml", with: Array(pipeline.utf8))
-    try held.replace("run.json", with: bytes)
+    try held.replace(OutputNames.pipeline, with: Array(pipeline.utf8))
+    try held.replace(OutputNames.run, with: bytes)
   }
 
   /// Writes `run.json` for the last time. Only the first end counts.
@@ -53,7 +56,7 @@ extension RunJournal {
       recorded.isFinished = true
       return try JSONText.pretty(record(report, recorded, isFinished: true))
     }
-    if let bytes { try held.replace("run.json", with: bytes) }
+    if let bytes { try held.replace(OutputNames.run, with: bytes) }
   }
 
   /// For an end that cannot wait for the run: writes what has ended so far. Failing to is not reported.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Output
 import Pipeline
 import Storage
 import Synchronization
@@ -26,7 +27,7 @@ public final class RunJournal: EventSink {
     recorded = Mutex(
       Recorded(started: clock.wallText(), startedSeconds: clock.monotonicSeconds()))
     EnclosedPaths.enclose(root, links: .none)
-    let runs = try HeldFolder.making(following: root).makeFolder("runs")
+    let runs = try HeldFolder.making(following: root).makeFolder(OutputNames.runs)
     var made: (String, HeldFolder)?
     while made == nil {
       let id = RunID.new(at: clock).text
@@ -34,7 +35,7 @@ public final class RunJournal: EventSink {
     }
     (id, held) = made ?? ("", runs)
     folder = held.path
-    events = try held.append(to: "events.jsonl")
+    events = try held.append(to: OutputNames.events)
   }
 
   /// Goes on with a run that another process began: events are appended, `run.json` is replaced at its end
@@ -46,10 +47,10 @@ public final class RunJournal: EventSink {
     id = folder.name ?? ""
     self.folder = folder
     held = try HeldFolder.following(folder)
-    events = try held.append(to: "events.jsonl")
+    events = try held.append(to: OutputNames.events)
     recorded = Mutex(
       try Recorded(
-        resuming: held.contents(of: "run.json") ?? [], nowSeconds: clock.monotonicSeconds()))
+        resuming: held.contents(of: OutputNames.run) ?? [], nowSeconds: clock.monotonicSeconds()))
   }
 
   deinit {
@@ -82,7 +83,7 @@ public final class RunJournal: EventSink {
   public var lost: String? {
     let (count, reason) = unwritten.withLock { $0 }
     guard count > 0 else { return nil }
-    let file = folder.appending("events.jsonl").shown.onOneLine
+    let file = folder.appending(OutputNames.events).shown.onOneLine
     return "\(file): \(count) \(count == 1 ? "event" : "events") could not be written: \(reason)"
   }
 

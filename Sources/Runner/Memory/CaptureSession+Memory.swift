@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Pipeline
 import Storage
 import SystemPackage
@@ -58,7 +59,7 @@ extension CaptureSession {
     for stage in pipeline.stages {
       for file in [layout.record(stage.name), layout.removedRecord(stage.name)] {
         guard let stamp = FileStamp(of: file),
-          let record = ArtifactStore.read(ArtifactRecord.self, file, layout),
+          let record = ArtifactRecord(at: file, of: layout),
           record.problem(of: stage.name) == nil
         else { continue }
         records[stage.name] = RecordIndex.Entry(

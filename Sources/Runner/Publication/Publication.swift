@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Output
 import Pipeline
 import Storage
 import SystemPackage
@@ -147,7 +148,7 @@ struct Publication {
       guard let place = try? output.folder.folder(stage),
         let bytes = try? place.contents(of: ArtifactRecord.fileName)
       else { continue }
-      let other = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+      let other = ArtifactRecord(reading: bytes)
       return other?.stage == stage && other?.fingerprint == record.fingerprint
     }
     return false

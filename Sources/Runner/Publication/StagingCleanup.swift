@@ -1,3 +1,4 @@
+import Output
 import Pipeline
 import Storage
 import SystemPackage
@@ -94,7 +95,9 @@ struct StagingCleanup {
     var found: [(HeldFolder, String)] = []
     let places = [
       (output.folder, [OutputNames.document]),
-      (output.notes, ["memo.json", "index", "digests.json", "owner.json"]),
+      (
+        output.notes, [OutputNames.memo, OutputNames.index, OutputNames.digests, OutputNames.owner]
+      ),
     ]
     for (folder, known) in places {
       for name in try folder.names() where name.hasPrefix(".") && name.hasSuffix(".new") {
@@ -111,7 +114,7 @@ struct StagingCleanup {
   /// The time now as files here are stamped with: servers have clocks of their own, and the lock was
   /// written a moment ago.
   private var fileTime: Int64 {
-    let lock = isLocked ? (try? output.notes.entry("lock")).flatMap { $0 } : nil
+    let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)).flatMap { $0 } : nil
     return lock?.modifiedNanoseconds ?? FileStamp.nowNanoseconds()
   }
 }

@@ -1,55 +1,8 @@
 import Captures
+import Output
 import Pipeline
 import Storage
 import SystemPackage
-
-/// How a stage of a capture stands.
-public enum StageState: String, Codable, Sendable, CaseIterable {
-  /// Published and up to date.
-  case done
-  /// Published, and the next run would make it anew.
-  case stale
-  /// The last attempt failed.
-  case failed
-  /// Something it needs failed.
-  case blocked
-  /// Not built yet.
-  case missing
-  case notApplicable = "not-applicable"
-  /// Nobody asked for it (`AskedStages`): it counts nowhere.
-  case notRequested = "not-requested"
-
-  /// Whether something that was asked for is not there as it should be.
-  public var isLack: Bool {
-    switch self {
-    case .stale, .failed, .blocked, .missing: true
-    case .done, .notApplicable, .notRequested: false
-    }
-  }
-}
-
-/// A stage of a capture, with the reason for what it is not.
-public struct StageStatus: Sendable, Codable, Hashable {
-  public var stage: String
-  public var uses: String
-  public var state: StageState
-  /// Why the next run would run it.
-  public var reason: Reason?
-  /// Old and new values, the message of the failure, what blocks.
-  public var details: String?
-  /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
-  public var askedByName: Bool?
-
-  public init(
-    stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
-  ) {
-    self.stage = stage
-    self.uses = uses
-    self.state = state
-    self.reason = reason
-    self.details = details
-  }
-}
 
 /// How all stages of a capture stand.
 public struct CaptureStatus: Sendable, Encodable, Hashable {

@@ -1,3 +1,4 @@
+import Output
 import Pipeline
 
 /// A setting of a run that is another one than that with which results were made, and how many captures are made

@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Pipeline
 
 /// What the events of a worker have told about its capture: enough for a report when it ends without

@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Parallel
 import Pipeline
 import Processes
@@ -119,7 +120,7 @@ final class SupervisedRun {
     pool.dismissWaiting()
     // Only now: while workers start, somebody may be about to make a folder in it.
     if let root = targets.first?.layout.root {
-      removeIfEmpty(folder: OutputLayout.run(run, in: root).appending("logs"))
+      removeIfEmpty(folder: OutputLayout.run(run, in: root).appending(OutputNames.logs))
     }
     ScratchFolder.end(options, run: run)
     return ledger.close()

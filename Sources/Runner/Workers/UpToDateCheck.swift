@@ -1,3 +1,4 @@
+import Output
 import Parallel
 import Pipeline
 import Storage

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Benchmarking
 import Captures
-import Night
+import Output
 import Pipeline
 import Reports
 import Storage

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Pipeline
-import Runner
 import Storage
 import SystemPackage
 

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Cluster
+@testable import Output
 
 @Suite("Results of elements, read while they are written")
 struct ResultReaderTests {

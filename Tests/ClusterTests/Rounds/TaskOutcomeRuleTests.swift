@@ -4,6 +4,7 @@ import Runner
 import Testing
 
 @testable import Cluster
+@testable import Output
 
 /// Every way in which an element ends, with and without results, at the first attempt and later.
 @Suite("What is done about an element that has ended")

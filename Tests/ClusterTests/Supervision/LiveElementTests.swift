@@ -3,6 +3,7 @@ import Runner
 import Testing
 
 @testable import Cluster
+@testable import Output
 
 @Suite("What is heard of an element")
 struct LiveElementTests {

@@ -3,7 +3,7 @@ import Codecs
 import Foundation
 import Geometry
 import Logging
-import Night
+import Output
 import Pages
 import Parallel
 import Pipeline
@@ -14,6 +14,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import ToyFamily
+import Watch
 
 /// What a sixth family needs: a reader in a registry, and nothing else.
 @Suite("A family that is only in the registry of this test")

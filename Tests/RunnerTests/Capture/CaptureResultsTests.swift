@@ -3,6 +3,7 @@ import Pipeline
 import SystemPackage
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("The report that the stages of a capture add up to")

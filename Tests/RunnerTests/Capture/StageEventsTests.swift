@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Output
 @testable import Runner
 
 @Suite("What is told of the stages of a capture")

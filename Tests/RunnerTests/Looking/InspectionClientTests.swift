@@ -1,4 +1,5 @@
 import Captures
+import Output
 import Processes
 import Storage
 import SystemPackage

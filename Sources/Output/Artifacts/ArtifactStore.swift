@@ -1,0 +1,192 @@
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// The published artifacts of one capture.
+public struct ArtifactStore: Sendable {
+  public let layout: OutputLayout
+  /// Copies of records, by stage; each counts only while its file has not changed.
+  private let index: RecordIndex?
+  /// The folder of the capture, held open for planning: thousands of looks without walking its path.
+  private let folder: OpenFolder?
+  /// Where intermediates of the run at work lie; looked into before the output.
+  package let scratch: CaptureOutput?
+
+  public init(_ layout: OutputLayout) {
+    self.init(layout, index: nil, scratch: nil)
+  }
+
+  package init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
+    self.layout = layout
+    self.index = index
+    self.scratch = scratch
+    folder = index == nil ? nil : OpenFolder(layout.folder.text, followsLinks: false)
+  }
+
+  /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
+  /// `nil` for one that is not to be believed.
+  public func record(_ stage: String) -> ArtifactRecord? {
+    entry(stage).flatMap { $0.problem == nil ? $0.record : nil }
+  }
+
+  /// What is published of `stage`: its record and whether every listed output is there with its
+  /// recorded size (and digest, if `verify`). `nil` when there is no complete artifact.
+  public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
+    guard let entry = entry(stage) else { return nil }
+    let state =
+      if let problem = entry.problem {
+        PublishedArtifact.State.unsound(problem)
+      } else if entry.isRemoved {
+        PublishedArtifact.State.removed
+      } else {
+        state(of: entry, verify: verify)
+      }
+    return PublishedArtifact(
+      record: entry.record, state: state, isKnownSound: entry.isKnownSound)
+  }
+
+  /// What decides how exports of some frames are made.
+  package func known(_ stage: String) -> KnownArtifact {
+    guard let entry = entry(stage), entry.problem == nil else {
+      // A step that chose frames and was left with none has made nothing, and was there.
+      return KnownArtifact(
+        isThere: false, ports: empty(stage).map { Set($0.inputs.artifacts.keys) })
+    }
+    return KnownArtifact(
+      isThere: !entry.isRemoved, ports: Set(entry.record.inputs.artifacts.keys))
+  }
+
+  /// The record of a stage that found out at work that there was nothing to do.
+  package func empty(_ stage: String) -> ArtifactRecord? {
+    ArtifactRecord(at: layout.emptyRecord(stage), of: layout)
+      .flatMap { $0.problem(of: stage) == nil ? $0 : nil }
+  }
+
+  /// The artifact as an input of another stage; `nil` unless it is complete on disk.
+  public func input(_ stage: String) -> InputArtifact? {
+    entry(stage).flatMap { entry in
+      entry.isRemoved || entry.problem != nil
+        ? nil
+        : InputArtifact(stage: stage, folder: place(of: entry), record: entry.record)
+    }
+  }
+
+  /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
+  /// leaves the artifact with its record, or what the next sweep removes.
+  package func removeIntermediate(
+    _ stage: String, in output: CaptureOutput, attempt: String
+  ) throws(FileError) {
+    if let scratch,
+      let record = try scratch.folder.folder(stage)?.contents(
+        of: ArtifactRecord.fileName)
+    {
+      try output.notes.makeFolder(CaptureOutput.removedName)
+        .replace("\(stage).json", with: record)
+      return try scratch.removeArtifact(stage)
+    }
+    guard let place = try output.folder.folder(stage),
+      let record = try place.contents(of: ArtifactRecord.fileName)
+    else { return }
+    try output.checkPlace(stage)
+    try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
+    let trash = OutputLayout.trashName(stage, attempt: attempt)
+    let staging = try output.staging()
+    try staging.remove(trash)
+    try output.folder.renameNew(stage, to: staging, as: trash)
+    try staging.remove(trash)
+  }
+
+  /// Intermediates that nobody removed by the end of a run: those of readers that have failed, or that
+  /// were no part of it. Their records stay, so that they are made again only for who needs them.
+  package func emptyScratch(in output: CaptureOutput, attempt: String) {
+    for stage in (try? scratch?.folder.names()) ?? [] {
+      guard let found = entry(stage), found.isInScratch, found.problem == nil,
+        found.record.problems.isEmpty
+      else { continue }
+      try? removeIntermediate(stage, in: output, attempt: attempt)
+    }
+  }
+
+  private struct Found {
+    var record: ArtifactRecord
+    var isRemoved: Bool
+    var isInScratch = false
+    var isKnownSound = false
+    /// Why it is not to be believed.
+    var problem: String?
+  }
+
+  private func place(of found: Found) -> FilePath {
+    (found.isInScratch ? scratch?.layout ?? layout : layout).artifact(found.record.stage)
+  }
+
+  private func entry(_ stage: String) -> Found? {
+    if let scratch,
+      let record = ArtifactRecord(at: scratch.layout.record(stage), of: scratch.layout)
+    {
+      return Found(
+        record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
+    }
+    if let folder, let known = index?.records[stage] {
+      let published = OpenFolder(stage, in: folder)?
+        .stamp(of: ArtifactRecord.fileName)
+      if published == known.stamp {
+        return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
+      }
+      if published == nil, FileStamp(of: layout.removedRecord(stage)) == known.stamp {
+        return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
+      }
+    }
+    if let record = ArtifactRecord(at: layout.record(stage), of: layout) {
+      return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
+    }
+    return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {
+      Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))
+    }
+  }
+
+  private func state(of found: Found, verify: Bool) -> PublishedArtifact.State {
+    let record = found.record
+    let place = place(of: found)
+    let open =
+      (found.isInScratch ? nil : folder).map {
+        OpenFolder(record.stage, in: $0)
+      }
+      ?? OpenFolder(place.text, followsLinks: false)
+    var missing: [String] = []
+    var altered: [String] = []
+    // The folder in it that was looked into last.
+    var inner: (name: String, folder: OpenFolder?) = ("", nil)
+    for output in record.outputs {
+      var (folder, name) = (open, Substring(output.path))
+      if let slash = output.path.lastIndex(of: "/") {
+        let above = String(output.path[..<slash])
+        if inner.name != above { inner = (above, open?.below(above)) }
+        (folder, name) = (inner.folder, output.path[output.path.index(after: slash)...])
+      }
+      guard let stamp = folder?.stamp(of: String(name)) else {
+        missing.append(output.path)
+        continue
+      }
+      if stamp.bytes != output.bytes
+        || (verify
+          && (try? Digest(ofFileAt: place.appending(FilePath(text: output.path).components)))
+            != output.sha256)
+      {
+        altered.append(output.path)
+      }
+    }
+    if !missing.isEmpty { return .missing(missing) }
+    return altered.isEmpty ? .intact : .altered(altered)
+  }
+
+  /// A JSON file in the output of a capture; no link is followed below `--output`.
+  package static func read<Value: Decodable>(
+    _ type: Value.Type, _ path: FilePath, _ layout: OutputLayout
+  ) -> Value? {
+    HeldFolder.contents(of: path, below: layout.root).flatMap {
+      try? JSONDecoder().decode(type, from: Data($0))
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Captures
+
+/// Everything that the output folder of one capture, and the capture itself, tell: what status, report and
+/// pages are made from, and what a row of the catalog holds.
+public struct CaptureEntry: Hashable, Sendable, Codable {
+  /// What is published of a stage.
+  public struct Timing: Hashable, Sendable, Codable {
+    public var stage: String
+    public var seconds: Double
+    public var cpuSeconds: Double
+    public var frames: Int
+    public var bytes: Int64
+    public var outputs: Int
+    /// UTC, ISO 8601.
+    public var finished: String
+
+    package init(
+      stage: String, seconds: Double, cpuSeconds: Double, frames: Int, bytes: Int64, outputs: Int,
+      finished: String
+    ) {
+      self.stage = stage
+      self.seconds = seconds
+      self.cpuSeconds = cpuSeconds
+      self.frames = frames
+      self.bytes = bytes
+      self.outputs = outputs
+      self.finished = finished
+    }
+  }
+
+  /// A stream as `capture.json` describes it.
+  public struct Stream: Hashable, Sendable, Codable {
+    public var name: String
+    public var file: String?
+    public var encoding: String?
+    public var frames: Int?
+
+    package init(name: String, file: String? = nil, encoding: String? = nil, frames: Int? = nil) {
+      self.name = name
+      self.file = file
+      self.encoding = encoding
+      self.frames = frames
+    }
+  }
+
+  /// The name of its folder in the output.
+  public var id: String
+  /// As the capture was called before that became a folder name.
+  public var name: String
+  public var family: String?
+  /// Its place, for people.
+  public var path: String?
+  /// The same as `PathText` carries it.
+  public var folder: String?
+  public var stem: String?
+  public var pipeline: String
+  /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.
+  public var settings: [String] = []
+  /// It could not be looked at: what is said of stages comes from their records.
+  public var inputGone: Bool
+  /// Its place is not there any more.
+  public var gone: Bool
+  /// Who worked on it when it was looked at.
+  public var lockedBy: String?
+  public var notes: [String]
+  public var stages: [StageStatus]
+  /// Those of opening and of all stages, and one for each shortfall; notes come last.
+  public var warnings: [CaptureWarning]
+  /// Streams that have lost more of what the capture declares than the pipeline accepts.
+  public var shortfalls: [Shortfall] = []
+  /// Files that a complete upload would have.
+  public var missing: [String]
+  public var device = DeviceInfo()
+  public var scene = SceneInfo()
+  public var user: String?
+  public var recordedAt: String?
+  public var frames: Int?
+  public var streams: [Stream] = []
+  public var timings: [Timing]
+  /// How the last attempts of stages failed.
+  public var failures: [NotedFailure]
+  public var triage: TriageRecord?
+
+  package init(
+    id: String, name: String, family: String? = nil, path: String? = nil, folder: String? = nil,
+    stem: String? = nil, pipeline: String, settings: [String] = [], inputGone: Bool, gone: Bool,
+    lockedBy: String? = nil, notes: [String], stages: [StageStatus], warnings: [CaptureWarning],
+    shortfalls: [Shortfall] = [], missing: [String], device: DeviceInfo = DeviceInfo(),
+    scene: SceneInfo = SceneInfo(), user: String? = nil, recordedAt: String? = nil,
+    frames: Int? = nil, streams: [Stream] = [], timings: [Timing], failures: [NotedFailure],
+    triage: TriageRecord? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.family = family
+    self.path = path
+    self.folder = folder
+    self.stem = stem
+    self.pipeline = pipeline
+    self.settings = settings
+    self.inputGone = inputGone
+    self.gone = gone
+    self.lockedBy = lockedBy
+    self.notes = notes
+    self.stages = stages
+    self.warnings = warnings
+    self.shortfalls = shortfalls
+    self.missing = missing
+    self.device = device
+    self.scene = scene
+    self.user = user
+    self.recordedAt = recordedAt
+    self.frames = frames
+    self.streams = streams
+    self.timings = timings
+    self.failures = failures
+    self.triage = triage
+  }
+
+  /// What people know the device by: its name, else its model, else its id.
+  public var deviceText: String? { device.name ?? device.model ?? device.id }
+  /// What people know the scene by: its label, else its description, else its kind.
+  public var sceneText: String? { scene.label ?? scene.description ?? scene.type }
+
+  /// Kinds of warnings; notes do not count.
+  public var warningCount: Int { warnings.counted.kinds }
+  public var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
+
+  /// When the newest of what is published was made (UTC, ISO 8601).
+  public var lastPublished: String? { timings.map(\.finished).max() }
+
+  /// Whether every stage that was asked for is done, or does not apply.
+  public var isUpToDate: Bool {
+    !stages.isEmpty && !stages.contains(where: \.state.isLack)
+  }
+
+  /// What `--search` looks in: id, scene and device, each on a line, in lower case.
+  public var searchText: String {
+    [
+      id, name, scene.label, scene.type, scene.description, device.id, device.name, device.model,
+    ].compactMap(\.self).joined(separator: "\n").lowercased()
+  }
+
+  /// What must not be told of it to everybody.
+  public var subject: Redaction.Subject {
+    var names = [name]
+    if let stem { names.append(stem) }
+    if let folder { names.append(folder) }
+    return Redaction.Subject(
+      id: id, family: family, names: names, path: path, deviceID: device.id,
+      deviceName: device.name,
+      scene: [scene.label, scene.description].compactMap(\.self), user: user)
+  }
+}

@@ -1,0 +1,187 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+
+/// Entries of captures and runs in the form in which the catalog keeps them: read in microseconds.
+package enum EntryBytes {
+  // MARK: Captures
+
+  package static func bytes(_ entry: CaptureEntry) throws -> [UInt8] {
+    var writer = CacheEncoder()
+    for text in [entry.id, entry.name, entry.pipeline] { writer.put(text) }
+    for text in [
+      entry.family, entry.path, entry.folder, entry.stem, entry.device.id, entry.device.name,
+      entry.device.model, entry.scene.label, entry.scene.type, entry.scene.description, entry.user,
+      entry.recordedAt,
+    ] {
+      writer.put(text)
+    }
+    writer.put(entry.inputGone)
+    writer.put(entry.gone)
+    writer.put(entry.frames ?? -1)
+    writer.list(entry.settings) { $0.put($1) }
+    writer.list(entry.notes) { $0.put($1) }
+    writer.list(entry.missing) { $0.put($1) }
+    writer.list(entry.stages) { writer, stage in
+      writer.put(stage.stage)
+      writer.put(stage.uses)
+      writer.put(stage.state.rawValue)
+      writer.put(stage.reason?.rawValue)
+      writer.put(stage.details)
+      writer.put(stage.askedByName == true)
+    }
+    writer.list(entry.timings) { writer, timing in
+      writer.put(timing.stage)
+      writer.put(timing.seconds)
+      writer.put(timing.cpuSeconds)
+      writer.put(timing.frames)
+      writer.put(timing.bytes)
+      writer.put(timing.outputs)
+      writer.put(timing.finished)
+    }
+    writer.list(entry.streams) { writer, stream in
+      writer.put(stream.name)
+      writer.put(stream.file)
+      writer.put(stream.encoding)
+      writer.put(stream.frames ?? -1)
+    }
+    try putJSON(entry.warnings.isEmpty ? nil : entry.warnings, &writer)
+    try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
+    try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
+    try putJSON(entry.triage, &writer)
+    return writer.bytes
+  }
+
+  package static func entry(_ bytes: [UInt8]) throws -> CaptureEntry {
+    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
+    let (id, name, pipeline) = (try reader.text(), try reader.text(), try reader.text())
+    var texts: [String?] = []
+    for _ in 0..<12 { texts.append(try reader.optionalText()) }
+    let (inputGone, gone, frames) = (try reader.bool(), try reader.bool(), try reader.int())
+    let settings = try reader.list { try $0.text() }
+    let notes = try reader.list { try $0.text() }
+    let missing = try reader.list { try $0.text() }
+    let stages = try reader.list { reader in
+      let (stage, uses) = (try reader.text(), try reader.text())
+      guard let state = StageState(rawValue: try reader.text()) else { throw DamagedNote() }
+      let reason = try reader.optionalText()
+      var status = StageStatus(
+        stage: stage, uses: uses, state: state, reason: reason.flatMap(Reason.init(rawValue:)),
+        details: try reader.optionalText())
+      status.askedByName = try reader.bool() ? true : nil
+      return status
+    }
+    let timings = try reader.list { reader in
+      CaptureEntry.Timing(
+        stage: try reader.text(), seconds: try reader.double(), cpuSeconds: try reader.double(),
+        frames: try reader.int(), bytes: try reader.integer(), outputs: try reader.int(),
+        finished: try reader.text())
+    }
+    let streams = try reader.list { reader in
+      CaptureEntry.Stream(
+        name: try reader.text(), file: try reader.optionalText(),
+        encoding: try reader.optionalText(), frames: count(try reader.int()))
+    }
+    let warnings = try json([CaptureWarning].self, &reader) ?? []
+    let shortfalls = try json([Shortfall].self, &reader) ?? []
+    let failures = try json([NotedFailure].self, &reader) ?? []
+    let triage = try json(TriageRecord.self, &reader)
+    var entry = CaptureEntry(
+      id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
+      pipeline: pipeline, settings: settings, inputGone: inputGone, gone: gone, notes: notes,
+      stages: stages,
+      warnings: warnings, missing: missing, timings: timings, failures: failures, triage: triage)
+    (entry.device.id, entry.device.name, entry.device.model) = (texts[4], texts[5], texts[6])
+    (entry.scene.label, entry.scene.type, entry.scene.description) = (texts[7], texts[8], texts[9])
+    (entry.user, entry.recordedAt, entry.frames) = (texts[10], texts[11], count(frames))
+    entry.streams = streams
+    entry.shortfalls = shortfalls
+    guard reader.isAtEnd else { throw DamagedNote() }
+    return entry
+  }
+
+  // MARK: Runs
+
+  package static func bytes(_ run: RunEntry) throws -> [UInt8] {
+    var writer = CacheEncoder()
+    writer.put(run.id)
+    writer.put(run.started)
+    for text in [
+      run.finished, run.lastEvent, run.pipeline, run.pipelinePath, run.host, run.user,
+    ] { writer.put(text) }
+    try putJSON(run.program, &writer)
+    try putJSON(run.unrecognized.isEmpty ? nil : run.unrecognized, &writer)
+    try writer.list(run.attempts) { writer, attempt in
+      writer.put(attempt.capture)
+      for text in [
+        attempt.path, attempt.family, attempt.outcome?.rawValue, attempt.message,
+        attempt.cause?.rawValue, attempt.started, attempt.finished,
+      ] {
+        writer.put(text)
+      }
+      writer.put(attempt.frames)
+      writer.put(attempt.bytesWritten)
+      writer.put(attempt.cpuSeconds)
+      writer.put(attempt.stageSeconds ?? -1)
+      writer.list(attempt.missing) { $0.put($1) }
+      try putJSON(attempt.warnings.isEmpty ? nil : attempt.warnings, &writer)
+      try putJSON(attempt.shortfalls, &writer)
+      try putJSON(attempt.failures.isEmpty ? nil : attempt.failures, &writer)
+      try putJSON(attempt.cluster, &writer)
+    }
+    return writer.bytes
+  }
+
+  package static func run(_ bytes: [UInt8]) throws -> RunEntry {
+    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
+    var run = RunEntry(id: try reader.text(), started: try reader.text())
+    run.finished = try reader.optionalText()
+    run.lastEvent = try reader.optionalText()
+    run.pipeline = try reader.optionalText()
+    run.pipelinePath = try reader.optionalText()
+    run.host = try reader.optionalText()
+    run.user = try reader.optionalText()
+    run.program = try json(ProgramIdentity.self, &reader)
+    run.unrecognized = try json([RunReport.Unrecognized].self, &reader) ?? []
+    run.attempts = try reader.list { reader in
+      var attempt = RunEntry.Attempt(capture: try reader.text())
+      attempt.path = try reader.optionalText()
+      attempt.family = try reader.optionalText()
+      attempt.outcome = try reader.optionalText().flatMap(CaptureReport.Outcome.init(rawValue:))
+      attempt.message = try reader.optionalText()
+      attempt.cause = try reader.optionalText().flatMap(FailureCause.init(rawValue:))
+      attempt.started = try reader.optionalText()
+      attempt.finished = try reader.optionalText()
+      attempt.frames = try reader.int()
+      attempt.bytesWritten = try reader.integer()
+      attempt.cpuSeconds = try reader.double()
+      let seconds = try reader.double()
+      attempt.stageSeconds = seconds < 0 ? nil : seconds
+      attempt.missing = try reader.list { try $0.text() }
+      attempt.warnings = try json([CaptureWarning].self, &reader) ?? []
+      attempt.shortfalls = try json([Shortfall].self, &reader)
+      attempt.failures = try json([RunEntry.Attempt.Failure].self, &reader) ?? []
+      attempt.cluster = try json(ClusterTrace.self, &reader)
+      return attempt
+    }
+    guard reader.isAtEnd else { throw DamagedNote() }
+    return run
+  }
+
+  // MARK: Pieces
+
+  private static func count(_ number: Int) -> Int? { number < 0 ? nil : number }
+
+  /// What is mostly absent, as JSON.
+  private static func putJSON(_ value: (some Encodable)?, _ writer: inout CacheEncoder) throws {
+    writer.put(try value.map { try JSONText.canonical($0) } ?? [])
+  }
+
+  private static func json<Value: Decodable>(
+    _ type: Value.Type, _ reader: inout CacheDecoder
+  ) throws -> Value? {
+    let bytes = try reader.raw()
+    return bytes.isEmpty ? nil : try JSONDecoder().decode(type, from: Data(bytes))
+  }
+}

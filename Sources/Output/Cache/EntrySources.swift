@@ -1,0 +1,193 @@
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The files that the entry of a capture is made from: notes, records and published files in the capture's
+/// output, and the files of the capture itself.
+package struct EntrySources: Sendable {
+  private let layout: OutputLayout
+  /// The folders with published files are called like their stages.
+  private let stages: [String]
+  /// Of the capture; `nil`: its place is not known.
+  private let folder: String?
+  private let stem: String?
+
+  private static let documents = [
+    OutputNames.document, "\(OutputNames.notes)/\(OutputNames.memo)",
+    "\(OutputNames.notes)/\(OutputNames.owner)", "\(OutputNames.notes)/\(OutputNames.triage)",
+    "\(OutputNames.notes)/\(OutputNames.asked)",
+  ]
+  private static let recordFolders = [OutputNames.removed, OutputNames.empty].map {
+    "\(OutputNames.notes)/\($0)"
+  }
+  /// Folders in folders of an artifact that are looked into.
+  private static let mostLevels = 8
+
+  package init(_ layout: OutputLayout, of entry: CaptureEntry) {
+    self.layout = layout
+    stages = entry.stages.map(\.stage)
+    (folder, stem) = (entry.folder, entry.stem)
+  }
+
+  /// The stamps to remember an entry by; `nil` unless everything had been still for two seconds at
+  /// `nowNanoseconds`: a later change could bear the same times.
+  package func settledStamps(content: Digest?, nowNanoseconds: Int64) -> EntryStamps? {
+    guard let records = records(nowNanoseconds), let outputs = outputs(nowNanoseconds) else {
+      return nil
+    }
+    return EntryStamps(records: records, outputs: outputs, content: content)
+  }
+
+  /// Whether an entry that bears `stamps` would be read the same again.
+  ///
+  /// - Parameter looksAtOutputs: whether published files are looked at one by one, and not only the folders
+  ///   that they lie in.
+  package func areUntouched(since stamps: EntryStamps, looksAtOutputs: Bool) -> Bool {
+    records(nil) == stamps.records && (!looksAtOutputs || outputs(nil) == stamps.outputs)
+  }
+
+  // MARK: By times
+
+  /// - Parameter now: nothing may have changed within the two seconds before it; `nil`: whenever it changed.
+  private func records(_ now: Int64?) -> Digest? {
+    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
+    var found = Stamps(now)
+    // What lies behind a link in the place of a folder is not looked at.
+    var links: Set<Substring> = []
+    func put(_ path: String) {
+      let above = path.prefix { $0 != "/" }
+      guard !links.contains(above), let stamp = open.entryStamp(of: path) else {
+        return found.putNothing()
+      }
+      if stamp.mode & UInt32(S_IFMT) == UInt32(S_IFLNK) { links.insert(Substring(path)) }
+      found.put(stamp)
+    }
+    for path in [".", OutputNames.notes, OutputNames.failed] + Self.recordFolders + Self.documents {
+      put(path)
+    }
+    let hasFailures = open.entryStamp(of: OutputNames.failed) != nil
+    for stage in stages {
+      put(stage)
+      put("\(stage)/\(OutputNames.record)")
+      if hasFailures { put("\(OutputNames.failed)/\(stage)/\(OutputNames.failure)") }
+    }
+    if let folder {
+      let input = InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
+      found.put(input?.digest.hex)
+      if now != nil, let input, !input.isSettled { return nil }
+    }
+    return found.digest
+  }
+
+  private func outputs(_ now: Int64?) -> Digest? {
+    var found = Stamps(now)
+    let isRead = walk { name, folder, kind in
+      found.put(name)
+      if kind == .folder {
+        found.putNothing()
+      } else if let stamp = folder.ownStamp(of: name) {
+        found.put(stamp)
+      } else {
+        found.putNothing()
+      }
+    }
+    return isRead ? found.digest : nil
+  }
+
+  // MARK: By content
+
+  /// - Parameter readsAll: whether files of the capture are read that no run has noted a digest of, whatever
+  ///   their size.
+  ///
+  /// Cost: reading some ten small files, and the capture where that has to be.
+  package func content(readsAll: Bool) -> Digest? {
+    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
+    var encoder = CacheEncoder()
+    func put(_ name: String, _ folder: OpenFolder?) {
+      encoder.put(folder?.contents(of: name).map { Digest(of: $0.bytes).hex })
+    }
+    for path in Self.documents {
+      let parts = path.split(separator: "/").map(String.init)
+      put(parts[parts.count - 1], parts.count == 1 ? open : open.below(parts[0]))
+    }
+    for path in Self.recordFolders {
+      let folder = open.below(path)
+      let names = (folder?.entries() ?? []).map(\.name).sorted()
+      encoder.list(names) { $0.put($1) }
+      for name in names { put(name, folder) }
+    }
+    for stage in stages {
+      put(OutputNames.failure, open.below("\(OutputNames.failed)/\(stage)"))
+      put(OutputNames.record, open.below(stage))
+    }
+    let isRead = walk { name, folder, kind in
+      encoder.put(name)
+      encoder.put("\(kind)")
+      if kind == .file { encoder.put(folder.ownStamp(of: name)?.bytes ?? -1) }
+    }
+    guard isRead, let folder,
+      let inputs = InputContents.digest(
+        folder: folder, stem: stem, notedIn: layout, readsAll: readsAll)
+    else { return nil }
+    encoder.put(inputs)
+    return Digest(of: encoder.bytes)
+  }
+
+  /// Goes through all published files, by name. `false` where there is more than is looked at.
+  private func walk(_ body: (String, OpenFolder, OpenFolder.Kind) -> Void) -> Bool {
+    func walk(_ folder: OpenFolder, _ level: Int) -> Bool {
+      for (name, kind) in folder.entries().sorted(by: { $0.name < $1.name }) {
+        body(name, folder, kind)
+        guard kind == .folder else { continue }
+        guard level < Self.mostLevels, let inner = OpenFolder(name, in: folder),
+          walk(inner, level + 1)
+        else { return false }
+      }
+      return true
+    }
+    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return false }
+    for stage in stages {
+      if let folder = OpenFolder(stage, in: open), !walk(folder, 0) { return false }
+    }
+    return true
+  }
+
+  /// Stamps of files, one after the other, in a digest.
+  private struct Stamps {
+    private var encoder = CacheEncoder()
+    private var isSettled = true
+    private let now: Int64?
+
+    /// - Parameter now: nothing may have changed within the two seconds before it.
+    init(_ now: Int64?) { self.now = now }
+
+    var digest: Digest? { isSettled ? Digest(of: encoder.bytes) : nil }
+
+    mutating func putNothing() { encoder.put(false) }
+    mutating func put(_ text: String?) { encoder.put(text) }
+
+    mutating func put(_ stamp: EntryStamp) {
+      encoder.put(true)
+      encoder.put(
+        FileStamp(
+          bytes: stamp.bytes, modifiedNanoseconds: stamp.modifiedNanoseconds,
+          changedNanoseconds: stamp.changedNanoseconds, inode: stamp.inode))
+      encoder.put(Int64(stamp.mode))
+      check(max(stamp.modifiedNanoseconds, stamp.changedNanoseconds))
+    }
+
+    mutating func put(_ stamp: FileStamp) {
+      encoder.put(true)
+      encoder.put(stamp)
+      check(stamp.changedNanoseconds)
+    }
+
+    private mutating func check(_ time: Int64) {
+      guard let now else { return }
+      if time > now &- 2_000_000_000 { isSettled = false }
+    }
+  }
+}

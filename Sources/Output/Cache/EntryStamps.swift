@@ -1,0 +1,16 @@
+import Storage
+
+/// What an entry was made from, as it was.
+///
+/// Two looks of different cost: `records` and `outputs` tell by names, sizes, times and inodes, at one system
+/// call per file, that nothing has been touched; `content` tells of an output that was copied, restored or moved
+/// that it holds the same.
+package struct EntryStamps: Hashable, Sendable {
+  /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
+  package var records: Digest
+  /// Of all published files.
+  package var outputs: Digest
+  /// Of notes, records and files of the capture by what is in them, of published files by name and size.
+  /// `nil`: it is not known without reading much.
+  package var content: Digest?
+}

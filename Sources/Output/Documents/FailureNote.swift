@@ -1,0 +1,48 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Why the last attempt of a stage failed: `.failed/<stage>/failure.json`.
+package struct FailureNote: Codable, Sendable {
+  package static let fileName = OutputNames.failure
+
+  package var schema = 1
+  package var message: String
+  package var time: String
+  /// Notes of earlier versions have none.
+  package var cause: FailureCause?
+
+  package init(message: String, time: String, cause: FailureCause? = nil) {
+    self.message = message
+    self.time = time
+    self.cause = cause
+  }
+
+  /// The note of the last attempt, if that failed.
+  package static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
+    ArtifactStore.read(FailureNote.self, layout.failureNote(stage), layout)
+  }
+
+  /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
+  /// note is written before the folder gets its name: a failed attempt without note is not ours. Failing
+  /// to is no further failure.
+  package func leave(
+    for stage: String, partial staging: String?, output: CaptureOutput, attempt: String
+  ) {
+    guard let bytes = try? JSONText.pretty(self) else { return }
+    do {
+      let attempts = try output.staging()
+      let name = staging ?? OutputLayout.stagingName(stage, attempt: attempt)
+      if staging == nil { try attempts.remove(name) }
+      let attempt = try attempts.makeFolder(name)
+      // A program may have left something of that name.
+      try attempt.remove(Self.fileName)
+      try attempt.write(bytes, as: Self.fileName)
+      try output.removeFailure(stage)
+      let failed = try output.folder.makeFolder(CaptureOutput.failedName)
+      try attempts.renameNew(name, to: failed, as: stage)
+    } catch {
+      // What the attempt had written goes with the next sweep.
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// `.scanmill/owner.json`: the place that an output folder was first made from, and belongs to.
+package struct OwnerRecord: Hashable, Sendable, Codable {
+  package var schema = 1
+  /// As the capture is called, before it became a folder name.
+  package var id: String
+  package var family: CaptureFamily
+  /// As `PathText` carries it.
+  package var folder: String
+  package var stem: String?
+  /// What lay there at the last run, to know it again elsewhere.
+  package var content: Digest?
+
+  package init(_ recognition: Recognition, content: Digest? = nil) {
+    id = recognition.id
+    family = recognition.family
+    folder = CaptureLocation(resolving: recognition).folder.text
+    stem = recognition.stem
+    self.content = content
+  }
+
+  package init(_ memo: CaptureCache) {
+    id = memo.id
+    family = memo.family
+    folder = memo.folder
+    stem = memo.stem
+  }
+
+  /// What an output folder says; `nil` when it says nothing that can be read.
+  package init?(in layout: OutputLayout) {
+    guard let folder = OpenFolder(layout.folder.text, followsLinks: false),
+      let notes = OpenFolder(OutputNames.notes, in: folder),
+      let record = Self.read(in: notes, layout.ownerName)
+    else { return nil }
+    self = record
+  }
+
+  package var location: CaptureLocation {
+    CaptureLocation(folder: FilePath(text: folder), stem: stem)
+  }
+
+  package static func read(in notes: OpenFolder, _ name: String) -> OwnerRecord? {
+    guard let bytes = notes.contents(of: name, limit: 1 << 20)?.bytes,
+      let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
+      record.schema == 1
+    else { return nil }
+    return record
+  }
+
+  /// Writes it where there is none. `false` when somebody else has written one.
+  package func writeNew(to layout: OutputLayout) throws -> Bool {
+    let folder = try HeldFolder.making(following: layout.root).makeFolder(layout.name)
+    return try folder.makeFolder(CaptureOutput.notesName)
+      .writeNew(JSONText.pretty(self), as: layout.ownerName)
+  }
+
+  /// Only for the holder of the lock.
+  package func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
+    try notes.replace(layout.ownerName, with: JSONText.pretty(self))
+  }
+}

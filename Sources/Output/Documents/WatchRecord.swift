@@ -1,0 +1,114 @@
+import Pipeline
+import Storage
+import SystemPackage
+
+/// `DIR/.scanmill/watch.json`: what the watcher saw at its last look and what no artifact tells: the
+/// captures that arrive, lack files or wait. Replaced when it changes and at least once a minute.
+public struct WatchRecord: Hashable, Sendable, Codable {
+  /// A capture of STAGING that is not done, not failed and not quarantined.
+  public struct Waiting: Hashable, Sendable, Codable {
+    /// The name of its folder in the output, which it may not have yet.
+    public var id: String
+    /// Empty: not recognized yet.
+    public var family: String
+    public var path: String
+    /// `arriving`, `incomplete`, `queued` or `running`; `failed` or `quarantined` only where the output
+    /// has no folder to note it in.
+    public var state: CaptureState
+    /// Since when, for people (UTC, ISO 8601).
+    public var since: String
+    /// Files that a complete upload would have.
+    public var missing: [String]
+    /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`.
+    public var waitsFor: String?
+    /// Where the capture shares its folder with others.
+    public var stem: String?
+    /// `true`: its place was gone before it was done; `state` is `failed`.
+    public var gone: Bool?
+    /// Id of the device that recorded it, where files are missing.
+    public var device: String?
+    /// Of a failure that stands nowhere else: the capture has no folder in the output.
+    public var cause: FailureCause?
+    public var message: String?
+    public var attempts: Int?
+    public var retryAt: String?
+
+    public init(
+      id: String, family: String, path: String, state: CaptureState, since: String,
+      missing: [String] = [], waitsFor: String? = nil
+    ) {
+      self.id = id
+      self.family = family
+      self.path = path
+      self.state = state
+      self.since = since
+      self.missing = missing
+      self.waitsFor = waitsFor
+    }
+  }
+
+  public var schema = 1
+  /// Without links.
+  public var staging: String
+  /// UTC, ISO 8601.
+  public var started: String
+  public var lastLook: String
+  /// `nil`: STAGING can be looked at; else why not.
+  public var stagingTrouble: String?
+  /// Why nothing new is started; `nil`: nothing keeps it.
+  public var holdsBecause: String?
+  /// In the order of arrival.
+  public var waiting: [Waiting]
+  public var unrecognized: [RunReport.Unrecognized]
+  /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
+  public var ended: String?
+  /// Captures that were there.
+  public var known = 0
+  /// When a capture was last done, in seconds since 1970.
+  public var lastDoneSeconds: Double?
+  /// When captures waited for something else than a worker; the last 200, oldest first.
+  public var holds: [PauseReason] = []
+
+  public struct PauseReason: Hashable, Sendable, Codable {
+    /// `window`, `disk`, `staging`, `output`.
+    public var kind: String
+    /// UTC, ISO 8601.
+    public var from: String
+    /// `nil`: they still do.
+    public var to: String?
+
+    public init(kind: String, from: String, to: String? = nil) {
+      self.kind = kind
+      self.from = from
+      self.to = to
+    }
+  }
+
+  public static let fileName = OutputNames.watch
+  /// Held by the watcher as long as it lives.
+  public static let lockName = OutputNames.watchLock
+
+  public init(
+    staging: String, started: String, lastLook: String, waiting: [Waiting] = [],
+    unrecognized: [RunReport.Unrecognized] = []
+  ) {
+    self.staging = staging
+    self.started = started
+    self.lastLook = lastLook
+    self.waiting = waiting
+    self.unrecognized = unrecognized
+  }
+
+  /// What the last watcher noted; `nil`: there was none, or the note is damaged.
+  public init?(ofOutput root: FilePath) {
+    guard let record = NotesFile.read(WatchRecord.self, Self.fileName, ofOutput: root),
+      record.schema == 1
+    else { return nil }
+    self = record
+  }
+
+  /// Whether a watcher lives on this output.
+  public static func isAlive(inOutput root: FilePath) -> Bool {
+    FileLock.isHeld(at: root.appending(NotesFile.folderName).appending(lockName))
+  }
+}

@@ -1,0 +1,141 @@
+import Captures
+import Storage
+import SystemPackage
+
+/// The files of a capture as they are at one time, without a look inside.
+///
+/// For a capture that is a folder everything below it (links to folders are not entered; of a link that
+/// leads out the link itself counts), for one that shares its folder with others all files whose names
+/// begin with its stem. An added, removed, renamed, changed or replaced file makes another listing.
+public struct InputListing: Hashable, Sendable, Codable {
+  public struct Entry: Hashable, Sendable, Codable {
+    /// Relative to the folder, or a whole path for a file that lies elsewhere.
+    public var name: String
+    public var stamp: FileStamp
+  }
+
+  public private(set) var folder: String
+  public private(set) var stem: String?
+  /// By name.
+  public private(set) var entries: [Entry]
+  /// Whether all files had been still for a while: a later change cannot bear the same times.
+  public private(set) var isSettled: Bool
+
+  /// Beyond this many files, or folders in folders, a capture is not remembered.
+  private static let mostEntries = 200_000
+  private static let mostLevels = 6
+
+  /// `nil` when the folder is absent or holds too much. What bystanders left is not in it.
+  package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
+    self.init(
+      folder: recognition.folder.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
+  }
+
+  package init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+    self.folder = folder
+    self.stem = stem
+    entries = []
+    isSettled = true
+    guard let root = try? EnclosedFolder(FilePath(text: folder)),
+      let open = try? OpenFolder(".", in: root),
+      gather(open, of: root, prefix: "", level: 0)
+    else { return nil }
+    entries.sort { $0.name < $1.name }
+    isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
+
+  /// Everything in the folder of a capture, also what belongs to others that share it; for a stage that
+  /// is shown the folder.
+  package static func all(in folder: String) -> InputListing? {
+    InputListing(folder: folder, stem: nil, nowNanoseconds: .max)
+  }
+
+  /// The first file, by name, that is not as it was: changed, gone or new.
+  package func firstDifference(to now: InputListing) -> String? {
+    let (old, new) = (Set(entries), Set(now.entries))
+    return old.symmetricDifference(new).map(\.name).min()
+  }
+
+  private mutating func gather(
+    _ open: OpenFolder, of root: EnclosedFolder, prefix: String, level: Int
+  ) -> Bool {
+    for (name, kind) in open.entries() {
+      if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
+      if IgnoredFiles.contains(name) { continue }
+      switch kind {
+      case .folder:
+        guard level < Self.mostLevels else { return false }
+        // One that cannot be entered counts by its absence from the listing, then as now.
+        guard let inner = OpenFolder(name, in: open) else { continue }
+        guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
+          return false
+        }
+      case .file, .link:
+        let found =
+          kind == .file ? open.stamp(of: name) : linkedStamp(prefix + name, open, name, in: root)
+        guard let stamp = found else { continue }
+        guard entries.count < Self.mostEntries else { return false }
+        entries.append(Entry(name: prefix + name, stamp: stamp))
+      case .other: continue
+      }
+    }
+    return true
+  }
+
+  /// Of the file that a link leads to inside; of the link itself where it leads out.
+  private func linkedStamp(
+    _ path: String, _ open: OpenFolder, _ name: String, in root: EnclosedFolder
+  ) -> FileStamp? {
+    switch root.look(at: path) {
+    case .file(let stamp): stamp
+    case .outside: open.ownStamp(of: name)
+    case .folder, .other, .forbidden, .nothing: nil
+    }
+  }
+
+  /// Adds files that a reader named and that are not among the entries.
+  package mutating func add(_ paths: some Sequence<FilePath>) {
+    let known = Set(entries.map { "\(folder)/\($0.name)" })
+    var others: [String: FileStamp] = [:]
+    for path in paths where !known.contains(path.text) {
+      others[path.text] = FileStamp(of: path)
+    }
+    entries += others.sorted { $0.key < $1.key }.map { Entry(name: $0.key, stamp: $0.value) }
+  }
+
+  /// Stamps by whole path.
+  package var stamps: [String: FileStamp] {
+    Dictionary(
+      entries.map { ($0.name.hasPrefix("/") ? $0.name : "\(folder)/\($0.name)", $0.stamp) }
+    ) { first, _ in first }
+  }
+
+  /// Whether these are files of the same names, sizes and times, wherever they lie.
+  package func looksLike(_ other: InputListing) -> Bool {
+    func looks(_ listing: InputListing) -> [[String]] {
+      listing.entries.filter { !$0.name.hasPrefix("/") }
+        .map { [$0.name, "\($0.stamp.bytes)", "\($0.stamp.modifiedNanoseconds)"] }
+    }
+    return looks(self) == looks(other) && !entries.isEmpty
+  }
+
+  /// Whether everything is still the same. Cost: one system call per file.
+  package func isCurrent() -> Bool { isSettled && looksCurrent() }
+
+  /// Whether all names and stamps are still the same, which proves nothing of files that changed just before
+  /// they were listed. Cost: one system call per file.
+  package func looksCurrent() -> Bool {
+    guard
+      let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
+      entries.starts(with: now.entries)
+    else { return false }
+    return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
+  }
+
+  package init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
+    self.folder = folder
+    self.stem = stem
+    self.entries = entries
+    self.isSettled = isSettled
+  }
+}

@@ -1,0 +1,116 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Whose a folder in the output is.
+package enum OutputFolderState: Sendable {
+  case absent
+  /// Empty, or nothing in it but notes of ours that tell of no place.
+  case vacant
+  case owned(OwnerRecord)
+  /// Made by a version of this program that kept no owner: the place is that of its memo.
+  case remembered(CaptureCache)
+  /// Made by a version that kept neither: the place is that of its `capture.json`.
+  case described(path: String, id: String)
+  /// Not provably ours; why.
+  case foreign(String)
+
+  /// Reads a few small files; writes nothing.
+  package init(_ layout: OutputLayout) {
+    guard FileSystem.exists(layout.folder) else {
+      self = .absent
+      return
+    }
+    guard !FileSystem.isLink(layout.folder) else {
+      self = .foreign("is a symbolic link")
+      return
+    }
+    guard FileSystem.isFolder(layout.folder) else {
+      self = .foreign("is not a folder")
+      return
+    }
+    do throws(FileError) {
+      self = try Self.look(layout)
+    } catch {
+      self = .foreign("cannot be read: \(error.reason)")
+    }
+  }
+
+  private static func look(_ layout: OutputLayout) throws(FileError) -> OutputFolderState {
+    let folder = try OpenFolder(reading: layout.folder, followsLinks: false)
+    let notes = OpenFolder(CaptureOutput.notesName, in: folder)
+    if let notes {
+      if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
+      if let memo = CaptureCache(of: layout) { return .remembered(memo) }
+    }
+    let entries: [(name: String, kind: OpenFolder.Kind)]
+    do throws(Errno) {
+      entries = try folder.list()
+    } catch {
+      throw FileError(error, path: layout.folder, operation: "list")
+    }
+    let names = entries.map(\.name).sorted()
+    let own: Set<String> = [
+      OutputNames.notes, OutputNames.staging, OutputNames.failed,
+    ]
+    if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
+      do throws(FileError) {
+        try CaptureOutput.checkOwnFolders(HeldFolder.following(layout.folder))
+        return .vacant
+      } catch {
+        return .foreign("\(error.path.shownName) \(error.reason)")
+      }
+    }
+    if let document = RecordedDocument(of: layout), let path = document.path, let id = document.id,
+      notes != nil || hasArtifact(layout, names)
+    {
+      return .described(path: path, id: id)
+    }
+    if entries.contains(where: { $0.name == CaptureOutput.notesName && $0.kind == .link }) {
+      return .foreign("\(CaptureOutput.notesName) is a symbolic link")
+    }
+    let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
+    return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")
+  }
+
+  private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
+    names.contains { name in
+      !FileSystem.isLink(layout.artifact(name))
+        && ArtifactRecord(at: layout.record(name), of: layout)?.stage == name
+    }
+  }
+
+  /// Whether it was made from this capture where it lies.
+  package func belongs(to recognition: Recognition) -> Bool {
+    let place = CaptureLocation(resolving: recognition)
+    switch self {
+    case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
+    case .remembered(let memo):
+      let noted = CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem)
+      return noted == place || noted.isAlias(of: place)
+    case .described(let path, let id):
+      return path == place.folder.shown && id == PathText.shown(recognition.id)
+    case .absent, .vacant, .foreign: return false
+    }
+  }
+
+  /// Whether the place it belongs to is gone and `recognition` is what had been there.
+  package func hasMoved(to recognition: Recognition) -> Bool {
+    switch self {
+    case .owned(let owner):
+      guard owner.family == recognition.family, owner.location.isGone, let content = owner.content
+      else { return false }
+      return ContentKey.of(recognition) == content
+    case .remembered(let memo):
+      // No key was kept: names, sizes and times of change, which a move within a file system keeps.
+      guard memo.family == recognition.family,
+        CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem).isGone,
+        let now = InputListing(recognition, nowNanoseconds: .max)
+      else { return false }
+      return memo.inputs.looksLike(now)
+    case .absent, .vacant, .described, .foreign: return false
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Captures
+import Pipeline
+import Storage
+
+extension Redaction {
+  /// The report of a night without anything private in it: no commands, no logs, no paths, and aliases in
+  /// place of ids, devices and people.
+  public func applied(to report: NightReport) -> NightReport {
+    var shown = report
+    shown.captures = report.captures.map { applied($0) }
+    shown.unrecognized = report.unrecognized.enumerated().map { index, folder in
+      RunReport.Unrecognized(
+        path: "unrecognized-\(index + 1)", holds: folder.holds.map(Self.ending))
+    }
+    shown.host = text(report.host)
+    shown.pipeline = text(report.pipeline)
+    shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
+    shown.watch?.trouble = report.watch?.trouble.map { text($0) }
+    shown.devices = report.devices.map { device in
+      var shown = device
+      shown.device = alias(ofDevice: device.device)
+      return shown
+    }
+    shown.timeline = report.timeline.map { span in
+      var shown = span
+      shown.capture = span.capture.map { alias(of: $0) }
+      return shown
+    }
+    return shown
+  }
+
+  /// Names of files that nobody knows may be anything.
+  private static func ending(of name: String) -> String {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, let last = parts.last, (1...8).contains(last.count),
+      last.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+    else { return "*" }
+    return "*.\(last)"
+  }
+
+  private func applied(_ capture: NightCapture) -> NightCapture {
+    var shown = capture
+    let alias = self.alias(of: capture.id)
+    shown.id = alias
+    shown.path = capture.path.map { _ in alias }
+    shown.page = capture.page.map { _ in "\(alias)/report.html" }
+    shown.scene = nil
+    shown.device = capture.device.map { self.alias(ofDevice: $0) }
+    shown.user = capture.user.map { self.alias(ofUser: $0) }
+    shown.command = nil
+    shown.cluster = nil
+    shown.remedy = capture.remedy.map { text($0) }
+    shown.missing = capture.missing.map { text($0) }
+    shown.warnings = capture.warnings.map { applied($0) }
+    shown.shortfalls = capture.shortfalls?.map { shortfall in
+      var shown = shortfall
+      shown.message = text(shortfall.message)
+      return shown
+    }
+    shown.notApplicable = capture.notApplicable?.map {
+      NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
+    }
+    shown.failures = capture.failures.map { failure in
+      var shown = failure
+      shown.message = text(failure.message)
+      shown.log = nil
+      return shown
+    }
+    return shown
+  }
+
+  /// A warning without anything private in its words.
+  public func applied(_ warning: CaptureWarning) -> CaptureWarning {
+    var shown = warning
+    shown.subject = text(warning.subject)
+    shown.message = text(warning.message)
+    return shown
+  }
+}

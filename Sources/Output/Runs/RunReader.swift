@@ -1,0 +1,147 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Reads journals of runs: `run.json`, and what only `events.jsonl` tells: when each capture was worked on,
+/// and everything about a run that was killed.
+package enum RunReader {
+  /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
+  package static func ids(in root: FilePath) -> [String] {
+    (OpenFolder(root.text)?.below(OutputNames.runs)?.entries() ?? [])
+      .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
+  }
+
+  /// `nil` when there is nothing in it that is a journal.
+  ///
+  /// Cost: proportional to the journal; memory to the captures of the run.
+  package static func read(_ id: String, in root: FilePath) -> RunEntry? {
+    let file = RunFile(id, in: root).flatMap {
+      $0.started == nil && $0.captures == nil ? nil : $0
+    }
+    var entry = RunEntry(id: id, started: file?.started ?? startTime(ofID: id) ?? "")
+    entry.finished = file?.finished
+    entry.pipeline = file?.pipeline?.name
+    entry.pipelinePath = file?.pipeline?.path
+    entry.program = file?.program
+    entry.host = file?.host?.name
+    entry.user = file?.user
+    entry.unrecognized = file?.unrecognized ?? []
+    entry.attempts = (file?.captures ?? []).map(attempt)
+    var events = RunEvents(isWhole: file?.finished != nil)
+    let hasEvents = events.read(id, in: root)
+    events.complete(&entry)
+    // A folder of somebody else that holds a file of this name tells no time.
+    guard file != nil || (hasEvents && !entry.started.isEmpty) else { return nil }
+    return entry
+  }
+
+  /// `20261122T013000-…` as `2026-11-22T01:30:00Z`.
+  private static func startTime(ofID id: String) -> String? {
+    let digits = Array(id.utf8.prefix(15))
+    guard digits.count == 15, digits[8] == UInt8(ascii: "T") else { return nil }
+    let text = String(decoding: digits, as: UTF8.self)
+    func part(_ from: Int, _ count: Int) -> Substring { text.dropFirst(from).prefix(count) }
+    return
+      "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(9, 2)):\(part(11, 2)):\(part(13, 2))Z"
+  }
+
+  private static func attempt(_ report: CaptureReport) -> RunEntry.Attempt {
+    var attempt = RunEntry.Attempt(capture: report.id)
+    attempt.path = report.path
+    attempt.family = report.family
+    attempt.outcome = report.outcome
+    attempt.message = report.message
+    attempt.cause = report.cause
+    attempt.failures = report.stages.filter { $0.outcome == .failed || $0.outcome == .blocked }.map
+    {
+      RunEntry.Attempt.Failure(
+        stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
+    }
+    attempt.shortfalls = report.shortfalls
+    attempt.warnings = report.warnings.merged(with: (report.shortfalls ?? []).map(\.warning))
+    attempt.missing = report.missing
+    let ran = report.stages.filter { $0.outcome == .ran }
+    attempt.frames = ran.compactMap(\.frames).max() ?? 0
+    attempt.bytesWritten = ran.compactMap(\.outputBytes).reduce(0, &+)
+    attempt.cpuSeconds = ran.compactMap(\.cpuSeconds).reduce(0, +)
+    attempt.stageSeconds = report.stages.compactMap(\.seconds).max()
+    attempt.cluster = ClusterTrace(report)
+    return attempt
+  }
+}
+
+/// What the events of a run add to its `run.json`.
+package struct RunEvents {
+  /// Whether `run.json` tells how every capture ended.
+  package let isWhole: Bool
+  private var attempts: [String: RunEntry.Attempt] = [:]
+  private var order: [String] = []
+  private var last: String?
+  private var first: String?
+
+  package init(isWhole: Bool) { self.isWhole = isWhole }
+
+  /// `false` when there is no such file. Lines that cannot be read, such as the last one of a killed run, are
+  /// left out.
+  package mutating func read(_ id: String, in root: FilePath) -> Bool {
+    let path = OutputLayout.run(id, in: root).appending(OutputNames.events)
+    guard let events = HeldFolder.file(path, below: root) else { return false }
+    defer { try? events.close() }
+    RunEventReader.read(events, of: isWhole ? Self.ofCaptures : Self.ofCaptures + Self.ofStages) {
+      add($0)
+    }
+    return true
+  }
+
+  /// Kinds that tell of captures and of the run, and of stages; most lines tell of progress.
+  private static let ofCaptures: [RunEvent.Kind] = [
+    .runStarted, .captureStarted, .captureFinished, .runFinished,
+  ]
+  private static let ofStages: [RunEvent.Kind] = [.finished, .blocked]
+
+  private mutating func add(_ event: RunEvent) {
+    if first == nil { first = event.time }
+    last = event.time
+    guard let capture = event.capture else { return }
+    if attempts[capture] == nil { order.append(capture) }
+    var attempt = attempts[capture] ?? RunEntry.Attempt(capture: capture)
+    switch event.kind {
+    case .captureStarted:
+      // Of several attempts in one run the last counts.
+      attempt = RunEntry.Attempt(capture: capture)
+      attempt.started = event.time
+      attempt.path = event.message
+    case .captureFinished:
+      attempt.finished = event.time
+      attempt.outcome = event.message.flatMap(CaptureReport.Outcome.init(rawValue:))
+      attempt.cause = event.cause ?? attempt.cause
+      attempt.warnings = event.warnings ?? []
+      attempt.missing = event.missing ?? []
+    case .finished where event.outcome == .failed, .blocked:
+      attempt.failures.append(
+        RunEntry.Attempt.Failure(
+          stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause))
+    case .finished where event.outcome == .ran:
+      attempt.frames = max(attempt.frames, event.frames ?? 0)
+    default: break
+    }
+    attempts[capture] = attempt
+  }
+
+  package func complete(_ entry: inout RunEntry) {
+    if entry.started.isEmpty { entry.started = first ?? "" }
+    entry.lastEvent = last
+    var known: Set<String> = []
+    for index in entry.attempts.indices {
+      let capture = entry.attempts[index].capture
+      known.insert(capture)
+      guard let found = attempts[capture] else { continue }
+      entry.attempts[index].started = found.started
+      entry.attempts[index].finished = found.finished
+    }
+    if !isWhole {
+      entry.attempts += order.filter { !known.contains($0) }.compactMap { attempts[$0] }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Output
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What is free on a file system.
+public struct FreeSpaceRule: Hashable, Sendable {
+  /// For this user: without what is kept for root.
+  public var bytes: Int64
+  public var totalBytes: Int64
+  /// `nil`: the file system counts none.
+  public var inodes: Int64?
+  public var totalInodes: Int64?
+
+  public init(
+    bytes: Int64, totalBytes: Int64, inodes: Int64? = nil, totalInodes: Int64? = nil
+  ) {
+    self.bytes = bytes
+    self.totalBytes = totalBytes
+    self.inodes = inodes
+    self.totalInodes = totalInodes
+  }
+
+  /// Of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be
+  /// told.
+  public static func free(of path: FilePath) -> FreeSpaceRule? {
+    var place = path.isEmpty ? FilePath(".") : path
+    var status = statvfs()
+    while place.withPlatformString({ statvfs($0, &status) }) != 0 {
+      guard errno == ENOENT else { return nil }
+      // Not made yet: where the first folder above it is.
+      if place.components.isEmpty { return nil }
+      place = place.removingLastComponent()
+      if place.isEmpty { place = "." }
+    }
+    func bytes(_ blocks: UInt64) -> Int64 {
+      let (product, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+      return overflow ? Int64.max : Int64(clamping: product)
+    }
+    return FreeSpaceRule(
+      bytes: bytes(UInt64(status.f_bavail)), totalBytes: bytes(UInt64(status.f_blocks)),
+      inodes: status.f_files == 0 ? nil : Int64(clamping: status.f_favail),
+      totalInodes: status.f_files == 0 ? nil : Int64(clamping: status.f_files))
+  }
+
+  /// What must be free before anything new is started: 1 GiB or 2 % of the file system, whichever is less.
+  public var neededBytes: Int64 { min(1 << 30, totalBytes / 50) }
+
+  /// The same for files: a capture writes one per frame and kind. 10,000 or 2 %, whichever is less.
+  var neededInodes: Int64 { min(10_000, (totalInodes ?? Int64.max) / 50) }
+
+  /// Whether something new may be started.
+  public var isEnough: Bool {
+    bytes >= neededBytes && (inodes.map { $0 >= max(1, neededInodes) } ?? true)
+  }
+}

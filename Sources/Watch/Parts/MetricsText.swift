@@ -1,0 +1,86 @@
+import Output
+import Pipeline
+
+/// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
+/// every cause at any time, so that a rule never meets a series that is not there yet.
+public struct MetricsText: Sendable {
+  public let text: String
+
+  public init(_ metrics: NightMetrics) {
+    var lines: [String] = []
+    func add(
+      _ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]
+    ) {
+      lines.append("# HELP scanmill_\(name) \(Self.escapedHelp(help))")
+      lines.append("# TYPE scanmill_\(name) \(type)")
+      lines += samples.map { "scanmill_\(name)\($0.labels) \($0.value)" }
+    }
+    func one(_ name: String, _ type: String, _ help: String, _ value: String) {
+      add(name, type, help, [("", value)])
+    }
+    add(
+      "captures", "gauge", "Captures in the staging folder and the output, by state.",
+      CaptureState.allCases.map {
+        (Self.label("state", $0.rawValue), "\(metrics.captures[$0] ?? 0)")
+      })
+    one(
+      "unrecognized", "gauge",
+      "Folders with files in which no capture of a known family was found.",
+      "\(metrics.unrecognized)")
+    one(
+      "look_timestamp_seconds", "gauge", "When the staging folder was last looked at, Unix time.",
+      Self.number(metrics.lookTimestampSeconds))
+    one(
+      "done_timestamp_seconds", "gauge",
+      "When a capture was last done, Unix time; 0 when none ever was.",
+      Self.number(metrics.doneTimestampSeconds ?? 0))
+    one(
+      "queue_oldest_seconds", "gauge",
+      "How long the oldest queued capture has waited; 0 when none waits.",
+      Self.number(metrics.queueOldestSeconds))
+    add(
+      "failures_total", "counter", "Failed attempts at captures since the start, by cause.",
+      FailureCause.allCases.map {
+        (Self.label("cause", $0.rawValue), "\(metrics.failuresTotal[$0] ?? 0)")
+      })
+    one(
+      "frames_total", "counter", "Frames of captures processed since the start.",
+      "\(metrics.framesTotal)")
+    one(
+      "bytes_written_total", "counter", "Bytes of results written since the start.",
+      "\(metrics.bytesWrittenTotal)")
+    one(
+      "cpu_seconds_total", "counter", "Processor time of stages since the start.",
+      Self.number(metrics.cpuSecondsTotal))
+    add(
+      "write_failures_total", "counter",
+      "Failures to write metrics, notes, pages and journals of runs since the start.",
+      WriteFailures.Kind.allCases.map {
+        (Self.label("what", $0.rawValue), "\(metrics.writeFailuresTotal[$0] ?? 0)")
+      })
+    one(
+      "output_free_bytes", "gauge", "Free space where the output is.",
+      "\(metrics.outputFreeBytes)")
+    add(
+      "build_info", "gauge", "Version of the program; the value is always 1.",
+      [(Self.label("version", metrics.version), "1")])
+    text = lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func label(_ name: String, _ value: String) -> String {
+    let escaped = value.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)
+      .replacing("\n", with: #"\n"#)
+    return "{\(name)=\"\(escaped)\"}"
+  }
+
+  private static func escapedHelp(_ text: String) -> String {
+    text.replacing("\\", with: #"\\"#).replacing("\n", with: #"\n"#)
+  }
+
+  private static func number(_ value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    guard value.isFinite else { return value < 0 ? "-Inf" : "+Inf" }
+    // Whole numbers without `.0` and exponent: easier to read, and exact.
+    return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+  }
+}

@@ -1,0 +1,29 @@
+import Output
+import Pipeline
+
+/// What the watcher counts, for monitoring. Totals are those since it started.
+public struct NightMetrics: Sendable, Hashable {
+  /// How many captures are in each state; one that is absent here is 0.
+  public var captures: [CaptureState: Int] = [:]
+  public var unrecognized = 0
+  /// When STAGING was last looked at, in seconds since 1970.
+  public var lookTimestampSeconds: Double
+  /// When a capture was last done; `nil`: none ever was.
+  public var doneTimestampSeconds: Double?
+  /// How long the oldest queued capture has waited; 0: none waits.
+  public var queueOldestSeconds = 0.0
+  public var failuresTotal: [FailureCause: Int] = [:]
+  public var framesTotal = 0
+  public var bytesWrittenTotal: Int64 = 0
+  public var cpuSecondsTotal = 0.0
+  public var outputFreeBytes: Int64 = 0
+  /// Failures to write something of the watcher's own.
+  public var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
+  /// Of the program.
+  public var version: String
+
+  public init(lookTimestampSeconds: Double, version: String) {
+    self.lookTimestampSeconds = lookTimestampSeconds
+    self.version = version
+  }
+}

@@ -1,0 +1,40 @@
+import Output
+import Storage
+import SystemPackage
+
+/// Which runs something in an output folder refers to.
+struct RunReferences {
+  /// Named by triage records.
+  private var named: Set<String> = []
+  /// By name of the output folder; whether a stage of it failed or it is under triage.
+  private var troubled: [String: Bool] = [:]
+
+  /// Cost: a look at every capture.
+  init(root: FilePath) {
+    for layout in OutputCatalog(root)?.layouts ?? [] {
+      let triage = NotesFile.read(TriageRecord.self, TriageRecord.fileName, of: layout)
+      if let triage { named.insert(triage.run) }
+      let failed = (try? FileSystem.names(in: layout.failedRoot)) ?? []
+      troubled[layout.name] = triage != nil || !failed.isEmpty
+    }
+  }
+
+  /// Those of `candidates` that are referred to.
+  ///
+  /// Cost: reads `run.json` of every run, newest first; of killed ones the events as well.
+  func among(_ candidates: Set<String>, in runs: HeldFolder) throws(FileError) -> Set<String> {
+    var referred = named.intersection(candidates)
+    /// Captures whose last run was found.
+    var seen: Set<String> = []
+    // Ids sort by time.
+    for name in try runs.names().reversed() {
+      guard let run = RunFolder(name, in: runs) else { continue }
+      for (capture, isDone) in run.captures() where seen.insert(capture).inserted {
+        // Of a capture without folder nothing is left that could refer to it.
+        guard let isTroubled = troubled[capture], candidates.contains(name) else { continue }
+        if !isDone || isTroubled { referred.insert(name) }
+      }
+    }
+    return referred
+  }
+}

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import Output
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// What is kept of runs for months: `clean --keep-runs`.
+///
+/// Of a run that is older, `events.jsonl` and the logs are removed; `run.json` and `pipeline.yaml` stay, which
+/// are small and tell what became of every capture. Never of a run that something refers to: one that goes
+/// on, one that a triage record names, and the last one that worked on a capture which is not done or has a
+/// failed stage.
+///
+/// Only files that a run writes are touched, in folders that have the name of a run; no link is followed.
+public enum RunRetention {
+  /// What would be removed, by age: one item for a run.
+  public static func find(
+    root: FilePath, olderThanNanoseconds age: Int64, clock: RunClock = .system
+  ) throws(FileError) -> [Removable] {
+    guard let runs = try HeldFolder.following(root).folder(OutputNames.runs) else { return [] }
+    let candidates = try candidates(runs, age: age, now: clock.fileNanoseconds())
+    // The usual case costs a look at each run and reads nothing.
+    if candidates.isEmpty { return [] }
+    let referred = try RunReferences(root: root).among(Set(candidates.map(\.id.text)), in: runs)
+    var found: [Removable] = []
+    for run in candidates where !referred.contains(run.id.text) {
+      let size = try run.journalSize()
+      // Others may have put files there: those stay.
+      guard size.files > 0 else { continue }
+      found.append(
+        Removable(capture: "", kind: .run, stage: nil, path: run.held.path, size: size))
+    }
+    return found
+  }
+
+  /// Removes it, and returns what was removed.
+  @discardableResult
+  public static func perform(
+    root: FilePath, olderThanNanoseconds age: Int64, clock: RunClock = .system
+  ) throws(FileError) -> [Removable] {
+    let found = try find(root: root, olderThanNanoseconds: age, clock: clock)
+    guard !found.isEmpty, let runs = try HeldFolder.following(root).folder(OutputNames.runs) else {
+      return []
+    }
+    for item in found {
+      guard let name = item.path.lastComponent?.string, let run = RunFolder(name, in: runs) else {
+        continue
+      }
+      try run.removeJournal()
+      runs.removeIfEmpty(name)
+    }
+    return found
+  }
+
+  /// Runs with something to remove that are old enough and do not go on.
+  private static func candidates(
+    _ runs: HeldFolder, age: Int64, now: Int64
+  ) throws(FileError) -> [RunFolder] {
+    var found: [RunFolder] = []
+    for name in try runs.names() {
+      guard let run = RunFolder(name, in: runs), run.hasJournal else { continue }
+      let (old, overflow) = now.subtractingReportingOverflow(run.youngestNanoseconds)
+      guard !overflow, old > age, !run.mayGoOn(secondsSinceChange: old / 1_000_000_000) else {
+        continue
+      }
+      found.append(run)
+    }
+    return found
+  }
+}

@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Logging
+import Output
+import Parallel
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+
+/// When pages are written and the night is reported. Both go on beside the watcher, one at a time.
+struct ReportScheduler {
+  private let setup: WatchSetup
+  private let clock: RunClock
+  private let printer: ReportPrinter
+  private let isBusy = Flag()
+  private let outcomes = Outcomes()
+  private var lastSeconds = -Double.infinity
+  /// When the night is reported next, nanoseconds since 1970.
+  private var reportAtNanoseconds: Int64?
+
+  /// Pages are written at most this often while something changes.
+  private static let pauseSeconds = 300.0
+  private static let fileName = OutputNames.reported
+
+  private struct Reported: Codable {
+    /// Nanoseconds since 1970.
+    var lastNanoseconds: Int64
+  }
+
+  private final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set(_ new: Bool) { value.withLock { $0 = new } }
+  }
+
+  /// What became of something that was written beside the watcher.
+  struct Outcome: Sendable {
+    var kind: WriteFailures.Kind
+    var file: String
+    /// `nil`: it was written.
+    var problem: String?
+  }
+
+  private final class Outcomes: Sendable {
+    private let all = Mutex<[Outcome]>([])
+    func add(_ kind: WriteFailures.Kind, _ file: String, _ problem: String?) {
+      all.withLock { $0.append(Outcome(kind: kind, file: file, problem: problem)) }
+    }
+    func take() -> [Outcome] {
+      all.withLock { all in
+        defer { all = [] }
+        return all
+      }
+    }
+  }
+
+  /// What has been written, or could not be, since somebody last asked; in order.
+  func takeOutcomes() -> [Outcome] { outcomes.take() }
+
+  init(_ setup: WatchSetup, clock: RunClock) {
+    self.setup = setup
+    self.clock = clock
+    printer = ReportPrinter(program: setup.program, output: setup.output)
+    guard let daily = setup.reportAt, !setup.isOnce else { return }
+    let now = FileStamp.nowNanoseconds()
+    let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
+    // One that was missed while nobody watched is made up for; a clock that was set back tells none twice.
+    reportAtNanoseconds = Self.near(
+      daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
+  }
+
+  /// A report that would come in more than two days was reckoned by a clock that was far ahead.
+  private static func near(_ at: Int64, _ daily: DailyTime, _ now: Int64) -> Int64 {
+    let (wait, overflow) = at.subtractingReportingOverflow(now)
+    return overflow || wait > 2 * 86_400_000_000_000 ? daily.next(afterNanoseconds: now) : at
+  }
+
+  func secondsUntilDue(_ watcher: Watcher) -> Double {
+    var seconds = Double.infinity
+    if let at = reportAtNanoseconds {
+      seconds = max(0, Double(at - FileStamp.nowNanoseconds()) / 1e9)
+    }
+    // An hour at most: wall clocks are set.
+    return isBusy.isSet ? 1 : min(seconds, 3600)
+  }
+
+  /// Starts what is due.
+  mutating func attend(_ watcher: Watcher) {
+    guard !isBusy.isSet, !setup.isOnce else { return }
+    let now = FileStamp.nowNanoseconds()
+    if let at = reportAtNanoseconds, let daily = setup.reportAt {
+      reportAtNanoseconds = Self.near(at, daily, now)
+    }
+    if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
+      reportAtNanoseconds = daily.next(afterNanoseconds: now)
+      if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
+        _ = watcher.write(Array(bytes), as: Self.fileName)
+      }
+      start(watcher, isNight: true)
+    } else if clock.monotonicSeconds() - lastSeconds >= Self.pauseSeconds,
+      watcher.watchState.with({ $0.hasChanged })
+    {
+      start(watcher, isNight: false)
+    }
+  }
+
+  private mutating func start(_ watcher: Watcher, isNight: Bool) {
+    lastSeconds = clock.monotonicSeconds()
+    watcher.watchState.with { $0.hasChanged = false }
+    isBusy.set(true)
+    let (printer, setup, log, isBusy, wakePipe) = (
+      printer, setup, watcher.log, isBusy, watcher.wakePipe
+    )
+    let outcomes = outcomes
+    let isStarted = JobThread.start {
+      Self.report(printer, setup, log, outcomes, sinceSeconds: nil, notifies: isNight)
+      isBusy.set(false)
+      wakePipe.wake()
+    }
+    if !isStarted { isBusy.set(false) }
+  }
+
+  /// At the end of `--once`, and before it ends.
+  func finish(_ watcher: Watcher) {
+    let passed = clock.monotonicSeconds() - watcher.startedSeconds
+    Self.report(
+      printer, setup, watcher.log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: true)
+  }
+
+  /// `nil`: since the last noon, which is before this watcher began.
+  private func sinceSeconds(_ passed: Double) -> Int? {
+    guard let noon = DailyTime("12:00") else { return nil }
+    let now = FileStamp.nowNanoseconds()
+    let began = now - Int64(passed * 1e9)
+    return noon.next(afterNanoseconds: began) <= now ? Int(passed) + 60 : nil
+  }
+
+  private static func report(
+    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
+    sinceSeconds: Int?, notifies: Bool
+  ) {
+    outcomes.add(
+      .pages, "the pages",
+      printer.pages(sinceSeconds: sinceSeconds).map { "could not be written: \($0)" })
+    guard notifies, let command = setup.notify else { return }
+    let (json, problem) = printer.json(sinceSeconds: sinceSeconds)
+    if let problem {
+      log.error("--notify: \(problem)")
+      return
+    }
+    let folder = setup.output.appending(NotesFile.folderName)
+    let said = LogFile(folder.appending("notify.log"), below: setup.output)
+    do {
+      try said.withDescriptor { _ in }
+      outcomes.add(.notes, "notify.log", nil)
+    } catch {
+      outcomes.add(.notes, "notify.log", "\(error)")
+    }
+    if let problem = Notification(command).send(
+      json, page: setup.output.appending("index.html"), log: said)
+    {
+      log.error("\(problem)")
+    }
+  }
+}

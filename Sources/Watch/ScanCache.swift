@@ -1,0 +1,129 @@
+import Captures
+import Output
+import Storage
+import Synchronization
+import SystemPackage
+
+/// What was found in the folders of a staging tree, kept for as long as names, sizes, times and inodes
+/// in them stay the same: a look at captures at rest reads no file content.
+///
+/// Holds a few hundred bytes per folder; those that were not met during the last look are dropped.
+final class ScanCache: FolderMemory {
+  struct Known: Sendable {
+    var entries: FolderSignature
+    /// `nil`: the folder changed while it was looked into; it must be looked into again.
+    var look: FolderLook?
+    /// Of everything below, for the folder of one capture.
+    var whole: FolderSignature?
+    var stems: [String: FolderSignature] = [:]
+    var folderID: FileID?
+    var marks: [FileStamp?] = []
+    var mark = UploadMark()
+    var turn: Int
+    var isOneCapture = false
+  }
+
+  private struct State {
+    var known: [FilePath: Known] = [:]
+    /// Stamps taken before a folder was looked into.
+    var pending: [FilePath: FolderSignature] = [:]
+    var turn = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Begins a look.
+  func begin() {
+    state.withLock {
+      $0.turn += 1
+      $0.pending = [:]
+    }
+  }
+
+  /// Ends a look: what it has not met is forgotten.
+  func end() {
+    state.withLock { state in
+      let turn = state.turn
+      state.known = state.known.filter { $0.value.turn == turn }
+      state.pending = [:]
+    }
+  }
+
+  /// Lets a folder be recognized anew at the next look.
+  func forget(_ folder: FilePath) {
+    state.withLock { $0.known[folder]?.look = nil }
+  }
+
+  func recall(_ folder: FilePath) -> FolderLook? {
+    let known = state.withLock { $0.known[folder] }
+    if var known, let look = known.look, look.isWholeCapture {
+      // All that lies in it, which its own entries are a part of.
+      if let whole = FolderSignature(of: folder), whole == known.whole {
+        renewMark(&known, folder)
+        keep(known, folder)
+        return look
+      }
+    }
+    guard let entries = FolderSignature(ofEntriesIn: folder) else { return nil }
+    if var known, let look = known.look, !look.isWholeCapture, known.entries == entries {
+      if look.isOneCapture { renewMark(&known, folder) }
+      keep(known, folder)
+      return look
+    }
+    state.withLock { $0.pending[folder] = entries }
+    return nil
+  }
+
+  private func renewMark(_ known: inout Known, _ folder: FilePath) {
+    let marks = UploadMark.stamps(in: folder)
+    if marks == known.marks { return }
+    known.marks = marks
+    known.mark = UploadMark(of: folder)
+  }
+
+  private func keep(_ known: Known, _ folder: FilePath) {
+    var known = known
+    state.withLock { state in
+      known.turn = state.turn
+      state.known[folder] = known
+    }
+  }
+
+  func note(_ look: FolderLook, of folder: FilePath) {
+    guard let entries = FolderSignature(ofEntriesIn: folder) else { return }
+    let before = state.withLock { $0.pending.removeValue(forKey: folder) }
+    var known = Known(entries: entries, turn: 0)
+    // Looked into while it changed, or with something that could not be read: to be done again.
+    if before == entries, look.unreadable.isEmpty { known.look = look }
+    known.folderID = FileID(ofFolder: folder)
+    if look.isWholeCapture { known.whole = FolderSignature(of: folder) }
+    known.isOneCapture = look.isOneCapture
+    if look.isOneCapture { renewMark(&known, folder) }
+    for capture in look.captures {
+      if let stem = capture.stem { known.stems[stem] = FolderSignature(of: folder, stem: stem) }
+    }
+    state.withLock { state in
+      known.turn = state.turn
+      state.known[folder] = known
+    }
+  }
+
+  /// What is known of a folder since this look.
+  subscript(_ folder: FilePath) -> Known? {
+    state.withLock { state in
+      state.known[folder].flatMap { $0.turn == state.turn ? $0 : nil }
+    }
+  }
+
+  /// All folders of this look, with the stamps of their entries.
+  var folders: [(folder: FilePath, entries: FolderSignature)] {
+    state.withLock { state in
+      state.known.filter { $0.value.turn == state.turn }.map { ($0.key, $0.value.entries) }
+    }
+  }
+}
+
+extension FolderLook {
+  /// Whether marks of senders in the folder are about one capture.
+  var isOneCapture: Bool { captures.count == 1 }
+}

@@ -1,0 +1,121 @@
+import Captures
+import FoundationEssentials
+import Output
+import Pipeline
+import Runner
+import Storage
+
+/// What a failure means for the next attempt: by its cause, not by the number of attempts alone.
+public struct Triage: Sendable {
+  var settings: WatchSettings
+
+  /// What attempts are counted for: the files of a capture as they are, the program, the pipeline.
+  static func key(_ stamp: FolderSignature, program: ProgramIdentity, pipeline: String) -> String {
+    let text = "\(stamp.digest.hex)\n\(program.version) \(program.commit ?? "")\n\(pipeline)"
+    return String(Digest(of: text).hex.prefix(32))
+  }
+
+  /// Tells pipelines with their settings apart; files that they name count by name only.
+  public static func pipelineKey(_ source: PipelineSource?, strict: Bool) -> String {
+    // What is asked for by name decides what is told, not what is made.
+    var source = source
+    source?.named = nil
+    source?.limits = nil
+    let text = source.flatMap { try? JSONText.canonical($0) } ?? []
+    return Digest(of: text).hex + (strict ? " strict" : "")
+  }
+
+  /// Why a plain run leaves a capture alone: it is quarantined, and its files, the program and the pipeline
+  /// are as they were then. `nil`: it is not.
+  public static func quarantine(
+    _ target: CaptureTarget, program: ProgramIdentity, pipelineKey: String
+  ) -> TriageRecord? {
+    guard let record = TriageRecord(of: target.layout), record.isQuarantined,
+      let stamp = FolderSignature(of: target.recognition.folder, stem: target.recognition.stem),
+      record.key == key(stamp, program: program, pipeline: pipelineKey)
+    else { return nil }
+    return record
+  }
+
+  /// What a failed attempt leaves.
+  ///
+  /// - Parameters:
+  ///   - before: what is noted for the same key.
+  ///   - machineTries: tries in a row that trouble of the machine ended before this one.
+  func trouble(
+    after report: CaptureReport, before: TriageRecord?, machineTries: Int, isGone: Bool,
+    nowSeconds: Double, now: Date
+  ) -> AttemptFailure {
+    let failed =
+      report.stages.first { $0.outcome == .failed && $0.cause == report.cause }
+      ?? report.stages.first { $0.outcome == .failed }
+      ?? report.stages.first { $0.outcome == .blocked }
+    let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
+    var trouble = AttemptFailure(
+      cause: cause,
+      message: (failed?.message ?? report.message ?? "no reason was given").firstLines,
+      stage: failed?.stage, attempts: before?.attempts ?? 0)
+    trouble.isGone = isGone
+    switch cause {
+    case .input:
+      trouble.attempts += 1
+      trouble.isQuarantined = true
+    case .program:
+      trouble.attempts += 1
+      if trouble.attempts >= settings.attempts {
+        trouble.isQuarantined = true
+      } else {
+        wait(settings.pauseSeconds(afterAttempt: trouble.attempts), &trouble, nowSeconds, now)
+      }
+    case .machine:
+      trouble.machineTries = machineTries + 1
+      // What is gone is tried again when it is there again.
+      if !isGone {
+        wait(
+          settings.machinePauseSeconds(afterTry: trouble.machineTries), &trouble, nowSeconds, now)
+      }
+    }
+    return trouble
+  }
+
+  /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is tried at
+  /// once.
+  func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> AttemptFailure? {
+    var trouble = AttemptFailure(
+      cause: record.cause, message: record.message, stage: record.stage,
+      attempts: record.attempts)
+    trouble.isGone = record.isGone
+    trouble.isNoted = true
+    trouble.isQuarantined = record.isQuarantined
+    if record.isQuarantined { return trouble }
+    guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at)
+    else { return nil }
+    // A wall clock that was set does not make it wait longer than a whole pause.
+    let pause = settings.pauseSeconds(afterAttempt: record.attempts)
+    wait(min(pause, max(0, date.timeIntervalSince(now))), &trouble, nowSeconds, now)
+    return trouble
+  }
+
+  private func wait(
+    _ seconds: Double, _ trouble: inout AttemptFailure, _ nowSeconds: Double, _ now: Date
+  ) {
+    trouble.retryAtSeconds = nowSeconds + seconds
+    trouble.retryAt = MomentText.utc(now.addingTimeInterval(seconds))
+  }
+
+  /// The note that is left in the capture's folder.
+  func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
+    TriageRecord(
+      key: key, attempts: trouble.attempts, cause: trouble.cause, message: trouble.message,
+      stage: trouble.stage, run: run, time: time, retryAt: trouble.retryAt,
+      isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
+  }
+}
+
+extension String {
+  /// The first lines: logs may follow.
+  fileprivate var firstLines: String {
+    split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).prefix(4)
+      .joined(separator: "\n")
+  }
+}

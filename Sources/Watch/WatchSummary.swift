@@ -1,0 +1,101 @@
+import Captures
+import Output
+import Pipeline
+import Storage
+
+/// How everything stands, for records, metrics and one sentence.
+struct WatchSummary {
+  var waiting: [WatchRecord.Waiting] = []
+  var states: [CaptureState: Int] = [:]
+  var stagingTrouble: String?
+  var known = 0
+  /// Done captures that somebody has to look at.
+  var short = 0
+  /// When the capture that has waited longest last changed, on the monotonic clock.
+  var oldestSince: Double?
+  var tally: WatchTally
+
+  init(_ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, tally: WatchTally)
+  {
+    self.tally = tally
+    stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
+    states = intake.departed
+    short = intake.departedShort
+    for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
+      guard let state = entry.state else { continue }
+      known += 1
+      states[state, default: 0] += 1
+      if entry.isShort { short += 1 }
+      if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
+      if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
+    }
+    // STAGING has not been seen yet: what the last watcher knew stands.
+    if let previous = intake.previous {
+      known = previous.known
+      for before in previous.waiting where before.gone != true {
+        states[before.state, default: 0] += 1
+        waiting.append(before)
+      }
+    }
+    for lost in intake.lost {
+      states[.failed, default: 0] += 1
+      waiting.append(lost.entry)
+    }
+  }
+
+  private static func waiting(
+    _ entry: StagingEntry, _ state: CaptureState, _ hold: WatchState.PauseReason?,
+    _ locked: Set<String>
+  ) -> WatchRecord.Waiting? {
+    var waiting = WatchRecord.Waiting(
+      id: entry.name, family: entry.recognition?.family.rawValue ?? "",
+      path: entry.location.folder.text, state: state, since: entry.since)
+    waiting.stem = entry.recognition?.stem
+    switch entry.phase {
+    case .moving, .judging, .running: return waiting
+    case .incomplete(let missing):
+      waiting.missing = missing
+      waiting.device = entry.device
+      return waiting
+    case .queued:
+      waiting.waitsFor = hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
+      return waiting
+    case .failed(let trouble), .quarantined(let trouble):
+      if trouble.isNoted { return nil }
+      waiting.cause = trouble.cause
+      waiting.message = trouble.message
+      waiting.attempts = trouble.attempts
+      waiting.retryAt = trouble.retryAt
+      return waiting
+    case .done, .stranger: return nil
+    }
+  }
+
+  /// Whether somebody has to do something, or something that was ready has not been processed.
+  var isOpen: Bool {
+    let totals = totals(unrecognized: 0)
+    return totals.needed > 0 || totals.queued > 0
+  }
+
+  /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
+  func sentence(unrecognized: Int, hold: String?) -> String {
+    totals(unrecognized: unrecognized).sentence(nothingUrgent: hold == nil)
+      + (hold.map { " Held: \($0)." } ?? "")
+  }
+
+  private func totals(unrecognized: Int) -> NightTotals {
+    var totals = NightTotals()
+    totals.captures = states.values.reduce(0, +)
+    totals.arriving = states[.arriving] ?? 0
+    totals.incomplete = states[.incomplete] ?? 0
+    totals.queued = states[.queued] ?? 0
+    totals.running = states[.running] ?? 0
+    totals.done = states[.done] ?? 0
+    totals.doneWithWarnings = states[.doneWithWarnings] ?? 0
+    totals.failed = states[.failed] ?? 0
+    totals.quarantined = states[.quarantined] ?? 0
+    totals.unrecognized = unrecognized
+    if short > 0 { totals.withShortfall = short }
+    return totals
+  }
+}

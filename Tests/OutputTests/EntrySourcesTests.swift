@@ -1,0 +1,172 @@
+import Foundation
+import Pipeline
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Output
+
+@Suite("What an entry was made from, looked at again")
+struct EntrySourcesTests {
+  private let folder: TemporaryFolder
+  private var output: FilePath { folder.path.appending("out") }
+  private var input: FilePath { folder.path.appending("in") }
+
+  private static let published = [
+    "color/artifact.json", "color/000000.png", "depth/artifact.json", "depth/deep/000000.png",
+  ]
+  private static let notes = [
+    "capture.json", ".scanmill/memo.json", ".scanmill/owner.json", ".scanmill/triage.json",
+    ".scanmill/removed/geo.json", ".scanmill/empty/imu.json", ".failed/color/failure.json",
+  ]
+  private static let inputs = ["a.txt", "a.depth", "sub/a.h264"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for name in Self.published + Self.notes { try write(output.pushing(FilePath("scan/\(name)"))) }
+    for name in Self.inputs { try write(input.pushing(FilePath(name))) }
+  }
+
+  private func write(_ path: FilePath, _ text: String = "as it was") throws {
+    try FileSystem.makeFolder(path.removingLastComponent())
+    try OutputFile.write(Array(text.utf8), to: path)
+  }
+
+  private func sources(_ output: FilePath, _ input: FilePath) -> EntrySources {
+    EntrySources(
+      OutputLayout(root: output, name: "scan"),
+      of: Sample.entry {
+        $0.folder = input.string
+        $0.stem = nil
+      })
+  }
+
+  /// A moment at which everything had been still for long.
+  private var later: Int64 { FileStamp.nowNanoseconds() + 10_000_000_000 }
+
+  private func stamps() throws -> EntryStamps {
+    let sources = sources(output, input)
+    return try #require(
+      sources.settledStamps(content: sources.content(readsAll: false), nowNanoseconds: later))
+  }
+
+  /// With new inodes and times of change; times of modification stay, or not.
+  private func copy(keepsTimes: Bool) throws {
+    for folder in [output, input] {
+      let other = FilePath(folder.string + "-copy")
+      try FileManager.default.copyItem(atPath: folder.string, toPath: other.string)
+      try FileSystem.remove(folder)
+      try FileManager.default.moveItem(atPath: other.string, toPath: folder.string)
+      guard !keepsTimes else { continue }
+      for name in try FileManager.default.subpathsOfDirectory(atPath: folder.string) {
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSince1970: 1_000_000)],
+          ofItemAtPath: folder.pushing(FilePath(name)).string)
+      }
+    }
+  }
+
+  @Test("What lies untouched is untouched, by both looks")
+  func untouched() throws {
+    let stamps = try stamps()
+    let sources = sources(output, input)
+    for looksAtOutputs in [true, false] {
+      #expect(sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs))
+    }
+    #expect(sources.content(readsAll: true) == stamps.content)
+  }
+
+  @Test("Nothing that changed a moment ago is remembered")
+  func unsettled() throws {
+    let sources = sources(output, input)
+    let now = FileStamp.nowNanoseconds()
+    #expect(sources.settledStamps(content: nil, nowNanoseconds: now) == nil)
+  }
+
+  @Test(
+    "A copy is no longer untouched, and holds the same by content",
+    arguments: [true, false])
+  func copied(keepsTimes: Bool) throws {
+    let stamps = try stamps()
+    try copy(keepsTimes: keepsTimes)
+    let sources = sources(output, input)
+    #expect(!sources.areUntouched(since: stamps, looksAtOutputs: true))
+    #expect(!sources.areUntouched(since: stamps, looksAtOutputs: false))
+    #expect(sources.content(readsAll: true) == stamps.content)
+    let moved = try #require(
+      sources.settledStamps(content: stamps.content, nowNanoseconds: later))
+    #expect(sources.areUntouched(since: moved, looksAtOutputs: true))
+  }
+
+  /// What somebody may do.
+  enum Change: String, CaseIterable {
+    case changed, added, removed, replacedByLink
+  }
+
+  @Test(
+    "No file of the capture, note or record changes unseen, in place or while all is copied",
+    arguments: inputs.map { ("in/" + $0) } + notes.map { "out/scan/" + $0 }
+      + ["out/scan/color/artifact.json", "out/scan/depth/artifact.json"], Change.allCases)
+  func changed(name: String, change: Change) throws {
+    let path = folder.path.pushing(FilePath(name))
+    let stamps = try stamps()
+    for isCopied in [false, true] {
+      if isCopied { try copy(keepsTimes: true) }
+      try make(change, of: path)
+      let sources = sources(output, input)
+      // A file beside the documents of an output is none of ours.
+      let isOurs =
+        change != .added || name.hasPrefix("in/") || name.contains("/removed/")
+        || name.contains("/empty/") || name.contains("/scan/color/")
+        || name.contains("/scan/depth/")
+      if isOurs {
+        #expect(!sources.areUntouched(since: stamps, looksAtOutputs: true))
+        #expect(sources.content(readsAll: true) != stamps.content)
+      }
+    }
+  }
+
+  /// Of the same size where it is a change of content.
+  private func make(_ change: Change, of path: FilePath) throws {
+    switch change {
+    case .changed:
+      try? FileSystem.remove(path)
+      try write(path, "as it is!")
+    case .added: try write(path.removingLastComponent().appending("another"))
+    case .removed: try? FileSystem.remove(path)
+    case .replacedByLink:
+      try? FileSystem.remove(path)
+      let elsewhere = folder.path.appending("elsewhere")
+      try write(elsewhere)
+      try FileManager.default.createSymbolicLink(
+        atPath: path.string, withDestinationPath: elsewhere.string)
+    }
+  }
+
+  @Test(
+    "Published files count by name and size, and in place by their times where they are looked at",
+    arguments: ["color/000000.png", "depth/deep/000000.png"])
+  func published(name: String) throws {
+    let path = output.pushing(FilePath("scan/\(name)"))
+    let stamps = try stamps()
+    try write(path, "other, longer")
+    #expect(!sources(output, input).areUntouched(since: stamps, looksAtOutputs: true))
+    #expect(sources(output, input).content(readsAll: true) != stamps.content)
+    try FileSystem.remove(path)
+    #expect(!sources(output, input).areUntouched(since: stamps, looksAtOutputs: true))
+    #expect(sources(output, input).content(readsAll: true) != stamps.content)
+  }
+
+  @Test(
+    "A capture that is gone, or whose files are large and without a digest, has no content to compare"
+  )
+  func unknown() throws {
+    let large = input.appending("large.depth")
+    try OutputFile.write([UInt8](repeating: 1, count: (1 << 20) + 1), to: large)
+    #expect(sources(output, input).content(readsAll: false) == nil)
+    #expect(sources(output, input).content(readsAll: true) != nil)
+    try FileSystem.remove(input)
+    #expect(sources(output, input).content(readsAll: true) == nil)
+  }
+}

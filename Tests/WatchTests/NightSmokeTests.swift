@@ -1,0 +1,4 @@
+import Testing
+
+@testable import Output
+@testable import Watch

@@ -1,0 +1,71 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("Log lines of a service")
+struct JournalLogHandlerTests {
+  private final class Lines: Sendable {
+    let all = Mutex<[String]>([])
+    func logger(_ style: JournalLogHandler.Style) -> Logger {
+      var logger = Logger(label: "scanmill") { _ in
+        JournalLogHandler(
+          style, time: { "2026-11-20T22:00:00.000Z" },
+          write: { line in self.all.withLock { $0.append(line) } })
+      }
+      logger.logLevel = .trace
+      return logger
+    }
+  }
+
+  @Test(
+    "have the priority that the journal knows",
+    arguments: [
+      (Logger.Level.critical, "<3>"), (.error, "<3>"), (.warning, "<4>"), (.notice, "<5>"),
+      (.info, "<6>"), (.debug, "<7>"), (.trace, "<7>"),
+    ])
+  func priorities(level: Logger.Level, prefix: String) {
+    let lines = Lines()
+    lines.logger(.journal).log(level: level, "queued", metadata: ["capture": "a b", "frames": "3"])
+    #expect(lines.all.withLock { $0 } == ["\(prefix)queued capture=\"a b\" frames=3\n"])
+  }
+
+  @Test("have time and level where nobody else tells them")
+  func plain() {
+    let lines = Lines()
+    lines.logger(.plain).warning("disk full")
+    #expect(lines.all.withLock { $0 } == ["2026-11-20T22:00:00.000Z warning: disk full\n"])
+  }
+
+  @Test("are one line each, and no name can forge another or its priority")
+  func hostile() {
+    let lines = Lines()
+    lines.logger(.journal).info(
+      "done\n<3>forged\r\u{1B}[31m", metadata: ["id\n": "x\n<0>y", "empty": "", "q": "\"="])
+    #expect(
+      lines.all.withLock { $0 } == [
+        "<6>done\\u{A}<3>forged\\u{D}\\u{1B}[31m empty=\"\" id\\u{A}=x\\u{A}<0>y q=\"\\\"=\"\n"
+      ])
+  }
+
+  @Test("go to the journal only when standard error is the one that the environment names")
+  func stream() throws {
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    var status = stat()
+    try #require(fstat(descriptor, &status) == 0)
+    func isJournal(_ stream: String?, _ descriptor: Int32) -> Bool {
+      let environment = stream.map { ["JOURNAL_STREAM": $0] } ?? [:]
+      return JournalLogHandler.style(environment: environment, descriptor: descriptor) == .journal
+    }
+    let name = "\(status.st_dev):\(status.st_ino)"
+    #expect(isJournal(name, descriptor))
+    #expect(!isJournal(nil, descriptor))
+    #expect(!isJournal("", descriptor))
+    #expect(!isJournal("\(status.st_dev):\(status.st_ino + 1)", descriptor))
+    #expect(!isJournal(name, -1))
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("The command of --notify")
+struct NotificationTests {
+  private let folder: TemporaryFolder
+  private let log: LogFile
+
+  init() throws {
+    folder = try TemporaryFolder()
+    log = LogFile(folder.path.appending("notify.log"))
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: folder.path.appending(name).string, encoding: .utf8)
+  }
+
+  private func send(
+    _ command: String, _ json: String = "{}", page: FilePath? = "/x/index.html",
+    _ change: (inout Watch.Notification) -> Void = { _ in },
+    keepWaiting: () -> Bool = { true }
+  ) -> String? {
+    var notification = Watch.Notification(command)
+    change(&notification)
+    return notification.send(Array(json.utf8), page: page, log: log, keepWaiting: keepWaiting)
+  }
+
+  @Test("reads the report, knows the page, and what it prints is in the log")
+  func told() throws {
+    let json = #"{"schema":1,"name":"ä '\" $HOME"}"#
+    #expect(send("cat > \(folder.path)/in; echo \"$SCANMILL_PAGE\"; echo no >&2", json) == nil)
+    #expect(try text("in") == json)
+    #expect(try text("notify.log") == "/x/index.html\nno\n")
+  }
+
+  @Test("need not read: a large report hangs nobody", arguments: ["true", "head -c 1", "exec <&-"])
+  func unread(command: String) {
+    #expect(send(command, String(repeating: "x", count: 5_000_000)) == nil)
+  }
+
+  @Test(
+    "fails with a message and nothing else",
+    arguments: [
+      ("exit 3", "exited with code 3"), ("kill -SEGV $$", "was ended by SIGSEGV"),
+      ("no-such-program-9", "exited with code 127"), ("(", "exited with code 2"),
+    ])
+  func failed(command: String, phrase: String) {
+    #expect(send(command) == "--notify: the command \(phrase)")
+  }
+
+  @Test("A log that cannot be written is a message as well")
+  func noLog() {
+    let log = LogFile("/dev/null/none/notify.log")
+    #expect(Watch.Notification("true").send([], page: nil, log: log) != nil)
+  }
+
+  @Test("is ended after its time, with all that it has started")
+  func slow() throws {
+    let pids = folder.path.appending("pids")
+    let message = send("sleep 600 & echo $! > \(pids); trap '' TERM; sleep 601") {
+      $0.limitSeconds = 0.5
+    }
+    #expect(message == "--notify: the command was stopped after 1 s")
+    let pid = try #require(
+      pid_t(try text("pids").trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(Self.isGone(pid))
+  }
+
+  @Test("ends when the program ends")
+  func interrupted() {
+    #expect(
+      send("sleep 600", keepWaiting: { false })
+        == "--notify: the command was stopped because the watcher is ending")
+  }
+
+  @Test("What it leaves in the background ends with it")
+  func background() throws {
+    #expect(send("sleep 600 & echo $! > \(folder.path)/pids") == nil)
+    let pid = try #require(
+      pid_t(try text("pids").trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(Self.isGone(pid))
+  }
+
+  @Test("cannot fill the disk with what it prints")
+  func loud() throws {
+    let message = send("yes") { $0.limitLogBytes = 1 << 16 }
+    #expect(
+      message == "--notify: the command was stopped because it printed more than 64 KiB")
+    #expect(send("echo new") { $0.limitLogBytes = 1 << 16 } == nil)
+    #expect(try text("notify.log") == "new\n")
+  }
+
+  @Test("has the variables of this process but those of its service manager")
+  func environment() async throws {
+    await #expect(processExitsWith: .success) {
+      setenv("NOTIFY_SOCKET", "/nowhere", 1)
+      setenv("SCANMILL_SECRET_FILE", "kept", 1)
+      let folder = try TemporaryFolder()
+      let log = LogFile(folder.path.appending("log"))
+      let message = Watch.Notification(
+        "test -z \"$NOTIFY_SOCKET$SCANMILL_PAGE\" && test \"$SCANMILL_SECRET_FILE\" = kept"
+      ).send([], page: nil, log: log)
+      exit(message == nil ? 0 : 1)
+    }
+  }
+
+  /// Gone, or a zombie that whoever takes care of orphans has not seen yet.
+  private static func isGone(_ id: pid_t) -> Bool {
+    for _ in 0..<500 {
+      guard let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+        !stat.contains(") Z ")
+      else { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}

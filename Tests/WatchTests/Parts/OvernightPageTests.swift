@@ -1,0 +1,266 @@
+import Foundation
+import Pipeline
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("The page about running for months")
+struct OvernightPageTests {
+  private static let docs = Fixtures.projectRoot.appending("docs")
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOfFile: docs.appending(path).string, encoding: .utf8)
+  }
+
+  /// What people copy: units, scripts, rules.
+  static let files: [String] = ["systemd", "notify", "monitoring"].flatMap { folder in
+    ((try? FileManager.default.contentsOfDirectory(atPath: docs.appending(folder).string)) ?? [])
+      .map { "\(folder)/\($0)" }
+  }.sorted()
+
+  static let units = files.filter { $0.hasPrefix("systemd/") }
+  static let services = units.filter { $0.hasSuffix(".service") }
+  static let scripts = files.filter { $0.hasPrefix("notify/") }
+
+  /// Blocks of code of one language.
+  private static func blocks(_ language: String) throws -> [String] {
+    try text("overnight.md").components(separatedBy: "\n```").filter {
+      $0.hasPrefix("\(language)\n")
+    }
+    .map { String($0.dropFirst(language.count + 1)) + "\n" }
+  }
+
+  @Test("holds every file as it is, under its name", arguments: files)
+  func same(file: String) throws {
+    let page = try Self.text("overnight.md")
+    let start = try #require(page.range(of: "`docs/\(file)`:\n\n```"))
+    let fence = page[start.upperBound...]
+    let body = fence[fence.index(after: try #require(fence.firstIndex(of: "\n")))...]
+    #expect(body.hasPrefix(try Self.text(file) + "```\n"))
+  }
+
+  @Test("There is something to hold")
+  func present() {
+    #expect(Self.services.count == 3 && Self.units.count == 5 && Self.scripts.count == 3)
+  }
+
+  @Test("Every block for a shell is one")
+  func shell() throws {
+    let folder = try TemporaryFolder()
+    let blocks = try Self.blocks("sh")
+    #expect(blocks.count > 10)
+    for (index, block) in blocks.enumerated() {
+      let file = folder.path.appending("\(index).sh").string
+      try Data(block.utf8).write(to: URL(filePath: file))
+      try OtherPrograms.run("sh", ["-n", file])
+    }
+  }
+
+  @Test("knows every state, every cause and every option")
+  func words() throws {
+    let page = try Self.text("overnight.md")
+    for state in CaptureState.allCases { #expect(page.contains("`\(state.rawValue)`")) }
+    for cause in FailureCause.allCases { #expect(page.contains("* `\(cause.rawValue)`: ")) }
+    for option in [
+      "once", "settle", "poll", "patience", "between", "attempts", "retry-after", "nice",
+      "report-at", "notify", "metrics",
+    ] {
+      #expect(page.contains("\n| `--\(option)` |"), "\(option)")
+    }
+  }
+
+  // MARK: systemd
+
+  /// The value of a key, continued lines joined.
+  private static func value(_ key: String, _ unit: String) throws -> String? {
+    try text(unit).replacing("\\\n", with: " ").split(separator: "\n")
+      .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
+  }
+
+  @Test("Services have what they are said to have", arguments: services)
+  func hardened(unit: String) throws {
+    for (key, value) in [
+      ("ProtectSystem", "strict"), ("NoNewPrivileges", "yes"), ("CapabilityBoundingSet", ""),
+      ("PrivateTmp", "yes"), ("User", "scanmill"),
+    ] {
+      #expect(try Self.value(key, unit) == value, "\(key)")
+    }
+    let writes = try #require(try Self.value("ReadWritePaths", unit))
+    #expect(!writes.contains("incoming"))
+  }
+
+  @Test("The watcher is waited for longer than its stages are")
+  func grace() throws {
+    let unit = "systemd/scanmill-watch.service"
+    for (key, value) in [
+      ("Type", "notify"), ("KillMode", "mixed"), ("OOMPolicy", "continue"),
+      ("ReadOnlyPaths", "-/srv/scans/incoming"), ("ExecReload", "/bin/kill -HUP $MAINPID"),
+    ] {
+      #expect(try Self.value(key, unit) == value, "\(key)")
+    }
+    let start = try #require(try Self.value("ExecStart", unit)).split(separator: " ")
+    let grace = try #require(start.firstIndex(of: "--grace").map { start[$0 + 1] })
+    let stop = try #require(try Self.value("TimeoutStopSec", unit))
+    let stopNanoseconds = try #require(DurationText.nanoseconds(stop))
+    #expect(stopNanoseconds > DurationText.nanoseconds(String(grace)) ?? .max)
+    #expect(try Self.value("WatchdogSec", unit) != nil)
+  }
+
+  @Test(
+    "systemd finds nothing to say about the units", .enabled(if: OtherPrograms.hasSystemdAnalyze))
+  func verify() throws {
+    let folder = try TemporaryFolder()
+    for unit in Self.units {
+      // The program need not be installed for that.
+      let text = try Self.text(unit).replacing("/usr/local/bin/scanmill", with: "/bin/true")
+      let name = try #require(FilePath(unit).lastComponent?.string)
+      try Data(text.utf8).write(to: URL(filePath: folder.path.appending(name).string))
+    }
+    let names = Self.units.compactMap {
+      FilePath($0).lastComponent.map { folder.path.appending($0).string }
+    }
+    #expect(try OtherPrograms.run("systemd-analyze", ["verify", "--man=no"] + names) == "")
+  }
+
+  @Test(
+    "systemd calls what the services may do little", .enabled(if: OtherPrograms.hasSystemdAnalyze),
+    arguments: services)
+  func security(unit: String) throws {
+    // Of 100; from 50 on it would be "medium", above 20 somebody has opened something.
+    let output = try OtherPrograms.run(
+      "systemd-analyze",
+      [
+        "security", "--offline=true", "--threshold=20", "--no-pager",
+        Self.docs.appending(unit).string,
+      ])
+    #expect(output.contains(" OK "))
+  }
+
+  // MARK: Alerts
+
+  @Test("Every number that an alert asks for is one that is told")
+  func alertNames() throws {
+    let rules = try Self.text("monitoring/scanmill.rules.yml")
+    let names = rules.matches(of: /scanmill_[a-z_]+/).map { String($0.output) }
+    let told = MetricsText(NightMetrics(lookTimestampSeconds: 0, version: "")).text
+    #expect(names.count > 6)
+    for name in names { #expect(told.contains("# TYPE \(name) "), "\(name)") }
+  }
+
+  @Test("promtool finds nothing to say about the alerts", .enabled(if: OtherPrograms.hasPromtool))
+  func rules() throws {
+    try OtherPrograms.run(
+      "promtool", ["check", "rules", Self.docs.appending("monitoring/scanmill.rules.yml").string])
+  }
+
+  @Test("Alerts fire when they should and not before", .enabled(if: OtherPrograms.hasPromtool))
+  func firing() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("test.yml")
+    // Time begins at 0. A capture is done after an hour and never again; looks go on; the disk fills.
+    try Data(
+      """
+      rule_files: ["\(Self.docs)/monitoring/scanmill.rules.yml"]
+      evaluation_interval: 5m
+      tests:
+        - interval: 5m
+          input_series:
+            - series: 'scanmill_look_timestamp_seconds{instance="a"}'
+              values: '0+300x400'
+            - series: 'scanmill_done_timestamp_seconds{instance="a"}'
+              values: '3600x400'
+            - series: 'scanmill_output_free_bytes{instance="a"}'
+              values: '100-1x96 4x300'
+            - series: 'node_filesystem_size_bytes{instance="a",mountpoint="/srv/scans/results"}'
+              values: '100x400'
+          alert_rule_test:
+            - {alertname: ScanmillNothingFinished, eval_time: 26h}
+            - alertname: ScanmillNothingFinished
+              eval_time: 28h
+              exp_alerts:
+                - exp_labels: {severity: page, instance: a}
+                  exp_annotations: {summary: No capture was finished for 26 hours.}
+            - {alertname: ScanmillDoesNotLook, eval_time: 28h}
+            - {alertname: ScanmillSaysNothing, eval_time: 28h}
+            - {alertname: ScanmillDiskNearlyFull, eval_time: 4h}
+            - alertname: ScanmillDiskNearlyFull
+              eval_time: 9h
+              exp_alerts:
+                - exp_labels: {severity: page, instance: a}
+                  exp_annotations: {summary: Less than 5 % of the disk with the results is free.}
+        - interval: 5m
+          input_series:
+            - series: 'up{instance="a"}'
+              values: '1x20'
+          alert_rule_test:
+            - alertname: ScanmillSaysNothing
+              eval_time: 30m
+              exp_alerts:
+                - exp_labels: {severity: page}
+                  exp_annotations: {summary: There are no metrics of the watcher.}
+      """.utf8
+    ).write(to: URL(filePath: file.string))
+    try OtherPrograms.run("promtool", ["test", "rules", file.string])
+  }
+
+  // MARK: Examples of --notify
+
+  private static let report = #"""
+    {"schema":1,"totals":{"captures":44,"done":40,"doneWithWarnings":1,"failed":1,"quarantined":0,
+    "incomplete":1},"captures":[
+    {"id":"a`b<!channel>","state":"failed","missing":[],"failures":[{"message":"cut\nTo: x@y"}]},
+    {"id":"scan-2","state":"incomplete","missing":[".h264",".imu"],"failures":[]},
+    {"id":"fine","state":"done","missing":[],"failures":[]}]}
+    """#
+
+  @Test(
+    "The examples tell what happened, and names in it do nothing else",
+    .enabled(if: OtherPrograms.hasJQ),
+    arguments: [
+      (
+        "mail",
+        [
+          "[--mail-rcpt][lab@example.org]",
+          "Subject: scanmill: 41 of 44 captures are ready, 2 need you\n",
+          "a`b<!channel>: failed, cut To: x@y\n", "scan-2: incomplete, lacks .h264 .imu\n",
+          "\n/srv/results/index.html\n",
+        ]
+      ),
+      (
+        "ntfy",
+        [
+          "[Title: scanmill: 41 of 44 captures are ready, 2 need you]", "[Priority: high]",
+          "scan-2: incomplete\n",
+        ]
+      ),
+      (
+        "chat",
+        [
+          #""text": "41 of 44 captures are ready, 2 need you\n`a-b-!channel-` failed"#,
+          #"\n`scan-2` incomplete""#,
+        ]
+      ),
+    ])
+  func notify(name: String, expected: [String]) throws {
+    let folder = try TemporaryFolder()
+    let curl = folder.path.appending("curl").string
+    try Data("#!/bin/sh\nprintf '[%s]' \"$@\"\necho\ncat\n".utf8).write(to: URL(filePath: curl))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: curl)
+    let report = folder.path.appending("report.json").string
+    try Data(Self.report.utf8).write(to: URL(filePath: report))
+    let output = try OtherPrograms.run(
+      "sh",
+      [
+        "-c", "PATH=\"$1:$PATH\" SCANMILL_PAGE=/srv/results/index.html sh \"$2\" < \"$3\"", "sh",
+        folder.path.string, Self.docs.appending("notify/\(name).sh").string, report,
+      ])
+    for text in expected { #expect(output.contains(text), "\(output)") }
+    #expect(!output.contains("fine"))
+    // Nothing that may be a secret is on a command line.
+    #expect(output.contains("[--config][/etc/scanmill/\(name).curl]"))
+    #expect(!output.contains("http"))
+  }
+}

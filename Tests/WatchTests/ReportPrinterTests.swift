@@ -1,0 +1,52 @@
+import Foundation
+import Processes
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("Reports that are made by another process")
+struct ReportPrinterTests {
+  /// A program in place of ours.
+  private static func printer(_ script: String, _ folder: TemporaryFolder) throws -> ReportPrinter {
+    let program = folder.path.appending("program")
+    try Data(
+      "#!/bin/sh\ntest \"$1\" != probe || exit 0\necho tried >> \(folder.path)/tries\n\(script)\n"
+        .utf8
+    )
+    .write(to: URL(filePath: program.string))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: program.string)
+    // Another test may just have forked, with the file open: then it is busy for a moment.
+    while (try? ChildProcess(ProcessOrder(program.string, ["probe"])).wait()) == nil {
+      usleep(1000)
+    }
+    var printer = ReportPrinter(program: program, output: folder.path)
+    printer.limits.spinSeconds = 1
+    return printer
+  }
+
+  @Test("One that computes without end is ended, tried once more, and told with its threads")
+  func spinning() throws {
+    let folder = try TemporaryFolder()
+    let result = try Self.printer("while :; do :; done", folder).json(sinceSeconds: nil)
+    #expect(result.bytes.isEmpty)
+    let problem = try #require(result.problem)
+    #expect(problem.contains("used the processor for"))
+    #expect(problem.contains("(program), state "))
+    #expect(LogFile.tail(of: folder.path.appending("tries"), lines: 9).count == 2)
+  }
+
+  @Test("One that fails or ends well is made once")
+  func usual() throws {
+    let folder = try TemporaryFolder()
+    let good = try Self.printer("echo '{}'", folder).json(sinceSeconds: 60)
+    #expect(good.bytes == Array("{}\n".utf8) && good.problem == nil)
+    let bad = try Self.printer("echo oh no >&2; exit 3", folder).json(sinceSeconds: 60)
+    #expect(bad.problem?.contains("oh no") == true)
+    #expect(LogFile.tail(of: folder.path.appending("tries"), lines: 9).count == 2)
+  }
+}

@@ -1,0 +1,120 @@
+import Captures
+import FoundationEssentials
+import Pipeline
+import Storage
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("Failures are tried again or left to a person, by their cause")
+struct TriageTests {
+  private static func triage() -> Triage {
+    var settings = WatchSettings()
+    settings.attempts = 3
+    settings.retryAfterSeconds = 900
+    settings.pollSeconds = 30
+    return Triage(settings: settings)
+  }
+
+  private static func report(_ cause: FailureCause?) -> CaptureReport {
+    var report = CaptureReport(
+      id: "a", path: "/s/a", family: "strabo", outcome: .failed, message: "why", cause: cause)
+    var stage = StageReport(stage: "depth", uses: "decompress-depth", outcome: .failed)
+    stage.cause = cause
+    stage.message = "line 1\nline 2\nline 3\nline 4\nline 5"
+    report.stages = [stage]
+    return report
+  }
+
+  private static func record(attempts: Int, cause: FailureCause = .program, retryAt: String? = nil)
+    -> TriageRecord
+  {
+    TriageRecord(
+      key: "k", attempts: attempts, cause: cause, message: "m", run: "r", time: "t",
+      retryAt: retryAt)
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var cause: FailureCause?
+    var before: Int?
+    var isGone = false
+    var tries = 0
+    var attempts: Int
+    var isQuarantined: Bool
+    var pauseSeconds: Double?
+    var testDescription: String { "\(cause.map(\.rawValue) ?? "none") after \(before ?? 0)" }
+  }
+
+  @Test(
+    "Attempts, quarantine and pauses",
+    arguments: [
+      Row(cause: .input, attempts: 1, isQuarantined: true),
+      Row(cause: .program, attempts: 1, isQuarantined: false, pauseSeconds: 900),
+      Row(cause: .program, before: 1, attempts: 2, isQuarantined: false, pauseSeconds: 1800),
+      Row(cause: .program, before: 2, attempts: 3, isQuarantined: true),
+      Row(cause: nil, attempts: 1, isQuarantined: false, pauseSeconds: 900),
+      Row(cause: .machine, attempts: 0, isQuarantined: false, pauseSeconds: 30),
+      Row(
+        cause: .machine, before: 2, tries: 2, attempts: 2, isQuarantined: false, pauseSeconds: 120),
+      Row(cause: .machine, tries: 50, attempts: 0, isQuarantined: false, pauseSeconds: 900),
+      // Its place is gone: whatever failed, it is not to blame.
+      Row(cause: .input, isGone: true, attempts: 0, isQuarantined: false, pauseSeconds: nil),
+    ])
+  func table(row: Row) {
+    let trouble = Self.triage().trouble(
+      after: Self.report(row.cause), before: row.before.map { Self.record(attempts: $0) },
+      machineTries: row.tries, isGone: row.isGone, nowSeconds: 100, now: Date.now)
+    #expect(trouble.attempts == row.attempts)
+    #expect(trouble.isQuarantined == row.isQuarantined)
+    #expect(trouble.retryAtSeconds == row.pauseSeconds.map { $0 + 100 })
+    #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
+    #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
+    #expect(trouble.stage == "depth")
+  }
+
+  @Test("Pauses double up to a day, also after a thousand attempts")
+  func longest() {
+    let settings = WatchSettings()
+    #expect(settings.pauseSeconds(afterAttempt: 8) == 86_400)
+    #expect(settings.pauseSeconds(afterAttempt: 1_000) == 86_400)
+  }
+
+  @Test(
+    "What is noted of an earlier watcher counts; a wall clock that was set makes no pause longer than it is"
+  )
+  func noted() throws {
+    let now = try #require(MomentText.date(of: "2026-11-20T22:00:00.000Z"))
+    func left(_ retryAt: String) -> Double? {
+      Self.triage().trouble(
+        noted: Self.record(attempts: 1, retryAt: retryAt), nowSeconds: 0, now: now)?.retryAtSeconds
+    }
+    #expect(left("2026-11-20T22:05:00.000Z") == 300)
+    #expect(left("2026-11-20T21:00:00.000Z") == 0)
+    #expect(left("2026-11-20T23:15:00.000Z") == 900)
+    let machine = Self.triage().trouble(
+      noted: Self.record(attempts: 0, cause: .machine), nowSeconds: 0, now: now)
+    #expect(machine == nil)
+  }
+
+  @Test("Times are written and read alike")
+  func times() throws {
+    let date = try #require(MomentText.date(of: "2026-11-20T22:00:00.250Z"))
+    #expect(MomentText.utc(date) == "2026-11-20T22:00:00.250Z")
+    #expect(MomentText.date(of: "2026-11-20T22:00:00Z") != nil)
+    #expect(MomentText.date(of: "yesterday") == nil)
+  }
+
+  @Test("Other files, another program or another pipeline are another beginning")
+  func keys() {
+    let program = ProgramIdentity(version: "1", commit: "a", libraries: [:])
+    let other = ProgramIdentity(version: "1", commit: "b", libraries: [:])
+    let keys = [
+      Triage.key(FolderSignature(text: "x"), program: program, pipeline: "p"),
+      Triage.key(FolderSignature(text: "y"), program: program, pipeline: "p"),
+      Triage.key(FolderSignature(text: "x"), program: other, pipeline: "p"),
+      Triage.key(FolderSignature(text: "x"), program: program, pipeline: "q"),
+    ]
+    #expect(Set(keys).count == 4)
+  }
+}
