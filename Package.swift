@@ -188,7 +188,7 @@ let package = Package(
         systemPackage,
       ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
-    tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage]),
     tests(
       "Stages",
       [
@@ -209,7 +209,10 @@ let package = Package(
       ["Cluster", "Runner", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
     tests(
       "Reports",
-      ["Reports", "Runner", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
+      [
+        "Reports", "StageSupport", "Runner", "Pipeline", "Captures", "Geometry", "Storage",
+        systemPackage,
+      ]),
     tests(
       "Night",
       [
