@@ -189,7 +189,7 @@ let package = Package(
         systemPackage,
       ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
-    tests("Pipeline", ["Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage]),
     tests(
       "Stages",
       [
@@ -215,7 +215,10 @@ let package = Package(
       ]),
     tests(
       "Reports",
-      ["Reports", "Runner", "Output", "Pipeline", "Captures", "Geometry", "Storage", systemPackage]),
+      [
+        "Reports", "StageSupport", "Runner", "Output", "Pipeline", "Captures", "Geometry",
+        "Storage", systemPackage,
+      ]),
     tests(
       "Watch",
       [

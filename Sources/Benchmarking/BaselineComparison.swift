@@ -216,3 +216,16 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
   }
 }
+
+/// How much worse than before is not yet a regression.
+public struct Tolerance: Hashable, Sendable {
+  /// 0.1 = a tenth.
+  public let share: Double
+
+  /// A number of percent, as in `10%` or `10`; `nil` for anything else and for negative ones.
+  public init?(_ text: String) {
+    let number = text.hasSuffix("%") ? String(text.dropLast()) : text
+    guard let percent = Double(number), percent >= 0, percent.isFinite else { return nil }
+    share = percent / 100
+  }
+}

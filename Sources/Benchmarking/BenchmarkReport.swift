@@ -46,6 +46,22 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
       ? ["this is a debug build: its times say nothing about the program"] : []) + machine.warnings
   }
 
+  /// Why a comparison with peers that was asked for says nothing, or not all; `nil`: every peer was compared with.
+  public var peersProblem: String? {
+    let comparisons = captures.compactMap(\.comparison)
+    let missing = Set(comparisons.flatMap { $0.missing ?? [] }).sorted()
+    if !missing.isEmpty { return missing.joined(separator: "; ") }
+    if comparisons.contains(where: { !$0.ratios.isEmpty }) { return nil }
+    return comparisons.first?.note ?? "no capture was measured"
+  }
+
+  /// Why there is no floor, if one was asked for; `nil`: there is one.
+  public var floorProblem: String? {
+    guard captures.allSatisfy({ $0.floor?.stages.isEmpty ?? true }) else { return nil }
+    let why = captures.first?.floor?.notes.joined(separator: "; ") ?? "no capture"
+    return "no stage has a floor here: \(why)"
+  }
+
   public init(json: [UInt8]) throws {
     self = try JSONDecoder().decode(BenchmarkReport.self, from: Data(json))
   }

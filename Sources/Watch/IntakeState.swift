@@ -36,23 +36,23 @@ struct IntakeState: Sendable {
     var location: CaptureLocation
   }
 
-  var entries: [CaptureLocation: StagingEntry] = [:]
+  private(set) var entries: [CaptureLocation: StagingEntry] = [:]
   /// By the name of the folder in the output.
-  var locations: [String: CaptureLocation] = [:]
-  var lost: [Lost] = []
+  private var locations: [String: CaptureLocation] = [:]
+  private(set) var lost: [Lost] = []
   /// Captures that went after they were done or given up, by state.
-  var departed: [CaptureState: Int] = [:]
+  private(set) var departed: [CaptureState: Int] = [:]
   /// Of these the done ones that somebody has to look at.
-  var departedShort = 0
-  var settings: WatchSettings
-  var nextOrder = 0
-  var stagingID: FileID?
+  private(set) var departedShort = 0
+  private var settings: WatchSettings
+  private var nextOrder = 0
+  private var stagingID: FileID?
   /// Why the last look says nothing about what is gone.
-  var stagingTrouble: String?
+  private(set) var stagingTrouble: String?
   /// A disk below STAGING that is not there: its captures wait, the others do not.
-  var missingDisk: String?
+  private(set) var missingDisk: String?
   /// What was there when the last watcher ended; `nil` once a look has told what became of it.
-  var previous: WatchRecord?
+  private(set) var previous: WatchRecord?
 
   /// What keeps the list of the lost from growing without end.
   private static let mostLost = 10_000
@@ -106,7 +106,7 @@ struct IntakeState: Sendable {
   }
 
   /// An empty mount point is not "all captures are gone".
-  func unmounted(_ snapshot: StagingSnapshot) -> String? {
+  private func unmounted(_ snapshot: StagingSnapshot) -> String? {
     let isKnown = !entries.isEmpty || (previous?.known ?? 0) > 0
     guard snapshot.captures.isEmpty, snapshot.strangers.isEmpty, isKnown else { return nil }
     if let stagingID, let now = snapshot.folderID, now != stagingID {
@@ -121,7 +121,7 @@ struct IntakeState: Sendable {
     return nil
   }
 
-  mutating func take(
+  private mutating func take(
     _ seen: StagingSnapshot.Seen, at location: CaptureLocation, _ nowSeconds: Double,
     _ nowText: String,
     _ recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)?
@@ -152,7 +152,7 @@ struct IntakeState: Sendable {
     entries[location] = entry
   }
 
-  mutating func take(
+  private mutating func take(
     _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
     _ nowSeconds: Double,
     _ nowText: String,
@@ -172,7 +172,7 @@ struct IntakeState: Sendable {
     entries[location] = entry
   }
 
-  mutating func newEntry(
+  private mutating func newEntry(
     _ location: CaptureLocation, _ stamp: FolderSignature, _ nowSeconds: Double, _ nowText: String,
     _ recorded: (seconds: Double, text: String)?
   ) -> StagingEntry {
@@ -183,7 +183,7 @@ struct IntakeState: Sendable {
       since: recorded?.text ?? nowText, order: nextOrder)
   }
 
-  func note(
+  private func note(
     _ stamp: FolderSignature, in entry: inout StagingEntry, _ nowSeconds: Double, _ nowText: String
   ) {
     if stamp != entry.stamp {
@@ -201,7 +201,7 @@ struct IntakeState: Sendable {
     }
   }
 
-  mutating func takeMissing(
+  private mutating func takeMissing(
     _ met: Set<CaptureLocation>, _ nowText: String, _ nearestFolder: (FilePath) -> FileID?
   ) {
     let missing = entries.filter { !met.contains($0.key) }
@@ -228,7 +228,7 @@ struct IntakeState: Sendable {
     }
   }
 
-  mutating func remove(_ location: CaptureLocation) {
+  private mutating func remove(_ location: CaptureLocation) {
     if let name = entries.removeValue(forKey: location)?.target?.layout.name,
       locations[name] == location
     {
@@ -236,7 +236,7 @@ struct IntakeState: Sendable {
     }
   }
 
-  mutating func depart(_ entry: StagingEntry, _ nowText: String) {
+  private mutating func depart(_ entry: StagingEntry, _ nowText: String) {
     switch entry.phase {
     case .done, .quarantined:
       if let state = entry.state { departed[state, default: 0] += 1 }
@@ -258,7 +258,7 @@ struct IntakeState: Sendable {
   }
 
   /// What the last watcher saw and this one does not.
-  mutating func takePrevious(_ met: Set<CaptureLocation>, _ nowText: String) {
+  private mutating func takePrevious(_ met: Set<CaptureLocation>, _ nowText: String) {
     guard let before = previous else { return }
     previous = nil
     for waiting in before.waiting where waiting.gone != true && !waiting.family.isEmpty {
@@ -276,7 +276,7 @@ struct IntakeState: Sendable {
   }
 
   /// What time alone changes.
-  mutating func advance(_ nowSeconds: Double) {
+  private mutating func advance(_ nowSeconds: Double) {
     for (location, entry) in entries where !entry.isMissing {
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
@@ -378,6 +378,61 @@ struct IntakeState: Sendable {
     guard case .done = entries[location]?.phase else { return }
     entries[location]?.phase = .judging
   }
+
+  // MARK: Work
+
+  /// The captures that wait to be processed, in the order of arrival.
+  var queue: [StagingEntry] {
+    entries.values.filter { if case .queued = $0.phase { !$0.isMissing } else { false } }
+      .sorted { $0.order < $1.order }
+  }
+
+  mutating func start(_ location: CaptureLocation) {
+    guard let stamp = entries[location]?.stamp else { return }
+    entries[location]?.phase = .running(stamp: stamp)
+  }
+
+  /// The entry whose results go to a folder of the output.
+  func entry(named name: String) -> StagingEntry? { locations[name].flatMap { entries[$0] } }
+
+  /// How the work on a capture has ended.
+  mutating func end(_ location: CaptureLocation, _ phase: StagingEntry.Phase, _ nowText: String) {
+    guard var entry = entries[location], case .running(let stamp) = entry.phase else { return }
+    entry.phase = phase
+    if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
+    let hasChanged = stamp != entry.stamp
+    if entry.isOutdated {
+      entry.isOutdated = false
+      entry.phase = .judging
+    }
+    entries[location] = entry
+    if entry.isMissing {
+      remove(location)
+      depart(entry, nowText)
+    } else if hasChanged {
+      entries[location]?.phase = .moving
+      entries[location]?.isFresh = true
+    }
+  }
+
+  mutating func noteOutput(_ location: CaptureLocation, _ stamp: FileStamp?) {
+    entries[location]?.outputStamp = stamp
+  }
+
+  /// Interrupted, or given back without having been started: no failure.
+  mutating func giveBack(_ location: CaptureLocation) {
+    guard let entry = entries[location], entry.isRunning else { return }
+    if entry.isMissing {
+      entries[location]?.phase = .queued
+      let left = entries[location] ?? entry
+      remove(location)
+      depart(left, left.since)
+    } else {
+      entries[location]?.phase = .queued
+    }
+  }
+
+  var running: [StagingEntry] { entries.values.filter(\.isRunning) }
 }
 
 extension StagingEntry {

@@ -8,9 +8,17 @@ import Synchronization
 import SystemPackage
 
 /// When pages are written and the night is reported. Both go on beside the watcher, one at a time.
+///
+/// The watcher's loop asks it to attend to what is due, and has it tell what became of it.
 struct ReportScheduler {
   private let setup: WatchSetup
+  private let state: WatchState
+  private let writes: WriteReporter
   private let clock: RunClock
+  private let log: Logger
+  private let wakePipe: WakePipe
+  /// When the watcher began, on the monotonic clock.
+  private let startedSeconds: Double
   private let printer: ReportPrinter
   private let isBusy = Flag()
   private let outcomes = Outcomes()
@@ -34,7 +42,7 @@ struct ReportScheduler {
   }
 
   /// What became of something that was written beside the watcher.
-  struct Outcome: Sendable {
+  private struct Outcome: Sendable {
     var kind: WriteFailures.Kind
     var file: String
     /// `nil`: it was written.
@@ -54,12 +62,17 @@ struct ReportScheduler {
     }
   }
 
-  /// What has been written, or could not be, since somebody last asked; in order.
-  func takeOutcomes() -> [Outcome] { outcomes.take() }
-
-  init(_ setup: WatchSetup, clock: RunClock) {
+  init(
+    _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
+    log: Logger, wakePipe: WakePipe, startedSeconds: Double
+  ) {
     self.setup = setup
+    self.state = state
+    self.writes = writes
     self.clock = clock
+    self.log = log
+    self.wakePipe = wakePipe
+    self.startedSeconds = startedSeconds
     printer = ReportPrinter(program: setup.program, output: setup.output)
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
@@ -75,7 +88,19 @@ struct ReportScheduler {
     return overflow || wait > 2 * 86_400_000_000_000 ? daily.next(afterNanoseconds: now) : at
   }
 
-  func secondsUntilDue(_ watcher: Watcher) -> Double {
+  /// Has told what has been written, or could not be, since it was last asked; in order.
+  func noteOutcomes() {
+    for outcome in outcomes.take() {
+      writes.note(outcome.kind, outcome.file, outcome.problem)
+      if outcome.problem != nil, outcome.kind == .pages {
+        // Else nobody would try again before something changes.
+        state.with { $0.hasChanged = true }
+      }
+    }
+  }
+
+  /// Seconds until something is due, or what goes on should be asked about; at most an hour.
+  var secondsUntilDue: Double {
     var seconds = Double.infinity
     if let at = reportAtNanoseconds {
       seconds = max(0, Double(at - FileStamp.nowNanoseconds()) / 1e9)
@@ -85,7 +110,7 @@ struct ReportScheduler {
   }
 
   /// Starts what is due.
-  mutating func attend(_ watcher: Watcher) {
+  mutating func attend() {
     guard !isBusy.isSet, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
     if let at = reportAtNanoseconds, let daily = setup.reportAt {
@@ -94,23 +119,21 @@ struct ReportScheduler {
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
-        _ = watcher.write(Array(bytes), as: Self.fileName)
+        _ = writes.write(Array(bytes), as: Self.fileName)
       }
-      start(watcher, isNight: true)
+      start(isNight: true)
     } else if clock.monotonicSeconds() - lastSeconds >= Self.pauseSeconds,
-      watcher.watchState.with({ $0.hasChanged })
+      state.with({ $0.hasChanged })
     {
-      start(watcher, isNight: false)
+      start(isNight: false)
     }
   }
 
-  private mutating func start(_ watcher: Watcher, isNight: Bool) {
+  private mutating func start(isNight: Bool) {
     lastSeconds = clock.monotonicSeconds()
-    watcher.watchState.with { $0.hasChanged = false }
+    state.with { $0.hasChanged = false }
     isBusy.set(true)
-    let (printer, setup, log, isBusy, wakePipe) = (
-      printer, setup, watcher.log, isBusy, watcher.wakePipe
-    )
+    let (printer, setup, log, isBusy, wakePipe) = (printer, setup, log, isBusy, wakePipe)
     let outcomes = outcomes
     let isStarted = JobThread.start {
       Self.report(printer, setup, log, outcomes, sinceSeconds: nil, notifies: isNight)
@@ -121,10 +144,9 @@ struct ReportScheduler {
   }
 
   /// At the end of `--once`, and before it ends.
-  func finish(_ watcher: Watcher) {
-    let passed = clock.monotonicSeconds() - watcher.startedSeconds
-    Self.report(
-      printer, setup, watcher.log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: true)
+  func finish() {
+    let passed = clock.monotonicSeconds() - startedSeconds
+    Self.report(printer, setup, log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: true)
   }
 
   /// `nil`: since the last noon, which is before this watcher began.

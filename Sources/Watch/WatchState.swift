@@ -56,6 +56,14 @@ final class WatchState: Sendable {
     try state.withLock(body)
   }
 
+  /// Why notes about failures could not be written, since this was last asked.
+  func takeUnwritten() -> [String] {
+    state.withLock { state in
+      defer { state.unwritten = [] }
+      return state.unwritten
+    }
+  }
+
   // MARK: Giving
 
   /// At most `most` captures for a run.

@@ -15,9 +15,9 @@ struct WatchSummary {
   var oldestSince: Double?
   var tally: WatchTally
 
-  init(_ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, tally: WatchTally)
-  {
-    self.tally = tally
+  init(_ state: WatchState.State) {
+    let (intake, hold, locked) = (state.intake, state.hold, state.locked)
+    tally = state.tally
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
     states = intake.departed
     short = intake.departedShort

@@ -8,58 +8,39 @@ import Processes
 import Reports
 import Runner
 import Storage
-import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
   import Glibc
 #endif
 
-/// Watches a staging folder and processes what arrives.
+/// Watches a staging folder and processes what arrives: the loop, in which each part has its turn.
 ///
-/// One thread, the caller's, looks and decides; a run goes on beside it on a thread of its own and is given
-/// captures one by one (`WatchSupply`). When it is full the next one begins, beside what it still has at work. Everything that must outlive a kill stands in the output: results by
-/// their artifacts, attempts by `triage.json`, the rest by `watch.json` and `looks.json`, each replaced in
-/// one step.
+/// One thread, the caller's, scans and decides; a run goes on beside it on a thread of its own and is given captures
+/// one by one (`WatchSupply`). When it is full the next one begins, beside what it still has at work. Everything that
+/// must outlive a kill stands in the output: results by their artifacts, attempts by `triage.json`, the rest by
+/// `watch.json` and `looks.json`, each replaced in one step.
 public final class Watcher {
-  let setup: WatchSetup
-  let clock: RunClock
-  let log: Logger
-  let interruption: Interruption
-  let watchState: WatchState
-  let looker: StagingScanner
-  let service: SystemdNotifier
-  let wakePipe: WakePipe
-  let makeWork: () throws -> WatchWork
-  let lock: FileLock
-  let notices: INotifyWatcher?
-  let started: String
-  let startedSeconds: Double
-  /// In the order in which they began: the last one may be given more, those before it only end what they have.
-  var runs: [RunInProgress] = []
-  /// What runs that go on side by side share.
-  var desk: AdmissionCoordinator?
-  var recorded: [CaptureLocation: FirstSeenRecords.Look]
-  var told: Set<String> = []
-  var lastLookSeconds = -Double.infinity
-  var lookTook = 0.0
-  var lastLook = ""
-  var lastLookWallSeconds = 0.0
-  var isNoticed = true
-  var looksDone = 0
-  var outputTrouble: (text: String, untilSeconds: Double)?
-  var holds: [WatchRecord.PauseReason]
-  var published: (record: WatchRecord, seconds: Double)?
-  var publishedLooks: FirstSeenRecords?
-  var codes: Set<Int> = []
-  /// When `--once` has waited long enough for what it saw first.
-  var onceEndsSeconds: Double?
-  var isFrozen = false
-  var pages: ReportScheduler
+  private let setup: WatchSetup
+  private let clock: RunClock
+  private let log: Logger
+  private let interruption: Interruption
+  private let makeWork: () throws -> WatchWork
+  private let lock: FileLock
+  private let state: WatchState
+  private let service: SystemdNotifier
+  private let waiter: ChangeWaiter
+  private let intake: StagingIntake
+  private let resolver: IntakeResolver
+  private let pauses: PauseTracker
+  private let runs: WatchRuns
+  private let writes: WriteReporter
+  private let publisher: WatchPublisher
+  private var reports: ReportScheduler
+  private var schedule: ScanSchedule
+  /// `nil`: STAGING has not been scanned yet.
+  private var lastScan: WatchPublisher.Scan?
   public let handle: WatcherHandle
-  var unreadable: [FileError] = []
-  var holdText: String?
-  var troubles = WriteFailures()
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
   /// With `isOnce`, at the end: how all captures stand, in one sentence.
@@ -77,37 +58,48 @@ public final class Watcher {
     self.interruption = interruption
     self.makeWork = makeWork
     let work = try makeWork()
-    let notes = try HeldFolder.making(following: setup.output).makeFolder(NotesFile.folderName)
+    lock = try Self.lock(setup.output)
+    let previous = WatchRecord(ofOutput: setup.output).flatMap {
+      $0.staging == setup.staging.text ? $0 : nil
+    }
+    let wakePipe = try WakePipe()
+    handle = WatcherHandle(wakePipe)
+    state = WatchState(
+      IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
+      output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
+    state.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
+    waiter = ChangeWaiter(wakePipe)
+    service = SystemdNotifier.ofThisProcess()
+    let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
+    schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
+    intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
+    resolver = IntakeResolver(
+      state: state, setup: setup, clock: clock, interruption: interruption, service: service)
+    pauses = PauseTracker(setup, state, periods: previous?.holds ?? [], clock: clock, log: log)
+    writes = WriteReporter(output: setup.output, clock: clock, log: log)
+    runs = WatchRuns(
+      setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
+      wakePipe: wakePipe)
+    publisher = WatchPublisher(setup, state, writes, service, clock: clock, started: started)
+    reports = ReportScheduler(
+      setup, state, writes, clock: clock, log: log, wakePipe: wakePipe,
+      startedSeconds: startedSeconds)
+  }
+
+  private static func lock(_ output: FilePath) throws -> FileLock {
+    let notes = try HeldFolder.making(following: output).makeFolder(NotesFile.folderName)
     guard
       let lock = try FileLock(
         in: notes, name: WatchRecord.lockName,
         holder: "scanmill watch (process \(getpid()) on \(ProcessHome.hostName))",
         keepWaiting: { _ in false })
     else {
-      let path = setup.output.appending(NotesFile.folderName).appending(WatchRecord.lockName)
+      let path = output.appending(NotesFile.folderName).appending(WatchRecord.lockName)
       throw WatchRefusal.locked(
-        "\(setup.output.shown): \(FileLock.holder(of: path) ?? "another watcher") already watches"
+        "\(output.shown): \(FileLock.holder(of: path) ?? "another watcher") already watches"
           + " for this output")
     }
-    self.lock = lock
-    let previous = WatchRecord(ofOutput: setup.output).flatMap {
-      $0.staging == setup.staging.text ? $0 : nil
-    }
-    let wakePipe = try WakePipe()
-    self.wakePipe = wakePipe
-    handle = WatcherHandle(wakePipe)
-    watchState = WatchState(
-      IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
-      output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
-    looker = StagingScanner(setup.staging)
-    notices = INotifyWatcher()
-    service = SystemdNotifier.ofThisProcess()
-    started = clock.wallText()
-    startedSeconds = clock.monotonicSeconds()
-    recorded = FirstSeenRecords.known(inOutput: setup.output, nowSeconds: startedSeconds)
-    holds = previous?.holds ?? []
-    pages = ReportScheduler(setup, clock: clock)
-    watchState.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
+    return lock
   }
 
   // MARK: The loop
@@ -115,20 +107,22 @@ public final class Watcher {
   /// Watches until it is interrupted, or with `isOnce` until what was ready is processed. The exit code
   /// that the captures ask for.
   public func watch() -> Int {
-    // Before the first look: at a tree of thousands that takes longer than service managers wait.
+    // Before the first scan: at a tree of thousands that takes longer than service managers wait.
     service.ready()
-    checkMetrics()
+    publisher.checkMetrics()
     while true {
       service.alive()
       reloadIfAsked()
       closeRuns()
       if interruption.isRequested { break }
-      if isLookDue { look() }
-      hold()
-      openRun()
-      hearOfPages()
+      if schedule.isDue(atSeconds: clock.monotonicSeconds(), changeSeconds: { changeSeconds }) {
+        scan()
+      }
+      pauses.update()
+      runs.open()
+      noteOutcomes()
       publish()
-      pages.attend(self)
+      reports.attend()
       if setup.isOnce, isOnceOver { break }
       wait()
     }
@@ -136,64 +130,115 @@ public final class Watcher {
     return end()
   }
 
-  /// Lets the run end, and says how things stand.
-  func end() -> Int {
+  private func reloadIfAsked() {
+    guard handle.takeReload() else { return }
+    service.reloading()
+    do {
+      let work = try makeWork()
+      state.with {
+        $0.work = work
+        $0.intake.judgeAgain()
+      }
+      // What is at work ends with the old one, and nothing waits for it.
+      runs.closeSupplies()
+      schedule.noteChange()
+      log.notice("the pipeline was read again")
+    } catch {
+      log.error("the pipeline cannot be used, the old one is kept: \(error)")
+    }
+    service.ready()
+  }
+
+  private func scan() {
+    let start = clock.monotonicSeconds()
+    schedule.begin()
+    let work = state.with { $0.work }
+    intake.scan(work, startedSeconds: start)
+    resolver.assignTargets()
+    resolver.resolve(work)
+    if resolver.noticeOutputs() { schedule.noteChange() }
+    let now = clock.monotonicSeconds()
+    lastScan = WatchPublisher.Scan(
+      text: clock.wallText(), wallSeconds: Date.now.timeIntervalSince1970)
+    schedule = state.with { [schedule] state in
+      schedule.ended(
+        startedSeconds: start, atSeconds: now, entries: state.intake.entries.values)
+    }
+  }
+
+  private func closeRuns() {
+    runs.closeEnded(unrecognized: { intake.unrecognized }, heard: heard)
+  }
+
+  /// What went wrong beside the watcher's own thread.
+  private func noteOutcomes() {
+    reports.noteOutcomes()
+    for problem in state.takeUnwritten() { writes.note(.notes, TriageRecord.fileName, problem) }
+  }
+
+  private func publish(isLast: Bool = false) {
+    publisher.publish(
+      lastScan, unrecognized: intake.unrecognized, pauses: pauses, isLast: isLast)
+  }
+
+  // MARK: The end
+
+  private var isOnceOver: Bool {
+    guard runs.isEmpty else { return false }
+    let (isQueued, isHeld) = state.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
+    return schedule.isFrozen && (!isQueued || isHeld)
+  }
+
+  /// Lets runs end, and says how things stand.
+  private func end() -> Int {
     while !runs.isEmpty {
       closeRuns()
       service.alive()
-      if !runs.isEmpty { wakePipe.wait(seconds: 0.25) }
+      if !runs.isEmpty { waiter.waitForWake(seconds: 0.25) }
     }
     publish(isLast: true)
-    if setup.isOnce, !interruption.isRequested {
-      let trouble = watchState.with { state -> Int? in
-        if state.intake.stagingTrouble != nil { return ExitStatus.noCapture }
-        return (state.hold == .disk || state.hold == .output) && !state.intake.queue.isEmpty
-          ? ExitStatus.cannotWrite : nil
-      }
-      if let trouble { codes.insert(trouble) }
-      let summary = watchState.with {
-        WatchSummary($0.intake, hold: $0.hold, locked: $0.locked, tally: $0.tally)
-      }
-      if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
-      summedUp(summary.sentence(unrecognized: unrecognized.count, hold: holdText))
-      pages.finish(self)
-      hearOfPages()
-      if troubles.areFailing { codes.insert(ExitStatus.cannotWrite) }
-    }
+    var codes = runs.codes
+    if setup.isOnce, !interruption.isRequested { codes.formUnion(endOnce()) }
     return ExitStatus.gravest(codes)
   }
 
-  var now: Double { clock.monotonicSeconds() }
-
-  var isOnceOver: Bool {
-    guard runs.isEmpty else { return false }
-    let (isQueued, isHeld) = watchState.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
-    return isFrozen && (!isQueued || isHeld)
+  /// Sums up what `--once` has done, and reports it. The exit codes that this asks for.
+  private func endOnce() -> Set<Int> {
+    var codes: Set<Int> = []
+    let (trouble, summary) = state.with { state -> (Int?, WatchSummary) in
+      let summary = WatchSummary(state)
+      if state.intake.stagingTrouble != nil { return (ExitStatus.noCapture, summary) }
+      let isStuck =
+        (state.hold == .disk || state.hold == .output) && !state.intake.queue.isEmpty
+      return (isStuck ? ExitStatus.cannotWrite : nil, summary)
+    }
+    if let trouble { codes.insert(trouble) }
+    if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
+    summedUp(summary.sentence(unrecognized: intake.unrecognized.count, hold: pauses.text))
+    reports.finish()
+    noteOutcomes()
+    if writes.areFailing { codes.insert(ExitStatus.cannotWrite) }
+    return codes
   }
 
   // MARK: Waiting
 
-  func wait() {
-    var seconds = lastLookSeconds + setup.settings.pollSeconds - now
-    if let due = dueSeconds {
-      seconds = min(seconds, max(due, lastLookSeconds + lookGapSeconds) - now)
-    }
-    if isNoticed { seconds = min(seconds, lastLookSeconds + lookGapSeconds - now) }
+  /// When time alone changes something.
+  private var changeSeconds: Double? {
+    state.with { [schedule] in schedule.changeSeconds(of: $0.intake.entries.values) }
+  }
+
+  private func wait() {
+    let now = clock.monotonicSeconds()
+    var seconds = schedule.secondsUntilDue(atSeconds: now, changeSeconds: changeSeconds)
     if let watchdog = service.watchdogSeconds { seconds = min(seconds, watchdog / 3) }
-    if let window = setup.window, watchState.with({ $0.hold == .window }) {
+    if let window = setup.window, state.with({ $0.hold == .window }) {
       seconds = min(
         seconds, window.secondsUntilOpen(atNanoseconds: FileStamp.nowNanoseconds()) + 0.01)
     }
-    if isFrozen { seconds = 1 }
-    seconds = min(seconds, pages.secondsUntilDue(self))
-    seconds = max(0.01, seconds)
-    if let notices {
-      _ = notices.wait(seconds: seconds, orReadable: wakePipe.descriptor)
-      wakePipe.drain()
-      if notices.hasChanged { isNoticed = true }
-    } else {
-      wakePipe.wait(seconds: seconds)
-    }
+    if schedule.isFrozen { seconds = 1 }
+    seconds = max(0.01, min(seconds, reports.secondsUntilDue))
+    if waiter.wait(seconds: seconds) { schedule.noteChange() }
   }
 }
 

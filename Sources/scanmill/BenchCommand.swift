@@ -123,10 +123,10 @@ struct BenchCommand: ParsableCommand {
     guard `repeat` >= 1, warmup >= 0, `repeat` <= 1000, warmup <= 1000 else {
       throw ValidationError("--repeat is at least 1, --warmup at least 0, both at most 1000")
     }
-    guard jobNumbers != nil else {
+    guard JobNumbers(jobs) != nil else {
       throw ValidationError("--jobs '\(jobs)' is not a list of numbers such as 1,2,4")
     }
-    guard toleranceShare != nil else {
+    guard Tolerance(tolerance) != nil else {
       throw ValidationError("--tolerance '\(tolerance)' is not a percentage such as 10%")
     }
     guard !floor || !cold else {
@@ -154,10 +154,26 @@ struct BenchCommand: ParsableCommand {
     }
   }
 
+  private var isSelecting: Bool {
+    since != nil || !selection.family.isEmpty || !selection.exclude.isEmpty || !selection.id.isEmpty
+  }
+
+  /// Those that `--compare` names, each once.
+  private var peers: [Peer] {
+    get throws {
+      let names = Peer.allCases.map(\.rawValue)
+      var peers: [Peer] = []
+      for name in SelectionArguments.split(compare) {
+        let peer = try SelectionArguments.known(name, Peer(rawValue: name), "peer", names)
+        if !peers.contains(peer) { peers.append(peer) }
+      }
+      return peers
+    }
+  }
+
   func run() throws {
     if compareReports.count == 2 {
-      return try tellChange(
-        from: Self.report(compareReports[0]), to: Self.report(compareReports[1]))
+      return try compare(Self.report(compareReports[0]), with: Self.report(compareReports[1]))
     }
     let definition = try PipelineFinder.load(pipeline)
     let earlier = try baseline.map(Self.report)
@@ -172,7 +188,7 @@ struct BenchCommand: ParsableCommand {
       beforeForcedEnd: { _ in try? FileSystem.remove(folder) }, onRequest: { runner.stop() })
     do {
       let report = try measure(definition, in: folder, runner, interruption)
-      try conclude(report, earlier)
+      try tell(report, earlier)
     } catch {
       // Of an interrupted run the program that was measured complains, too.
       if let code = signals.exitCode { throw Exit(code: code) }
@@ -188,74 +204,85 @@ struct BenchCommand: ParsableCommand {
     guard let program = ProgramPath.ofThisProgram else {
       throw BenchmarkError("the executable of this program cannot be found")
     }
-    var report = BenchmarkReport(
-      version: Version.text, build: Version.build, machine: .current(),
+    guard let jobs = JobNumbers(jobs) else {
+      throw ValidationError("--jobs '\(self.jobs)' is not a list of numbers such as 1,2,4")
+    }
+    let plan = Benchmark.Plan(
+      program: program, folder: folder,
       settings: BenchmarkReport.Settings(
-        pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold))
-    report.machine.fileSystem = FileSystemName.of(folder)
-    report.warnings = report.problems
+        pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold),
+      jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
     let isQuiet = quiet
-    if !isQuiet { for warning in report.problems { Console.error("warning: \(warning)") } }
-    let willRun: @Sendable (String) throws -> Void = {
+    let benchmark = Benchmark(plan, runner: runner) {
       if interruption.isRequested { throw BenchmarkError("interrupted") }
       if !isQuiet { Console.error("run: " + $0) }
+    } warn: {
+      if !isQuiet { Console.error("warning: \($0)") }
     }
-    let session = BenchmarkSession(
-      program: program, scratch: folder, settings: report.settings, runner: runner,
-      willRun: willRun)
-    let subjects = try subjects(program, definition, in: folder, runner)
-    let plan = FloorPlan(
-      program: program, folder: folder, settings: report.settings, runner: runner,
-      willRun: willRun)
-    let found = try findPeers(runner)
-    if !compare.isEmpty { report.peers = found.versions }
-    let floors = try floors(subjects, definition, plan)
-    for (subject, floor) in zip(subjects, floors) {
-      var figures = try measure(subject, definition, session, floor)
-      if !compare.isEmpty { figures.comparison = try comparison(subject, session, found) }
-      report.captures.append(figures)
+    return try benchmark.measure(version: Version.text, build: Version.build) {
+      let finder = BenchSubjectFinder(definition, measuresFloor: floor)
+      guard captures.isEmpty else {
+        return try finder.subjects(captures, selection, since: since)
+      }
+      let synthesis = BenchSynthesis(
+        family: synthesize, frames: frames, seed: seed, noise: noise, exposure: exposure,
+        quality: quality)
+      if !quiet { Console.error("run: \(synthesis.announcement)") }
+      let made = try synthesis.make(with: program, in: folder, runner)
+      return try finder.subjects(madeIn: made, origin: synthesis.origin)
     }
-    report.machine.loadAfter = MachineDescription.currentLoad()
-    return report
   }
 
-  private func measure(
-    _ subject: BenchSubject, _ definition: PipelineDefinition, _ session: BenchmarkSession,
-    _ floor: FloorSession.Measured?
-  ) throws -> CaptureFigures {
-    var figures = CaptureFigures(
-      id: subject.summary.id, family: subject.summary.family.rawValue, origin: subject.origin,
-      frames: subject.frames, inputBytes: FileCost.bytes(of: subject.files))
-    figures.floor = floor?.figures
-    // What was run against the floor is not run once more.
-    let known = floor.map { [(jobs: floorJobs, samples: $0.wholeRuns)] } ?? []
-    let others = (jobNumbers ?? [0]).filter { floor == nil || $0 != floorJobs }
-    let all = known + (others.isEmpty ? [] : try session.measure(subject.measured, jobs: others))
-    for (jobs, samples) in all.sorted(by: { $0.jobs < $1.jobs }) {
-      figures.runs += [
-        JobsFigures(
-          jobs: used(jobs), samples: samples, frames: subject.frames,
-          inputBytes: figures.inputBytes,
-          stageInputBytes: subject.stageInputBytes(definition, samples.last?.stages ?? []))
-      ].compactMap(\.self)
+  // MARK: Printing
+
+  private func tell(_ report: BenchmarkReport, _ earlier: BenchmarkReport?) throws {
+    let comparison = Tolerance(tolerance).flatMap { tolerance in
+      earlier.map { BaselineComparison(now: report, before: $0, tolerance: tolerance.share) }
     }
-    return figures
+    if json {
+      Console.print(json: try JSONText.pretty(report))
+      if let comparison { Console.error(BenchmarkTable.text(comparison)) }
+    } else {
+      Console.print(BenchmarkTable.text(report))
+      if let comparison { Console.print(BenchmarkTable.text(comparison)) }
+    }
+    // A peer or a floor that was asked for and is not there is a failure; what was measured is printed before.
+    let problem =
+      (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
+    if let problem { throw Failure(code: ExitStatus.jobFailed, text: problem) }
+    if let comparison { try judge(comparison) }
   }
 
-  /// Cores that a number of jobs stands for.
-  func used(_ jobs: Int) -> Int {
-    jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
+  /// Two reports that were measured earlier.
+  private func compare(_ before: BenchmarkReport, with now: BenchmarkReport) throws {
+    let comparison = BaselineComparison(
+      now: now, before: before, tolerance: Tolerance(tolerance)?.share ?? 0)
+    if json {
+      Console.print(json: try JSONText.pretty(comparison))
+    } else {
+      Console.print(BenchmarkTable.text(comparison, isWhole: true))
+    }
+    try judge(comparison)
   }
 
-  /// Ascending, without repetitions; `nil` for what is no list of numbers.
-  var jobNumbers: [Int]? {
-    let numbers = jobs.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-    let valid = numbers.compactMap(\.self).filter { (0...4096).contains($0) }
-    return valid.count == numbers.count ? Set(valid).sorted() : nil
+  private func judge(_ comparison: BaselineComparison) throws {
+    if comparison.lines.isEmpty {
+      throw Failure(
+        code: ExitStatus.jobFailed,
+        text: "the baseline has nothing that could be compared; measure the same captures and jobs")
+    }
+    if !comparison.regressions.isEmpty { throw Exit(code: ExitStatus.jobFailed) }
   }
 
-  var toleranceShare: Double? {
-    let number = tolerance.hasSuffix("%") ? String(tolerance.dropLast()) : tolerance
-    return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 / 100 : nil }
+  private static func report(_ file: String) throws -> BenchmarkReport {
+    do {
+      let bytes = try MappedFile(FilePath(file)).withBytes { $0.withUnsafeBytes { Array($0) } }
+      return try BenchmarkReport(json: bytes)
+    } catch let error as FileError {
+      throw ValidationError("\(error); give what `scanmill bench --json` printed")
+    } catch {
+      throw ValidationError(
+        "\(file): is not a report: give what `scanmill bench --json` printed (\(error))")
+    }
   }
 }

@@ -75,7 +75,7 @@ struct ClusterKillTests {
     let hasty = try cluster.run("--no-wait")
     #expect(hasty.status == 75, "\(hasty.errors)")
     let second = try cluster.start()
-    usleep(500_000)
+    cluster.wait { cluster.hasSaid("2 held by another run") }
     cluster.touch("go")
     #expect(try first.finish().status == 0)
     let result = try second.finish()

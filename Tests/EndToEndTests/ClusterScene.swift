@@ -86,6 +86,16 @@ struct ClusterScene {
     try Waiting.until("the cluster", at: location, condition)
   }
 
+  /// Whether any run on the output has told this.
+  func hasSaid(_ words: String) -> Bool {
+    let runs = scene.output.appending("runs")
+    return ((try? FileSystem.names(in: runs)) ?? []).contains { run in
+      let events = runs.appending(run).appending("events.jsonl").string
+      guard let data = FileManager.default.contents(atPath: events) else { return false }
+      return data.range(of: Data(words.utf8)) != nil
+    }
+  }
+
   /// Files of results of all runs on an output.
   func resultFiles(_ output: String = "out") -> [FilePath] {
     let runs = scene.folder.path.appending(output).appending("runs")

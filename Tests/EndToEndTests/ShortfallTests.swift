@@ -6,37 +6,27 @@ import Testing
 
 /// Half of a capture, through the built binary: everything that is left is processed, and somebody is told.
 struct ShortfallTests {
-  private let folder: TemporaryFolder
-  private var input: FilePath { folder.path.appending("in") }
-  private var capture: FilePath { input.appending("c") }
-  private var output: FilePath { folder.path.appending("out") }
+  /// Small, as are all that are synthesized here.
+  private static let size = ["--width", "64", "--height", "48"]
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private func make(_ words: [String]) throws {
-    let made = try Program.runOnce(
-      ["synthesize"] + words + ["--output", input.string, "--id", "c"])
-    try #require(made.status == 0, "\(made.errors)")
-  }
-
-  /// Cuts a file to a part of its bytes.
-  private func cut(_ ending: String, to share: Double = 0.5) throws {
-    let name = try #require(FileSystem.names(in: capture).first { $0.hasSuffix(ending) })
-    let file = try FileHandle(forUpdating: URL(filePath: capture.appending(name: name).string))
+  /// Cuts a file of the capture to a part of its bytes.
+  private func cut(_ ending: String, to share: Double = 0.5, in scene: Scene) throws {
+    let folder = scene.input.appending("a")
+    let name = try #require(FileSystem.names(in: folder).first { $0.hasSuffix(ending) })
+    let file = try FileHandle(forUpdating: URL(filePath: folder.appending(name: name).string))
     try file.truncate(atOffset: UInt64(Double(try file.seekToEnd()) * share))
     try file.close()
   }
 
   /// With stages that cost little; what is short is known from opening and from what they could not decode.
-  private func run(_ more: String...) throws -> Program.Result {
-    let file = folder.path.appending("light.yaml")
-    try Data(
-      "schema: 1\nstages:\n  tables: {uses: export-tables}\n  \(more.contains("depth") ? "depth-frames: {uses: decompress-depth}" : "imu: {uses: match-imu}")\n"
-        .utf8
-    ).write(to: URL(filePath: file.string))
+  private func run(_ scene: Scene, _ more: String...) throws -> Program.Result {
     let words = more.filter { $0 != "depth" }
-    let own = words.contains("--pipeline") ? [] : ["--pipeline", file.string]
-    return try Program.run(["run", capture.string, "--output", output.string] + own + words)
+    if words.contains("--pipeline") { return try Program.run(scene.arguments(words)) }
+    let last =
+      more.contains("depth")
+      ? "  depth-frames: {uses: decompress-depth}" : "  imu: {uses: match-imu}"
+    let pipeline = try scene.pipeline("  tables: {uses: export-tables}\n\(last)")
+    return try Program.run(scene.arguments(["--pipeline", pipeline] + words))
   }
 
   /// Streams that are short, with what is left and what was declared.
@@ -55,67 +45,45 @@ struct ShortfallTests {
   }
 
   struct Case: CustomTestStringConvertible, Sendable {
-    var family: [String]
+    var family: String
+    var frames = 12
+    var more: [String] = []
     var file: String
     var stream: String
-    var testDescription: String { "\(family[0]) \(file)" }
+    var testDescription: String { "\(family) \(file)" }
+
+    var words: [String] { [family, "--frames", "\(frames)"] + size + more }
   }
 
   /// Synthesized captures are small and whole: the file is cut at half.
   static let cases = [
+    Case(family: "scannet", file: ".depth", stream: "depth"),
+    Case(family: "scannet", file: ".imu", stream: "imu"),
+    Case(family: "scannet", file: ".camera", stream: "cameraSettings"),
+    Case(family: "scannet", file: ".h264", stream: "color"),
+    Case(family: "arkit-scanner", file: "depth.bin", stream: "depth"),
+    Case(family: "arkit-scanner", file: "trans.json", stream: "poses"),
+    Case(family: "multiscan", file: ".depth.zlib", stream: "depth"),
+    Case(family: "multiscan", file: ".confidence.zlib", stream: "confidence"),
+    Case(family: "multiscan", file: ".jsonl", stream: "poses"),
     Case(
-      family: ["scannet", "--frames", "12", "--width", "64", "--height", "48"], file: ".depth",
-      stream: "depth"),
-    Case(
-      family: ["scannet", "--frames", "12", "--width", "64", "--height", "48"], file: ".imu",
-      stream: "imu"),
-    Case(
-      family: ["scannet", "--frames", "12", "--width", "64", "--height", "48"], file: ".camera",
-      stream: "cameraSettings"),
-    Case(
-      family: ["scannet", "--frames", "12", "--width", "64", "--height", "48"], file: ".h264",
-      stream: "color"),
-    Case(
-      family: ["arkit-scanner", "--frames", "12", "--width", "64", "--height", "48"],
-      file: "depth.bin", stream: "depth"),
-    Case(
-      family: ["arkit-scanner", "--frames", "12", "--width", "64", "--height", "48"],
-      file: "trans.json", stream: "poses"),
-    Case(
-      family: ["multiscan", "--frames", "12", "--width", "64", "--height", "48"],
-      file: ".depth.zlib", stream: "depth"),
-    Case(
-      family: ["multiscan", "--frames", "12", "--width", "64", "--height", "48"],
-      file: ".confidence.zlib", stream: "confidence"),
-    Case(
-      family: ["multiscan", "--frames", "12", "--width", "64", "--height", "48"], file: ".jsonl",
-      stream: "poses"),
-    Case(
-      family: [
-        "multiscan", "--frames", "12", "--width", "64", "--height", "48", "--generation",
-        "ios-single",
-      ], file: ".acce",
-      stream: "imu"),
-    Case(
-      family: ["vi-slam", "--frames", "12", "--width", "64", "--height", "48"],
-      file: "frame_metadata.csv", stream: "cameraSettings"),
-    Case(
-      family: ["vi-slam", "--frames", "90", "--width", "64", "--height", "48"],
-      file: "imu_data.csv", stream: "imu"),
+      family: "multiscan", more: ["--generation", "ios-single"], file: ".acce", stream: "imu"),
+    Case(family: "vi-slam", file: "frame_metadata.csv", stream: "cameraSettings"),
+    Case(family: "vi-slam", frames: 90, file: "imu_data.csv", stream: "imu"),
   ]
 
   @Test(arguments: cases)
   func `half of a stream puts a capture under those that need a person`(_ damage: Case) throws {
-    try make(damage.family)
-    #expect(try shortfalls(run("--json", "-q")).isEmpty, "a whole capture lacks nothing")
-    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 0)
-    try cut(damage.file)
-    let result = try run("--json", "-q")
+    let scene = try Scene(synthesizing: damage.words)
+    #expect(try shortfalls(run(scene, "--json", "-q")).isEmpty, "a whole capture lacks nothing")
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
+    try cut(damage.file, in: scene)
+    let result = try run(scene, "--json", "-q")
     #expect(result.status == 0, "\(result.errors)")
     let found = try shortfalls(result)
     let numbers = try #require(found[damage.stream], "\(found)")
     #expect(numbers[0] < numbers[1] && numbers[0] > 0)
-    let status = try Program.run(["status", output.string, "--exit-code", "--json"])
+    let status = try Program.run(["status", scene.output.string, "--exit-code", "--json"])
     #expect(status.status == 1)
     let row = try #require((try status.json()["captures"] as? [[String: Any]])?.first)
     #expect(row["state"] as? String == "done-with-warnings")
@@ -123,38 +91,40 @@ struct ShortfallTests {
   }
 
   @Test func `a depth file that breaks off is told by every view with its numbers`() throws {
-    try make(["scannet", "--frames", "12", "--width", "64", "--height", "48"])
-    try cut(".depth")
-    let result = try run("--progress", "none")
+    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    try cut(".depth", in: scene)
+    let result = try run(scene, "--progress", "none")
     #expect(result.status == 0)
     #expect(result.output.contains(" shortfall=depth"))
     #expect(result.errors.contains("1 capture is done and needs you: much of it is lost"))
     #expect(result.errors.contains("declared by numDepthFrames"))
-    let status = try Program.run(["status", output.string])
+    let status = try Program.run(["status", scene.output.string])
     #expect(status.output.contains("needs you: depth: "))
     #expect(
-      try Program.run(["status", output.string, "--warning", "shortfall"]).output.contains("c"))
-    let report = try Program.run(["report", output.string, "--format", "json", "--exit-code"])
+      try Program.run(["status", scene.output.string, "--warning", "shortfall"]).output
+        .contains("needs you: depth: "))
+    let report = try Program.run(["report", scene.output.string, "--format", "json", "--exit-code"])
     #expect(report.status == 1)
     let json = try report.json()
     #expect((json["totals"] as? [String: Any])?["withShortfall"] as? Int == 1)
     let capture = try #require((json["captures"] as? [[String: Any]])?.first)
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
-    let page = try Program.run(["report", output.string])
+    let page = try Program.run(["report", scene.output.string])
     #expect(page.status == 0)
     let text = try String(
-      contentsOfFile: output.appending("index.html").string, encoding: .utf8)
+      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
     #expect(text.contains("1 of 1 captures are ready. 1 needs you."))
     #expect(text.contains("id=\"attention\""))
     #expect(text.contains("data-total=\"withShortfall\""))
     // The inspection has the facts apart from the warnings of the family's page.
-    let inspection = try Program.run(["inspect", self.capture.string, "--json"]).json()
+    let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
+      .json()
     let lacking = try #require((inspection["lacking"] as? [[String: Any]])?.first)
     #expect(lacking["stream"] as? String == "depth")
     #expect(lacking["declaredBy"] as? String == "numDepthFrames")
     // Up to date: told without opening it.
-    #expect(try run("--progress", "none").output.contains(" shortfall=depth"))
+    #expect(try run(scene, "--progress", "none").output.contains(" shortfall=depth"))
   }
 
   @Test func `watch --once ends with 1 for it, also when there is nothing left to do`() throws {
@@ -172,14 +142,13 @@ struct ShortfallTests {
   }
 
   @Test func `frames that nobody chose are not lost`() throws {
-    try make(["arkit-scanner", "--frames", "10", "--width", "160", "--height", "120"])
+    let scene = try Scene(
+      synthesizing: ["arkit-scanner", "--frames", "10", "--width", "160", "--height", "120"])
     for (name, words) in [
       ("subset", ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3"]),
       ("every", ["--set", "color.every=4", "--set", "aligned.every=4"]),
     ] {
-      let folder = folder.path.appending(name)
-      let result = try Program.run(
-        ["run", capture.string, "--output", folder.string, "--json"] + words)
+      let result = try Program.run(scene.arguments(["--json"] + words, to: name))
       #expect(result.status == 0, "\(name): \(result.errors)")
       #expect(try shortfalls(result).isEmpty, "\(name): \(result.errors)")
       #expect(!result.errors.contains("needs you"), "\(name): \(result.errors)")
@@ -187,48 +156,48 @@ struct ShortfallTests {
   }
 
   @Test func `how much may be lost is a setting of the pipeline`() throws {
-    try make(["scannet", "--frames", "12", "--width", "64", "--height", "48"])
-    try cut(".depth", to: 0.9)
-    let file = folder.path.appending("p.yaml")
+    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    try cut(".depth", to: 0.9, in: scene)
+    let file = scene.folder.path.appending("p.yaml")
     func pipeline(_ percent: String) throws -> String {
       try Data("schema: 1\nshortfall: \(percent)\nstages:\n  imu: {uses: match-imu}\n".utf8)
         .write(to: URL(filePath: file.string))
       return file.string
     }
     #expect(
-      try shortfalls(run("--json", "-q", "--pipeline", pipeline("2%"))).keys.contains("depth"))
-    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
-    #expect(try shortfalls(run("--json", "-q", "--pipeline", pipeline("50 %"))).isEmpty)
-    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 0)
+      try shortfalls(run(scene, "--json", "-q", "--pipeline", pipeline("2%"))).keys.contains(
+        "depth"))
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
+    #expect(try shortfalls(run(scene, "--json", "-q", "--pipeline", pipeline("50 %"))).isEmpty)
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
     // The command line comes before the file.
-    let both = try run("--json", "-q", "--pipeline", pipeline("50%"), "--shortfall", "0.5%")
+    let both = try run(scene, "--json", "-q", "--pipeline", pipeline("50%"), "--shortfall", "0.5%")
     #expect(try shortfalls(both).keys.contains("depth"))
-    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
     for wrong in ["2", "101%", "-1%", "x%"] {
-      #expect(try run("--pipeline", pipeline(wrong)).status == 78, "\(wrong)")
-      #expect(try run("--shortfall=\(wrong)").status == 64, "\(wrong)")
+      #expect(try run(scene, "--pipeline", pipeline(wrong)).status == 78, "\(wrong)")
+      #expect(try run(scene, "--shortfall=\(wrong)").status == 64, "\(wrong)")
     }
   }
 
   @Test func `one frame of seventy needs nobody`() throws {
-    try make([
-      "scannet", "--frames", "70", "--width", "64", "--height", "48", "--fault", "count-minus-1",
-    ])
-    let result = try run("--json", "-q")
+    let scene = try Scene(
+      synthesizing: ["scannet", "--frames", "70"] + Self.size + ["--fault", "count-minus-1"])
+    let result = try run(scene, "--json", "-q")
     #expect(try shortfalls(result).isEmpty)
-    #expect(try Program.run(["status", output.string]).output.contains("needs you") == false)
+    #expect(try Program.run(["status", scene.output.string]).output.contains("needs you") == false)
   }
 
   @Test func `payloads that cannot be decoded count as lost`() throws {
-    try make(["scannet", "--frames", "12", "--width", "64", "--height", "48"])
-    let file = capture.appending("c.depth")
+    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    let file = scene.file("a.depth")
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
     // A byte in the middle of the first payload.
     let length = bytes[0..<4].reversed().reduce(0) { $0 << 8 | Int($1) }
     for index in (4 + length / 2)..<(4 + length / 2 + 64) { bytes[index] = 0xFF }
     try Data(bytes).write(to: URL(filePath: file.string))
-    let found = try shortfalls(run("--json", "-q", "depth"))
+    let found = try shortfalls(run(scene, "--json", "-q", "depth"))
     #expect(found["depth"] == [11, 12])
-    #expect(try Program.run(["status", output.string, "--exit-code"]).status == 1)
+    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
   }
 }

@@ -1,26 +1,5 @@
-import Captures
 import Pipeline
-
-/// Stages that only have a face: for reading pipelines, planning and scheduling.
-protocol FakeStage: Stage {}
-
-extension FakeStage {
-  static var version: Int { 1 }
-  static var sentence: String { "Pretends." }
-  static var ports: [Port] { [] }
-  static var parameters: [ParameterDescription] { [] }
-
-  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
-  {
-    []
-  }
-
-  static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
-    -> Applicability
-  { .applies }
-
-  static func run(_ context: StageContext) throws -> StageResult { StageResult(frames: 0) }
-}
+import StageSupport
 
 enum MakeColor: FakeStage {
   static let name = "make-color"

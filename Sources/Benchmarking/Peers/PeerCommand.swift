@@ -44,3 +44,28 @@ public struct PeerCommand: Hashable, Sendable {
     }
   }
 }
+
+/// What people write to export a video with OpenCV in Python: every picture, with the settings that OpenCV has.
+enum OpenCVScript {
+  /// For `python3 -c`; words: the video, the folder for `000000.png` and so on. Ends with 1 when the video cannot be
+  /// opened or a picture cannot be written.
+  static let text = """
+    import sys
+    import cv2
+    video, folder = sys.argv[1:3]
+    capture = cv2.VideoCapture(video)
+    if not capture.isOpened():
+        sys.exit("cv2.VideoCapture cannot open " + video)
+    number = 0
+    while True:
+        good, picture = capture.read()
+        if not good:
+            break
+        if not cv2.imwrite("%s/%06d.png" % (folder, number), picture):
+            sys.exit("cv2.imwrite cannot write to " + folder)
+        number += 1
+    """
+
+  /// Prints the version of OpenCV; ends with 1 where this Python does not have it.
+  static let version = "import cv2; print(cv2.__version__)"
+}

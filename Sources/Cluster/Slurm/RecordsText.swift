@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Runner
+
 /// What `sacct` answers: records of what was and what is, which lag behind the queue.
 enum RecordsText {
   static let format = "JobID,State,ExitCode,Elapsed,NodeList"
@@ -37,5 +40,27 @@ enum RecordsText {
     let parts = text.trimmed.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let code = Int(parts[0]), let signal = Int(parts[1]) else { return nil }
     return (code, signal == 0 ? nil : signal)
+  }
+}
+
+/// From when on records are searched for a job by its name: without a beginning `sacct` looks back to
+/// midnight only.
+enum RecordsStart {
+  /// No zone is more than this behind UTC, in which ids of runs tell the time.
+  private static let westmostNanoseconds: Int64 = 12 * 3600 * 1_000_000_000
+
+  /// `2026-11-21T00:00:00`: the beginning of the day of a run, in whichever zone Slurm may be.
+  static func of(run id: String) -> String {
+    guard let made = RunID(id)?.madeNanoseconds else { return "now-7days" }
+    let moment = Date(
+      timeIntervalSince1970: Double((made - westmostNanoseconds) / 1_000_000_000))
+    return moment.formatted(.iso8601.year().month().day()) + "T00:00:00"
+  }
+}
+
+extension TaskTable {
+  /// The jobs that it is about, each once, sorted.
+  var jobs: [String] {
+    Set(tasks.keys.map(\.job) + folded.map(\.job)).sorted { ($0.count, $0) < ($1.count, $1) }
   }
 }

@@ -45,19 +45,21 @@ public struct ClusterFinalizer {
     case .site(let known): site = known
     case .silent, .unusable: break
     }
-    let cluster = try ClusterRun(
-      batch, plan, targets(), declined: [], files: files, system: system, site: site,
-      events: events, interruption: interruption, clock: clock)
-    try cluster.resume()
-    if cluster.concludeOrFollow() { return .goesOn }
+    let context = ClusterContext(
+      batch, plan, targets(), files: files, system: system, site: site, events: events,
+      interruption: interruption, clock: clock)
+    let cluster = try ClusterRun(context, declined: [])
+    let detached = UnattendedRun(cluster)
+    try detached.resume()
+    if detached.concludeOrFollow() { return .goesOn }
     var report = cluster.close()
     report.captures = plan.settled + report.captures
     report.unrecognized = plan.unrecognized
     // From the run's own beginning, which the journal knows.
     report.totals = RunTotals()
-    try tell(report, cluster.stop)
+    try tell(report, cluster.stopper.reason)
     // What is still at work is not forgotten.
-    if cluster.stop?.leavesElements != true { ConcurrentRuns.close(files) }
+    if cluster.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
     return .ended
   }
 

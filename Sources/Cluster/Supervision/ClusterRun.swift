@@ -1,149 +1,105 @@
 import Captures
 import Output
-import Parallel
 import Pipeline
 import Runner
 import Storage
-import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
+/// A run on a batch system from its first element to its report: makes its parts, and gives each its turn in a round.
+/// One thread, the caller's, decides; all that it knows stands in files, so that another process can go on where this
+/// one ended.
+///
+/// `ClusterSupervisor` and `ClusterFinalizer` begin and close it; between that `AttendedRun` or `UnattendedRun` repeats
+/// the round.
+final class ClusterRun {
+  let context: ClusterContext
+  let stopper: ClusterStopper
+  let elements = LiveElements()
+  let ledger: ClusterLedger
+  let listener: ResultListener
+  let throttles: ThrottleSharing
+  let submitter: ArraySubmitter
+  let planner: WorkPlanner
+  let decider: ElementDecider
+  private let held: HeldCaptures
+  private let query: SchedulerQuery
+  private let reporter: ClusterReporter
+  /// Elements of the first round.
+  private var firstCount = 0
 
-/// A run on a batch system from its first element to its report. One thread, the caller's, decides; all
-/// that it knows stands in files, so that another process can go on where this one ended.
-public final class ClusterRun {
-  let batch: BatchRun
-  let plan: ClusterPlan
-  let files: RunFiles
-  let system: any BatchSystem
-  let site: Site
-  let events: any EventSink
-  let clock: RunClock
-  let interruption: Interruption
-  let judge: TaskOutcomeRule
-  let reader: ResultReader
-  let orders: OrderFiles
-  let submissions: SubmissionLog
-  let decisions: DecisionLog?
-
-  var ledger: RunReportBuilder
-  let targets: [CaptureTarget]
-  let indices: [String: Int]
-  /// Captures that have ended, and whether well.
-  var ended: [String: Bool] = [:]
-  /// By number: not decided about yet.
-  var elements: [Int: LiveElement] = [:]
-  /// Numbers of elements that wait to be submitted, consecutive and alike in each.
-  var unsubmitted: [ArrayPlan] = []
-  /// Captures to be tried again, and when.
-  var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
-  var others: ConcurrentRuns
-  var nextNumber = 0
-  var nextSubmission = 1
-  var figures = ClusterFigures()
-  var elementsEnded = 0
-  var breakdowns: [(how: Breakdown, node: String)] = []
-  /// Whether any element of this run has brought a capture to a good end.
-  var hasProcessed = false
-  var losses: [String: Int] = [:]
-  /// Why the run stops before its end.
-  var stop: ClusterStop?
-  /// How many elements an array may have now: less after the site refused more.
-  var mostAtOnce: Int
-  var nextSubmitSeconds = 0.0
-  /// A submission that the batch system has not answered, and how often its name was not found since.
-  var unanswered: (submission: Submission, looks: Int)?
-  var isSaidFull = false
-  var silentSince: Double?
-  var nextQuerySeconds = 0.0
-  var nextReasonSeconds = 0.0
-  var pollSeconds: Double
-  var waitingReason: String?
-  var hasCancelledWaiting = false
-  /// How many elements of each array may run at a time; an array without an entry is not held back.
-  var throttles: [String: Int] = [:]
-  var nextThrottleSeconds = 0.0
-  var lastText = ""
-  let startSeconds: Double
-  /// Seconds of work that elements were expected to take, by number, for what is left.
-  var expectedSeconds: [Int: Double] = [:]
-  var workSecondsDone = 0.0
-
+  /// Tells that the run has begun. Throws when its log of submissions cannot be opened.
+  ///
+  /// - Parameter stop: why it ends before it has done anything.
   init(
-    _ batch: BatchRun, _ plan: ClusterPlan, _ targets: [CaptureTarget],
-    declined: [CaptureFinder.Finding], files: RunFiles, system: any BatchSystem, site: Site,
-    events: any EventSink, interruption: Interruption, clock: RunClock
+    _ context: ClusterContext, declined: [CaptureFinder.Finding], stop: ClusterStop? = nil
   ) throws {
-    self.batch = batch
-    self.plan = plan
-    self.files = files
-    self.system = system
-    self.site = site
-    self.events = events
-    self.clock = clock
-    self.interruption = interruption
-    self.targets = targets
-    indices = Dictionary(
-      targets.enumerated().map { ($0.element.layout.name, $0.offset) }
-    ) { first, _ in first }
-    judge = TaskOutcomeRule(
-      RoundLimits(
-        maxMemoryBytes: plan.limits.maxMemoryBytes, maxTimeSeconds: plan.limits.maxTimeSeconds))
-    reader = ResultReader(files)
-    orders = OrderFiles(files: files)
-    submissions = try SubmissionLog(in: HeldFolder.following(files.folder))
-    decisions = try? DecisionLog(files)
-    ledger = RunReportBuilder(
-      targets, declined: declined, run: plan.run, clock: clock, events: events)
-    others = ConcurrentRuns()
-    mostAtOnce = min(site.maxArraySize, plan.limits.maxQueued)
-    pollSeconds = plan.limits.pollSeconds
-    startSeconds = clock.monotonicSeconds()
+    self.context = context
+    stopper = ClusterStopper(stop)
+    let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
+    let decisions = try? DecisionLog(context.files)
+    let (silence, losses) = (SilenceClock(), NodeLosses())
+    ledger = ClusterLedger(context, elements, decisions, declined: declined)
+    reporter = ClusterReporter(context, startSeconds: context.clock.monotonicSeconds())
+    listener = ResultListener(context, elements, reporter)
+    held = HeldCaptures(context)
+    query = SchedulerQuery(context, elements, held, stopper, silence)
+    throttles = ThrottleSharing(context, elements)
+    submitter = ArraySubmitter(
+      context, log, elements: elements, ledger: ledger, held: held, query: query,
+      throttles: throttles, losses: losses, reporter: reporter, stopper: stopper, silence: silence)
+    planner = WorkPlanner(context, ledger, held, submitter)
+    decider = ElementDecider(context, elements, ledger, submitter, losses, reporter, stopper)
   }
 
   /// Whether nothing is left to be done or waited for.
-  var isOver: Bool { elements.isEmpty && later.isEmpty && others.held.isEmpty }
+  var isOver: Bool { elements.isEmpty && decider.isEmpty && held.isEmpty }
 
-  // MARK: The round
+  /// Takes captures without work into the report and makes elements of the others, unless elements of another run have
+  /// them.
+  ///
+  /// - Parameters:
+  ///   - settled: reports of captures without work, by index.
+  ///   - work: indices of the others.
+  ///   - planned: captures that other runs had in their plans before `work` was found.
+  func begin(settled: [Int: CaptureReport], work: [Int], planned: Set<String>) {
+    let sorted = settled.sorted { $0.key < $1.key }
+    for (index, report) in sorted { ledger.settle(index, report) }
+    if work.isEmpty { return }
+    firstCount = planner.begin(work, past: sorted.map(\.key), planned: planned)
+  }
+
+  /// It was begun by an earlier process, with so many elements in its first round.
+  func resume(firstCount: Int) { self.firstCount = firstCount }
 
   /// Hears, asks, decides and submits once. Costs at most one query.
   func round() {
-    let now = clock.monotonicSeconds()
-    hear(now)
-    if now >= nextQuerySeconds { ask(now) }
-    decide(now)
-    releaseHeld(now)
-    takeUpLater(now)
-    if stop == nil { submit(now) }
-    if stop == nil { shareOut(now) }
-    tell(now)
+    let now = context.clock.monotonicSeconds()
+    if listener.hear(atSeconds: now) { query.noteNews() }
+    query.ask(atSeconds: now)
+    decider.decide(atSeconds: now)
+    let released = held.release(atSeconds: now)
+    for line in released.lines { ledger.finish(line.outcome, of: nil, line) }
+    planner.takeUp(released.fresh)
+    decider.takeUpLater(atSeconds: now)
+    if stopper.reason == nil { submitter.submit(atSeconds: now) }
+    if stopper.reason == nil, !submitter.isUnanswered { throttles.shareOut(atSeconds: now) }
+    reporter.progress(
+      elements, ledger, held: held.count, reason: query.waitingReason, atSeconds: now)
   }
 
-  private func hear(_ now: Double) {
-    var hasNews = false
-    for entry in reader.read(where: { elements[$0] != nil }) {
-      hasNews = true
-      let wasBegun = elements[entry.element]?.begin != nil
-      elements[entry.element]?.hear(entry.line, atSeconds: now)
-      switch entry.line {
-      case .event(let event): events.send(event)
-      case .begin(let begin):
-        var event = RunEvent(.elementStarted, time: clock.wallText())
-        event.element = entry.element
-        event.job = begin.job
-        event.node = begin.host
-        events.send(event)
-        if !wasBegun, let submitted = elements[entry.element]?.submittedSeconds {
-          figures.queuedSeconds = max(figures.queuedSeconds, now - submitted)
-        }
-      case .end(let end):
-        if end.tookHeldLock == true { tellLocksNotShared(entry.element) }
-      case .capture: break
-      }
+  /// The report of all captures, in their order; what has not ended is told as such.
+  func close() -> RunReport {
+    if context.interruption.isRequested || stopper.reason?.leavesElements == true {
+      ledger.interruptRest()
     }
-    if hasNews { pollSeconds = plan.limits.pollSeconds }
+    var report = ledger.close()
+    var figures = ClusterFigures()
+    figures.jobs = submitter.jobs
+    figures.elements = firstCount
+    figures.submitted = submitter.submittedCount
+    figures.retried = decider.retriedCount
+    figures.queuedSeconds = listener.queuedSeconds
+    report.cluster = figures
+    if let stop = stopper.reason { report.exit = ExitStatus.gravest([stop.exit]) }
+    return report
   }
-
-  var liveJobs: [String] { Set(elements.values.compactMap { $0.task?.job }).sorted() }
 }

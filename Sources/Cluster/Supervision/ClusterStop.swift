@@ -38,3 +38,16 @@ public enum ClusterStop: Sendable, Hashable {
     }
   }
 }
+
+/// Why a run stops before its captures have ended, shared by all parts of the run: each may give a reason, the first
+/// one counts. The round and those who repeat it look at it.
+final class ClusterStopper {
+  private(set) var reason: ClusterStop?
+
+  init(_ reason: ClusterStop? = nil) { self.reason = reason }
+
+  func stop(_ why: ClusterStop) { reason = reason ?? why }
+
+  /// The terminal is gone, which counts before any other reason.
+  func leave() { reason = .left }
+}

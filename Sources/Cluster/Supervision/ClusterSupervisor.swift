@@ -105,13 +105,53 @@ public struct ClusterSupervisor {
       unrecognized: request.unrecognized, notify: request.notify)
 
     let planned = ConcurrentRuns.planned(in: root, except: run)
-    let survey = UpToDateCheck(batch, targets, rereads: true)
+    let (work, settled) = findWork(targets, until: interruption)
+    plan.holdsSecrets = request.holdsSecrets
+    plan.work = work.map { targets[$0].layout.name }
+    plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
+    try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
+
+    let system = makeSystem(files.run)
+    var site = Site()
+    var stop: ClusterStop?
+    // Nothing to do needs nobody.
+    if !work.isEmpty {
+      switch system.site() {
+      case .site(let known): site = known
+      case .silent(let words): stop = .unreachable(words, elements: 0)
+      case .unusable(let words): stop = .configuration(words)
+      }
+    }
+    let context = ClusterContext(
+      batch, plan, targets, files: files, system: system, site: site, events: events,
+      interruption: interruption, clock: clock)
+    let cluster = try ClusterRun(context, declined: request.declined, stop: stop)
+    if let stop {
+      cluster.begin(settled: settled, work: [], planned: planned)
+      ConcurrentRuns.close(files)
+      return .ended(cluster.close(), stop)
+    }
+    cluster.begin(settled: settled, work: work, planned: planned)
+    if request.isDetached, !cluster.isOver, let jobs = UnattendedRun(cluster).detach() {
+      return .detached(elements: cluster.submitter.submittedCount, jobs: jobs)
+    }
+    if !cluster.isOver { AttendedRun(cluster).attend(isLeft: isLeft) }
+    let report = cluster.close()
+    if cluster.stopper.reason == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
+    return .ended(report, cluster.stopper.reason)
+  }
+
+  /// Indices of captures with work, and reports of the others by index.
+  private func findWork(
+    _ targets: [CaptureTarget], until interruption: Interruption
+  ) -> (work: [Int], settled: [Int: CaptureReport]) {
+    let check = UpToDateCheck(batch, targets, rereads: true)
     var work: [Int] = []
     var settled: [Int: CaptureReport] = [:]
-    for start in stride(from: 0, to: targets.count, by: survey.blockLength) {
+    for start in stride(from: 0, to: targets.count, by: check.blockLength) {
       if interruption.isRequested { break }
-      let block = Array(start..<min(targets.count, start + survey.blockLength))
-      for finding in survey.look(at: block, until: interruption) {
+      let block = Array(start..<min(targets.count, start + check.blockLength))
+      for finding in check.look(at: block, until: interruption) {
         if let report = finding.settled {
           settled[finding.index] = report
         } else {
@@ -119,99 +159,6 @@ public struct ClusterSupervisor {
         }
       }
     }
-    plan.holdsSecrets = request.holdsSecrets
-    plan.work = work.map { targets[$0].layout.name }
-    plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
-    try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
-
-    let system = makeSystem(files.run)
-    // Nothing to do needs nobody.
-    let site: Site
-    if work.isEmpty {
-      site = Site()
-    } else {
-      switch system.site() {
-      case .site(let known): site = known
-      case .silent(let words):
-        return try ended(
-          files, plan, targets, request, settled, system, Site(), events, interruption,
-          stop: .unreachable(words, elements: 0))
-      case .unusable(let words):
-        return try ended(
-          files, plan, targets, request, settled, system, Site(), events, interruption,
-          stop: .configuration(words))
-      }
-    }
-    let cluster = try ClusterRun(
-      batch, plan, targets, declined: request.declined, files: files, system: system, site: site,
-      events: events, interruption: interruption, clock: clock)
-    cluster.settle(settled)
-    if !work.isEmpty { cluster.begin(work, past: settled.keys.sorted(), planned: planned) }
-    if request.isDetached, !cluster.isOver, let jobs = cluster.detach() {
-      return .detached(elements: cluster.figures.submitted, jobs: jobs)
-    }
-    if !cluster.isOver { cluster.attend(isLeft: isLeft) }
-    let report = cluster.close()
-    if cluster.stop == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
-    return .ended(report, cluster.stop)
-  }
-
-  private func ended(
-    _ files: RunFiles, _ plan: ClusterPlan, _ targets: [CaptureTarget], _ request: Request,
-    _ settled: [Int: CaptureReport], _ system: any BatchSystem, _ site: Site,
-    _ events: any EventSink, _ interruption: Interruption, stop: ClusterStop
-  ) throws -> Outcome {
-    let cluster = try ClusterRun(
-      batch, plan, targets, declined: request.declined, files: files, system: system, site: site,
-      events: events, interruption: interruption, clock: clock)
-    cluster.settle(settled)
-    cluster.stop = stop
-    ConcurrentRuns.close(files)
-    return .ended(cluster.close(), stop)
-  }
-}
-
-extension ClusterRun {
-  /// Captures without work.
-  func settle(_ reports: [Int: CaptureReport]) {
-    for (index, report) in reports.sorted(by: { $0.key < $1.key }) {
-      ended[report.id] = true
-      ledger.start(index)
-      ledger.finish(index, CaptureOutcome(report))
-    }
-  }
-
-  /// Makes elements of all captures with work that no element of another run has.
-  ///
-  /// - Parameters:
-  ///   - past: captures that were processed before.
-  ///   - planned: captures that other runs had in their plans before `work` was found.
-  func begin(_ work: [Int], past: [Int], planned: Set<String>) {
-    others = ConcurrentRuns(in: plan.options.output, except: plan.run, system)
-    let working = others.working
-    let names = Set(work.map { targets[$0].layout.name })
-    let held = names.intersection(working)
-    if plan.options.waitsForLocks {
-      others.held = held
-    } else {
-      for name in held.sorted() {
-        guard let index = indices[name] else { continue }
-        ended[name] = true
-        ledger.finish(
-          index,
-          CaptureOutcome(
-            targets[index].skipped("held by \(others.holder(of: name))"),
-            codes: [ExitStatus.locked]))
-      }
-    }
-    // What another run's element has ended between the two looks has no work any more.
-    let ours = work.filter { !held.contains(targets[$0].layout.name) }
-    let again = ours.filter { planned.contains(targets[$0].layout.name) }
-    let settledSince = settleAgain(again)
-    let free = ours.filter { !settledSince.contains($0) }.map { targets[$0] }
-    let maker = ArrayTaskMaker(batch: batch, limits: plan.limits, site: site)
-    let groups = maker.groups(free, past: past.map { targets[$0] }).groups
-    figures.elements = groups.count
-    add(groups)
+    return (work, settled)
   }
 }

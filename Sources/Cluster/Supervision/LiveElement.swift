@@ -10,6 +10,8 @@ struct LiveElement {
   var task: TaskID?
   /// Whether this process has submitted it.
   var isFresh = false
+  /// Seconds of work that it was expected to take; 0: unknown.
+  var expectedSeconds = 0.0
   var submittedSeconds: Double?
   var begunSeconds: Double?
   var heardSeconds: Double?

@@ -1,0 +1,45 @@
+import Output
+import Parallel
+import Pipeline
+import Runner
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A run whose process stays until everything has ended: repeats the round, and ends elements when it is interrupted.
+struct AttendedRun {
+  private let run: ClusterRun
+  private let context: ClusterContext
+  private let canceller: ElementCanceller
+
+  init(_ run: ClusterRun) {
+    self.run = run
+    context = run.context
+    canceller = ElementCanceller(run.context, run.elements, run.ledger, run.listener)
+  }
+
+  /// Rounds until everything has ended, the run is interrupted, or it stops.
+  ///
+  /// - Parameter isLeft: whether the terminal is gone: then elements are left at work.
+  func attend(isLeft: () -> Bool) {
+    let (clock, interruption) = (context.clock, context.interruption)
+    let pause = min(2, context.limits.pollSeconds)
+    while true {
+      if isLeft() { return run.stopper.leave() }
+      if interruption.isRequested { return canceller.cancelAll() }
+      run.round()
+      if let stop = run.stopper.reason {
+        if case .configuration = stop { canceller.cancelAll() }
+        return
+      }
+      if run.isOver { return }
+      if run.ledger.hasCancelledWaiting { run.decider.dropWaiting() }
+      // Short pieces, so that an interrupt is heard.
+      let until = clock.monotonicSeconds() + pause
+      while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {
+        usleep(50_000)
+      }
+    }
+  }
+}

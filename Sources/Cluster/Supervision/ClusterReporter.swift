@@ -1,0 +1,114 @@
+import Output
+import Pipeline
+import Runner
+import Storage
+
+/// Tells by events what becomes of elements and how the run gets on. Decides nothing.
+final class ClusterReporter {
+  private let context: ClusterContext
+  private let startSeconds: Double
+  private var lastText = ""
+  private var isSaidFull = false
+
+  /// - Parameter startSeconds: when the run began, on the monotonic clock.
+  init(_ context: ClusterContext, startSeconds: Double) {
+    self.context = context
+    self.startSeconds = startSeconds
+  }
+
+  func started(_ number: Int, _ begin: ArrayTaskBegin) {
+    var event = RunEvent(.elementStarted, time: context.clock.wallText())
+    event.element = number
+    event.job = begin.job
+    event.node = begin.host
+    context.events.send(event)
+  }
+
+  func ended(_ element: LiveElement, _ task: TaskID, _ ending: ArrayTaskDecision.Ending) {
+    var event = RunEvent(.elementEnded, time: context.clock.wallText())
+    event.element = element.number
+    event.job = task.text
+    event.node = element.node
+    switch ending {
+    case .ended: event.message = element.end?.way.rawValue ?? "over"
+    case .lost(let why):
+      event.kind = .elementLost
+      event.message = why
+    case .broken(let how): event.message = how.text(on: element.nodeName)
+    }
+    context.events.send(event)
+  }
+
+  func retried(_ capture: String, of facts: ArrayTaskFacts, _ why: String) {
+    var event = RunEvent(.elementRetried, time: context.clock.wallText(), capture: capture)
+    event.element = facts.number
+    event.job = facts.task.text
+    event.node = facts.node
+    event.message = "\(capture): \(why)"
+    context.events.send(event)
+  }
+
+  func locksNotShared(_ number: Int, node: String?) {
+    var event = RunEvent(.locksNotShared, time: context.clock.wallText())
+    event.element = number
+    event.node = node
+    event.message =
+      "locks-not-shared: a lock that this process holds could be taken on "
+      + "\(node ?? "a node"); the file system of \(context.plan.options.output) does not share locks "
+      + "between machines. Each capture is given to one element only, so this run is safe; do not "
+      + "run another scanmill on this output at the same time, or mount it with shared locks "
+      + "(Lustre: flock)"
+    context.events.send(event)
+  }
+
+  /// The site takes fewer elements than the run has. Told once.
+  func full(_ words: String) {
+    guard !isSaidFull else { return }
+    isSaidFull = true
+    var event = RunEvent(.waiting, time: context.clock.wallText())
+    event.message =
+      "the site takes no more elements now (\(words.onOneLine)): smaller arrays, as there is room"
+    context.events.send(event)
+  }
+
+  /// How the run gets on, in one line; told when it says something new.
+  ///
+  /// - Parameters:
+  ///   - held: how many captures wait for other runs.
+  ///   - reason: why elements wait in the queue; `nil`: unknown, or none does.
+  func progress(
+    _ elements: LiveElements, _ ledger: ClusterLedger, held: Int, reason: String?,
+    atSeconds now: Double
+  ) {
+    var text = ClusterText()
+    text.elements = elements.endedCount + elements.count
+    text.ended = elements.endedCount
+    text.unsubmitted = elements.unsubmittedCount
+    text.running = elements.all.count { $0.begin != nil }
+    text.waiting = elements.count - text.unsubmitted - text.running
+    text.reason = reason
+    text.captures = context.targets.count
+    text.failed = ledger.failedCount
+    text.done = ledger.endedCount - text.failed + elements.all.reduce(0) { $0 + $1.lines.count }
+    text.held = held
+    let left = elements.secondsLeft
+    if elements.secondsDone > 0, left > 0 {
+      text.secondsLeft = (now - startSeconds) * left / elements.secondsDone
+    }
+    guard text.line != lastText else { return }
+    lastText = text.line
+    var event = RunEvent(.cluster, time: context.clock.wallText())
+    event.message = text.line
+    event.done = ledger.endedCount
+    event.total = context.targets.count
+    context.events.send(event)
+  }
+}
+
+extension LiveElement {
+  /// Where it ran; `nil`: unknown.
+  var node: String? { begin?.host ?? view?.node }
+
+  /// The same for sentences.
+  var nodeName: String { node ?? "the node" }
+}

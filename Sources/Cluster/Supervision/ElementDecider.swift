@@ -1,0 +1,194 @@
+import Captures
+import Output
+import Pipeline
+import Runner
+import Storage
+
+/// Decides about elements that have ended (`TaskOutcomeRule`) and carries that out: captures end, are tried again, or
+/// wait until who holds them lets go. The round calls it.
+///
+/// Owns what is tried again later, and the breakdowns that may stop the run.
+final class ElementDecider {
+  private let context: ClusterContext
+  private let elements: LiveElements
+  private let ledger: ClusterLedger
+  private let submitter: ArraySubmitter
+  private let losses: NodeLosses
+  private let reporter: ClusterReporter
+  private let stopper: ClusterStopper
+  private let rule: TaskOutcomeRule
+  /// Captures to be tried again, and when.
+  private var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
+  private var breakdowns: [(how: Breakdown, node: String)] = []
+  /// How often captures were tried again.
+  private(set) var retriedCount = 0
+
+  /// So many elements that break alike stop the run.
+  private static let mostBreakdowns = 3
+
+  init(
+    _ context: ClusterContext, _ elements: LiveElements, _ ledger: ClusterLedger,
+    _ submitter: ArraySubmitter, _ losses: NodeLosses, _ reporter: ClusterReporter,
+    _ stopper: ClusterStopper
+  ) {
+    self.context = context
+    self.elements = elements
+    self.ledger = ledger
+    self.submitter = submitter
+    self.losses = losses
+    self.reporter = reporter
+    self.stopper = stopper
+    rule = TaskOutcomeRule(
+      RoundLimits(
+        maxMemoryBytes: context.limits.maxMemoryBytes,
+        maxTimeSeconds: context.limits.maxTimeSeconds))
+  }
+
+  /// Whether nothing is to be tried again later.
+  var isEmpty: Bool { later.isEmpty }
+
+  /// How long results, causes and elements may be late, together.
+  var lateSeconds: Double {
+    rule.limits.visibilitySeconds + rule.limits.causeSeconds + rule.limits.goneSeconds
+  }
+
+  /// What an earlier process of the run has tried again.
+  func resume(retriedCount: Int) { self.retriedCount = retriedCount }
+
+  func decide(atSeconds now: Double) {
+    var again: [[ArrayTaskCapture]] = []
+    var stuck: [String] = []
+    for number in elements.numbers {
+      look(number)
+      guard let element = elements[number], let task = element.task else { continue }
+      let isSilent = element.end == nil && element.view != nil
+      let log = isSilent ? LogFile.tail(of: context.files.log(task), lines: 5) : []
+      let facts = element.facts(task, log: log, atSeconds: now)
+      switch rule.decide(facts) {
+      case .wait: continue
+      case .never(let why): stopper.stop(.configuration(why))
+      case .settle(let decisions, let ending):
+        elements.settle(number)
+        // Given up while it waits: nobody would ever take it out of the queue.
+        if element.view?.state == .pending, element.end == nil { stuck.append(task.text) }
+        note(ending, of: element)
+        reporter.ended(element, task, ending)
+        let captures = carry(out: decisions, of: element, facts, now)
+        if !captures.isEmpty { again.append(captures) }
+      }
+    }
+    if !stuck.isEmpty { context.system.cancel(stuck, .waiting) }
+    if stopper.reason == nil { tryAgain(again) }
+    checkBreakdowns()
+  }
+
+  /// Looks once at what the lines of an element say was published.
+  private func look(_ number: Int) {
+    elements.update(number) { element in
+      guard element.task != nil else { return }
+      for (name, line) in element.lines where !element.seen.contains(name) {
+        guard let index = context.indices[name] else { continue }
+        let layout = context.targets[index].layout
+        let isThere = line.artifacts.allSatisfy { ArtifactPresence.look(layout, $0) == .there }
+        if isThere { element.seen.insert(name) }
+      }
+    }
+  }
+
+  private func note(_ ending: ArrayTaskDecision.Ending, of element: LiveElement) {
+    switch ending {
+    case .ended: break
+    case .lost:
+      if let node = element.node { losses.note(node) }
+    case .broken(let how): breakdowns.append((how, element.nodeName))
+    }
+  }
+
+  /// Those of its captures that are to be tried again now.
+  private func carry(
+    out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ArrayTaskFacts,
+    _ now: Double
+  ) -> [ArrayTaskCapture] {
+    var again: [ArrayTaskCapture] = []
+    for var capture in element.captures {
+      switch decisions[capture.name] {
+      case .believe, nil:
+        if let line = element.lines[capture.name] {
+          ledger.finish(line.outcome, of: element, line)
+        }
+      case .later:
+        if context.plan.options.waitsForLocks {
+          capture.history.attempts += 1
+          later.append((capture, now + max(1, min(30, context.limits.pollSeconds * 2))))
+        } else if let line = element.lines[capture.name] {
+          ledger.finish(line.outcome, of: element, line)
+        }
+      case .fail(let why, let cause):
+        var outcome =
+          element.lines[capture.name]?.outcome
+          ?? CaptureOutcome(capture.target.failed(why, cause: cause), codes: [ExitStatus.jobFailed])
+        outcome.report.outcome = .failed
+        outcome.report.cause = cause
+        outcome.report.message = why
+        ledger.finish(outcome, of: element, element.lines[capture.name])
+      case .again(let history, let why):
+        capture.history = history
+        again.append(capture)
+        retriedCount += 1
+        reporter.retried(capture.name, of: facts, why)
+      }
+    }
+    return again
+  }
+
+  private func tryAgain(_ groups: [[ArrayTaskCapture]]) {
+    let selection = context.plan.options.selection
+    let isForced = selection.forceAll || !selection.forced.isEmpty
+    submitter.add(
+      groups.flatMap { group in
+        // What has run is not forced again, which an order says of all its captures.
+        func isAlone(_ capture: ArrayTaskCapture) -> Bool {
+          capture.history.isAlone || (isForced && !capture.history.done.isEmpty)
+        }
+        let alone = group.filter(isAlone)
+        let together = group.filter { !isAlone($0) }
+        return (alone.map { [$0] } + (together.isEmpty ? [] : [together])).map {
+          ArrayTaskGroup(again: $0, context.limits)
+        }
+      })
+  }
+
+  /// The first three that break alike before any capture was processed stop the run, instead of all of
+  /// them.
+  private func checkBreakdowns() {
+    guard stopper.reason == nil, !ledger.hasProcessed, let first = breakdowns.first,
+      elements.endedCount == breakdowns.count,
+      breakdowns.allSatisfy({ $0.how.isLike(first.how) }),
+      breakdowns.count >= Self.mostBreakdowns || elements.isEmpty
+    else { return }
+    let nodes = Set(breakdowns.map(\.node)).sorted().joined(separator: ", ")
+    stopper.stop(.configuration(first.how.text(on: nodes)))
+  }
+
+  // MARK: Later
+
+  /// Captures that somebody else held, when it is their time.
+  func takeUpLater(atSeconds now: Double) {
+    let due = later.filter { $0.dueSeconds <= now }
+    guard !due.isEmpty, stopper.reason == nil else { return }
+    later.removeAll { $0.dueSeconds <= now }
+    submitter.add(due.map { ArrayTaskGroup(again: [$0.capture], context.limits) })
+  }
+
+  /// After the first failure of a run that is to stop there: what had not begun never will.
+  func dropWaiting() {
+    for element in elements.all where element.begin == nil {
+      if let view = element.view, view.state == .running { continue }
+      for capture in element.captures { ledger.skip(capture.name, .failFast) }
+      elements.drop(element.number)
+    }
+    for capture in later.map(\.capture) { ledger.skip(capture.name, .failFast) }
+    later = []
+    submitter.dropAll()
+  }
+}

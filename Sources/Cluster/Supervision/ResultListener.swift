@@ -1,0 +1,55 @@
+import Output
+import Pipeline
+import Runner
+
+/// Hears what elements have written since the last time, and passes it on: to the elements, and as events. The round
+/// calls it, and who cancels a run.
+final class ResultListener {
+  private let context: ClusterContext
+  private let elements: LiveElements
+  private let reporter: ClusterReporter
+  private let reader: ResultReader
+  /// The longest time that an element waited before it began.
+  private(set) var queuedSeconds = 0.0
+
+  init(_ context: ClusterContext, _ elements: LiveElements, _ reporter: ClusterReporter) {
+    self.context = context
+    self.elements = elements
+    self.reporter = reporter
+    reader = ResultReader(context.files)
+  }
+
+  /// Whether there was any news. Cost: a listing of the folder of results, and the files that grew.
+  func hear(atSeconds now: Double) -> Bool {
+    var hasNews = false
+    for entry in reader.read(where: { elements[$0] != nil }) {
+      hasNews = true
+      let wasBegun = elements[entry.element]?.begin != nil
+      elements.update(entry.element) { $0.hear(entry.line, atSeconds: now) }
+      switch entry.line {
+      case .event(let event): context.events.send(event)
+      case .begin(let begin):
+        reporter.started(entry.element, begin)
+        if !wasBegun, let submitted = elements[entry.element]?.submittedSeconds {
+          queuedSeconds = max(queuedSeconds, now - submitted)
+        }
+      case .end(let end):
+        if end.tookHeldLock == true {
+          reporter.locksNotShared(entry.element, node: elements[entry.element]?.begin?.host)
+        }
+      case .capture: break
+      }
+    }
+    return hasNews
+  }
+
+  /// What elements say while they are cancelled: only events are passed on to others.
+  func hearLastWords() {
+    for entry in reader.read(where: { elements[$0] != nil }) {
+      elements.update(entry.element) {
+        $0.hear(entry.line, atSeconds: context.clock.monotonicSeconds())
+      }
+      if case .event(let event) = entry.line { context.events.send(event) }
+    }
+  }
+}

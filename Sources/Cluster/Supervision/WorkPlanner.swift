@@ -1,0 +1,77 @@
+import Captures
+import Output
+import Pipeline
+import Runner
+
+/// Finds out which captures have work, and makes elements of those. The beginning of a run asks it, and the round for
+/// captures that other runs let go.
+struct WorkPlanner {
+  private let context: ClusterContext
+  private let ledger: ClusterLedger
+  private let held: HeldCaptures
+  private let submitter: ArraySubmitter
+
+  init(
+    _ context: ClusterContext, _ ledger: ClusterLedger, _ held: HeldCaptures,
+    _ submitter: ArraySubmitter
+  ) {
+    self.context = context
+    self.ledger = ledger
+    self.held = held
+    self.submitter = submitter
+  }
+
+  /// Makes elements of all captures with work that no element of another run has. How many.
+  ///
+  /// - Parameters:
+  ///   - past: captures that were processed before.
+  ///   - planned: captures that other runs had in their plans before `work` was found.
+  func begin(_ work: [Int], past: [Int], planned: Set<String>) -> Int {
+    let targets = context.targets
+    let others = held.find(among: Set(work.map { targets[$0].layout.name }))
+    if context.plan.options.waitsForLocks {
+      held.wait(for: others)
+    } else {
+      for name in others.sorted() {
+        guard let index = context.indices[name] else { continue }
+        ledger.settleLate(
+          index,
+          CaptureOutcome(
+            targets[index].skipped("held by \(held.holder(of: name))"), codes: [ExitStatus.locked]))
+      }
+    }
+    // What another run's element has ended between the two looks has no work any more.
+    let ours = work.filter { !others.contains(targets[$0].layout.name) }
+    let settledSince = settle(ours.filter { planned.contains(targets[$0].layout.name) })
+    return add(ours.filter { !settledSince.contains($0) }, past: past)
+  }
+
+  /// Looks at captures and makes elements of those with work.
+  func takeUp(_ indices: [Int]) {
+    guard !indices.isEmpty else { return }
+    let settled = settle(indices)
+    _ = add(indices.filter { !settled.contains($0) }, past: [])
+  }
+
+  private func add(_ indices: [Int], past: [Int]) -> Int {
+    let maker = ArrayTaskMaker(batch: context.batch, limits: context.limits, site: context.site)
+    let groups = maker.groups(
+      indices.map { context.targets[$0] }, past: past.map { context.targets[$0] }
+    ).groups
+    submitter.add(groups)
+    return groups.count
+  }
+
+  /// Looks at captures once more and reports those without work; these.
+  private func settle(_ indices: [Int]) -> Set<Int> {
+    guard !indices.isEmpty else { return [] }
+    var settled: Set<Int> = []
+    let check = UpToDateCheck(context.batch, context.targets, rereads: true)
+    for finding in check.look(at: indices, until: context.interruption) {
+      guard let report = finding.settled else { continue }
+      ledger.settleLate(finding.index, CaptureOutcome(report))
+      settled.insert(finding.index)
+    }
+    return settled
+  }
+}

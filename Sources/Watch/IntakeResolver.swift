@@ -1,0 +1,68 @@
+import Captures
+import Output
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+/// Finds out, after each scan, where captures go in the output and which of them are ready, done or incomplete. The
+/// watcher's loop calls it on its own thread; it keeps nothing between two calls.
+struct IntakeResolver {
+  let state: WatchState
+  let setup: WatchSetup
+  let clock: RunClock
+  let interruption: Interruption
+  let service: SystemdNotifier
+
+  /// So many captures are looked into between two signs of life to the service manager.
+  private static let blockLength = 256
+
+  /// Gives captures without one a folder in the output. Decides about all of them together.
+  func assignTargets() {
+    let open = state.with { state in
+      state.intake.entries.values.contains { $0.recognition != nil && $0.target == nil }
+        ? state.intake.unassigned : []
+    }
+    guard !open.isEmpty else { return }
+    let targets = Ownership(root: setup.output).resolve(open.compactMap(\.recognition))
+    var given: [CaptureLocation: CaptureTarget] = [:]
+    for (entry, target) in zip(open, targets) { given[entry.location] = target }
+    state.with { [given] in $0.intake.assign(given) }
+  }
+
+  /// Answers what the intake asks, on all cores. Ends early when the watcher is interrupted.
+  func resolve(_ work: WatchWork) {
+    let resolver = CaptureStatusResolver(
+      work: work, triage: Triage(settings: setup.settings), clock: clock)
+    let now = clock.monotonicSeconds()
+    let questions = state.with { $0.intake.questions(nowSeconds: now) }
+    for start in stride(from: 0, to: questions.count, by: Self.blockLength) {
+      if interruption.isRequested { return }
+      let end = min(questions.count, start + Self.blockLength)
+      let answers = resolver.answers(Array(questions[start..<end]))
+      state.with { [answers] state in
+        for (question, answer) in answers { state.intake.answer(question, answer) }
+        if !answers.isEmpty { state.hasChanged = true }
+      }
+      service.alive()
+    }
+  }
+
+  /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: one
+  /// system call per done capture.
+  func noticeOutputs() -> Bool {
+    let done = state.with { state in
+      state.intake.entries.values.compactMap {
+        entry -> (CaptureLocation, OutputLayout, FileStamp?)? in
+        guard case .done = entry.phase, let target = entry.target else { return nil }
+        return (entry.location, target.layout, entry.outputStamp)
+      }
+    }
+    var hasChanged = false
+    for (location, layout, stamp) in done where CaptureStatusResolver.outputStamp(layout) != stamp {
+      state.with { $0.intake.judgeAgain(location) }
+      hasChanged = true
+    }
+    return hasChanged
+  }
+}

@@ -1,0 +1,54 @@
+import Output
+import Runner
+import Storage
+
+/// Writes the file of `--metrics`; without that option it does nothing. `WatchPublisher` calls it.
+struct MetricsPublisher {
+  private let setup: WatchSetup
+  private let writes: WriteReporter
+  private let clock: RunClock
+
+  /// As trouble with the file is told.
+  private static let fileName = "--metrics"
+
+  init(_ setup: WatchSetup, _ writes: WriteReporter, clock: RunClock) {
+    self.setup = setup
+    self.writes = writes
+    self.clock = clock
+  }
+
+  /// Tells when the file can never be written to.
+  func check() {
+    guard let file = setup.metrics else { return }
+    do throws(FileError) {
+      try MetricsText.check(file)
+    } catch {
+      writes.note(.metrics, Self.fileName, "\(error)")
+    }
+  }
+
+  /// - Parameter scanWallSeconds: when the last scan ended, seconds since 1970.
+  func publish(_ summary: WatchSummary, unrecognized: Int, scanWallSeconds: Double) {
+    guard let file = setup.metrics else { return }
+    var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
+    metrics.captures = summary.states
+    metrics.unrecognized = unrecognized
+    metrics.doneTimestampSeconds = summary.tally.lastDoneSeconds
+    metrics.queueOldestSeconds =
+      summary.oldestSince.map { max(0, clock.monotonicSeconds() - $0) } ?? 0
+    metrics.failuresTotal = summary.tally.failures
+    metrics.framesTotal = summary.tally.frames
+    metrics.bytesWrittenTotal = summary.tally.bytesWritten
+    metrics.cpuSecondsTotal = summary.tally.cpuSeconds
+    metrics.outputFreeBytes = FreeSpaceRule.free(of: setup.output)?.bytes ?? 0
+    for kind in WriteFailures.Kind.allCases {
+      metrics.writeFailuresTotal[kind] = writes.count(kind)
+    }
+    do throws(FileError) {
+      try MetricsText(metrics).write(to: file)
+      writes.note(.metrics, Self.fileName, nil)
+    } catch {
+      writes.note(.metrics, Self.fileName, "\(error)")
+    }
+  }
+}

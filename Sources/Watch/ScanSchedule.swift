@@ -1,0 +1,91 @@
+import Output
+
+/// When STAGING is scanned. Pure: the watcher's loop tells it the time on the monotonic clock, in seconds.
+///
+/// A scan is due every poll interval, earlier after a notice or when time alone changes the state of a capture. Scans
+/// never take more than a twentieth of the time. With `--once` it also decides when enough was seen.
+struct ScanSchedule: Sendable {
+  private let settings: WatchSettings
+  private let isOnce: Bool
+  private var lastSeconds = -Double.infinity
+  private var tookSeconds = 0.0
+  /// Whether something in STAGING, in the output or in the settings has changed since the last scan began.
+  private var isNoticed = true
+  /// When `--once` has waited long enough for what it saw first.
+  private var onceEndsSeconds: Double?
+  /// Whether `--once` takes up nothing more: no scan is due any more.
+  private(set) var isFrozen = false
+
+  init(_ settings: WatchSettings, isOnce: Bool) {
+    self.settings = settings
+    self.isOnce = isOnce
+  }
+
+  /// Scans cost what they cost: never more than a twentieth of the time.
+  private var gapSeconds: Double { min(settings.pollSeconds, max(0.2, 20 * tookSeconds)) }
+
+  /// Something has changed: the next scan is due as soon as the pause after the last one allows.
+  mutating func noteChange() { isNoticed = true }
+
+  /// - Parameter changeSeconds: when time alone changes something (`changeSeconds(of:)`); asked only if it matters.
+  func isDue(atSeconds now: Double, changeSeconds: () -> Double?) -> Bool {
+    if isFrozen { return false }
+    let since = now - lastSeconds
+    if since >= settings.pollSeconds { return true }
+    guard since >= gapSeconds else { return false }
+    return isNoticed || changeSeconds().map { now >= $0 } ?? false
+  }
+
+  /// When time alone changes the state of a capture; `nil`: never. Cost: one pass over all entries.
+  func changeSeconds(of entries: some Sequence<StagingEntry>) -> Double? {
+    var due = onceEndsSeconds ?? .infinity
+    for entry in entries {
+      switch entry.phase {
+      case .moving where !entry.stamp.isTransferring && !entry.isOnItsWay:
+        due = min(due, entry.sinceSeconds + settings.settleSeconds)
+      case .incomplete: due = min(due, entry.sinceSeconds + settings.patienceSeconds)
+      case .failed(let trouble): due = min(due, trouble.retryAtSeconds ?? .infinity)
+      default: continue
+      }
+    }
+    return due == .infinity ? nil : due
+  }
+
+  /// Seconds from `now` until the next scan is due, at most one poll interval; may be negative.
+  func secondsUntilDue(atSeconds now: Double, changeSeconds: Double?) -> Double {
+    var seconds = lastSeconds + settings.pollSeconds - now
+    if let changeSeconds {
+      seconds = min(seconds, max(changeSeconds, lastSeconds + gapSeconds) - now)
+    }
+    if isNoticed { seconds = min(seconds, lastSeconds + gapSeconds - now) }
+    return seconds
+  }
+
+  /// A scan begins: what is noticed from now on asks for another one.
+  mutating func begin() { isNoticed = false }
+
+  /// The schedule after a scan that began at `start` and ended at `now`.
+  ///
+  /// - Parameter entries: how captures stand after it.
+  func ended(
+    startedSeconds start: Double, atSeconds now: Double, entries: some Sequence<StagingEntry>
+  ) -> ScanSchedule {
+    var next = self
+    next.lastSeconds = start
+    next.tookSeconds = now - start
+    if isOnce { next.freezeIfSeen(start, entries) }
+    return next
+  }
+
+  /// `--once` waits one settling time for what its first scan saw moving, and no longer.
+  private mutating func freezeIfSeen(_ start: Double, _ entries: some Sequence<StagingEntry>) {
+    let firstSeconds = onceEndsSeconds.map { $0 - settings.settleSeconds } ?? start
+    let isMoving = entries.contains { entry in
+      guard case .moving = entry.phase else { return false }
+      return !entry.stamp.isTransferring && !entry.isOnItsWay && entry.sinceSeconds <= firstSeconds
+    }
+    let ends = onceEndsSeconds ?? start + settings.settleSeconds
+    onceEndsSeconds = ends
+    if !isMoving || start >= ends + settings.settleSeconds { isFrozen = true }
+  }
+}

@@ -1,0 +1,91 @@
+import Captures
+import FoundationEssentials
+import Logging
+import Output
+import Runner
+import Storage
+
+/// Scans STAGING and takes what is found into the shared state. The watcher's loop calls it on its own thread.
+///
+/// Owns the scanner with its cache, what earlier processes saw first, and what could not be read at the last scan.
+final class StagingIntake {
+  private let state: WatchState
+  private let clock: RunClock
+  private let log: Logger
+  private let scanner: StagingScanner
+  private let waiter: ChangeWaiter
+  private let pollSeconds: Double
+  /// When stamps were first seen by earlier processes; empty after the first scan that succeeded.
+  private var recorded: [CaptureLocation: FirstSeenRecords.Look]
+  /// Folders and files that could not be read at the last scan that succeeded.
+  private var unreadable: [FileError] = []
+  /// What was logged already: nothing is logged twice.
+  private var told: Set<String> = []
+
+  /// Keeps memory bounded where each scan finds other trouble.
+  private static let mostTold = 10_000
+
+  init(
+    _ setup: WatchSetup, _ state: WatchState, _ waiter: ChangeWaiter, clock: RunClock, log: Logger
+  ) {
+    self.state = state
+    self.clock = clock
+    self.log = log
+    self.waiter = waiter
+    pollSeconds = setup.settings.pollSeconds
+    scanner = StagingScanner(setup.staging)
+    recorded = FirstSeenRecords.known(
+      inOutput: setup.output, nowSeconds: clock.monotonicSeconds())
+  }
+
+  /// Scans once, with the finder of `work`. Cost while nothing has changed: one listing per folder and one system call
+  /// per file.
+  ///
+  /// - Parameter start: when this scan began, on the monotonic clock.
+  func scan(_ work: WatchWork, startedSeconds start: Double) {
+    do throws(FileError) {
+      let snapshot = try scanner.look(work.batch)
+      let recorded = recorded
+      let text = clock.wallText()
+      state.with {
+        $0.intake.take(
+          snapshot, nowSeconds: start, nowText: text,
+          recorded: { location, stamp in
+            recorded[location].flatMap {
+              $0.digest == stamp.digest ? (seconds: $0.seconds, text: $0.text) : nil
+            }
+          })
+      }
+      self.recorded = [:]
+      if waiter.hasNotices {
+        if let limit = waiter.watch(snapshot.folders) { logOnce("inotify: \(limit)", .notice) }
+      } else {
+        logOnce(
+          "inotify is not available; changes are noticed every \(pollSeconds) s", .notice)
+      }
+      for error in snapshot.unreadable { logOnce("\(error)", .warning) }
+      unreadable = snapshot.unreadable
+    } catch {
+      state.with { $0.intake.takeTrouble("STAGING cannot be read: \(error)") }
+    }
+  }
+
+  /// What lies in STAGING and is no capture, and what could not be read, in path order.
+  var unrecognized: [RunReport.Unrecognized] {
+    let strangers = state.with { state in
+      state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
+        guard case .stranger = entry.phase else { return nil }
+        return RunReport.Unrecognized(path: entry.location.folder.shown, holds: entry.holds)
+      }
+    }
+    let hidden = unreadable.map {
+      RunReport.Unrecognized(path: $0.path.shown, holds: ["cannot be read: \($0.reason)"])
+    }
+    return (strangers + hidden).sorted { $0.path < $1.path }
+  }
+
+  private func logOnce(_ text: String, _ level: Logger.Level) {
+    guard told.count < Self.mostTold, told.insert(text).inserted else { return }
+    log.log(level: level, "\(text)")
+  }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Output
+import Pipeline
+import Runner
+import Storage
+
+/// Writes how everything stands for those who read it from outside: `watch.json`, `looks.json`, the service manager's
+/// status and the metrics. The watcher's loop calls it after each step.
+///
+/// Owns what was last written: a file is replaced when it changes, `watch.json` at least once a minute.
+final class WatchPublisher {
+  /// The last scan.
+  struct Scan {
+    /// When it ended, UTC, ISO 8601.
+    var text: String
+    /// The same in seconds since 1970.
+    var wallSeconds: Double
+  }
+
+  private let setup: WatchSetup
+  private let state: WatchState
+  private let clock: RunClock
+  private let writes: WriteReporter
+  private let service: SystemdNotifier
+  private let metrics: MetricsPublisher
+  /// When the watcher began, UTC, ISO 8601.
+  private let started: String
+  private var published: (record: WatchRecord, seconds: Double)?
+  private var publishedLooks: FirstSeenRecords?
+
+  private static let longestSilenceSeconds = 60.0
+
+  init(
+    _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, _ service: SystemdNotifier,
+    clock: RunClock, started: String
+  ) {
+    self.setup = setup
+    self.state = state
+    self.writes = writes
+    self.service = service
+    self.clock = clock
+    self.started = started
+    metrics = MetricsPublisher(setup, writes, clock: clock)
+  }
+
+  /// Told at once, not after the first scan: a place that can never be written to is a slip of the hand.
+  func checkMetrics() { metrics.check() }
+
+  /// - Parameters:
+  ///   - scan: before the first one nothing is written: what was known stays as it was.
+  ///   - pauses: why nothing new is started, and when that was so.
+  ///   - isLast: whether the watcher ends.
+  func publish(
+    _ scan: Scan?, unrecognized: [RunReport.Unrecognized], pauses: PauseTracker, isLast: Bool
+  ) {
+    guard let scan else { return }
+    let summary = state.with { WatchSummary($0) }
+    var record = WatchRecord(
+      staging: setup.staging.text, started: started, lastLook: scan.text, waiting: summary.waiting,
+      unrecognized: unrecognized)
+    record.stagingTrouble = summary.stagingTrouble
+    record.holdsBecause = pauses.text
+    record.known = summary.known
+    record.lastDoneSeconds = summary.tally.lastDoneSeconds
+    record.holds = pauses.periods
+    if isLast { record.ended = clock.wallText() }
+    if isDue(record) || isLast { write(record) }
+    service.status(summary.sentence(unrecognized: unrecognized.count, hold: pauses.text))
+    metrics.publish(summary, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
+  }
+
+  /// Whether it says something new, or nothing was written for a while. Another time of the last scan is nothing new.
+  private func isDue(_ record: WatchRecord) -> Bool {
+    guard let published else { return true }
+    var comparable = record
+    comparable.lastLook = published.record.lastLook
+    return clock.monotonicSeconds() - published.seconds >= Self.longestSilenceSeconds
+      || published.record != comparable
+  }
+
+  private func write(_ record: WatchRecord) {
+    if let bytes = try? JSONText.pretty(record), writes.write(bytes, as: WatchRecord.fileName) {
+      published = (record, clock.monotonicSeconds())
+    }
+    let looks = state.with { FirstSeenRecords($0.intake.entries.values) }
+    if looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
+      writes.write(bytes, as: FirstSeenRecords.fileName)
+    {
+      publishedLooks = looks
+    }
+  }
+}

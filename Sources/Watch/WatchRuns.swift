@@ -1,0 +1,148 @@
+import Logging
+import Output
+import Parallel
+import Pipeline
+import Reports
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Runs of a watcher: begins one when there is work, beside those that only end what they have, and takes note of how
+/// each has ended. The watcher's loop calls it on its own thread; each run has a thread of its own.
+final class WatchRuns {
+  private let setup: WatchSetup
+  private let state: WatchState
+  private let clock: RunClock
+  private let log: Logger
+  private let interruption: Interruption
+  private let wakePipe: WakePipe
+  private let pauses: PauseTracker
+  private let writes: WriteReporter
+  /// In the order in which they began: the last one may be given more, those before it only end what they have.
+  private var runs: [RunInProgress] = []
+  /// What runs that go on side by side share; `nil` while none does.
+  private var desk: AdmissionCoordinator?
+  /// The exit codes that the captures of ended runs ask for.
+  private(set) var codes: Set<Int> = []
+
+  init(
+    _ setup: WatchSetup, _ state: WatchState, _ pauses: PauseTracker, _ writes: WriteReporter,
+    clock: RunClock, log: Logger, interruption: Interruption, wakePipe: WakePipe
+  ) {
+    self.setup = setup
+    self.state = state
+    self.pauses = pauses
+    self.writes = writes
+    self.clock = clock
+    self.log = log
+    self.interruption = interruption
+    self.wakePipe = wakePipe
+  }
+
+  /// Whether none is going on.
+  var isEmpty: Bool { runs.isEmpty }
+
+  /// Begins a run when there is something for it to do and a core to do it with, unless one still takes captures.
+  func open() {
+    guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
+    guard desk?.hasFreeCore != false, state.hasWork else { return }
+    let work = state.with { $0.work }
+    do {
+      let journal = try RunJournal(root: setup.output, clock: clock)
+      try journal.begin(work.context, pipeline: work.pipelineText)
+      let supply = WatchSupply(state, run: journal.id, work: work, most: setup.settings.mostInRun)
+      let run = RunInProgress(journal, supply)
+      let events = EventFan([journal, CaptureEventLog(log: EventLog(log)), supply])
+      let (interruption, wakePipe) = (interruption, wakePipe)
+      let desk = desk ?? work.supervisor.makeDesk()
+      let isStarted = JobThread.start {
+        let report = work.supervisor.run(
+          supply: supply, desk: desk, run: journal.id, events: events, interruption: interruption)
+        run.end(report)
+        wakePipe.wake()
+      }
+      guard isStarted else {
+        throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
+      }
+      self.desk = desk
+      runs.append(run)
+      writes.note(.runs, "runs/", nil)
+    } catch {
+      pauses.noteOutputTrouble("\(error)")
+      state.with { $0.hold = .output }
+      writes.note(.runs, "runs/", "nothing can be processed: \(error)")
+    }
+  }
+
+  /// Lets no run take more captures: what it has at work ends with the pipeline that it began with.
+  func closeSupplies() {
+    for run in runs { run.supply.close() }
+  }
+
+  /// Takes note of those that have ended.
+  ///
+  /// - Parameters:
+  ///   - unrecognized: what of STAGING is no capture, for their reports.
+  ///   - heard: given each report once it is written.
+  func closeEnded(
+    unrecognized: () -> [RunReport.Unrecognized], heard: (RunReport) -> Void
+  ) {
+    for run in runs {
+      guard var report = run.report else { continue }
+      runs.removeAll { $0 === run }
+      report.unrecognized = unrecognized()
+      report.totals.unrecognized = report.unrecognized.count
+      finish(run, report)
+      heard(report)
+    }
+    // What the machine has to give is looked at anew when nothing of it is in use.
+    if runs.isEmpty { desk = nil }
+  }
+
+  private func finish(_ run: RunInProgress, _ report: RunReport) {
+    do {
+      try run.journal.finish(report)
+      writes.note(.runs, OutputNames.events, run.journal.lost)
+      if run.journal.lost != nil { codes.insert(ExitStatus.cannotWrite) }
+    } catch {
+      pauses.noteOutputTrouble("\(error)")
+      log.error("\(error)")
+      codes.insert(ExitStatus.cannotWrite)
+    }
+    state.giveBack(run.supply.takeRest())
+    if !report.captures.isEmpty { codes.insert(report.exit) }
+  }
+}
+
+/// A run on a thread of its own, and its report once it is over.
+private final class RunInProgress: Sendable {
+  let journal: RunJournal
+  let supply: WatchSupply
+  private let ended = Mutex<RunReport?>(nil)
+
+  init(_ journal: RunJournal, _ supply: WatchSupply) {
+    self.journal = journal
+    self.supply = supply
+  }
+
+  func end(_ report: RunReport) { ended.withLock { $0 = report } }
+
+  /// Once it is over.
+  var report: RunReport? { ended.withLock { $0 } }
+}
+
+/// What of a run is told in the log of a watcher: captures as they start and end, and trouble. The journal of the run
+/// has all of it.
+private struct CaptureEventLog: EventSink {
+  let log: EventLog
+
+  func send(_ event: RunEvent) {
+    switch event.kind {
+    case .captureStarted, .captureFinished, .retried, .stopping, .waiting, .locksNotShared:
+      log.send(event)
+    case .finished where event.outcome == .failed: log.send(event)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Benchmarking
+import Captures
+import Output
+import Pipeline
+import Runner
+import Stages
+import Storage
+import SystemPackage
+
+/// Finds the captures that `bench` measures: those that were named and selected.
+struct BenchSubjectFinder {
+  let pipeline: PipelineDefinition
+  let measuresFloor: Bool
+  private let finder = CaptureFinder(Toolbox.captures)
+
+  init(_ pipeline: PipelineDefinition, measuresFloor: Bool) {
+    self.pipeline = pipeline
+    self.measuresFloor = measuresFloor
+  }
+
+  /// Of the captures that paths lead to those that a selection leaves; `Failure` where there is none.
+  ///
+  /// - Parameter since: as `--since` has it.
+  func subjects(
+    _ paths: [String], _ selection: SelectionArguments, since: String?
+  ) throws -> [BenchmarkSubject] {
+    let findings = try paths.map(finding)
+    if let declined = findings.first(where: { $0.captures.isEmpty }) {
+      throw Failure(code: ExitStatus.noCapture, text: declined.declined ?? "no capture")
+    }
+    return try chosen(findings, selection, since: since).map { try subject($0, origin: nil) }
+  }
+
+  /// What lies in a folder that was made for this benchmark.
+  ///
+  /// - Parameter origin: how it was made.
+  func subjects(madeIn folder: FilePath, origin: String) throws -> [BenchmarkSubject] {
+    try finder.find(folder).captures.map { try subject($0, origin: origin) }
+  }
+
+  /// What a path leads to; of one that is not there, the only capture beside it whose id begins so.
+  private func finding(_ text: String) throws -> CaptureFinder.Finding {
+    let path = FilePath(text: text)
+    let finding = finder.find(path)
+    guard finding.captures.isEmpty, !FileSystem.exists(path), let start = path.name else {
+      return finding
+    }
+    let around = path.removingLastComponent()
+    let folder: FilePath = around.isEmpty ? "." : around
+    let entries = ((try? FileSystem.names(in: folder)) ?? []).filter {
+      IDPrefix.match(start, among: [$0]) != .none
+    }
+    var found: [String: Recognition] = [:]
+    for entry in entries {
+      for capture in finder.find(folder.appending(name: entry)).captures {
+        found[capture.id] = capture
+      }
+    }
+    guard let id = try OutputFinder.id(start, among: found.keys.sorted()) else { return finding }
+    return CaptureFinder.Finding(path: path, captures: [found[id]].compactMap(\.self))
+  }
+
+  /// Those that `--family`, `--exclude`, `--since` and `--id` leave.
+  private func chosen(
+    _ findings: [CaptureFinder.Finding], _ selection: SelectionArguments, since: String?
+  ) throws -> [Recognition] {
+    let all = findings.flatMap(\.captures)
+    try selection.checkIDs(among: all.flatMap { [$0.id, OutputLayout.folderName(forID: $0.id)] })
+    let choice = try selection.choice(since: since)
+    let chosen = all.filter {
+      choice.refusal(
+        $0, outputName: OutputLayout.folderName(forID: $0.id), searched: findings.map(\.path))
+        == nil
+    }
+    guard !chosen.isEmpty else {
+      throw Failure(
+        code: ExitStatus.noCapture,
+        text:
+          "--family, --exclude, --since and --id leave none of the captures named (\(all.count))")
+    }
+    return chosen
+  }
+
+  private func subject(_ recognition: Recognition, origin: String?) throws -> BenchmarkSubject {
+    let capture = try Toolbox.captures.open(recognition)
+    let summary = CaptureSummary(
+      capture, readerVersion: Toolbox.captures.readerVersion(of: recognition.family))
+    var video: FilePath?
+    if case .video(let file, _) = capture.color.value?.source { video = file }
+    // A capture of a family that names files by a stem is given by one of its files.
+    let files = capture.files.values.joined().map(\.string).sorted()
+    let path =
+      recognition.stem == nil ? recognition.folder : files.first.map { FilePath($0) }
+    let pictures = max(
+      capture.color.value?.description.frames ?? 0, capture.depth.value?.description.frames ?? 0)
+    var subject = BenchmarkSubject(
+      path: path ?? recognition.folder, id: summary.id, family: summary.family.rawValue,
+      origin: origin, frames: max(capture.frames.count, pictures),
+      files: summary.files.values.joined().map { FilePath($0) }, video: video,
+      stages: pipeline.stages.map { reads($0, summary) })
+    if measuresFloor { subject.floor = floor(of: subject, capture, summary) }
+    return subject
+  }
+
+  private func reads(
+    _ stage: StageDefinition, _ summary: CaptureSummary
+  ) -> BenchmarkSubject.Stage {
+    let parts = stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port)))
+    return BenchmarkSubject.Stage(
+      name: stage.name,
+      files: parts.flatMap { summary.files[$0] ?? [] }.map { FilePath($0) },
+      inputs: stage.inputs.map(\.stage))
+  }
+
+  // MARK: The floor
+
+  /// The stages of the pipeline that have a floor, and why others of their kind have none here.
+  private func floor(
+    of subject: BenchmarkSubject, _ capture: Capture, _ summary: CaptureSummary
+  ) -> FloorSubject {
+    var floor = FloorSubject(path: subject.path.string, frames: subject.frames, stages: [])
+    for stage in pipeline.stages {
+      guard let reading = reading(of: stage, summary) else { continue }
+      switch stage.kind.applicability(stage.parameters, summary) {
+      case .applies:
+        floor.stages.append(
+          FloorSubject.Stage(
+            name: stage.name, reading: reading,
+            expectedBytes: stage.kind.expectedBytes(stage.parameters, capture) ?? 0))
+      case .notApplicable(let why): floor.notes.append("\(stage.name): not applicable, \(why)")
+      case .unreadable(let why): floor.notes.append("\(stage.name): left out, \(why)")
+      }
+    }
+    return floor
+  }
+
+  /// What a stage must read; `nil` for a stage without a floor.
+  private func reading(of stage: StageDefinition, _ summary: CaptureSummary) -> [FloorPart]? {
+    switch stage.kind.name {
+    case DecodeColor.name: summary.colorIsVideo == true ? [.decode, .convert] : [.decode]
+    case ExportImages.name:
+      stage.parameters.text("stream") == "confidence" ? [.confidence] : [.depth]
+    case AlignDepth.name: [.depth]
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import SystemPackage
+import Testing
+
+@testable import Benchmarking
+
+@Suite("What a benchmark is asked, and whether it could do it")
+struct SettingsTests {
+  @Test("Jobs are numbers from 0 to 4096, each once")
+  func jobs() {
+    let cases: [(String, [Int]?)] = [
+      ("0", [0]), ("4,1,2,1", [1, 2, 4]), ("4096", [4096]), ("4097", nil), ("-1", nil), ("", nil),
+      ("1,", nil), ("1, 2", nil), ("two", nil),
+    ]
+    for (text, numbers) in cases { #expect(JobNumbers(text)?.numbers == numbers, "'\(text)'") }
+  }
+
+  @Test("0 stands for all cores, which is the largest number of jobs unless more are named")
+  func largest() throws {
+    let cores = JobNumbers.cores(of: 0)
+    #expect(cores >= 1)
+    #expect(JobNumbers.cores(of: 3) == 3)
+    #expect(try #require(JobNumbers("0,\(cores + 1)")).largest == cores + 1)
+    #expect(try #require(JobNumbers("7")).largest == 7)
+  }
+
+  @Test("A tolerance is a percentage that is not negative")
+  func tolerance() {
+    let cases: [(String, Double?)] = [
+      ("10%", 0.1), ("50", 0.5), ("0%", 0), ("-1%", nil), ("inf", nil), ("x%", nil), ("", nil),
+    ]
+    for (text, share) in cases { #expect(Tolerance(text)?.share == share, "'\(text)'") }
+  }
+
+  @Test("A stage reads its files, and what the stages before it wrote in that run")
+  func stageInput() {
+    let subject = BenchmarkSubject(
+      path: "/c", id: "c", family: "scannet", origin: nil, frames: 1, files: [], video: nil,
+      stages: [
+        BenchmarkSubject.Stage(name: "color", files: ["/absent"], inputs: []),
+        BenchmarkSubject.Stage(name: "tables", files: [], inputs: ["color", "imu", "depth"]),
+      ])
+    let outcomes = Samples.run(wall: 1, cpu: 1).stages
+    #expect(subject.stageInputBytes(outcomes) == ["color": 0, "tables": 900_000])
+  }
+
+  @Test("Peers that were asked for and are not compared with are a problem, with the reason")
+  func peersProblem() {
+    func problem(_ comparisons: [PeerComparison?]) -> String? {
+      var report = Samples.report([Samples.run(wall: 1, cpu: 1)])
+      let capture = report.captures[0]
+      report.captures = comparisons.map {
+        var capture = capture
+        capture.comparison = $0
+        return capture
+      }
+      return report.peersProblem
+    }
+    let compared = PeerComparison(
+      note: "n", ours: [("o", [Samples.run(wall: 1, cpu: 1)])],
+      peers: [("p", [Samples.run(wall: 2, cpu: 2)])], frames: 1, inputBytes: 1)
+    var partly = compared
+    partly.missing = ["b is not compared: x", "a is not compared: x"]
+    let cases: [([PeerComparison?], String?)] = [
+      ([compared], nil), ([PeerComparison(note: "no video"), compared], nil),
+      ([PeerComparison(note: "no video")], "no video"), ([nil], "no capture was measured"),
+      ([partly, partly], "a is not compared: x; b is not compared: x"),
+    ]
+    for (comparisons, text) in cases { #expect(problem(comparisons) == text) }
+  }
+
+  @Test("A floor that was asked for and is nowhere is a problem, with the reason")
+  func floorProblem() {
+    var report = Samples.report([Samples.run(wall: 1, cpu: 1)])
+    var floor = FloorFigures(jobs: 1, rounds: 1)
+    floor.notes = ["color: left out, x", "depth: not applicable, y"]
+    report.captures[0].floor = floor
+    #expect(
+      report.floorProblem
+        == "no stage has a floor here: color: left out, x; depth: not applicable, y")
+    report.captures = []
+    #expect(report.floorProblem == "no stage has a floor here: no capture")
+  }
+
+  @Test("Each command line of a peer runs once, and what is not here is told")
+  func foundPeers() {
+    let tuned = PeerCommand.tunedFFmpeg("/f")
+    let peers = FoundPeers(
+      found: [
+        PeerFinder.Found(peer: .ffmpeg, version: "5", commands: [.ffmpeg("/f"), tuned]),
+        PeerFinder.Found(peer: .tunedFFmpeg, version: "5", commands: [tuned]),
+      ], missing: [PeerFinder.Missing(peer: .openCV, description: "no python3")])
+    #expect(peers.commands == [.ffmpeg("/f"), tuned])
+    #expect(peers.versions == ["ffmpeg": "5", "ffmpeg-tuned": "5"])
+    #expect(peers.sentences == ["opencv is not compared: no python3"])
+  }
+}

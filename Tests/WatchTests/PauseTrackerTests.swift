@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Watch
+
+@Suite("When nothing new is started")
+struct PauseTrackerTests {
+  @Test("Of several reasons the first of staging, output, disk and window is given")
+  func order() {
+    let reasons: [WatchState.PauseReason?] = [.staging, .output, .disk, .window, nil]
+    for (index, reason) in reasons.enumerated() {
+      let found = PauseTracker.reason(
+        staging: index <= 0, output: index <= 1, disk: index <= 2, window: index <= 3)
+      #expect(found == reason)
+    }
+  }
+
+  @Test("A period begins with a reason, ends with the next one, and is noted once")
+  func periods() throws {
+    var periods = PausePeriods()
+    #expect(periods.note(nil, time: { "1" }) == nil)
+    let begun = try #require(periods.note("disk", time: { "2" }))
+    #expect(begun == (nil, "disk"))
+    #expect(periods.note("disk", time: { "3" }) == nil)
+    let changed = try #require(periods.note("window", time: { "4" }))
+    #expect(changed == ("disk", "window"))
+    let ended = try #require(periods.note(nil, time: { "5" }))
+    #expect(ended == ("window", nil))
+    #expect(periods.periods.map(\.kind) == ["disk", "window"])
+    #expect(periods.periods.map(\.from) == ["2", "4"])
+    #expect(periods.periods.map(\.to) == ["4", "5"])
+  }
+
+  @Test("A period that the last watcher left open goes on")
+  func resumed() throws {
+    var periods = PausePeriods([WatchRecord.PauseReason(kind: "disk", from: "1")])
+    #expect(periods.note("disk", time: { "2" }) == nil)
+    _ = try #require(periods.note(nil, time: { "3" }))
+    #expect(periods.periods.map(\.to) == ["3"])
+  }
+
+  @Test("The last 200 are kept")
+  func most() {
+    var periods = PausePeriods()
+    for number in 0..<250 { _ = periods.note(number % 2 == 0 ? "disk" : "window") { "\(number)" } }
+    #expect(periods.periods.count == 200)
+    #expect(periods.periods.first?.from == "50")
+    #expect(periods.periods.filter { $0.to == nil }.map(\.from) == ["249"])
+  }
+}
