@@ -49,8 +49,8 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   /// Our own notes, hidden from people who look at results.
   public var notes: FilePath { folder.appending(OutputNames.notes) }
   /// The folder of notes, opened for looking; no link is followed below `root`.
-  func openNotes() -> OpenFolder? {
-    OpenFolder(folder.string, followsLinks: false)?.below(CaptureOutput.notesName)
+  func openNotes() -> HeldFolder? {
+    HeldFolder(folder, followsLast: false)?.below(CaptureOutput.notesName)
   }
   public var lock: FilePath { notes.appending(OutputNames.lock) }
   public var digestCache: FilePath { notes.appending(OutputNames.digests) }

@@ -13,7 +13,7 @@ struct RunStamp: Hashable, Sendable {
 
   /// How it is now, without a look inside.
   init(_ id: String, in root: FilePath) {
-    let folder = OpenFolder(root.text)?.below("\(OutputNames.runs)/\(id)")
+    let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
     text = Self.files.map { name in
       folder?.stamp(of: name).map {
         "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"

@@ -33,27 +33,24 @@ struct OwnerRecord: Hashable, Sendable, Codable {
 
   /// What an output folder says; `nil` when it says nothing that can be read.
   init?(in layout: OutputLayout) {
-    guard let folder = OpenFolder(layout.folder.text, followsLinks: false),
-      let notes = OpenFolder(OutputNames.notes, in: folder),
-      let record = Self.read(in: notes, layout.ownerName)
+    guard let notes = layout.openNotes(), let record = Self.read(in: notes, layout.ownerName)
     else { return nil }
     self = record
   }
 
   var location: CaptureLocation { CaptureLocation(folder: FilePath(text: folder), stem: stem) }
 
-  static func read(in notes: OpenFolder, _ name: String) -> OwnerRecord? {
-    guard let bytes = notes.contents(of: name, limit: 1 << 20)?.bytes,
+  static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
+    guard let bytes = notes.stampedContents(of: name, limit: 1 << 20)?.bytes,
       let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
       record.schema == 1
     else { return nil }
     return record
   }
 
-  /// Writes it where there is none. `false` when somebody else has written one.
-  func writeNew(to layout: OutputLayout) throws -> Bool {
-    let folder = try HeldFolder.making(following: layout.root).makeFolder(layout.name)
-    return try folder.makeFolder(CaptureOutput.notesName)
+  /// Writes it into an output folder that has none. `false` when somebody else has written one.
+  func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
+    try folder.makeFolder(CaptureOutput.notesName)
       .writeNew(JSONText.pretty(self), as: layout.ownerName)
   }
 
