@@ -69,9 +69,7 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
-    .target(
-      name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"],
-      linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
 
     module("Geometry", []),
     module("Parallel", []),

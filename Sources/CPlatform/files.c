@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <sys/statfs.h>
 
 int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b) {
   return renameat2(a_folder, a, b_folder, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
@@ -21,14 +19,6 @@ int scanmill_rename_new_entry(int from_folder, const char *from, int to_folder, 
   if (fstatat(to_folder, to, &there, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
   if (errno != ENOENT) return errno;
   return renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
-}
-
-int scanmill_exchange_paths(const char *a, const char *b) {
-  return scanmill_exchange_entries(AT_FDCWD, a, AT_FDCWD, b);
-}
-
-int scanmill_rename_new(const char *from, const char *to) {
-  return scanmill_rename_new_entry(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int scanmill_is_mount_root(int folder) {
@@ -48,13 +38,4 @@ void scanmill_expect_bytes(int file, int64_t bytes) { (void)fallocate(file, 0, 0
 
 void scanmill_start_writing_back(int file, int64_t offset, int64_t bytes) {
   (void)sync_file_range(file, offset, bytes, SYNC_FILE_RANGE_WRITE);
-}
-
-long scanmill_filesystem_kind(const char *path) {
-  struct statfs status;
-  return statfs(path, &status) == 0 ? (long)(unsigned int)status.f_type : -1;
-}
-
-int scanmill_die_with_parent(int signal) {
-  return prctl(PR_SET_PDEATHSIG, signal) == 0 ? 0 : errno;
 }

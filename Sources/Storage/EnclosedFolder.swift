@@ -60,6 +60,16 @@ public final class EnclosedFolder: Sendable {
     return step(real, flags, mode, followsLinks: false)
   }
 
+  /// A folder in it, or it itself (`.`), for reading and listing. Throws what keeps it from being read.
+  public func folder(_ relative: String = ".") throws(FileError) -> HeldFolder {
+    let place = relative == "." ? path : path.pushing(FilePath(text: relative))
+    let opened = open(relative, HeldFolder.openFlags)
+    guard opened >= 0 else {
+      throw FileError(Errno(rawValue: -opened), path: place, operation: "list")
+    }
+    return HeldFolder(taking: opened, at: place)
+  }
+
   private func step(
     _ relative: String, _ flags: Int32, _ mode: mode_t, followsLinks: Bool
   ) -> Int32 {
@@ -106,19 +116,25 @@ public final class EnclosedFolder: Sendable {
 
   /// Looks at what a path relative to the folder leads to. Nothing is opened, nothing outside is looked at.
   public func look(at relative: String) -> Found {
-    var status = stat()
-    switch look(at: relative, &status) {
-    case 0: break
-    case EXDEV:
-      // One that leads to nothing counts as nothing, wherever it leads.
-      let leads = Self.real(path.pushing(FilePath(text: relative))) != nil
-      return leads || errno == EACCES ? .outside : .nothing
-    case ELOOP where links == .none: return .outside
-    case EACCES, EPERM: return .forbidden
-    default: return .nothing
+    let found: FileStatus
+    do throws(Errno) {
+      found = try status(of: relative)
+    } catch {
+      switch error {
+      case .improperLink:
+        // One that leads to nothing counts as nothing, wherever it leads.
+        let leads = Self.real(path.pushing(FilePath(text: relative))) != nil
+        return leads || errno == EACCES ? .outside : .nothing
+      case .tooManySymbolicLinkLevels where links == .none: return .outside
+      case .permissionDenied, .notPermitted: return .forbidden
+      default: return .nothing
+      }
     }
-    if let stamp = FileStamp(status) { return .file(stamp) }
-    return status.st_mode & S_IFMT == S_IFDIR ? .folder : .other
+    return switch found.kind {
+    case .file: .file(found.stamp)
+    case .folder: .folder
+    case .link, .other: .other
+    }
   }
 
   /// The stamp of a regular file that lies inside; `nil` for anything else.
@@ -126,12 +142,12 @@ public final class EnclosedFolder: Sendable {
     if case .file(let stamp) = look(at: relative) { stamp } else { nil }
   }
 
-  /// Fills `status`; the error number, 0 where it worked.
-  func look(at relative: String, _ status: inout stat, noFollow: Bool = false) -> Int32 {
-    let handle = open(relative, Self.pathOnly | O_CLOEXEC | (noFollow ? O_NOFOLLOW : 0))
-    guard handle >= 0 else { return -handle }
+  /// Throws `improperLink` for what leads out.
+  func status(of relative: String, followsLast: Bool = true) throws(Errno) -> FileStatus {
+    let handle = open(relative, Self.pathOnly | O_CLOEXEC | (followsLast ? 0 : O_NOFOLLOW))
+    guard handle >= 0 else { throw Errno(rawValue: -handle) }
     defer { close(handle) }
-    return fstat(handle, &status) == 0 ? 0 : errno
+    return try FileStatus(FileDescriptor(rawValue: handle))
   }
 
   /// `O_PATH`, which the module of the C library leaves out; the same on every Linux machine that Swift

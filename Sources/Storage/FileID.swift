@@ -1,10 +1,6 @@
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// Which folder it is, whatever its path: the file system that it lies on, and its number there. For
+/// Which file or folder it is, whatever its path: the file system that it lies on, and its number there. For
 /// comparisons within one process only: a file system that is mounted again has another number.
 public struct FileID: Hashable, Sendable {
   public var device: UInt64
@@ -17,11 +13,10 @@ public struct FileID: Hashable, Sendable {
 
   /// Follows links; `nil` where no folder is. Cost: one system call.
   public init?(ofFolder folder: FilePath) {
-    var status = stat()
-    guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR
-    else { return nil }
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
+    guard let found = try? FileStatus(followingAllLinksOf: folder), found.kind == .folder else {
+      return nil
+    }
+    self = found.id
   }
 
   /// Of the nearest folder above a path that is gone; `nil` where there is none.

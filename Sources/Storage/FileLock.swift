@@ -106,13 +106,13 @@ public final class FileLock: Sendable {
         if code == ELOOP || code == ENXIO { try folder.refuse(name, operation: "lock") }
         throw folder.failure(code, name, "lock")
       }
-      var status = stat()
-      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1
-      else {
+      let status = try? FileStatus(FileDescriptor(rawValue: opened))
+      guard let found = status, found.kind == .file, found.links <= 1 else {
         close(opened)
         throw FileError.notOurs(
           folder.path.appending(name),
-          status.st_nlink > 1 ? "has another name elsewhere" : "is not a file", operation: "lock")
+          (status?.links ?? 0) > 1 ? "has another name elsewhere" : "is not a file",
+          operation: "lock")
       }
       let code = areNotShared ? nil : ask(opened, LOCK_EX)
       if let code, !noLocks.contains(code) {
@@ -132,9 +132,10 @@ public final class FileLock: Sendable {
   private static func isStillThere(
     _ folder: HeldFolder, _ name: String, _ descriptor: Int32
   ) -> Bool {
-    var open = stat()
-    guard fstat(descriptor, &open) == 0, let named = try? folder.entry(name) else { return false }
-    return FolderEntry(open).isSame(as: named)
+    guard let locked = try? FileStatus(FileDescriptor(rawValue: descriptor)),
+      let named = try? folder.entry(name)
+    else { return false }
+    return locked.id == named.id
   }
 
   deinit {

@@ -32,26 +32,8 @@ public struct FileStamp: Hashable, Sendable, Codable {
 
   /// The same of a path as `PathText` carries it.
   public init?(of path: String) {
-    var status = stat()
-    guard EnclosedPaths.look(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  init?(_ status: stat) {
-    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-    self.init(ofAnything: status)
-  }
-
-  /// Of what is no regular file as well: a link by itself.
-  init(ofAnything status: stat) {
-    bytes = Int64(status.st_size)
-    modifiedNanoseconds = Self.nanoseconds(status.st_mtim)
-    changedNanoseconds = Self.nanoseconds(status.st_ctim)
-    inode = UInt64(status.st_ino)
-  }
-
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    guard let found = (try? EnclosedPaths.status(of: path))?.fileStamp else { return nil }
+    self = found
   }
 
   /// Whether the file had been still for two seconds at `nowNanoseconds` (since 1970): no later write
@@ -66,6 +48,6 @@ public struct FileStamp: Hashable, Sendable, Codable {
   public static func nowNanoseconds() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    return nanoseconds(now)
+    return FileStatus.nanoseconds(now)
   }
 }

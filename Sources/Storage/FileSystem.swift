@@ -9,20 +9,16 @@ import SystemPackage
 public enum FileSystem {
   /// Whether anything (a dangling link too) is at `path`.
   public static func exists(_ path: FilePath) -> Bool {
-    var status = stat()
-    return EnclosedPaths.look(path, &status, followsLast: false) == 0
+    (try? FileStatus(of: path, followsLast: false)) != nil
   }
 
   public static func isFolder(_ path: FilePath) -> Bool {
-    var status = stat()
-    return EnclosedPaths.look(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    (try? FileStatus(of: path))?.kind == .folder
   }
 
   /// Whether `path` itself is a symbolic link.
   public static func isLink(_ path: FilePath) -> Bool {
-    var status = stat()
-    return EnclosedPaths.look(path, &status, followsLast: false) == 0
-      && status.st_mode & S_IFMT == S_IFLNK
+    (try? FileStatus(of: path, followsLast: false))?.kind == .link
   }
 
   /// Makes `path` and the folders above it; a folder that exists already is fine.
@@ -62,12 +58,7 @@ public enum FileSystem {
 
   /// The names in a folder, sorted, as `PathText` carries them; an absent folder throws.
   public static func names(in folder: FilePath) throws(FileError) -> [String] {
-    let open = try OpenFolder(reading: folder)
-    do throws(Errno) {
-      return try open.list().map(\.name).sorted()
-    } catch {
-      throw FileError(error, path: folder, operation: "list")
-    }
+    try HeldFolder(reading: folder).names()
   }
 
   /// Renames within one file system, replacing a file at `to`.
@@ -78,29 +69,6 @@ public enum FileSystem {
     guard failed == 0 else {
       throw FileError(Errno(rawValue: errno), path: to, operation: "rename")
     }
-  }
-
-  /// Renames within one file system to a name that nothing has yet.
-  public static func renameNew(_ from: FilePath, to: FilePath) throws(FileError) {
-    let code = EnclosedPaths.withParent(of: from) { fromFolder, from in
-      EnclosedPaths.withParent(of: to) { scanmill_rename_new_entry(fromFolder, from, $0, $1) }
-    }
-    guard code == 0 else {
-      throw FileError(Errno(rawValue: code < 0 ? errno : code), path: to, operation: "publish")
-    }
-  }
-
-  /// Exchanges two paths of one file system in one step. `false`, and nothing done, where the file
-  /// system cannot (NFS).
-  public static func exchange(_ a: FilePath, _ b: FilePath) throws(FileError) -> Bool {
-    let code = a.withPlatformString { a in
-      b.withPlatformString { b in scanmill_exchange_paths(a, b) }
-    }
-    if code == EINVAL || code == ENOSYS || code == EOPNOTSUPP { return false }
-    guard code == 0 else {
-      throw FileError(Errno(rawValue: code), path: b, operation: "publish")
-    }
-    return true
   }
 
   /// Flushes all data written to the file system of `folder`: one call per batch of files is nearly
@@ -119,26 +87,12 @@ public enum FileSystem {
     return FilePath(platformString: here).pushing(path).lexicallyNormalized()
   }
 
-  /// Bytes that this user may still write on the file system of `path`; `nil` when it cannot be told.
-  public static func freeBytes(at path: FilePath) -> Int64? {
-    var status = statvfs()
-    guard path.withPlatformString({ statvfs($0, &status) }) == 0 else { return nil }
-    return Int64(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
-        by: UInt64(status.f_frsize)
-      ).partialValue)
-  }
-
   /// Throws when fewer than `needed` bytes may be written at `path`, keeping back a hundredth of the
   /// file system, at most 64 MiB. Where the space cannot be told, nothing happens.
   public static func checkSpace(for needed: Int64, at path: FilePath) throws(FileError) {
-    var status = statvfs()
-    guard path.withPlatformString({ statvfs($0, &status) }) == 0, let free = freeBytes(at: path)
-    else { return }
-    let (total, overflow) = UInt64(status.f_blocks).multipliedReportingOverflow(
-      by: UInt64(status.f_frsize))
-    let reserve = overflow ? 64 << 20 : Int64(min(total / 100, 64 << 20))
-    guard free - reserve < needed else { return }
+    guard let space = try? FileSystemSpace(at: path) else { return }
+    let free = space.freeBytes
+    guard free - min(space.totalBytes / 100, 64 << 20) < needed else { return }
     throw FileError(
       kind: .noSpace, path: path, operation: "write",
       reason: needed > 0

@@ -1,9 +1,5 @@
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// What a file or folder takes.
 public struct FolderSize: Hashable, Sendable {
   public var bytes: Int64 = 0
@@ -19,15 +15,14 @@ public struct FolderSize: Hashable, Sendable {
   /// All that lies at and below `path`, links themselves and not what they lead to; what cannot be
   /// looked at counts nothing.
   public init(of path: FilePath) {
-    var status = stat()
-    guard EnclosedPaths.look(path, &status, followsLast: false) == 0 else { return }
-    if status.st_mode & S_IFMT == S_IFDIR {
+    guard let found = try? FileStatus(of: path, followsLast: false) else { return }
+    if found.kind == .folder {
       for name in (try? FileSystem.names(in: path)) ?? [] {
         self += FolderSize(of: path.appending(name))
       }
     } else {
-      bytes = Int64(status.st_size)
-      allocatedBytes = Int64(status.st_blocks) * 512
+      bytes = found.bytes
+      allocatedBytes = found.allocatedBytes
       files = 1
     }
   }

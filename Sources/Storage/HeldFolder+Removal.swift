@@ -13,9 +13,21 @@ extension HeldFolder {
   /// more than a few dozen descriptors: what lies deeper is moved up first.
   public func remove(_ name: String) throws(FileError) {
     try check(name)
+    guard let found = try entry(name) else { return }
+    guard found.kind == .folder else { return try unlink(RawName(name)) }
+    var removal = Removal(base: self, device: try status().device)
+    try remove(RawName(name), depth: 0, &removal)
+    while let next = removal.moved.popLast() { try remove(next, depth: 0, &removal) }
+  }
+
+  /// What removing a folder needs on all levels.
+  private struct Removal {
+    /// Where folders that lie too deep are moved to.
+    let base: HeldFolder
+    /// Of the file system that is not left.
+    let device: UInt64
+    /// Names in `base` that are still to be removed.
     var moved: [RawName] = []
-    try remove(RawName(name), depth: 0, base: self, &moved)
-    while let next = moved.popLast() { try remove(next, depth: 0, base: self, &moved) }
   }
 
   /// Removes the folder `name` if it is empty; whether it is gone.
@@ -30,26 +42,27 @@ extension HeldFolder {
   private static let deepest = 32
 
   private func remove(
-    _ name: RawName, depth: Int, base: HeldFolder, _ moved: inout [RawName]
+    _ name: RawName, depth: Int, _ removal: inout Removal
   ) throws(FileError) {
     guard let found = try entry(name) else { return }
     guard found.kind == .folder else { return try unlink(name) }
     guard let inner = try folder(name) else { return }
-    guard inner.identity.isSame(as: found) else {
+    guard try inner.status().id == found.id else {
       throw FileError(
         kind: .temporary, path: inner.path, operation: "remove",
         reason: "was replaced by something else while it was removed")
     }
-    guard scanmill_is_mount_root(inner.descriptor) == 0, found.device == identity.device else {
+    guard scanmill_is_mount_root(inner.descriptor) == 0, found.device == removal.device else {
       throw FileError.notOurs(inner.path, "is a mounted file system", operation: "remove")
     }
     // Somebody may still be adding to it.
     for attempt in 0..<8 {
       for child in try inner.rawNames() {
         if depth >= Self.deepest, try inner.entry(child)?.kind == .folder {
-          moved.append(try inner.moveUp(child, to: base, number: moved.count))
+          removal.moved.append(
+            try inner.moveUp(child, to: removal.base, number: removal.moved.count))
         } else {
-          try inner.remove(child, depth: depth + 1, base: base, &moved)
+          try inner.remove(child, depth: depth + 1, &removal)
         }
       }
       try fault(.unlink, name.text, "remove folder")

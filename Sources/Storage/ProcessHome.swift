@@ -15,10 +15,8 @@ public enum ProcessHome {
   public static let bootID = line("/proc/sys/kernel/random/boot_id")
 
   /// The number of the namespace of processes; 0 where it cannot be told.
-  public static let processNamespace: UInt64 = {
-    var status = stat()
-    return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
-  }()
+  public static let processNamespace: UInt64 =
+    (try? FileStatus(followingAllLinksOf: "/proc/self/ns/pid"))?.inode ?? 0
 
   public static let hostName: String = {
     var name = utsname()

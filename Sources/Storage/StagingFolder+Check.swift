@@ -87,7 +87,7 @@ extension StagingFolder {
 
   private func walk(
     _ folder: HeldFolder, _ prefix: String,
-    _ body: (HeldFolder, String, FolderEntry, String) throws(FileError) -> Void
+    _ body: (HeldFolder, String, FileStatus, String) throws(FileError) -> Void
   ) throws(FileError) {
     for name in try folder.rawNames().sorted(by: { $0.text < $1.text }) {
       let path = folder.path.appending(name.text)

@@ -62,14 +62,16 @@ extension StagingFolder {
   private static func check(
     _ file: FileDescriptor, _ path: FilePath, _ entry: OutputEntry
   ) throws(FileError) {
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
+    let found: FileStatus
+    do throws(Errno) {
+      found = try FileStatus(file)
+    } catch {
+      throw FileError(error, path: path, operation: "look at")
     }
-    guard Int64(status.st_size) == entry.bytes else {
+    guard found.bytes == entry.bytes else {
       throw FileError(
         kind: .changedWhileReading, path: path, operation: "share",
-        reason: "has \(status.st_size) bytes, its artifact says \(entry.bytes)",
+        reason: "has \(found.bytes) bytes, its artifact says \(entry.bytes)",
         remedy: "run the stage that made it again")
     }
   }
@@ -100,10 +102,8 @@ extension HeldFolder {
       throw failure(errno, name, "link")
     }
     // What was linked is what was looked at, whoever has been at work in between.
-    var (opened, linked) = (stat(), stat())
-    guard fstat(source.rawValue, &opened) == 0,
-      fstatat(descriptor, name, &linked, AT_SYMLINK_NOFOLLOW) == 0,
-      opened.st_ino == linked.st_ino, opened.st_dev == linked.st_dev
+    guard let opened = try? FileStatus(source), let linked = status(of: name),
+      opened.id == linked.id
     else {
       unlinkat(descriptor, name, 0)
       throw FileError(

@@ -45,14 +45,14 @@ struct FolderSignature: Hashable, Sendable {
     /// `false` when the folder cannot be read, or a link has been put in its place or above it.
     mutating func gather(_ folder: FilePath, isDeep: Bool) -> Bool {
       guard let root = try? EnclosedFolder(folder, followsPath: false),
-        let open = try? OpenFolder(".", in: root)
+        let open = try? root.folder()
       else { return false }
       gather(open, of: root, prefix: "", level: 0, isDeep: isDeep)
       return true
     }
 
     private mutating func gather(
-      _ open: OpenFolder, of root: EnclosedFolder, prefix: String, level: Int, isDeep: Bool
+      _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int, isDeep: Bool
     ) {
       for (name, kind) in open.entries() {
         if level == 0, let stem, !name.utf8.starts(with: stem),
@@ -67,7 +67,7 @@ struct FolderSignature: Hashable, Sendable {
         switch kind {
         case .folder:
           lines.append("\(prefix)\(name)/")
-          guard isDeep, level < FolderSignature.mostLevels, let inner = OpenFolder(name, in: open)
+          guard isDeep, level < FolderSignature.mostLevels, let inner = open.below(name)
           else {
             continue
           }

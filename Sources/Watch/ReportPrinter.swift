@@ -110,9 +110,8 @@ struct ReportPrinter: Sendable {
   }
 
   private static func contents(_ file: FileDescriptor) -> [UInt8] {
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0 else { return [] }
-    let size = Int(clamping: status.st_size)
+    guard let found = try? FileStatus(file) else { return [] }
+    let size = Int(clamping: found.bytes)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       while count < size {

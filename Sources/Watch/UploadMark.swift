@@ -50,14 +50,14 @@ struct UploadMark: Hashable, Sendable {
   /// holds its lock.
   static func onTheirWay(in staging: FilePath) -> Set<String> {
     guard FileLock.isHeld(at: staging.appending(".lock")),
-      let open = OpenFolder(staging.text)?.below(StagingNames.incoming)
+      let open = HeldFolder(staging)?.below(StagingNames.incoming)
     else { return [] }
     struct Part: Decodable {
       var capture: String
     }
     return Set(
       open.entries().filter { $0.kind == .file && $0.name.hasSuffix(".json") }.compactMap {
-        open.contents(of: $0.name, limit: 1 << 20).flatMap {
+        open.stampedContents(of: $0.name, limit: 1 << 20).flatMap {
           try? JSONDecoder().decode(Part.self, from: Data($0.bytes)).capture
         }
       })

@@ -71,7 +71,7 @@ struct PublishedView {
       "imu": MatchIMU.name, "tables": ExportTables.name,
     ]
     let shelf = ArtifactStore(layout)
-    let names = (OpenFolder(layout.folder.text)?.entries() ?? [])
+    let names = (HeldFolder(layout.folder)?.entries() ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
     let published = names.compactMap { shelf.input($0) }
     var found: [String: InputArtifact] = [:]

@@ -55,7 +55,7 @@ struct MemoTests {
       clock: Self.later)
     session.writeIndex(
       for: workshop.pipeline, registry: Self.registry, in: try CaptureOutput(making: layout))
-    let notes = try #require(OpenFolder(layout.notes.string))
+    let notes = try #require(HeldFolder(layout.notes))
     let memo = try #require(FileStamp(of: layout.memo))
     let index = try #require(
       RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool()))
@@ -109,7 +109,7 @@ struct MemoTests {
     let workshop = try Self.workshop()
     let index = workshop.layout().index
     let whole = try #require(
-      OpenFolder(workshop.layout().notes.string)?.contents(of: "index")?.bytes)
+      HeldFolder(workshop.layout().notes)?.stampedContents(of: "index")?.bytes)
     for length in stride(from: 0, to: whole.count, by: 37) {
       try OutputFile.write(Array(whole[..<length]), to: index)
       #expect(workshop.plan().isEmpty)
@@ -151,7 +151,7 @@ struct MemoTests {
   func sameRecords() throws {
     let workshop = try Self.workshop()
     let layout = workshop.layout()
-    let notes = try #require(OpenFolder(layout.notes.string))
+    let notes = try #require(HeldFolder(layout.notes))
     let memo = try #require(notes.stamp(of: "memo.json"))
     let index = try #require(RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool()))
     #expect(Set(index.records.keys) == ["color", "frames", "depth", "aligned", "tables"])

@@ -143,6 +143,51 @@ import Testing
     #expect(try outsideFiles(outside) == before)
   }
 
+  @Test(arguments: ["new", "vacant", "remembered", "moved"])
+  func `a link put in the place of a folder while it is claimed is not written through`(
+    _ state: String
+  ) throws {
+    try add("one/scan", id: "scan", "red")
+    let (outside, aside) = (
+      shop.folder.path.appending("outside"), shop.folder.path.appending("aside")
+    )
+    try FileSystem.makeFolder(outside)
+    switch state {
+    case "vacant": try FileSystem.makeFolder(root.appending("scan"))
+    case "remembered":
+      _ = run()
+      try FileSystem.remove(shop.layout().owner)
+    case "moved":
+      _ = run()
+      let inputs = shop.folder.path.appending("in")
+      try FileSystem.rename(inputs.appending("one"), to: inputs.appending("two"))
+    default: try FileSystem.makeFolder(root)
+    }
+    let target = try #require(
+      shop.batch(Selection(), { _ in }, clock: .system).targets(found()).first)
+    let claims: [String: CaptureTarget.Claim] = [
+      "new": .make, "vacant": .make, "remembered": .adopt, "moved": .move,
+    ]
+    #expect(target.claim == claims[state])
+    let place = target.layout.folder
+    let before = try outsideFiles(outside)
+    StorageFaults.set(below: target.layout.root) { step, path in
+      let isDue = state == "new" ? step == .rename && path == place : path.starts(with: place)
+      guard isDue, !FileSystem.isLink(place) else { return nil }
+      if state != "new" { #expect(rename(place.string, aside.string) == 0) }
+      #expect(symlink(outside.string, place.string) == 0)
+      return nil
+    }
+    defer { StorageFaults.set(below: target.layout.root, nil) }
+    #expect(try FolderClaim(target).take() == (state != "new"))
+    #expect(FileSystem.isLink(place))
+    #expect(try outsideFiles(outside) == before)
+    if state != "new" {
+      let owner = aside.appending(".scanmill").appending("owner.json")
+      #expect(Text.read(owner)?.contains(target.recognition.folder.string) == true)
+    }
+  }
+
   private func outsideFiles(_ folder: FilePath) throws -> [String] {
     try FileSystem.names(in: folder).flatMap { name -> [String] in
       let path = folder.appending(name)

@@ -67,7 +67,7 @@ import Testing
         #expect(
           (try? InputFile(path, in: folder)) != nil ? found == "file" : found != "file", "\(path)")
         #expect(
-          (try? OpenFolder(path, in: folder)) != nil ? found == "folder" : found != "folder",
+          (try? folder.folder(path)) != nil ? found == "folder" : found != "folder",
           "\(path)")
       }
     }
@@ -102,8 +102,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func `paths below an enclosed folder, whoever opens them`(walks: Bool) throws {
-    // Registered for the whole process: folders of their own.
     EnclosedPaths.enclose(inside, links: .inside)
+    defer { EnclosedPaths.forget(inside) }
     try EnclosedFolder.$walks.withValue(walks) {
       for (name, found) in Self.table where !name.hasPrefix("..") && name != "." {
         let path = inside.pushing(FilePath(name))
@@ -142,9 +142,9 @@ import Testing
         if let found = try? InputFile("swap/x", in: folder).whole(limit: limit) {
           #expect(found == Array("in".utf8))
         }
-        if let listed = try? OpenFolder("swap", in: folder) {
+        if let listed = try? folder.folder("swap") {
           #expect(listed.entries().map(\.name) == ["x"])
-          #expect(listed.contents(of: "x")?.bytes == Array("in".utf8))
+          #expect(listed.stampedContents(of: "x")?.bytes == Array("in".utf8))
         }
       }
     }
@@ -155,6 +155,7 @@ import Testing
     try FileSystem.makeFolder(output.appending("a"))
     let outer = scratch.path.appending("beside")
     EnclosedPaths.enclose(output, links: .none)
+    defer { EnclosedPaths.forget(output) }
     for (target, name) in [
       (outer.string, "link"), ("../beside", "relative"), ("a", "inside"), ("nothing", "dangling"),
     ] {
@@ -192,10 +193,29 @@ import Testing
     }
   }
 
+  @Test func `a border is drawn once, and is gone when it is forgotten`() throws {
+    let path = inside.appending("out")
+    for _ in 0..<2 {
+      EnclosedPaths.enclose(inside, links: .inside)
+      // One that stands is not drawn otherwise, nor opened.
+      EnclosedPaths.enclose(inside, links: .none)
+      EnclosedPaths.leaveOpen(inside)
+      #expect(FileStamp(of: path) == nil)
+      #expect(FileStamp(of: inside.appending("to-near")) != nil)
+    }
+    EnclosedPaths.forget(inside)
+    #expect(FileStamp(of: path) != nil)
+    EnclosedPaths.forget(inside)
+    EnclosedPaths.enclose(inside, links: .inside)
+    defer { EnclosedPaths.forget(inside) }
+    #expect(FileStamp(of: path) == nil)
+  }
+
   @Test func `an output may itself be reached through links`() throws {
     let way = scratch.path.appending("way")
     #expect(symlink("inside", way.string) == 0)
     EnclosedPaths.enclose(way, links: .none)
+    defer { EnclosedPaths.forget(way) }
     try FileSystem.makeFolder(way.appending("made"))
     try OutputFile.write([1], to: way.appending("made").appending("file"))
     #expect(try HeldFolder.following(way.appending("made")).contents(of: "file") == [1])

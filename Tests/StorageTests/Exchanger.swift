@@ -31,8 +31,16 @@ final class Exchanger: Sendable {
     if code != 0 { throw Errno(rawValue: code) }
   }
 
+  private var folders: (HeldFolder, HeldFolder)? {
+    guard let above = HeldFolder(a.removingLastComponent()),
+      let beside = HeldFolder(b.removingLastComponent())
+    else { return nil }
+    return (above, beside)
+  }
+
   private func work() {
-    while !isStopped.load(ordering: .relaxed) { _ = try? FileSystem.exchange(a, b) }
+    guard let a = a.name, let b = b.name, let (above, beside) = folders else { return }
+    while !isStopped.load(ordering: .relaxed) { _ = try? above.exchange(a, with: beside, b) }
   }
 
   func stop() {

@@ -36,47 +36,43 @@ struct FileSystemTests {
     #expect(throws: FileError.self) { try FileSystem.makeFolder(folder.path.appending("file/x")) }
   }
 
-  @Test("Exchanging swaps two paths, also a folder with a link")
+  @Test("Exchanging swaps two names, also a folder with a link")
   func exchange() throws {
     let folder = try TemporaryFolder()
+    let held = try HeldFolder.following(folder.path)
     try FileSystem.makeFolder(folder.path.appending("a"))
     try folder.write([1], to: "a/one")
     try folder.link("b", to: "elsewhere")
-    guard try FileSystem.exchange(folder.path.appending("a"), folder.path.appending("b")) else {
+    guard try held.exchange("a", with: held, "b") else {
       print("note: this file system cannot exchange two paths")
       return
     }
     #expect(FileSystem.isLink(folder.path.appending("a")))
     #expect(try FileSystem.names(in: folder.path.appending("b")) == ["one"])
-    #expect(throws: FileError.self) {
-      try FileSystem.exchange(folder.path.appending("a"), folder.path.appending("absent"))
-    }
+    #expect(throws: FileError.self) { try held.exchange("a", with: held, "absent") }
   }
 
   @Test("A rename to a name that is taken is refused, not carried out")
   func renameNew() throws {
     let folder = try TemporaryFolder()
+    let held = try HeldFolder.following(folder.path)
     try folder.write([1], to: "a")
     try folder.write([2], to: "b")
-    #expect(throws: FileError.self) {
-      try FileSystem.renameNew(folder.path.appending("a"), to: folder.path.appending("b"))
-    }
+    #expect(throws: FileError.self) { try held.renameNew("a", to: held, as: "b") }
     #expect(try folder.bytes(of: "b") == [2])
-    try FileSystem.renameNew(folder.path.appending("a"), to: folder.path.appending("c"))
+    try held.renameNew("a", to: held, as: "c")
     #expect(try folder.bytes(of: "c") == [1])
   }
 
   @Test("A file is replaced in one step; nothing is left beside it, also after a failure")
   func replace() throws {
     let folder = try TemporaryFolder()
-    let path = folder.path.appending("file")
-    try OutputFile.replace(path, with: [1, 2, 3])
-    try OutputFile.replace(path, with: [4])
+    let held = try HeldFolder.following(folder.path)
+    try held.replace("file", with: [1, 2, 3])
+    try held.replace("file", with: [4])
     #expect(try folder.bytes(of: "file") == [4])
     try FileSystem.makeFolder(folder.path.appending("folder"))
-    #expect(throws: FileError.self) {
-      try OutputFile.replace(folder.path.appending("folder"), with: [1])
-    }
+    #expect(throws: FileError.self) { try held.replace("folder", with: [1]) }
     #expect(try FileSystem.names(in: folder.path) == ["file", "folder"])
   }
 
@@ -99,8 +95,12 @@ struct FileSystemTests {
     #expect(throws: FileError.self) {
       try FileSystem.syncFileSystem(of: folder.path.appending("absent"))
     }
-    #expect((FileSystem.freeBytes(at: folder.path) ?? 0) > 0)
-    #expect(FileSystem.freeBytes(at: folder.path.appending("absent")) == nil)
+    let space = try FileSystemSpace(at: folder.path)
+    #expect(space.freeBytes > 0 && space.freeBytes <= space.totalBytes)
+    #expect((space.freeFiles ?? 0) <= (space.totalFiles ?? 0))
+    #expect(throws: Errno.noSuchFileOrDirectory) {
+      try FileSystemSpace(at: folder.path.appending("absent"))
+    }
   }
 
   @Test("Identity tells files apart and shows a change of size; folders have none")

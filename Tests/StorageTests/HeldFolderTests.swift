@@ -145,6 +145,60 @@ struct HeldFolderTests {
     }
   }
 
+  @Test(
+    "A link that is put in place between the look and the write is not written through",
+    arguments: ["folder", "file"])
+  func swapped(part: String) throws {
+    let (folder, held) = try Self.scene()
+    let (outside, away) = (folder.path.appending("outside"), folder.path.appending("away"))
+    let place = held.path.appending("in")
+    try FileSystem.makeFolder(place)
+    StorageFaults.set(below: held.path) { step, path in
+      guard step == .create else { return nil }
+      if part == "folder" {
+        #expect(rename(place.string, away.string) == 0)
+        #expect(symlink(outside.string, place.string) == 0)
+      } else {
+        #expect(symlink(outside.appending("file").string, path.string) == 0)
+      }
+      return nil
+    }
+    defer { StorageFaults.set(below: held.path, nil) }
+    if part == "folder" {
+      try OutputFile.write([1], to: place.appending("file"))
+      #expect(try folder.bytes(of: "away/file") == [1])
+    } else {
+      let error = #expect(throws: FileError.self) {
+        try OutputFile.write([1], to: place.appending("file"))
+      }
+      #expect(error?.kind == .notOurs)
+    }
+    #expect(try folder.bytes(of: "outside/file") == [7])
+  }
+
+  @Test("A path from a folder is looked at as it is: links by themselves, kinds, stamps")
+  func looks() throws {
+    let (folder, held) = try Self.scene()
+    try folder.write([1, 2], to: "held/a/b/file")
+    try folder.link("held/a/link", to: "b/file")
+    try folder.link("held/out", to: "../outside")
+    #expect(held.status(of: ".")?.kind == .folder)
+    #expect(held.status(of: "a/link")?.kind == .link)
+    #expect(held.status(of: "a/none") == nil)
+    let inner = try #require(held.below("a/b"))
+    #expect(inner.path == held.path.appending("a").appending("b"))
+    #expect(inner.stamp(of: "file") == FileStamp(of: inner.path.appending("file")))
+    #expect(inner.stampedContents(of: "file")?.bytes == [1, 2])
+    #expect(inner.stampedContents(of: "file", limit: 1) == nil)
+    for path in ["a/link", "out", "..", "a/../a", "a/b/file", "none"] {
+      #expect(held.below(path) == nil, "\(path)")
+    }
+    let above = try #require(held.below("a"))
+    #expect(above.stamp(of: "link") == nil && above.stampedContents(of: "link") == nil)
+    let kinds = try above.list().sorted { $0.name < $1.name }
+    #expect(kinds.map(\.name) == ["b", "link"] && kinds.map(\.kind) == [.folder, .link])
+  }
+
   @Test("A file of a lock that has a second name elsewhere is not written to")
   func hardLink() throws {
     let (folder, held) = try Self.scene()

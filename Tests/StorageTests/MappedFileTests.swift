@@ -37,7 +37,7 @@ struct MappedFileTests {
     let folder = try TemporaryFolder()
     let path = try folder.write([1, 2, 3], to: "f")
     let file = try MappedFile(path)
-    try OutputFile.replace(path, with: [9])
+    try HeldFolder.following(folder.path).replace("f", with: [9])
     #expect(file.withBytes { $0.withUnsafeBytes { Array($0) } } == [1, 2, 3])
     #expect(try FileIdentity(of: path) != file.identity)
   }

@@ -42,10 +42,10 @@ import Testing
     try FileSystem.makeFolder(inner)
     try OutputFile.write([1, 2], to: inner.appending(name: name))
     #expect(try FileSystem.names(in: folder.path) == [name])
-    let open = try OpenFolder(reading: folder.path)
-    let opened = try #require(OpenFolder(name, in: open))
+    let open = try HeldFolder(reading: folder.path)
+    let opened = try #require(open.below(name))
     #expect(opened.stamp(of: name)?.bytes == 2)
-    #expect(opened.contents(of: name)?.bytes == [1, 2])
+    #expect(opened.stampedContents(of: name)?.bytes == [1, 2])
     try FileSystem.remove(inner)
     #expect(try FileSystem.names(in: folder.path).isEmpty)
   }

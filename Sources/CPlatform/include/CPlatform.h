@@ -2,7 +2,6 @@
 
 /* The whole module; one header per concern. */
 #include "beneath.h"
-#include "catalog.h"
 #include "files.h"
 #include "gray_pixels.h"
 #include "niceness.h"

@@ -2,16 +2,12 @@
 
 #include <stdint.h>
 
-/* Exchanges two paths of one file system in one step. 0, or errno: EINVAL and ENOSYS where the file
-   system cannot (NFS). */
-int scanmill_exchange_paths(const char *a, const char *b);
+/* Exchanges two names in open folders of one file system in one step. 0, or errno: EINVAL and ENOSYS where
+   the file system cannot (NFS). */
+int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b);
 
 /* Renames `from` to `to`, which must not exist. 0, or errno (EEXIST). Falls back to a plain rename
    where the file system knows no flags. */
-int scanmill_rename_new(const char *from, const char *to);
-
-/* The same two for names in open folders. */
-int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b);
 int scanmill_rename_new_entry(int from_folder, const char *from, int to_folder, const char *to);
 
 /* Whether something is mounted at the open folder; 0 also where the kernel cannot tell. */
@@ -27,11 +23,3 @@ void scanmill_expect_bytes(int file, int64_t bytes);
 /* Starts writing a piece of a file to disk without waiting for it, so that nothing is left to be written when the
    file system is flushed. Errors are told by that flush. */
 void scanmill_start_writing_back(int file, int64_t offset, int64_t bytes);
-
-/* The kind of the file system that holds `path`: the number of linux/magic.h (statfs f_type). -1 where it
-   cannot be looked at. */
-long scanmill_filesystem_kind(const char *path);
-
-/* Asks the kernel to send `signal` to this process when its parent ends (prctl PR_SET_PDEATHSIG).
-   0, or errno. */
-int scanmill_die_with_parent(int signal);

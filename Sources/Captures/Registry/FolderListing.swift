@@ -41,20 +41,14 @@ public struct FolderListing: Sendable {
     var rest = folder
     guard rest.removePrefix(root.path) else { throw Self.refusal(folder) }
     prefix = rest.isEmpty ? "" : rest.text + "/"
-    let open: OpenFolder
+    let open: HeldFolder
     do throws(FileError) {
-      open = try OpenFolder(rest.isEmpty ? "." : rest.text, in: root)
+      open = try root.folder(rest.isEmpty ? "." : rest.text)
     } catch {
       let leadsOut = error.code == .improperLink || error.code == nil
       throw leadsOut ? Self.refusal(folder) : error
     }
-    let entries: [(name: String, kind: OpenFolder.Kind)]
-    do throws(Errno) {
-      entries = try open.list()
-    } catch {
-      throw FileError(error, path: folder, operation: "list")
-    }
-    for (name, kind) in entries {
+    for (name, kind) in try open.list() {
       switch kind {
       case .file: files.append(name)
       case .folder: subfolders.append(name)

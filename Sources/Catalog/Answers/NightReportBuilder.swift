@@ -5,10 +5,6 @@ import Runner
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Puts the report of a night together from what an output tells.
 public struct NightReportBuilder: Sendable {
   private let view: OutputSnapshot
@@ -205,7 +201,7 @@ public struct NightReportBuilder: Sendable {
     guard let run else { return nil }
     var names = stage.map { ["logs/\(id)/\($0).log"] } ?? []
     names += ["logs/\(id)/worker.log", "logs/\(id).log"]
-    let folder = OpenFolder(view.root.text)?.below("runs/\(run)")
+    let folder = HeldFolder(view.root)?.below("runs/\(run)")
     for name in names {
       let above = name.split(separator: "/").dropLast().joined(separator: "/")
       let last = name.split(separator: "/").last.map(String.init) ?? ""
@@ -258,18 +254,10 @@ public struct NightReportBuilder: Sendable {
   }
 
   private static func free(_ root: FilePath) -> NightReport.FreeSpace {
-    var status = statvfs()
-    guard root.withPlatformString({ statvfs($0, &status) }) == 0 else {
+    guard let space = try? FileSystemSpace(at: root) else {
       return NightReport.FreeSpace(bytes: 0, inodes: nil)
     }
-    func bytes(_ blocks: UInt) -> Int64 {
-      let (count, overflow) = UInt64(blocks).multipliedReportingOverflow(
-        by: UInt64(status.f_frsize))
-      return overflow ? .max : Int64(clamping: count)
-    }
     return NightReport.FreeSpace(
-      bytes: bytes(status.f_bavail),
-      inodes: status.f_files == 0 ? nil : Int64(clamping: status.f_favail),
-      totalBytes: bytes(status.f_blocks))
+      bytes: space.freeBytes, inodes: space.freeFiles, totalBytes: space.totalBytes)
   }
 }

@@ -94,7 +94,7 @@ public struct OutputSnapshot: Sendable {
   /// STAGING that is not there, or an empty mount point, says nothing about captures.
   private static func isBlind(_ record: WatchRecord) -> Bool {
     if record.stagingTrouble != nil { return true }
-    guard let folder = OpenFolder(record.staging) else { return true }
+    guard let folder = HeldFolder(FilePath(text: record.staging)) else { return true }
     return folder.entries().isEmpty
   }
 

@@ -49,9 +49,8 @@ public final class ResultReader {
     guard let file = try? held.openFile(name) else { return [] }
     defer { try? file.close() }
     let offset = offsets[name] ?? 0
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0, Int64(status.st_size) > offset else { return [] }
-    let length = min(Self.mostBytes, Int(clamping: Int64(status.st_size) - offset))
+    guard let size = (try? FileStatus(file))?.bytes, size > offset else { return [] }
+    let length = min(Self.mostBytes, Int(clamping: size - offset))
     var bytes = [UInt8](repeating: 0, count: length)
     var count = 0
     while count < length {

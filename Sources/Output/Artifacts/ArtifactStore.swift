@@ -9,7 +9,7 @@ public struct ArtifactStore: Sendable {
   /// Copies of records, by stage; each counts only while its file has not changed.
   private let index: RecordIndex?
   /// The folder of the capture, held open for planning: thousands of looks without walking its path.
-  private let folder: OpenFolder?
+  private let folder: HeldFolder?
   /// Where intermediates of the run at work lie; looked into before the output.
   package let scratch: CaptureOutput?
 
@@ -21,7 +21,7 @@ public struct ArtifactStore: Sendable {
     self.layout = layout
     self.index = index
     self.scratch = scratch
-    folder = index == nil ? nil : OpenFolder(layout.folder.text, followsLinks: false)
+    folder = index == nil ? nil : HeldFolder(layout.folder, followsLast: false)
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
@@ -129,7 +129,7 @@ public struct ArtifactStore: Sendable {
         record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
     }
     if let folder, let known = index?.records[stage] {
-      let published = OpenFolder(stage, in: folder)?
+      let published = folder.below(stage)?
         .stamp(of: ArtifactRecord.fileName)
       if published == known.stamp {
         return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
@@ -150,14 +150,12 @@ public struct ArtifactStore: Sendable {
     let record = found.record
     let place = place(of: found)
     let open =
-      (found.isInScratch ? nil : folder).map {
-        OpenFolder(record.stage, in: $0)
-      }
-      ?? OpenFolder(place.text, followsLinks: false)
+      (found.isInScratch ? nil : folder).map { $0.below(record.stage) }
+      ?? HeldFolder(place, followsLast: false)
     var missing: [String] = []
     var altered: [String] = []
     // The folder in it that was looked into last.
-    var inner: (name: String, folder: OpenFolder?) = ("", nil)
+    var inner: (name: String, folder: HeldFolder?) = ("", nil)
     for output in record.outputs {
       var (folder, name) = (open, Substring(output.path))
       if let slash = output.path.lastIndex(of: "/") {

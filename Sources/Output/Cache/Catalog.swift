@@ -56,8 +56,8 @@ package struct Catalog: Sendable {
   /// Cost: reading and digesting a few thousand bytes per capture.
   package init?(of root: FilePath, signature: String) {
     guard
-      let bytes = OpenFolder(root.text)?.below(NotesFile.folderName)?.contents(of: Self.fileName)?
-        .bytes,
+      let bytes = HeldFolder(root)?.below(NotesFile.folderName)?
+        .stampedContents(of: Self.fileName)?.bytes,
       let found = try? Self(bytes, signature: signature)
     else { return nil }
     self = found
@@ -72,7 +72,7 @@ package struct Catalog: Sendable {
 
   /// One that nobody may write counts as such for the superuser as well.
   private static func isWritable(_ root: FilePath) -> Bool {
-    guard let stamp = OpenFolder(root.text)?.entryStamp(of: "."), stamp.mode & 0o222 != 0 else {
+    guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
       return false
     }
     return root.withPlatformString { access($0, W_OK | X_OK) } == 0

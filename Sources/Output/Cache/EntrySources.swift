@@ -1,10 +1,6 @@
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The files that the entry of a capture is made from: notes, records and published files in the capture's
 /// output, and the files of the capture itself.
 package struct EntrySources: Sendable {
@@ -53,22 +49,22 @@ package struct EntrySources: Sendable {
 
   /// - Parameter now: nothing may have changed within the two seconds before it; `nil`: whenever it changed.
   private func records(_ now: Int64?) -> Digest? {
-    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
+    guard let open = HeldFolder(layout.folder, followsLast: false) else { return nil }
     var found = Stamps(now)
     // What lies behind a link in the place of a folder is not looked at.
     var links: Set<Substring> = []
     func put(_ path: String) {
       let above = path.prefix { $0 != "/" }
-      guard !links.contains(above), let stamp = open.entryStamp(of: path) else {
+      guard !links.contains(above), let status = open.status(of: path) else {
         return found.putNothing()
       }
-      if stamp.mode & UInt32(S_IFMT) == UInt32(S_IFLNK) { links.insert(Substring(path)) }
-      found.put(stamp)
+      if status.kind == .link { links.insert(Substring(path)) }
+      found.put(status)
     }
     for path in [".", OutputNames.notes, OutputNames.failed] + Self.recordFolders + Self.documents {
       put(path)
     }
-    let hasFailures = open.entryStamp(of: OutputNames.failed) != nil
+    let hasFailures = open.status(of: OutputNames.failed) != nil
     for stage in stages {
       put(stage)
       put("\(stage)/\(OutputNames.record)")
@@ -88,7 +84,7 @@ package struct EntrySources: Sendable {
       found.put(name)
       if kind == .folder {
         found.putNothing()
-      } else if let stamp = folder.ownStamp(of: name) {
+      } else if let stamp = folder.status(of: name)?.stamp {
         found.put(stamp)
       } else {
         found.putNothing()
@@ -104,10 +100,10 @@ package struct EntrySources: Sendable {
   ///
   /// Cost: reading some ten small files, and the capture where that has to be.
   package func content(readsAll: Bool) -> Digest? {
-    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return nil }
+    guard let open = HeldFolder(layout.folder, followsLast: false) else { return nil }
     var encoder = CacheEncoder()
-    func put(_ name: String, _ folder: OpenFolder?) {
-      encoder.put(folder?.contents(of: name).map { Digest(of: $0.bytes).hex })
+    func put(_ name: String, _ folder: HeldFolder?) {
+      encoder.put(folder?.stampedContents(of: name).map { Digest(of: $0.bytes).hex })
     }
     for path in Self.documents {
       let parts = path.split(separator: "/").map(String.init)
@@ -126,7 +122,7 @@ package struct EntrySources: Sendable {
     let isRead = walk { name, folder, kind in
       encoder.put(name)
       encoder.put("\(kind)")
-      if kind == .file { encoder.put(folder.ownStamp(of: name)?.bytes ?? -1) }
+      if kind == .file { encoder.put(folder.status(of: name)?.bytes ?? -1) }
     }
     guard isRead, let folder,
       let inputs = InputContents.digest(
@@ -137,20 +133,20 @@ package struct EntrySources: Sendable {
   }
 
   /// Goes through all published files, by name. `false` where there is more than is looked at.
-  private func walk(_ body: (String, OpenFolder, OpenFolder.Kind) -> Void) -> Bool {
-    func walk(_ folder: OpenFolder, _ level: Int) -> Bool {
+  private func walk(_ body: (String, HeldFolder, FileStatus.Kind) -> Void) -> Bool {
+    func walk(_ folder: HeldFolder, _ level: Int) -> Bool {
       for (name, kind) in folder.entries().sorted(by: { $0.name < $1.name }) {
         body(name, folder, kind)
         guard kind == .folder else { continue }
-        guard level < Self.mostLevels, let inner = OpenFolder(name, in: folder),
+        guard level < Self.mostLevels, let inner = folder.below(name),
           walk(inner, level + 1)
         else { return false }
       }
       return true
     }
-    guard let open = OpenFolder(layout.folder.text, followsLinks: false) else { return false }
+    guard let open = HeldFolder(layout.folder, followsLast: false) else { return false }
     for stage in stages {
-      if let folder = OpenFolder(stage, in: open), !walk(folder, 0) { return false }
+      if let folder = open.below(stage), !walk(folder, 0) { return false }
     }
     return true
   }
@@ -169,14 +165,11 @@ package struct EntrySources: Sendable {
     mutating func putNothing() { encoder.put(false) }
     mutating func put(_ text: String?) { encoder.put(text) }
 
-    mutating func put(_ stamp: EntryStamp) {
+    mutating func put(_ status: FileStatus) {
       encoder.put(true)
-      encoder.put(
-        FileStamp(
-          bytes: stamp.bytes, modifiedNanoseconds: stamp.modifiedNanoseconds,
-          changedNanoseconds: stamp.changedNanoseconds, inode: stamp.inode))
-      encoder.put(Int64(stamp.mode))
-      check(max(stamp.modifiedNanoseconds, stamp.changedNanoseconds))
+      encoder.put(status.stamp)
+      encoder.put(Int64(status.mode))
+      check(max(status.modifiedNanoseconds, status.changedNanoseconds))
     }
 
     mutating func put(_ stamp: FileStamp) {

@@ -61,9 +61,8 @@ package struct RecordIndex: Sendable {
   }
 
   /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
-  package init?(in notes: OpenFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
-  {
-    guard let bytes = notes.contents(of: layout.indexName)?.bytes,
+  package init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool) {
+    guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       let index = try? RecordIndex(bytes, memo: memo, pool: pool)
     else { return nil }
     self = index
@@ -100,8 +99,8 @@ extension RecordIndex {
   }
 
   /// What comes from the memo, without the rest.
-  package static func core(in notes: OpenFolder, _ layout: OutputLayout, memo: FileStamp) -> Core? {
-    guard let bytes = notes.contents(of: layout.indexName)?.bytes,
+  package static func core(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp) -> Core? {
+    guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       var reader = try? reader(bytes, memo: memo)
     else { return nil }
     return try? core(&reader)

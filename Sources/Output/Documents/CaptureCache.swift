@@ -38,10 +38,16 @@ public struct CaptureCache: Hashable, Sendable, Codable {
 
   /// What is written down in an output folder; `nil` when it is absent or damaged.
   public init?(of layout: OutputLayout) {
-    guard let memo = ArtifactStore.read(CaptureCache.self, layout.memo, layout), memo.schema == 1
-    else {
-      return nil
-    }
+    guard let notes = layout.openNotes() else { return nil }
+    self.init(in: notes, layout)
+  }
+
+  /// The same in notes that are held open.
+  init?(in notes: HeldFolder, _ layout: OutputLayout) {
+    guard let bytes = notes.stampedContents(of: layout.memoName)?.bytes,
+      let memo = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+      memo.schema == 1
+    else { return nil }
     self = memo
   }
 

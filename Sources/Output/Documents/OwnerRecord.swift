@@ -33,9 +33,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
 
   /// What an output folder says; `nil` when it says nothing that can be read.
   package init?(in layout: OutputLayout) {
-    guard let folder = OpenFolder(layout.folder.text, followsLinks: false),
-      let notes = OpenFolder(OutputNames.notes, in: folder),
-      let record = Self.read(in: notes, layout.ownerName)
+    guard let notes = layout.openNotes(), let record = Self.read(in: notes, layout.ownerName)
     else { return nil }
     self = record
   }
@@ -44,18 +42,17 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     CaptureLocation(folder: FilePath(text: folder), stem: stem)
   }
 
-  package static func read(in notes: OpenFolder, _ name: String) -> OwnerRecord? {
-    guard let bytes = notes.contents(of: name, limit: 1 << 20)?.bytes,
+  package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
+    guard let bytes = notes.stampedContents(of: name, limit: 1 << 20)?.bytes,
       let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
       record.schema == 1
     else { return nil }
     return record
   }
 
-  /// Writes it where there is none. `false` when somebody else has written one.
-  package func writeNew(to layout: OutputLayout) throws -> Bool {
-    let folder = try HeldFolder.making(following: layout.root).makeFolder(layout.name)
-    return try folder.makeFolder(CaptureOutput.notesName)
+  /// Writes it into an output folder that has none. `false` when somebody else has written one.
+  package func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
+    try folder.makeFolder(OutputNames.notes)
       .writeNew(JSONText.pretty(self), as: layout.ownerName)
   }
 

@@ -35,9 +35,18 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
 
   /// `nil` when there is none that is JSON.
   public init?(of layout: OutputLayout) {
-    guard let bytes = Self.bytes(of: layout),
-      let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
-    else { return nil }
+    self.init(Self.bytes(of: layout))
+  }
+
+  /// The same in the folder of the capture.
+  init?(in folder: HeldFolder) {
+    self.init(folder.stampedContents(of: OutputNames.document, limit: Self.mostBytes)?.bytes)
+  }
+
+  private init?(_ bytes: [UInt8]?) {
+    guard let bytes, let document = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
+      return nil
+    }
     self = document
   }
 

@@ -37,7 +37,7 @@ public struct InputListing: Hashable, Sendable, Codable {
     entries = []
     isSettled = true
     guard let root = try? EnclosedFolder(FilePath(text: folder)),
-      let open = try? OpenFolder(".", in: root),
+      let open = try? root.folder(),
       gather(open, of: root, prefix: "", level: 0)
     else { return nil }
     entries.sort { $0.name < $1.name }
@@ -57,7 +57,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   private mutating func gather(
-    _ open: OpenFolder, of root: EnclosedFolder, prefix: String, level: Int
+    _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int
   ) -> Bool {
     for (name, kind) in open.entries() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
@@ -66,7 +66,7 @@ public struct InputListing: Hashable, Sendable, Codable {
       case .folder:
         guard level < Self.mostLevels else { return false }
         // One that cannot be entered counts by its absence from the listing, then as now.
-        guard let inner = OpenFolder(name, in: open) else { continue }
+        guard let inner = open.below(name) else { continue }
         guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
           return false
         }
@@ -84,11 +84,11 @@ public struct InputListing: Hashable, Sendable, Codable {
 
   /// Of the file that a link leads to inside; of the link itself where it leads out.
   private func linkedStamp(
-    _ path: String, _ open: OpenFolder, _ name: String, in root: EnclosedFolder
+    _ path: String, _ open: HeldFolder, _ name: String, in root: EnclosedFolder
   ) -> FileStamp? {
     switch root.look(at: path) {
     case .file(let stamp): stamp
-    case .outside: open.ownStamp(of: name)
+    case .outside: open.status(of: name)?.stamp
     case .folder, .other, .forbidden, .nothing: nil
     }
   }

@@ -38,7 +38,7 @@ public struct OutputCatalog: Sendable {
 
   /// Folders of an output that may be those of captures, by name; nothing in them is looked at.
   public static func candidates(in root: FilePath) -> [OutputLayout] {
-    (OpenFolder(root.text)?.entries() ?? [])
+    (HeldFolder(root)?.entries() ?? [])
       .filter { $0.kind == .folder && $0.name != OutputNames.runs && !$0.name.hasPrefix(".") }
       .map { OutputLayout(root: root, name: $0.name) }.sorted { $0.name < $1.name }
   }

@@ -32,39 +32,44 @@ package enum OutputFolderState: Sendable {
       return
     }
     do throws(FileError) {
-      self = try Self.look(layout)
+      self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false), layout)
     } catch {
       self = .foreign("cannot be read: \(error.reason)")
     }
   }
 
-  private static func look(_ layout: OutputLayout) throws(FileError) -> OutputFolderState {
-    let folder = try OpenFolder(reading: layout.folder, followsLinks: false)
-    let notes = OpenFolder(CaptureOutput.notesName, in: folder)
+  /// Of the folder that is held, whatever lies at its path by now.
+  init(of folder: HeldFolder, _ layout: OutputLayout) {
+    do throws(FileError) {
+      self = try Self.look(folder, layout)
+    } catch {
+      self = .foreign("cannot be read: \(error.reason)")
+    }
+  }
+
+  private static func look(
+    _ folder: HeldFolder, _ layout: OutputLayout
+  ) throws(FileError) -> OutputFolderState {
+    let notes = folder.below(CaptureOutput.notesName)
     if let notes {
       if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
-      if let memo = CaptureCache(of: layout) { return .remembered(memo) }
+      if let memo = CaptureCache(in: notes, layout) { return .remembered(memo) }
     }
-    let entries: [(name: String, kind: OpenFolder.Kind)]
-    do throws(Errno) {
-      entries = try folder.list()
-    } catch {
-      throw FileError(error, path: layout.folder, operation: "list")
-    }
+    let entries = try folder.list()
     let names = entries.map(\.name).sorted()
     let own: Set<String> = [
       OutputNames.notes, OutputNames.staging, OutputNames.failed,
     ]
     if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
       do throws(FileError) {
-        try CaptureOutput.checkOwnFolders(HeldFolder.following(layout.folder))
+        try CaptureOutput.checkOwnFolders(folder)
         return .vacant
       } catch {
         return .foreign("\(error.path.shownName) \(error.reason)")
       }
     }
-    if let document = RecordedDocument(of: layout), let path = document.path, let id = document.id,
-      notes != nil || hasArtifact(layout, names)
+    if let document = RecordedDocument(in: folder), let path = document.path, let id = document.id,
+      notes != nil || hasArtifact(folder, names)
     {
       return .described(path: path, id: id)
     }
@@ -75,10 +80,11 @@ package enum OutputFolderState: Sendable {
     return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")
   }
 
-  private static func hasArtifact(_ layout: OutputLayout, _ names: [String]) -> Bool {
+  private static func hasArtifact(_ folder: HeldFolder, _ names: [String]) -> Bool {
     names.contains { name in
-      !FileSystem.isLink(layout.artifact(name))
-        && ArtifactRecord(at: layout.record(name), of: layout)?.stage == name
+      folder.below(name)?.stampedContents(of: OutputNames.record).flatMap {
+        ArtifactRecord(reading: $0.bytes)
+      }?.stage == name
     }
   }
 

@@ -49,8 +49,8 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   /// Our own notes, hidden from people who look at results.
   public var notes: FilePath { folder.appending(OutputNames.notes) }
   /// The folder of notes, opened for looking; no link is followed below `root`.
-  package func openNotes() -> OpenFolder? {
-    OpenFolder(folder.string, followsLinks: false)?.below(OutputNames.notes)
+  package func openNotes() -> HeldFolder? {
+    HeldFolder(folder, followsLast: false)?.below(OutputNames.notes)
   }
   public var lock: FilePath { notes.appending(OutputNames.lock) }
   public var digestCache: FilePath { notes.appending(OutputNames.digests) }

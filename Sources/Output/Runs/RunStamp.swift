@@ -12,7 +12,7 @@ package struct RunStamp: Hashable, Sendable {
 
   /// How it is now, without a look inside.
   package init(_ id: String, in root: FilePath) {
-    let folder = OpenFolder(root.text)?.below("\(OutputNames.runs)/\(id)")
+    let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
     text = Self.files.map { name in
       folder?.stamp(of: name).map {
         "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"

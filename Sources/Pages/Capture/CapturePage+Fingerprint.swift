@@ -19,12 +19,13 @@ extension CapturePage {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     add((try? encoder.encode(capture)).map { String(decoding: $0, as: UTF8.self) } ?? "")
-    guard let folder = OpenFolder(layout.root.text)?.below(layout.name) else {
+    guard let folder = HeldFolder(layout.root)?.below(layout.name) else {
       return hasher.finish().hex
     }
-    func add(_ name: String, in place: OpenFolder?, as path: String) {
+    func add(_ name: String, in place: HeldFolder?, as path: String) {
       guard let place, let stamp = place.stamp(of: name) else { return }
-      if stamp.bytes <= largestRead, let bytes = place.contents(of: name, limit: largestRead)?.bytes
+      if stamp.bytes <= largestRead,
+        let bytes = place.stampedContents(of: name, limit: largestRead)?.bytes
       {
         add("\(path) \(Digest(of: bytes).hex)")
       } else {

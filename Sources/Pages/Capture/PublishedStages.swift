@@ -36,7 +36,7 @@ struct PublishedStages: Sendable {
     }
     let reports = run?.stages ?? []
     for report in reports { add(report.stage) }
-    let folder = OpenFolder(layout.root.text)?.below(layout.name)
+    let folder = HeldFolder(layout.root)?.below(layout.name)
     var found: [Stage] = []
     for entry in folder?.entries() ?? []
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
@@ -91,7 +91,7 @@ struct PublishedStages: Sendable {
   var tables: Stage? { stage("tables", uses: "export-tables") }
   var thumbnail: Stage? { stage("thumbnail", uses: "make-thumbnail") }
 
-  private static func names(in folder: OpenFolder?, ending: String) -> [String] {
+  private static func names(in folder: HeldFolder?, ending: String) -> [String] {
     (folder?.entries() ?? []).filter { $0.kind == .file && $0.name.hasSuffix(ending) }
       .map { String($0.name.dropLast(ending.count)) }.sorted()
   }

@@ -16,7 +16,7 @@ struct RunExcerpt: Sendable {
   /// has nothing to tell. Cost: one listing of the runs, a look per run, and `run.json` once for all
   /// captures of a run.
   static func last(of layout: OutputLayout, ids: [String]) -> RunExcerpt? {
-    guard let runs = OpenFolder(layout.root.text)?.below(OutputNames.runs) else { return nil }
+    guard let runs = HeldFolder(layout.root)?.below(OutputNames.runs) else { return nil }
     let names = runs.entries().filter { $0.kind == .folder }.map(\.name).sorted(by: >)
     for name in names.prefix(mostRuns) {
       guard runs.below(name)?.below(OutputNames.logs)?.below(layout.name) != nil else { continue }
@@ -54,7 +54,7 @@ struct RunExcerpt: Sendable {
   private static func journal(_ run: String, _ layout: OutputLayout) -> Journal? {
     let path = OutputLayout.run(run, in: layout.root).appending(OutputNames.run)
     guard
-      let stamp = OpenFolder(layout.root.text)?.below(OutputNames.runs)?.below(run)?
+      let stamp = HeldFolder(layout.root)?.below(OutputNames.runs)?.below(run)?
         .stamp(of: OutputNames.run)
     else { return nil }
     return known.withLock { known in

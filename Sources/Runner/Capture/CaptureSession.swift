@@ -78,7 +78,7 @@ struct CaptureSession {
     guard let root = try? EnclosedFolder(folder) else { return [:] }
     var all: [String: FileStamp] = [:]
     func add(_ prefix: String, depth: Int) {
-      let open = try? OpenFolder(prefix.isEmpty ? "." : prefix, in: root)
+      let open = try? root.folder(prefix.isEmpty ? "." : prefix)
       for (name, _) in open?.entries() ?? [] {
         switch root.look(at: prefix + name) {
         case .file(let stamp): all[folder.pushing(FilePath(text: prefix + name)).text] = stamp

@@ -1,10 +1,6 @@
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The output folder as it was when the run began. Results go there and nowhere else: a folder of the
 /// same name that somebody makes later is another one.
 public struct OutputGuard: Hashable, Sendable, Codable {
@@ -16,7 +12,7 @@ public struct OutputGuard: Hashable, Sendable, Codable {
   public init?(_ path: FilePath) {
     guard let found = try? Self.identity(of: path) else { return nil }
     self.path = path
-    (device, inode) = found
+    (device, inode) = (found.device, found.inode)
   }
 
   /// Throws when it is no longer there.
@@ -24,7 +20,7 @@ public struct OutputGuard: Hashable, Sendable, Codable {
     var why = "something else has its name now"
     do throws(FileError) {
       let now = try Self.identity(of: path)
-      if now == (device, inode) { return }
+      if now == FileID(device: device, inode: inode) { return }
     } catch {
       guard error.kind == .notFound else { throw error }
       why = "it is gone"
@@ -35,11 +31,11 @@ public struct OutputGuard: Hashable, Sendable, Codable {
       remedy: "put it back and run the same command again")
   }
 
-  private static func identity(of path: FilePath) throws(FileError) -> (UInt64, UInt64) {
-    var status = stat()
-    guard path.withPlatformString({ stat($0, &status) }) == 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "write")
+  private static func identity(of path: FilePath) throws(FileError) -> FileID {
+    do throws(Errno) {
+      return try FileStatus(followingAllLinksOf: path).id
+    } catch {
+      throw FileError(error, path: path, operation: "write")
     }
-    return (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 }

@@ -27,11 +27,17 @@ struct FolderClaim {
     case .make:
       switch OutputFolderState(layout) {
       case .absent: try make()
-      case .vacant: try record.writeNew(to: layout)
+      case .vacant: try note { if case .vacant = $0 { true } else { false } }
       // Somebody was faster.
       case .owned, .remembered, .described, .foreign: false
       }
-    case .adopt: try record.writeNew(to: layout)
+    case .adopt:
+      try note { state in
+        switch state {
+        case .vacant, .owned, .remembered, .described: true
+        case .absent, .foreign: false
+        }
+      }
     case .move: try move()
     }
   }
@@ -58,17 +64,26 @@ struct FolderClaim {
     }
   }
 
+  /// Writes the record into the folder that is there. What is written to is what `isRight` is asked about,
+  /// whatever has been put in its place since.
+  private func note(where isRight: (OutputFolderState) -> Bool) throws -> Bool {
+    guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name),
+      isRight(OutputFolderState(of: folder, layout))
+    else { return false }
+    return try record.writeNew(in: folder, layout)
+  }
+
   /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
   private func move() throws -> Bool {
-    guard
-      let notes = try HeldFolder.making(following: layout.root).folder(layout.name)?
-        .makeFolder(CaptureOutput.notesName)
-    else { return false }
+    guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name) else {
+      return false
+    }
+    let notes = try folder.makeFolder(CaptureOutput.notesName)
     guard
       let lock = try FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false })
     else { return true }
     defer { withExtendedLifetime(lock) {} }
-    switch OutputFolderState(layout) {
+    switch OutputFolderState(of: folder, layout) {
     case .owned(var owner):
       if owner.location == record.location { return true }
       guard owner.location.isGone else { return false }

@@ -164,7 +164,7 @@ struct Publication {
       // What another run has published since stays; anything else was exchanged in place of the new artifact.
       guard (try? output.place(stage)) != .ours else { return }
       _ = try? staging.parent.exchange(staging.name, with: output.folder, stage)
-    } else if (try? output.folder.entry(stage)) == .some(nil) {
+    } else if (try? output.folder.entry(stage)) == nil {
       try? staging.parent.renameNew(asideName, to: output.folder, as: stage)
     }
   }

@@ -136,7 +136,7 @@ public struct CleanPlan: Sendable {
     for name in (try? sweeping.leftovers().leftovers) ?? [] {
       // The only copy of a result, which the next run puts back into its place.
       if let parts = StagingName(name), parts.kind == .aside,
-        (try? output.folder.entry(parts.stage)) == .some(nil)
+        (try? output.folder.entry(parts.stage)) == nil
       {
         continue
       }

@@ -2,10 +2,6 @@ import Output
 import Storage
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// What is free on a file system.
 public struct FreeSpaceRule: Hashable, Sendable {
   /// For this user: without what is kept for root.
@@ -28,22 +24,20 @@ public struct FreeSpaceRule: Hashable, Sendable {
   /// told.
   public static func free(of path: FilePath) -> FreeSpaceRule? {
     var place = path.isEmpty ? FilePath(".") : path
-    var status = statvfs()
-    while place.withPlatformString({ statvfs($0, &status) }) != 0 {
-      guard errno == ENOENT else { return nil }
+    while true {
+      do throws(Errno) {
+        let space = try FileSystemSpace(at: place)
+        return FreeSpaceRule(
+          bytes: space.freeBytes, totalBytes: space.totalBytes, inodes: space.freeFiles,
+          totalInodes: space.totalFiles)
+      } catch {
+        guard error == .noSuchFileOrDirectory else { return nil }
+      }
       // Not made yet: where the first folder above it is.
       if place.components.isEmpty { return nil }
       place = place.removingLastComponent()
       if place.isEmpty { place = "." }
     }
-    func bytes(_ blocks: UInt64) -> Int64 {
-      let (product, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
-      return overflow ? Int64.max : Int64(clamping: product)
-    }
-    return FreeSpaceRule(
-      bytes: bytes(UInt64(status.f_bavail)), totalBytes: bytes(UInt64(status.f_blocks)),
-      inodes: status.f_files == 0 ? nil : Int64(clamping: status.f_favail),
-      totalInodes: status.f_files == 0 ? nil : Int64(clamping: status.f_files))
   }
 
   /// What must be free before anything new is started: 1 GiB or 2 % of the file system, whichever is less.

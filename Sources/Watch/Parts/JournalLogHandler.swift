@@ -1,6 +1,7 @@
 import CPlatform
 import Logging
 import Storage
+import SystemPackage
 
 #if canImport(Glibc)
   import Glibc
@@ -41,9 +42,9 @@ public struct JournalLogHandler: LogHandler {
   public static func style(
     environment: [String: String], descriptor: Int32 = STDERR_FILENO
   ) -> Style {
-    var status = stat()
-    guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0,
-      stream == "\(status.st_dev):\(status.st_ino)"
+    guard let stream = environment["JOURNAL_STREAM"],
+      let found = try? FileStatus(FileDescriptor(rawValue: descriptor)),
+      stream == "\(found.device):\(found.inode)"
     else { return .plain }
     return .journal
   }

@@ -106,7 +106,6 @@ public struct Notification: Sendable {
   }
 
   private static func size(of file: FileDescriptor) -> Int64 {
-    var status = stat()
-    return fstat(file.rawValue, &status) == 0 ? Int64(status.st_size) : 0
+    (try? FileStatus(file))?.bytes ?? 0
   }
 }

@@ -18,7 +18,7 @@ struct RunFolder {
     self.held = held
   }
 
-  private func entry(_ name: String, _ kind: FolderEntry.Kind) -> FolderEntry? {
+  private func entry(_ name: String, _ kind: FileStatus.Kind) -> FileStatus? {
     (try? held.entry(name)).flatMap { $0 }.flatMap { $0.kind == kind ? $0 : nil }
   }
 
