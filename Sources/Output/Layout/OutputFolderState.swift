@@ -39,7 +39,7 @@ package enum OutputFolderState: Sendable {
   }
 
   /// Of the folder that is held, whatever lies at its path by now.
-  init(of folder: HeldFolder, _ layout: OutputLayout) {
+  package init(of folder: HeldFolder, _ layout: OutputLayout) {
     do throws(FileError) {
       self = try Self.look(folder, layout)
     } catch {
