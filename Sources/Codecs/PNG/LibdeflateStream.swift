@@ -33,13 +33,13 @@ final class LibdeflateStream {
     libdeflate_free_compressor(compressor)
   }
 
-  /// An upper bound of what `compress` writes for `count` bytes.
+  /// Upper bound of the bytes that `compress` writes for `count` bytes.
   static func largestBytes(_ count: Int) -> Int {
     libdeflate_zlib_compress_bound(nil, count)
   }
 
-  /// Writes the zlib stream to `target` and returns its length, 0 when `capacity` does not suffice.
-  /// `packed` has room for all lines.
+  /// Writes the zlib stream to `target` and returns its length; 0 if `capacity` is too small.
+  /// `packed` must hold all lines.
   func compress(
     _ lines: inout Scanlines, packed: UnsafeMutablePointer<UInt8>,
     to target: UnsafeMutableRawPointer, capacity: Int

@@ -1,10 +1,10 @@
 import CDeflate
 
-/// Lines as deflate holds what cannot be made smaller.
+/// Writes lines as stored blocks of deflate, for data that cannot be compressed.
 enum StoredBlocks {
   static let longest = 65_535
 
-  /// What `count` bytes take, from the second byte of the first block on.
+  /// Encoded size of `count` bytes, from the second byte of the first block on.
   static func storedBytes(_ count: Int) -> Int { count + 5 * ((count + longest - 1) / longest) }
 
   /// Writes the rows unpredicted, in stored blocks of at most 65,535 bytes.

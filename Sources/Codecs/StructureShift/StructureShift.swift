@@ -17,7 +17,7 @@ public enum StructureShift {
   /// The shortest run of equal pixels that has a code of its own.
   static let shortestRun = 5
 
-  /// How many bytes a payload of `pixelCount` pixels can have: from runs of 36 only (8 bits each) to
+  /// Possible sizes of a payload of `pixelCount` pixels: from runs of 36 only (8 bits each) to
   /// literals only (15 bits each).
   public static func payloadBytes(pixelCount: Int) -> ClosedRange<Int> {
     guard pixelCount > 0 else { return 0...0 }

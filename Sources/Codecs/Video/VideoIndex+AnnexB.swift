@@ -1,5 +1,5 @@
 extension VideoIndex {
-  /// A bare H.264 stream: its pictures are counted and put in order by the heads of their slices.
+  /// Reads a bare H.264 stream: counts its pictures and orders them by their slice headers.
   static func readAnnexB(
     _ input: MediaInput, statedCounts: Set<Int>
   ) throws(VideoError) -> VideoIndex {
@@ -32,11 +32,11 @@ extension VideoIndex {
   }
 }
 
-/// The sizes that the heads of a track's pictures tell.
+/// The picture sizes in the headers of a track.
 struct PictureSizes {
-  /// Of the first picture whose size is known.
+  /// Size of the first picture with a known size.
   private(set) var first: PictureExtent?
-  /// Pictures of another size than the first.
+  /// Number of pictures of another size than the first.
   private(set) var others = 0
 
   init(_ sizes: [PictureExtent?]) {

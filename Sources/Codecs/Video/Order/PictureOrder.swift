@@ -1,28 +1,30 @@
-/// Which decoded picture is which: the pictures of a track counted in decoding order, and the rank of each
-/// among those that are shown.
+/// Maps the pictures of a track from decoding order to display order.
 ///
-/// A decoder says of each picture which packet it came from; so a picture that it leaves out leaves a hole
-/// at its own rank and moves no other. Memory: up to 12 bytes per picture.
+/// A decoder reports for each picture which packet it came from. A picture that it leaves out
+/// therefore leaves a hole at its own display index and shifts no other. Memory: up to 12 bytes per
+/// picture.
 public struct PictureOrder: Hashable, Sendable {
   public let count: Int
-  /// Rank of the picture that is decoded as number k; `nil` = k.
+  /// Display index by decoding index; `nil` if both are equal.
   private let ranks: [Int32]?
-  /// Up to how many pictures are decoded before one that is shown before them.
+  /// Largest number of pictures decoded before one that is displayed before them.
   public let delay: Int
-  /// Where each picture of a bare stream begins: the head of its first slice; −1 for one that is lost, but
-  /// is missed by the others. Empty for containers, in which every packet that is not hidden is a picture.
+  /// Offset of each picture of a bare stream: the header of its first slice; −1 for a picture that
+  /// is lost but that others refer to. Empty for containers, in which every packet that is not
+  /// hidden is a picture.
   let offsets: [Int64]
-  /// Packets of a container that would be pictures but are not shown: each the number of pictures that
-  /// come before it and of other such packets.
+  /// Packets of a container that would be pictures but are not displayed, by the number of pictures
+  /// and other such packets before them.
   let hiddenPackets: Set<Int>
 
-  /// More than any codec allows (16); what asks for more is damaged.
+  /// More than any codec allows (16); a larger delay means damage.
   private static let mostDelay = 16
 
   /// - Parameters:
-  ///   - places: of each picture in decoding order; `nil` where its head is damaged.
-  ///   - ticks: presentation times of the pictures, or empty.
-  ///   - isReordered: `false` where display order is known to be decoding order.
+  ///   - - places: display position of each picture in decoding order; `nil` if its header is
+  ///     damaged.
+  ///   - - ticks: presentation times of the pictures, or empty.
+  ///   - - isReordered: `false` if display order is known to be decoding order.
   init(
     places: [DisplayPosition?], ticks: [Int64] = [], offsets: [Int64] = [],
     isReordered: Bool = true,
@@ -41,19 +43,19 @@ public struct PictureOrder: Hashable, Sendable {
     delay = Self.delay(ranks)
   }
 
-  /// Of pictures that are shown as they are decoded, or by their times where the codec may reorder them.
+  /// Order by times if the codec may reorder pictures, else decoding order.
   init(ticks: [Int64], mayReorder: Bool) {
     self.init(
       places: ticks.map { DisplayPosition(sequence: 0, order: Int($0)) }, isReordered: mayReorder)
   }
 
-  /// The rank of the picture that is decoded as number `picture`.
+  /// The display index of the picture with decoding index `picture`.
   public func rank(_ picture: Int) -> Int {
     guard let ranks, ranks.indices.contains(picture) else { return picture }
     return Int(ranks[picture])
   }
 
-  /// `values` of pictures in decoding order, in the order in which they are shown.
+  /// `values` of pictures in decoding order, rearranged to display order.
   func sorted<Value>(_ values: [Value]) -> [Value] {
     guard let ranks, ranks.count == values.count else { return values }
     var order = [Int](repeating: 0, count: values.count)
@@ -61,11 +63,11 @@ public struct PictureOrder: Hashable, Sendable {
     return order.map { values[$0] }
   }
 
-  /// Pictures in the order in which they are shown; `nil` when it is that of decoding.
+  /// Decoding indices in display order; `nil` if it is decoding order.
   private static func displayOrder(_ places: [DisplayPosition?], _ ticks: [Int64]) -> [Int]? {
     let known = places.indices.filter { places[$0] != nil }
     let isTimed = ticks.count == places.count
-    // Without a single place the times are all there is.
+    // Without any position only the times remain.
     guard !known.isEmpty else {
       guard isTimed else { return nil }
       let order = places.indices.sorted { (ticks[$0], $0) < (ticks[$1], $1) }
@@ -74,7 +76,8 @@ public struct PictureOrder: Hashable, Sendable {
     var damage = PlaceDamage(places)
     if isTimed, known.count < places.count { damage.fill(from: ticks) }
     let filled = damage.filled()
-    // Of equal places, which only such without head have, the times tell; else the one decoded first is shown first.
+    // Of equal positions, which only pictures without header have, the times decide; else decoding
+    // order.
     func isBefore(_ a: Int, _ b: Int) -> Bool {
       if filled[a] != filled[b] { return filled[a] < filled[b] }
       return isTimed && ticks[a] != ticks[b] ? ticks[a] < ticks[b] : a < b
@@ -85,7 +88,7 @@ public struct PictureOrder: Hashable, Sendable {
   }
 
   private static func delay(_ ranks: [Int32]) -> Int {
-    // Decoded, and something that is shown before not yet; ascending.
+    // Pictures that are decoded while an earlier displayed one is not; ascending.
     var waiting: [Int32] = []
     var nextShown: Int32 = 0
     var most = 0
@@ -96,7 +99,7 @@ public struct PictureOrder: Hashable, Sendable {
       let isShown = waiting.enumerated().prefix { $0.element == nextShown + Int32($0.offset) }.count
       nextShown += Int32(isShown)
       waiting.removeFirst(isShown)
-      // Only damage lets so many wait.
+      // So many occur only after damage.
       if waiting.count > 4096 { return mostDelay }
     }
     return min(most, mostDelay)

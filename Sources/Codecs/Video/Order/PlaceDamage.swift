@@ -1,8 +1,10 @@
-/// Finds places for pictures whose heads are damaged, from what their neighbors leave free.
+/// Finds display positions for pictures with damaged headers among those that their neighbors leave
+/// free.
 struct PlaceDamage {
   private var places: [DisplayPosition?]
 
-  /// A picture is shown at most 16 pictures before or after its turn; who says more is damaged.
+  /// A picture is displayed at most 16 pictures before or after its turn; a larger distance means
+  /// damage.
   private static let farthest = 32
 
   init(_ places: [DisplayPosition?]) {
@@ -10,7 +12,7 @@ struct PlaceDamage {
     dropOutliers()
   }
 
-  /// Places that no decoder could keep: two pictures at one place, or far from the neighbors.
+  /// Removes impossible positions: two pictures at one position, or far from the neighbors.
   private mutating func dropOutliers() {
     guard zip(places, places.dropFirst()).contains(where: { isOdd($0, $1) }) else { return }
     var met = Set<DisplayPosition>()
@@ -33,9 +35,10 @@ struct PlaceDamage {
     return b <= a
   }
 
-  /// Puts each picture without place behind the one that is shown just before it by the times.
+  /// Puts each picture without position after the one that is displayed just before it by the
+  /// times.
   mutating func fill(from ticks: [Int64]) {
-    // Room between neighbors.
+    // Doubles the distance between neighbors to make positions available.
     places = places.map { $0.map { DisplayPosition(sequence: $0.sequence, order: 2 * $0.order) } }
     let known = places.indices.filter { places[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
     for index in places.indices where places[index] == nil {
@@ -51,8 +54,8 @@ struct PlaceDamage {
     }
   }
 
-  /// The places, with a free one of its sequence for each picture that has none: where the steps between
-  /// the others leave a gap, else behind all that were decoded before.
+  /// The positions, with a free one of its sequence for each picture that has none: in a gap of the
+  /// usual step, else after all that were decoded before.
   func filled() -> [DisplayPosition] {
     guard places.contains(where: { $0 == nil }) else { return places.compactMap(\.self) }
     var gaps = freePlaces()
@@ -77,14 +80,14 @@ struct PlaceDamage {
     return result
   }
 
-  /// Per sequence the numbers that its usual step leaves out, ascending.
+  /// For each sequence the numbers that its usual step leaves out, ascending.
   private func freePlaces() -> [Int: ArraySlice<Int>] {
     var orders: [Int: [Int]] = [:]
     for place in places { if let place { orders[place.sequence, default: []].append(place.order) } }
     return orders.mapValues { unsorted in
       let sorted = unsorted.sorted()
       let steps = zip(sorted.dropFirst(), sorted).map { $0 - $1 }.filter { $0 > 0 }
-      // The step of most neighbors.
+      // The most frequent step between neighbors.
       var counts: [Int: Int] = [:]
       for step in steps { counts[step, default: 0] += 1 }
       guard let usual = counts.max(by: { ($0.value, -$0.key) < ($1.value, -$1.key) })?.key else {
