@@ -1,8 +1,8 @@
 import Codecs
 
 extension ARKitScannerCapture {
-  /// Pictures, depth frames and poses go together one by one; the other tables have an entry for each key
-  /// of the poses.
+  /// Adds claims about stream lengths: pictures, depth frames and poses correspond one to one; the
+  /// other tables have an entry for each key of the poses.
   func claim(_ capture: inout Capture) {
     let poses = sides.poses.value?.count { $0.isThere }
     capture.claims.addTogether([

@@ -2,8 +2,8 @@ import Storage
 import SystemPackage
 
 extension ARKitScannerCapture {
-  /// Files with keys and settings that the generation writes when the user presses stop, absent here.
-  /// Motion has a warning of its own.
+  /// Missing files with keys and settings that this generation writes when the recording is
+  /// stopped. Motion has a warning of its own.
   var missingSideFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation
@@ -19,7 +19,7 @@ extension ARKitScannerCapture {
     return names.filter { !folder.has($0) }
   }
 
-  /// Whether a finished upload would look like this.
+  /// Whether this looks like a finished upload.
   func completeness() -> UploadCompleteness {
     let folder = contents.folder
     var missing = missingSideFiles.map { "\($0) is not there." }
@@ -54,8 +54,8 @@ extension ARKitScannerCapture {
       missing: missing + errors.compactMap(\.self).map(Self.sentence), absentFiles: absentFiles)
   }
 
-  /// Video, depth, poses, and from `g2b` on the metadata, under the names that the generation gives
-  /// them.
+  /// Missing files among video, depth, poses, and from `g2b` on the metadata, by this generation's
+  /// names.
   private var absentFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation

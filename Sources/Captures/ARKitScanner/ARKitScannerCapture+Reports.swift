@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 
 extension ARKitScannerCapture {
-  /// Files that are absent or damaged.
+  /// Warns of files that are absent or damaged.
   func reportFiles() {
     for name in missingSideFiles {
       warnings.add(
@@ -45,7 +45,7 @@ extension ARKitScannerCapture {
     }
   }
 
-  /// Streams of other lengths than the keys say.
+  /// Warns of streams whose length differs from the number of keys.
   func reportLengths() {
     let color = frames.pictureCount
     let depth = frames.depthCount

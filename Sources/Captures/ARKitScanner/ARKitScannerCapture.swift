@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// Puts what was read together: frames, streams, and what is wrong with them.
+/// Builds the capture from its tables: frames, streams and warnings.
 struct ARKitScannerCapture {
   let contents: ARKitScannerTables
   let frames: ARKitScannerFrames
@@ -43,7 +43,7 @@ struct ARKitScannerCapture {
     return capture
   }
 
-  /// The files that each part was read from.
+  /// The files from which each part was read.
   private func files() -> [CapturePart: [FilePath]] {
     let folder = contents.folder
     let video = [folder.videoFile].compactMap(\.self)
@@ -52,7 +52,7 @@ struct ARKitScannerCapture {
     let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sides.files[$0] }
     let keys = sides.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
     let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
-    // Rows belong to keys, so every table depends on the file that has them.
+    // Rows belong to keys, so every table also depends on the file with the keys.
     let named: [CapturePart: [String]] = [
       .color: video,
       .depth: depth + metadata,

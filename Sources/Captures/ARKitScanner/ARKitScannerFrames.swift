@@ -1,9 +1,9 @@
 import Codecs
 import Geometry
 
-/// Pairs keys, depth records and pictures: each by its place, but for pictures that an edit list hides.
+/// Pairs keys, depth records and pictures by index, except for pictures that an edit list hides.
 struct ARKitScannerFrames {
-  /// Where the pictures begin among the frames.
+  /// The frame of the first displayed picture.
   let start: HiddenStart
   private let contents: ARKitScannerTables
 
@@ -17,7 +17,7 @@ struct ARKitScannerFrames {
       times: times.isEmpty ? [Timestamp?](repeating: nil, count: depth) : times)
   }
 
-  /// Entries of the pose file; 0 when the app was killed before it wrote one.
+  /// Number of entries in the pose file; 0 when the app was killed before writing it.
   var keyCount: Int { contents.sides.isKilled ? 0 : contents.sides.times.count }
   var depthCount: Int? { contents.depth.value?.recordCount }
   var pictureCount: Int? { contents.video.value?.pictureCount }

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// Everything that opening a folder reads.
+/// Everything that is read when a folder is opened.
 struct ARKitScannerTables: Sendable {
   let folder: ARKitScannerFiles
   let metadata: StreamState<ARKitScannerMetadata>
@@ -33,7 +33,7 @@ struct ARKitScannerTables: Sendable {
       keysAreTimes: !sides.isKilled && !sides.isNominal, layout: depth.value?.layout.kind)
   }
 
-  /// The first error, if there is nothing at all to work with.
+  /// The first error, if nothing is readable.
   var failure: CaptureError? {
     let isEmpty =
       depth.value == nil && video.value == nil && sides.times.isEmpty && sides.poses.value == nil
