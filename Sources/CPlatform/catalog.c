@@ -5,7 +5,7 @@
 
 static sqlite3_vfs without_links;
 
-/* SQLite's own follows links to the end here, and opens what it found. */
+/* SQLite's own function resolves links here and opens their target. */
 static int whole_path(sqlite3_vfs *vfs, const char *name, int room, char *whole) {
   (void)vfs;
   const size_t length = strlen(name);
