@@ -1,7 +1,7 @@
 /// A rotation followed by a translation: `q = R·p + t`, lengths in meters.
 ///
 /// The rotation is kept as given (values printed with six decimals are not re-orthonormalized);
-/// `isRigid(within:)` tells whether it is one. Names say both ends: `colorFromDepth` maps depth-camera
+/// `isRigid(within:)` tells whether it is one. Names state both frames: `colorFromDepth` maps depth-camera
 /// coordinates to color-camera coordinates.
 public struct RigidTransform: Hashable, Sendable {
   /// Row-major 3×3.

@@ -6,14 +6,14 @@
 /// are finished is not defined, so an item must carry everything that names its output.
 ///
 /// - Parameters:
-///   - - workers: how many items may be in flight; at most the current share of `budget`, which
+///   - workers: how many items may be in flight; at most the current share of `budget`, which
 ///     bounds the memory for buffers.
-///   - - budget: each call of `next` and of `work` holds one of its tokens.
-///   - - precedence: priority of the waits for those tokens.
-///   - - makeScratch: called once per worker; makes the buffers that it reuses from item to item.
-///   - - next: the next item, or `nil` at the end; never called by two workers at once, nor after
+///   - budget: each call of `next` and of `work` holds one of its tokens.
+///   - precedence: priority of the waits for those tokens.
+///   - makeScratch: called once per worker; makes the buffers that it reuses from item to item.
+///   - next: the next item, or `nil` at the end; never called by two workers at once, nor after
 ///     it has returned `nil` or thrown.
-///   - - work: processes an item; called with the scratch that it was pulled with.
+///   - work: processes an item; called with the scratch that it was pulled with.
 ///
 /// After the first error no further item is pulled, and items in flight are finished. The error of
 /// the earliest item is thrown.
@@ -47,7 +47,8 @@ public func pullFrames<Item: Sendable, Scratch: ~Copyable>(
 }
 
 private func pullFrames<Item, Scratch: ~Copyable>(
-  _ desk: PullCoordinator<Item>, workers: Int, budget: CoreBudget, precedence: CorePrecedence,
+  _ coordinator: PullCoordinator<Item>, workers: Int, budget: CoreBudget,
+  precedence: CorePrecedence,
   makeScratch: @Sendable () throws -> Scratch,
   next: @Sendable (inout Scratch) throws -> Item?,
   work: @Sendable (Item, inout Scratch) throws -> Void
@@ -57,21 +58,21 @@ private func pullFrames<Item, Scratch: ~Copyable>(
       withoutActuallyEscaping(work) { work in
         HelperThreads.perform(
           max(1, workers), atOnce: min(HelperThreads.mostAtOnce, budget.share)
-        ) { _, crew in
+        ) { _, helpers in
           // Too late: the source has ended, and buffers would be made for nothing.
-          guard !desk.isFinished else { return }
+          guard !coordinator.isFinished else { return }
           var number = Int.max
           do {
             var scratch = try makeScratch()
             // The step is decided before the core is taken, so that a worker that waits for its
             // step holds none. The core is kept between pulling and working, since every handover
             // may leave one idle for a while.
-            while var step = desk.begin() {
+            while var step = coordinator.begin() {
               number = .max
-              crew.widen(to: min(HelperThreads.mostAtOnce, budget.share))
+              helpers.widen(to: min(HelperThreads.mostAtOnce, budget.share))
               try budget.withCore(precedence) {
                 while case .pull = step {
-                  guard let following = try desk.pull({ try next(&scratch) }) else { return }
+                  guard let following = try coordinator.pull({ try next(&scratch) }) else { return }
                   step = following
                 }
                 guard case .work(let item, let itsNumber) = step else { return }
@@ -80,11 +81,11 @@ private func pullFrames<Item, Scratch: ~Copyable>(
               }
             }
           } catch {
-            desk.record(error, at: number)
+            coordinator.record(error, at: number)
           }
         }
       }
     }
   }
-  if let failure = desk.failure { throw failure }
+  if let failure = coordinator.failure { throw failure }
 }

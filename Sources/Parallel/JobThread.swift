@@ -9,13 +9,13 @@ public enum JobThread {
   /// Starts `body` on a new detached thread. Returns `false`, and does nothing, when the system
   /// cannot create one; what to do then is up to the caller.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = Unmanaged.passRetained(Box(body))
+    let box = Unmanaged.passRetained(JobHandle(body))
     var thread = pthread_t()
     let code = pthread_create(
       &thread, nil,
       { argument in
         guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+        Unmanaged<JobHandle>.fromOpaque(argument).takeRetainedValue().body()
         return nil
       }, box.toOpaque())
     guard code == 0 else {
@@ -26,7 +26,7 @@ public enum JobThread {
     return true
   }
 
-  private final class Box: Sendable {
+  private final class JobHandle: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }

@@ -51,7 +51,7 @@ public struct LifeWatch: Sendable {
   private static let leastReadBytes = 2048.0
   private static let leastFaults = 16.0
   /// Seconds for which waiting for a disk suspends the limit on silence.
-  private static let diskPatience = 3600.0
+  private static let longestDiskWait = 3600.0
 
   public init(_ limits: Limits, atSeconds now: Double) {
     self.limits = limits
@@ -70,11 +70,11 @@ public struct LifeWatch: Sendable {
   /// second: the expensive part runs every few seconds.
   ///
   /// - Parameters:
-  ///   - - stallSeconds: how long the process may go on without a sign before it should have
+  ///   - stallSeconds: how long the process may go on without a sign before it should have
   ///     stopped itself; `nil`: without limit.
-  ///   - - readsAndFaultsCount: whether reads and page faults are progress, for phases in which
+  ///   - readsAndFaultsCount: whether reads and page faults are progress, for phases in which
   ///     nothing else is counted.
-  ///   - - signs: reads the current counters of the process.
+  ///   - signs: reads the current counters of the process.
   public mutating func look(
     atSeconds now: Double, stallSeconds: Double?, readsAndFaultsCount: Bool,
     signs: () -> ProcessSigns?
@@ -111,7 +111,7 @@ public struct LifeWatch: Sendable {
         stillSinceCPU = nil
         if counts { silent = 0 }
       }
-      if found.waitsForDisk, waitedForDisk < Self.diskPatience {
+      if found.waitsForDisk, waitedForDisk < Self.longestDiskWait {
         waitedForDisk += min(seconds, Self.longestStep)
         silent = max(0, silent - min(seconds, Self.longestStep))
       }

@@ -23,8 +23,8 @@ public enum ThreadStacks {
   /// Takes up to three seconds.
   ///
   /// - Parameters:
-  ///   - - write: receives the text from the kernel.
-  ///   - - size: returns how many bytes the process has written to its standard error so far.
+  ///   - write: receives the text from the kernel.
+  ///   - size: returns how many bytes the process has written to its standard error so far.
   public static func tell(of id: pid_t, write: (String) -> Void, size: () -> Int64) {
     let threads = ProcessText.threads(of: id)
     write(threads.map { line(id, $0) }.joined(separator: "\n"))

@@ -5,9 +5,9 @@ import Reports
 import Runner
 import Testing
 
-@Suite("Codes in words")
+@Suite("Explanations of codes")
 struct CodeReferenceTests {
-  @Test("Every code that can be told has a meaning and a remedy")
+  @Test("Every code that can be reported has a meaning and a remedy")
   func all() throws {
     let codes = CodeReference.entries.map(\.code)
     let told =
@@ -28,7 +28,7 @@ struct CodeReferenceTests {
     #expect(CodeReference["frame-gaps"] == nil)
   }
 
-  @Test("An entry in words")
+  @Test("An entry as text")
   func text() throws {
     let text = try #require(CodeReference["input"]).text
     #expect(text.hasPrefix("input (cause)\n  The capture's own files cannot be read"))

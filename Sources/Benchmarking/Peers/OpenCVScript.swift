@@ -1,7 +1,8 @@
-/// What people write to export a video with OpenCV in Python: every picture, with the settings that OpenCV has.
+/// A typical script that exports a video with OpenCV in Python: every picture, with OpenCV's
+/// settings.
 enum OpenCVScript {
-  /// For `python3 -c`; words: the video, the folder for `000000.png` and so on. Ends with 1 when the video cannot be
-  /// opened or a picture cannot be written.
+  /// For `python3 -c`; arguments: the video, and the folder for `000000.png` and so on. Exits with
+  /// 1 when the video cannot be opened or a picture cannot be written.
   static let text = """
     import sys
     import cv2
@@ -19,6 +20,6 @@ enum OpenCVScript {
         number += 1
     """
 
-  /// Prints the version of OpenCV; ends with 1 where this Python does not have it.
+  /// Prints the version of OpenCV; exits with 1 if this Python does not have it.
   static let version = "import cv2; print(cv2.__version__)"
 }

@@ -1,8 +1,8 @@
-/// A command line of another program that does what the color stage does.
+/// A command line of another program that does the work of the color stage.
 public struct PeerCommand: Hashable, Sendable {
-  /// As tables call it.
+  /// The name in tables.
   public var name: String
-  /// The file that is started.
+  /// The executable file.
   public var program: String
   private var kind: Kind
 
@@ -17,24 +17,25 @@ public struct PeerCommand: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// What most people run.
+  /// The usual command line.
   public static func ffmpeg(_ program: String) -> PeerCommand {
     PeerCommand(name: "ffmpeg, default", program: program, kind: .ffmpeg(encoding: []))
   }
 
-  /// The settings of its PNG encoder that take the least time for files that are not larger.
+  /// The settings of its PNG encoder that are fastest without giving larger files.
   public static func tunedFFmpeg(_ program: String) -> PeerCommand {
     PeerCommand(
       name: "ffmpeg, level 1, up", program: program,
       kind: .ffmpeg(encoding: ["-compression_level", "1", "-pred", "up"]))
   }
 
-  /// - Parameter python: one that has OpenCV.
+  /// - Parameter python: a Python with OpenCV.
   public static func openCV(_ python: String) -> PeerCommand {
     PeerCommand(name: "opencv", program: python, kind: .openCV)
   }
 
-  /// Every picture of `video` as `folder/000000.png` and so on, on as many cores as the program likes.
+  /// Arguments that write every picture of `video` to `folder/000000.png` and so on, with the
+  /// program's default number of threads.
   public func arguments(video: String, folder: String) -> [String] {
     switch kind {
     case .ffmpeg(let encoding):

@@ -22,7 +22,7 @@ extension ARKitScannerCapture {
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
     let size = colorSize(\.uprightSize)
     let fit = colorFit
-    switch sides.matrices {
+    switch sidecars.matrices {
     case .unreadable(let error): return .unreadable(error)
     case .absent(let why):
       warnings.add(.calibrationMissing, "color", "no intrinsics: \(why)")
@@ -41,13 +41,13 @@ extension ARKitScannerCapture {
           frame: frame, width: size?.width, height: size?.height, fx: camera?.fx ?? matrix[0],
           fy: camera?.fy ?? matrix[4], cx: camera?.cx ?? matrix[6], cy: camera?.cy ?? matrix[7])
       }
-      let file = sides.files[.intrinsics]?.first ?? "intrinsics"
+      let file = sidecars.files[.intrinsics]?.first ?? "intrinsics"
       warnings.add(
         .nonFiniteValue, "intrinsics", count: nonFinite,
         "intrinsics with NaN or infinite numbers have no row")
       if rows.isEmpty {
         warnings.add(.calibrationMissing, "color", "\(file) holds no intrinsics")
-      } else if !sides.cutParts.contains(.intrinsics) {
+      } else if !sidecars.cutParts.contains(.intrinsics) {
         warnings.add(
           .missingKey, file, count: matrices.count - rows.count - nonFinite,
           "frames without readable intrinsics have no row")

@@ -29,10 +29,10 @@ extension ARKitScannerCapture {
     if contents.generation.writesExif, !folder.has("exif.json") {
       missing.append("exif.json is not there.")
     }
-    missing += sides.cutParts.sorted { $0.rawValue < $1.rawValue }.map {
-      "\(sides.files[$0]?.first ?? $0.rawValue) is cut at its end."
+    missing += sidecars.cutParts.sorted { $0.rawValue < $1.rawValue }.map {
+      "\(sidecars.files[$0]?.first ?? $0.rawValue) is cut at its end."
     }
-    if sides.exifIsOpen { missing.append("exif.json is not closed.") }
+    if sidecars.exifIsOpen { missing.append("exif.json is not closed.") }
     switch contents.video {
     case .absent: missing.append("The video is not there.")
     case .unreadable(let error): missing.append(Self.sentence(error))
@@ -47,8 +47,9 @@ extension ARKitScannerCapture {
     case .present: break
     }
     let errors = [
-      contents.metadata.error, sides.poses.error, sides.matrices.error, sides.offsets.error,
-      sides.motion.error,
+      contents.metadata.error, sidecars.poses.error, sidecars.matrices.error,
+      sidecars.offsets.error,
+      sidecars.motion.error,
     ]
     return UploadCompleteness(
       missing: missing + errors.compactMap(\.self).map(Self.sentence), absentFiles: absentFiles)

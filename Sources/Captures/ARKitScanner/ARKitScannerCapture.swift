@@ -13,13 +13,13 @@ struct ARKitScannerCapture {
     frames = ARKitScannerFrames(contents)
   }
 
-  var sides: ARKitScannerSidecars { contents.sides }
+  var sidecars: ARKitScannerSidecars { contents.sidecars }
 
   func capture(id: String) -> Capture {
     var capture = Capture(
       id: id, family: .arkitScanner, generation: contents.generation.rawValue,
       folder: contents.folder.path,
-      clock: CaptureClock(sides.isNominal ? .nominal : .uptime, unit: "s"))
+      clock: CaptureClock(sidecars.isNominal ? .nominal : .uptime, unit: "s"))
     capture.scene.label = contents.metadata.value?.sceneName
     capture.scene.type = contents.metadata.value?.sceneType
     capture.frames = frames.frames
@@ -49,19 +49,19 @@ struct ARKitScannerCapture {
     let video = [folder.videoFile].compactMap(\.self)
     let depth = [folder.depthFile].compactMap(\.self)
     let metadata = folder.has("metadata.json") ? ["metadata.json"] : []
-    let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sides.files[$0] }
-    let keys = sides.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
-    let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
+    let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sidecars.files[$0] }
+    let keys = sidecars.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
+    let matrices = sidecars.files[.intrinsics].map { $0 + video + metadata } ?? []
     // Rows belong to keys, so every table also depends on the file with the keys.
     let named: [CapturePart: [String]] = [
       .color: video,
       .depth: depth + metadata,
-      .imu: sides.files[.imu] ?? [],
-      .poses: sides.files[.poses].map { $0 + keys } ?? [],
+      .imu: sidecars.files[.imu] ?? [],
+      .poses: sidecars.files[.poses].map { $0 + keys } ?? [],
       .intrinsics: matrices + keys,
       .calibration: matrices + keys,
-      .cameraSettings: sides.files[.cameraSettings].map { $0 + keys } ?? [],
-      .frames: keys + (sides.files[.frames] ?? []) + depth + video,
+      .cameraSettings: sidecars.files[.cameraSettings].map { $0 + keys } ?? [],
+      .frames: keys + (sidecars.files[.frames] ?? []) + depth + video,
     ]
     return named.filter { !$0.value.isEmpty }
       .mapValues { Set($0).sorted().map(folder.path(of:)) }

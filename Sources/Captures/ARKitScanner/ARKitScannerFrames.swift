@@ -9,7 +9,7 @@ struct ARKitScannerFrames {
 
   init(_ contents: ARKitScannerTables) {
     self.contents = contents
-    let times = contents.sides.times
+    let times = contents.sidecars.times
     let depth = contents.depth.value?.recordCount ?? 0
     start = HiddenStart(
       contents.video.value?.track.hidden ?? HiddenPictures(),
@@ -18,7 +18,7 @@ struct ARKitScannerFrames {
   }
 
   /// Number of entries in the pose file; 0 when the app was killed before writing it.
-  var keyCount: Int { contents.sides.isKilled ? 0 : contents.sides.times.count }
+  var keyCount: Int { contents.sidecars.isKilled ? 0 : contents.sidecars.times.count }
   var depthCount: Int? { contents.depth.value?.recordCount }
   var pictureCount: Int? { contents.video.value?.pictureCount }
   var frameCount: Int { max(keyCount, depthCount ?? 0, framesOfPictures.upperBound) }
@@ -28,7 +28,7 @@ struct ARKitScannerFrames {
   }
 
   func time(ofFrame frame: Int) -> Timestamp? {
-    frame < contents.sides.times.count ? contents.sides.times[frame] : nil
+    frame < contents.sidecars.times.count ? contents.sidecars.times[frame] : nil
   }
 
   /// The canonical frames.

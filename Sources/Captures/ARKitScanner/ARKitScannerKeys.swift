@@ -47,11 +47,11 @@ struct ARKitScannerKeys: Sendable {
     var left = count
     for (step, time) in zip(steps.nanoseconds, times.dropFirst()) {
       // Limited: more than what is left is too many anyway.
-      let room = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
-      if room >= 1 {
-        left -= Int(room)
+      let missing = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
+      if missing >= 1 {
+        left -= Int(missing)
         guard left >= 0 else { return nil }
-        placed += Array(repeating: nil, count: Int(room))
+        placed += Array(repeating: nil, count: Int(missing))
       }
       placed.append(time)
     }

@@ -20,7 +20,7 @@ public struct CalibrationFit: Sendable {
   }
 
   /// The words of every refusal before its reason.
-  public static let refusalWords = "does not apply to this capture"
+  public static let refusalPhrase = "does not apply to this capture"
 
   /// Why a file does not apply; `nil` if it does.
   ///
@@ -32,7 +32,7 @@ public struct CalibrationFit: Sendable {
         return CalibrationError(
           file: file, key: key, value: named,
           problem:
-            "\(Self.refusalWords): it is of another device; give that of the capture's own device, "
+            "\(Self.refusalPhrase): it is of another device; give that of the capture's own device, "
             + "or a folder of calibrations by device (calibrationFolder)")
       }
     }
@@ -41,13 +41,13 @@ public struct CalibrationFit: Sendable {
       return CalibrationError(
         file: file,
         problem:
-          "\(Self.refusalWords): it is of two cameras, and depth and color of the capture are one "
+          "\(Self.refusalPhrase): it is of two cameras, and depth and color of the capture are one "
           + #"camera; leave it out, or give one with "registered": true"#)
     case (.twoCameras, .oneCamera):
       return CalibrationError(
         file: file,
         problem:
-          "\(Self.refusalWords): it is of one camera, and depth and color of the capture are two; "
+          "\(Self.refusalPhrase): it is of one camera, and depth and color of the capture are two; "
           + "leave it out, or give one with depthIntrinsics and colorFromDepth")
     case (.oneCamera, .oneCamera), (.twoCameras, .twoCameras), (nil, _), (_, nil): return nil
     }

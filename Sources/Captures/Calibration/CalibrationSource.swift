@@ -11,8 +11,8 @@ public enum CalibrationSource: Hashable, Sendable {
   case capture
 
   /// - Parameters:
-  ///   - - file: the file that the user names, if any.
-  ///   - - folder: the folder of calibrations by device, if any.
+  ///   - file: the file that the user names, if any.
+  ///   - folder: the folder of calibrations by device, if any.
   public init(file: FilePath?, folder: FilePath?, deviceID: String?) {
     // Paths that the user names may lead anywhere.
     for path in [file, folder] { path.map(EnclosedPaths.leaveOpen) }

@@ -10,8 +10,8 @@ public struct CaptureDocument: Encodable, Sendable {
   private let encodings: [String: String]
 
   /// - Parameters:
-  ///   - - found: warnings found by decoding, in addition to those of opening.
-  ///   - - encodings: payload kinds found by decoding, by stream name.
+  ///   - found: warnings found by decoding, in addition to those of opening.
+  ///   - encodings: payload kinds found by decoding, by stream name.
   public init(_ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:]) {
     self.capture = capture
     warnings = capture.warnings.merged(with: found)

@@ -35,8 +35,8 @@ public struct Shortfall: Hashable, Sendable {
   /// The streams that have lost more than `percent` (0...100) of what is declared.
   ///
   /// - Parameters:
-  ///   - - lacking: the claims found when the capture was opened.
-  ///   - - holes: frames that stages could not decode, by stream. They count as lost, too. If only
+  ///   - lacking: the claims found when the capture was opened.
+  ///   - holes: frames that stages could not decode, by stream. They count as lost, too. If only
   ///     a selection of frames was decoded, its share of holes is taken for all frames.
   public static func found(
     lacking: [StreamClaim], holes: [String: FrameHoles], percent: Double

@@ -32,6 +32,9 @@ public struct StreamDescription: Hashable, Sendable {
     self.frames = frames
     self.declaredFrames = declaredFrames
   }
+
+  /// The form of a video file with this encoding.
+  public var container: VideoContainer { VideoContainer(ofEncoding: encoding) }
 }
 
 /// The color pictures of a capture.

@@ -35,10 +35,10 @@ public struct CaptureFinder: Sendable {
   private let search: FolderSearch
 
   /// - Parameters:
-  ///   - - isLeftOut: folders that are not searched, such as an output inside the searched tree.
-  ///   - - remembered: the only capture of a folder, if the caller knows that nothing in it has
+  ///   - isLeftOut: folders that are not searched, such as an output inside the searched tree.
+  ///   - remembered: the only capture of a folder, if the caller knows that nothing in it has
   ///     changed since it was recognized.
-  ///   - - memory: a cache for callers that search the same tree repeatedly.
+  ///   - memory: a cache for callers that search the same tree repeatedly.
   public init(
     _ registry: CaptureRegistry, isLeftOut: @escaping @Sendable (FilePath) -> Bool = { _ in false },
     remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil },

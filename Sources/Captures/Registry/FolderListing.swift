@@ -20,15 +20,15 @@ public struct FolderListing: Sendable {
   private let root: EnclosedFolder
   /// The path from `root` to `folder` with a trailing slash; empty if they are the same.
   private let prefix: String
-  private let troubles = Troubles()
+  private let errors = ErrorList()
 
   /// Lists `folder`; throws if it cannot be read. Cost: one directory read, and a few system calls
   /// per link.
   ///
   /// - Parameters:
-  ///   - - capture: the folder that links must not leave, if it is not `folder` itself but one
+  ///   - capture: the folder that links must not leave, if it is not `folder` itself but one
   ///     above it. If a link on the path leads out of it, `folder` is not opened.
-  ///   - - isResolved: whether the path is known to have no links. If it has one now, it is not
+  ///   - isResolved: whether the path is known to have no links. If it has one now, it is not
   ///     opened.
   public init(
     of folder: FilePath, inside capture: FilePath? = nil, isResolved: Bool = false
@@ -107,7 +107,7 @@ public struct FolderListing: Sendable {
     do throws(FileError) {
       return try InputFile(prefix + name, in: root)
     } catch {
-      troubles.add(error)
+      errors.add(error)
       return nil
     }
   }
@@ -118,15 +118,15 @@ public struct FolderListing: Sendable {
     do throws(FileError) {
       return try file.head(limit)
     } catch {
-      troubles.add(error)
+      errors.add(error)
       return []
     }
   }
 
   /// Errors of files that could not be read during recognition: they may belong to a capture.
-  public var unreadable: [FileError] { troubles.all }
+  public var unreadable: [FileError] { errors.all }
 
-  private final class Troubles: Sendable {
+  private final class ErrorList: Sendable {
     private let found = Mutex<[FileError]>([])
     var all: [FileError] { found.withLock { $0 } }
 

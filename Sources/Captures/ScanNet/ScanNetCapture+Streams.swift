@@ -35,7 +35,8 @@ extension ScanNetCapture {
     let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
     facts.oddities.report(to: warnings, beside: colorFit(facts))
     var description = StreamDescription(
-      file: path.shownName, encoding: "h264-annexb", width: facts.width ?? claimed.0,
+      file: path.shownName, encoding: VideoContainer.annexBEncoding,
+      width: facts.width ?? claimed.0,
       height: facts.height ?? claimed.1, frames: facts.pictures,
       declaredFrames: metadata.count("numColorFrames"))
     description.color = facts.color

@@ -33,9 +33,9 @@ struct ScanNetDepthLayout: Sendable {
   init() {}
 
   /// - Parameters:
-  ///   - - pixelCount: pixels of one frame.
-  ///   - - declaredTimes: number of times per block (T) that the app declares, if any.
-  ///   - - didPass: receives the number of bytes that are no longer needed, so that a map can
+  ///   - pixelCount: pixels of one frame.
+  ///   - declaredTimes: number of times per block (T) that the app declares, if any.
+  ///   - didPass: receives the number of bytes that are no longer needed, so that a map can
   ///     release them.
   ///
   /// Cost: one step per record; a frame is decoded only where a length is damaged.

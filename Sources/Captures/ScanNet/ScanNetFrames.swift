@@ -14,8 +14,8 @@ struct ScanNetFrames: Sendable {
   private(set) var farOff = 0
 
   /// - Parameters:
-  ///   - - frameCount: number of canonical frames; those after the depth records have no times.
-  ///   - - imuStart: time of the first IMU sample, if any.
+  ///   - frameCount: number of canonical frames; those after the depth records have no times.
+  ///   - imuStart: time of the first IMU sample, if any.
   init(layout: ScanNetDepthLayout, frameCount: Int, imuStart: Timestamp?) {
     frames = (0..<frameCount).map { frame in
       CaptureFrame(
@@ -63,8 +63,8 @@ struct ScanNetFrames: Sendable {
   /// Warns of problems of the times.
   ///
   /// - Parameters:
-  ///   - - depthFile: its name, for the messages.
-  ///   - - lastSample: time of the last IMU sample, if any.
+  ///   - depthFile: its name, for the messages.
+  ///   - lastSample: time of the last IMU sample, if any.
   func report(
     layout: ScanNetDepthLayout, depthFile: String, lastSample: Timestamp?,
     into warnings: WarningCollector

@@ -36,7 +36,7 @@ struct ScanNetIMU {
   /// Reads all records; `declared` is the number that the app declares. Cost: one pass and one
   /// sort.
   init(_ file: MappedFile, name: String, declared: Int?, into warnings: WarningCollector) {
-    let head = file.withBytes(Self.headBytes)
+    let head = file.withBytes(Self.headerBytes)
     let count = max(0, file.count - head) / Self.recordBytes
     recordCount = count
     let rest = file.count - head - count * Self.recordBytes
@@ -155,7 +155,7 @@ struct ScanNetIMU {
   /// 8 when the file starts with a start time before its records, else 0.
   ///
   /// Determined by content, because a partial record at the end may hide it in the file's size.
-  private static func headBytes(_ bytes: RawSpan) -> Int {
+  private static func headerBytes(_ bytes: RawSpan) -> Int {
     properSteps(bytes, from: 8) > properSteps(bytes, from: 0) ? 8 : 0
   }
 

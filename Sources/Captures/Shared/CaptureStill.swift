@@ -19,7 +19,7 @@ struct CaptureStill {
 
   init(_ path: FilePath) throws(CaptureError) {
     do throws(ImageError) {
-      let still = try StillImage.head(path)
+      let still = try StillImage.header(path)
       self.path = path
       encoding = still.isJPEG ? "jpeg" : "png"
       (storedWidth, storedHeight) = (still.storedWidth, still.storedHeight)

@@ -19,9 +19,9 @@ struct CaptureVideo: Sendable {
   /// Indexes the file. Cost: reads its index; for a bare stream, one scan for start codes.
   ///
   /// - Parameters:
-  ///   - - container: the kind of file; by default detected by content.
-  ///   - - statedCounts: picture counts in side files.
-  ///   - - choice: chooses the track to read among all video tracks; by default the first.
+  ///   - container: the kind of file; by default detected by content.
+  ///   - statedCounts: picture counts in side files.
+  ///   - choice: chooses the track to read among all video tracks; by default the first.
   /// - Throws: an error for a file that cannot be indexed. `nil` if no track was chosen.
   init?(
     _ path: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = [],

@@ -17,9 +17,9 @@ struct ColorFit: Sendable {
   }
 
   /// - Parameters:
-  ///   - - stated: the size in the metadata; if it equals the upright size of turned pictures, it
+  ///   - stated: the size in the metadata; if it equals the upright size of turned pictures, it
   ///     refers to that.
-  ///   - - track: the video, if its size is known.
+  ///   - track: the video, if its size is known.
   init(stated: (width: Int, height: Int)?, _ track: VideoTrack?) {
     self.init(
       stated: stated, stored: track.map { ($0.storedWidth, $0.storedHeight) },

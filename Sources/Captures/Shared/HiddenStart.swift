@@ -11,8 +11,8 @@ struct HiddenStart: Equatable {
   private(set) var doubt: String?
 
   /// - Parameters:
-  ///   - - pictures: number of displayed pictures.
-  ///   - - times: times of the rows, in order; `nil` for a row without a time.
+  ///   - pictures: number of displayed pictures.
+  ///   - times: times of the rows, in order; `nil` for a row without a time.
   init(_ hidden: HiddenPictures, pictures: Int, times: [Timestamp?]) {
     let rows = times.count
     guard hidden.before > 0, pictures > 0, rows > 0, rows != pictures else { return }

@@ -22,7 +22,7 @@ enum StraboThumbnail {
 
   static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
     do throws(ImageError) {
-      let thumbnail = try StillImage.head(path).uprightSize
+      let thumbnail = try StillImage.header(path).uprightSize
       guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
       let (width, height) = media.size
       warnings.add(

@@ -75,7 +75,7 @@ struct VISLAMFiles {
   }
 
   /// The location of a picture that a table names.
-  enum Place {
+  enum PictureLocation {
     case found(FilePath)
     case missing
     /// The name leads out of the capture.
@@ -83,11 +83,11 @@ struct VISLAMFiles {
   }
 
   /// The location of the picture `name`, relative to the folder or to its stills folder.
-  func place(of name: String) -> Place {
+  func location(of name: String) -> PictureLocation {
     guard !name.isEmpty, !name.utf8.contains(0) else { return .missing }
     let relative = FilePath(name)
     guard relative.isRelative else { return .outside }
-    var place = Place.missing
+    var location = PictureLocation.missing
     for base in [path, path.appending(Self.stillsFolder)] {
       let candidate = base.pushing(relative).lexicallyNormalized()
       var rest = candidate
@@ -96,11 +96,11 @@ struct VISLAMFiles {
       // A picture without permission may exist: reading it gives the error. A folder in its place
       // is an error of the picture rather than its absence.
       case .file, .folder, .forbidden: return .found(candidate)
-      case .outside: place = .outside
+      case .outside: location = .outside
       case .other, .nothing: continue
       }
     }
-    return place
+    return location
   }
 
   static func isMovie(_ name: String) -> Bool { hasExtension(name, movieExtensions) }

@@ -23,11 +23,11 @@ struct VISLAMPairing {
   private(set) var mostOffNanoseconds: Int64?
 
   /// - Parameters:
-  ///   - - rows: times of the rows, increasing, at least one.
-  ///   - - pictures: presentation times in nanoseconds from the first picture, in display order.
-  ///   - - tickNanoseconds: the resolution of `pictures`.
-  ///   - - rowsHaveGaps: whether frames are missing between rows.
-  ///   - - hidden: pictures hidden by an edit list, for which rows may exist. If the times allow
+  ///   - rows: times of the rows, increasing, at least one.
+  ///   - pictures: presentation times in nanoseconds from the first picture, in display order.
+  ///   - tickNanoseconds: the resolution of `pictures`.
+  ///   - rowsHaveGaps: whether frames are missing between rows.
+  ///   - hidden: pictures hidden by an edit list, for which rows may exist. If the times allow
   ///     several rows for the first picture, the row index equals the number of hidden pictures.
   ///
   /// Cost: 61 × (rows + pictures) steps at most.

@@ -86,7 +86,7 @@ enum VISLAMPictures {
     var outside = 0
     let stills = table.rows.map { row -> FilePath? in
       guard let name = row.imageName else { return nil }
-      switch folder.place(of: name) {
+      switch folder.location(of: name) {
       case .found(let path): return path
       case .missing: missing += 1
       case .outside: outside += 1

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// Walks through a table in text form, line by line, in constant memory.
+/// Scans a text table line by line, in constant memory.
 ///
 ///     var scanner = try CSVScanner(path)
 ///     while try scanner.nextLine() {
@@ -9,9 +9,9 @@ import SystemPackage
 ///       …
 ///     }
 ///
-/// Lines end with LF, CR LF or CR; empty lines and lines of blanks are passed over; a byte order mark
-/// at the start and NUL bytes at the end of the file are not part of the text. Cells lose the blanks
-/// around them and the quotes they stand in. A cell never continues on the next line.
+/// Lines end with LF, CR LF or CR; empty and blank lines are skipped; a byte order mark at the
+/// start and NUL bytes at the end of the file are ignored. Blanks around cells and quotes that
+/// enclose them are removed. A cell never continues on the next line.
 ///
 /// Memory: one piece of the file, and one line if that is longer. Cost: linear in the text.
 public struct CSVScanner {

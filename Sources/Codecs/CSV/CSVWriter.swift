@@ -1,8 +1,8 @@
 /// Writes a table as comma-separated text: UTF-8, LF, a header row, `.` as decimal point, an empty
-/// cell for what is unknown.
+/// cell for unknown values.
 ///
-/// Text gathers in memory until it is drained: a table of any length needs as much memory as its
-/// writer lets pile up.
+/// Text is buffered until it is drained, so the caller determines how much memory a long table
+/// needs.
 ///
 ///     var table = CSVWriter(columns: ["frame", "timestamp_ns", "x"])
 ///     for sample in samples {
@@ -14,7 +14,7 @@
 ///     }
 ///     try file.write(table.drain())
 ///
-/// Not for other people's dialects: no other delimiter, no byte order mark, no quoting of numbers.
+/// No other dialects: no other delimiter, no byte order mark, no quoting of numbers.
 public struct CSVWriter {
   /// Number of cells per row.
   public let columnCount: Int

@@ -29,16 +29,16 @@ struct PieceReader {
     count = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
   }
 
-  /// Fills `room` from byte `offset` on. Returns the number of bytes read, 0 at the end.
-  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-    let wanted = min(room.count, count - offset)
+  /// Fills `buffer` from byte `offset` on. Returns the number of bytes read, 0 at the end.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    let wanted = min(buffer.count, count - offset)
     guard wanted > 0 else { return 0 }
     switch source {
     case .file(let file):
       return try file.read(
-        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
     case .bytes(let bytes):
-      room.copyBytes(from: bytes[offset..<offset + wanted])
+      buffer.copyBytes(from: bytes[offset..<offset + wanted])
       return wanted
     }
   }
@@ -71,8 +71,8 @@ extension [UInt8] {
     var outcome: Result<Int, FileError> = .success(0)
     withUnsafeMutableBytes { bytes in
       do throws(FileError) {
-        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
-        outcome = .success(try pieces.read(at: offset, into: room))
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+        outcome = .success(try pieces.read(at: offset, into: buffer))
       } catch {
         outcome = .failure(error)
       }
@@ -99,9 +99,9 @@ private final class OpenFile: Sendable {
     try? descriptor.close()
   }
 
-  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
     do {
-      return try descriptor.read(fromAbsoluteOffset: Int64(offset), into: room)
+      return try descriptor.read(fromAbsoluteOffset: Int64(offset), into: buffer)
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "read")
     } catch {

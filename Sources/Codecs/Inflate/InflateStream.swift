@@ -91,7 +91,7 @@ public final class InflateStream {
   /// Calls zlib once with at most one window of input. Returns the number of bytes produced.
   private func step(into output: UnsafeMutableRawBufferPointer) -> Int {
     let window = inputOffset..<min(end, inputOffset + Self.windowBytes)
-    let room = min(output.count, Int(UInt32.max))
+    let capacity = min(output.count, Int(UInt32.max))
     let (status, consumed, produced) = file.withBytes(in: window) { input in
       input.withUnsafeBytes { input in
         // zlib does not write through next_in; the type merely lacks `const`.
@@ -99,10 +99,10 @@ public final class InflateStream {
           mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(input.count)
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_out = UInt32(room)
+        stream.pointee.avail_out = UInt32(capacity)
         let status = inflate(stream, Z_NO_FLUSH)
         let consumed = input.count - Int(stream.pointee.avail_in)
-        return (status, consumed, room - Int(stream.pointee.avail_out))
+        return (status, consumed, capacity - Int(stream.pointee.avail_out))
       }
     }
     inputOffset += consumed

@@ -48,7 +48,7 @@ func decodeLZ4(
     guard literals <= end &- out else { return .tooLong(at) }
     copyLiterals(
       from: inputStart + at, to: start + out, count: literals,
-      room: min(inputEnd &- at, end &- out))
+      available: min(inputEnd &- at, end &- out))
     at &+= literals
     out &+= literals
     if at == inputEnd { break }
@@ -62,7 +62,7 @@ func decodeLZ4(
     if length == 15, !addLength(&length, inputStart, &at, inputEnd) { return .invalid(at) }
     length &+= 4
     guard length <= end &- out else { return .tooLong(at) }
-    copyMatch(start + out, distance: distance, length: length, room: end &- out)
+    copyMatch(start + out, distance: distance, length: length, available: end &- out)
     out &+= length
   }
   return .whole(produced: out)
@@ -83,12 +83,12 @@ private func addLength(
   return false
 }
 
-/// `room` is the number of bytes that may be read and written at the two positions.
+/// `available` is the number of bytes that may be read and written at the two positions.
 @inline(__always)
 private func copyLiterals(
-  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, room: Int
+  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, available: Int
 ) {
-  guard room &- count >= 16 else {
+  guard available &- count >= 16 else {
     target.copyMemory(from: source, byteCount: count)
     return
   }
@@ -121,16 +121,16 @@ private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) ->
 /// Copies bytes from `distance` bytes before `target`; source and target may overlap.
 @inline(__always)
 private func copyMatch(
-  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, available: Int
 ) {
   let source = target - distance
-  if distance >= 16, room &- length >= 16 {
+  if distance >= 16, available &- length >= 16 {
     var i = 0
     while i < length {
       copy16(from: UnsafeRawPointer(source) + i, to: target + i)
       i &+= 16
     }
-  } else if distance == 2, room &- length >= 16 {
+  } else if distance == 2, available &- length >= 16 {
     let value = UInt64(source.loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
     var i = 0
     while i < length {
@@ -140,13 +140,13 @@ private func copyMatch(
   } else if distance >= length {
     target.copyMemory(from: source, byteCount: length)
   } else {
-    repeatPattern(target, distance: distance, length: length, room: room)
+    repeatPattern(target, distance: distance, length: length, available: available)
   }
 }
 
 /// Copies a match that overlaps its own output or is close to the end of the buffer.
 private func repeatPattern(
-  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, available: Int
 ) {
   let source = target - distance
   // Byte by byte until eight bytes are written.
@@ -172,7 +172,7 @@ private func repeatPattern(
     }
     return
   }
-  while written < length, room &- written >= 8 {
+  while written < length, available &- written >= 8 {
     (target + written).storeBytes(
       of: (target + written - back).loadUnaligned(as: UInt64.self), as: UInt64.self)
     written &+= 8

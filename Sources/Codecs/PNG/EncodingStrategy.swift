@@ -11,7 +11,7 @@ enum FastStrategy: Hashable {
 struct EncodingStrategy {
   /// Estimated size and time of a strategy, per 1024 pixels.
   struct Estimate: Equatable {
-    var way: FastStrategy
+    var strategy: FastStrategy
     var bits: Int
     /// Nanoseconds in addition to the time of literals.
     var time: Int
@@ -64,9 +64,9 @@ struct EncodingStrategy {
     return choice.isLargeEnough(lines) ? choice.fastEstimates(of: &lines) : []
   }
 
-  mutating func fastWay(of lines: inout Scanlines) -> FastStrategy {
+  mutating func fastStrategy(of lines: inout Scanlines) -> FastStrategy {
     guard isLargeEnough(lines) else { return .literals }
-    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.way ?? .literals
+    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.strategy ?? .literals
   }
 
   /// The filter of even rows for matches of pixels of all colors; `nil` for drawings, for which a
@@ -96,9 +96,9 @@ struct EncodingStrategy {
   /// Rows to sample, spread over the picture.
   private func groups(of lines: Scanlines, sampling: Int) -> [Range<Int>] {
     let count = max(Self.leastGroups, lines.height / (sampling * Self.groupRows))
-    let room = lines.height - Self.groupRows
+    let span = lines.height - Self.groupRows
     return (0..<count).map { group in
-      let first = (2 * group + 1) * room / (2 * count) & ~1
+      let first = (2 * group + 1) * span / (2 * count) & ~1
       return first..<first + Self.groupRows
     }
   }
@@ -118,7 +118,7 @@ struct EncodingStrategy {
     }
     lineCode.make(smoothed: true, period: 1, withPairs: false)
     return Estimate(
-      way: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
+      strategy: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
   }
 
   private mutating func gray(
@@ -164,7 +164,7 @@ struct EncodingStrategy {
     let counted = grayCode.counted
     let pixels = rows * width
     return Estimate(
-      way: .gray(filter), bits: counted.bits * 1024 / pixels,
+      strategy: .gray(filter), bits: counted.bits * 1024 / pixels,
       time: Self.grayTime + Self.tokenTime * counted.tokens / pixels
         + (filter == .paeth ? Self.paethTime : 0))
   }

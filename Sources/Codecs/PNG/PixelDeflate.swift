@@ -127,7 +127,7 @@ struct PixelDeflate {
       guard let start = window.baseAddress else { return }
       // Makes positions count from the start of the stream.
       let bytes = start + PixelTokens.window - first
-      let lookFrom = max(floor, first - PixelTokens.window)
+      let searchStart = max(floor, first - PixelTokens.window)
       pixelCode.count { counts in
         tokens.withUnsafeMutableBufferPointer { tokens in
           table.withUnsafeMutableBufferPointer { table in
@@ -136,7 +136,7 @@ struct PixelDeflate {
             for y in rows {
               let pixels = (y * lineBytes + 1)..<((y + 1) * lineBytes)
               end = PixelTokens.find(
-                in: bytes, range: pixels, floor: lookFrom, table: table, tokens: end,
+                in: bytes, range: pixels, floor: searchStart, table: table, tokens: end,
                 counts: counts)
               tokenEnds.append(end - tokens)
             }

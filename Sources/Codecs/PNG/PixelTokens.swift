@@ -43,53 +43,53 @@ enum PixelTokens {
   ) -> UnsafeMutablePointer<UInt32> {
     let tables = Tables(table)
     var output = tokens
-    var place = range.lowerBound
+    var position = range.lowerBound
     let end = range.upperBound
-    while place < end {
-      let word = load(bytes, place)
-      let lowest = max(floor, place &- window)
+    while position < end {
+      let word = load(bytes, position)
+      let lowest = max(floor, position &- window)
       let triple = tripleSlot(word)
       let farther = Int(tables.triples[triple])
-      tables.triples[triple] = Int32(truncatingIfNeeded: place)
+      tables.triples[triple] = Int32(truncatingIfNeeded: position)
       if farther >= lowest, load(bytes, farther) == word {
-        let length = wholePixels(extend(bytes, place, farther), atMost: end &- place)
+        let length = wholePixels(extend(bytes, position, farther), atMost: end &- position)
         if length >= 6 {
-          output.pointee = repetition(length, place &- farther, counts)
+          output.pointee = repetition(length, position &- farther, counts)
           output += 1
-          tables.insert(place..<place &+ length, of: bytes)
-          place &+= length
+          tables.insert(position..<position &+ length, of: bytes)
+          position &+= length
           continue
         }
       }
       let slot = pairSlot(word)
       let candidate = Int(tables.pairs[slot])
-      tables.pairs[slot] = Int32(truncatingIfNeeded: place)
+      tables.pairs[slot] = Int32(truncatingIfNeeded: position)
       if candidate >= lowest {
         let difference = load(bytes, candidate) ^ word
         if difference &<< 16 == 0 {
           // The usual value as a constant, since the next position depends on it.
           var length = 6
           if difference == 0 {
-            length = wholePixels(extend(bytes, place, candidate), atMost: end &- place)
+            length = wholePixels(extend(bytes, position, candidate), atMost: end &- position)
           }
-          if length >= 6, place &+ length <= end {
-            output.pointee = repetition(length, place &- candidate, counts)
+          if length >= 6, position &+ length <= end {
+            output.pointee = repetition(length, position &- candidate, counts)
             output += 1
-            tables.insert(place..<place &+ length, of: bytes)
-            place &+= length
+            tables.insert(position..<position &+ length, of: bytes)
+            position &+= length
             continue
           }
         }
       }
       let single = singleSlot(word)
       let nearer = Int(tables.singles[single])
-      tables.singles[single] = Int32(truncatingIfNeeded: place)
-      if nearer >= max(floor, place &- farthestSingle),
+      tables.singles[single] = Int32(truncatingIfNeeded: position)
+      if nearer >= max(floor, position &- farthestSingle),
         (load(bytes, nearer) ^ word) &<< 40 == 0
       {
-        output.pointee = repetition(3, place &- nearer, counts)
+        output.pointee = repetition(3, position &- nearer, counts)
         output += 1
-        place &+= 3
+        position &+= 3
         continue
       }
       counts[Int(truncatingIfNeeded: word & 255)] &+= 1
@@ -97,7 +97,7 @@ enum PixelTokens {
       counts[512 &+ Int(truncatingIfNeeded: word &>> 16 & 255)] &+= 1
       output.pointee = UInt32(truncatingIfNeeded: word & 0xff_ffff) | literalFlag
       output += 1
-      place &+= 3
+      position &+= 3
     }
     return output
   }
@@ -118,14 +118,14 @@ enum PixelTokens {
     /// Records the positions of all pixels in `range`.
     @inline(__always)
     func insert(_ range: Range<Int>, of bytes: UnsafeRawPointer) {
-      var place = range.lowerBound
-      while place < range.upperBound {
-        let word = load(bytes, place)
-        let entry = Int32(truncatingIfNeeded: place)
+      var position = range.lowerBound
+      while position < range.upperBound {
+        let word = load(bytes, position)
+        let entry = Int32(truncatingIfNeeded: position)
         triples[tripleSlot(word)] = entry
         pairs[pairSlot(word)] = entry
         singles[singleSlot(word)] = entry
-        place &+= 3
+        position &+= 3
       }
     }
   }
@@ -137,14 +137,14 @@ enum PixelTokens {
     ((min(length, 258, longest) &* 43_691) &>> 17) &* 3
   }
 
-  /// How many bytes from `place` on equal those from `candidate` on, up to 264; the first eight are
+  /// How many bytes from `position` on equal those from `candidate` on, up to 264; the first eight are
   /// known to be equal.
   @inline(__always)
-  private static func extend(_ bytes: UnsafeRawPointer, _ place: Int, _ candidate: Int) -> Int {
+  private static func extend(_ bytes: UnsafeRawPointer, _ position: Int, _ candidate: Int) -> Int {
     var length = 8
     while length < 258 {
-      // Passes the end of the line by at most a word; the caller has limited `place` accordingly.
-      let difference = load(bytes, candidate &+ length) ^ load(bytes, place &+ length)
+      // Passes the end of the line by at most a word; the caller has limited `position` accordingly.
+      let difference = load(bytes, candidate &+ length) ^ load(bytes, position &+ length)
       if difference != 0 { return length &+ difference.trailingZeroBitCount &>> 3 }
       length &+= 8
     }

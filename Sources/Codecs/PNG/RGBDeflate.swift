@@ -21,7 +21,7 @@ struct RGBDeflate {
   ) -> Int? {
     switch compression {
     case .fast:
-      guard case .gray(let filter) = choice.fastWay(of: &lines) else { return nil }
+      guard case .gray(let filter) = choice.fastStrategy(of: &lines) else { return nil }
       return grays?.compress(&lines, evenFilter: filter, to: target)
     case .compact:
       guard let filter = choice.compactFilter(of: &lines) else { return nil }

@@ -85,13 +85,13 @@ struct Scanlines {
     let source = pixels + y * rowBytes
     guard format == .gray16 else { return source.assumingMemoryBound(to: UInt8.self) }
     let isOdd = y & 1 == 1
-    let place = swapped + (isOdd ? Self.roundedUp(rowBytes) : 0)
+    let target = swapped + (isOdd ? Self.roundedUp(rowBytes) : 0)
     if (isOdd ? swappedRows.1 : swappedRows.0) != y {
       ScanlineKernels.bigEndian(
-        source.assumingMemoryBound(to: UInt16.self), count: rowBytes / 2, into: place)
+        source.assumingMemoryBound(to: UInt16.self), count: rowBytes / 2, into: target)
       if isOdd { swappedRows.1 = y } else { swappedRows.0 = y }
     }
-    return UnsafePointer(place)
+    return UnsafePointer(target)
   }
 
   private static func roundedUp(_ bytes: Int) -> Int { (bytes + 63) & ~63 }

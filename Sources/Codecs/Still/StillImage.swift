@@ -30,7 +30,7 @@ public struct StillImage: Sendable {
   }
 
   /// What the header of a photograph states.
-  public struct Head: Sendable {
+  public struct Header: Sendable {
     public var isJPEG: Bool
     public var storedWidth: Int
     public var storedHeight: Int
@@ -46,11 +46,11 @@ public struct StillImage: Sendable {
   /// Reads size and orientation, and checks that the file is complete and within the limits
   /// (`InputLimits`). Decodes nothing. Throws `ImageError`. Cost: reading the file and a pass over
   /// its bytes.
-  public static func head(_ file: FilePath) throws(ImageError) -> Head {
+  public static func header(_ file: FilePath) throws(ImageError) -> Header {
     let bytes = try FileBytes.read(file)
     let head = try ImageHeader(bytes, file: file)
     let isJPEG = head.kind == .jpeg
-    return Head(
+    return Header(
       isJPEG: isJPEG, storedWidth: head.width, storedHeight: head.height,
       exifOrientation: isJPEG ? EXIFOrientation.find(in: bytes) ?? 1 : 1)
   }

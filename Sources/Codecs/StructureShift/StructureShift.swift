@@ -3,14 +3,14 @@
 ///
 /// | code bits | meaning | pixels |
 /// | --- | --- | --- |
-/// | `00` | the predictor `p` again | 1 |
+/// | `00` | the predictor `p` | 1 |
 /// | `10`, `11` | `p` − 1, `p` + 1 | 1 |
 /// | `010` + 5 bits `k` | `p`, `k` + 5 times | 5…36 |
 /// | `01100`, `01101` | `p` − 2, `p` + 2 | 1 |
 /// | `0111` + 11 bits `v` | `v` | 1 |
 ///
-/// The predictor starts at 0 in every frame and runs on across row ends. What is left of the last byte
-/// is padding.
+/// The predictor starts at 0 in every frame and continues across row ends. The rest of the last byte is
+/// padding.
 public enum StructureShift {
   /// The longest run of equal pixels in one code.
   static let longestRun = 36

@@ -16,7 +16,7 @@ final class AnnexBReader {
   private static let pieceBytes = 256 << 10
 
   /// How many bytes from the start are searched for parameter sets: ffmpeg's default probe size.
-  static let headBytes = 5_000_000
+  static let probeBytes = 5_000_000
 
   init(_ input: MediaInput) throws(VideoError) {
     FFmpegLibrary.silence()

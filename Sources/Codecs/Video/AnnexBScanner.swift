@@ -23,11 +23,11 @@ enum AnnexBScanner {
   /// A unit at the very end of the file without a byte after its header is left out. Cost: reads
   /// the file once, in pieces of a megabyte.
   static func forEachUnit(
-    _ input: MediaInput, headBytes: Int,
+    _ input: MediaInput, headerBytes: Int,
     _ body: (_ offset: Int64, _ unit: Slice<UnsafeRawBufferPointer>) -> Void
   ) throws(VideoError) {
     // The last bytes of a piece are put before the next one, for units across the border.
-    let carry = headBytes + 3
+    let carry = headerBytes + 3
     var buffer = [UInt8](repeating: 0xff, count: carry + chunkBytes)
     var offset: Int64 = 0
     var isFirst = true
@@ -51,9 +51,9 @@ enum AnnexBScanner {
         let piece = UnsafeRawBufferPointer(rebasing: bytes[..<(carry + filled)])
         // Nothing precedes the first piece; headers near the end of a piece are left for the next.
         scan(piece, from: isFirst ? carry : 0, upTo: isLast ? piece.count - 1 : filled + 3) {
-          place in
-          let end = min(piece.count, place + headBytes)
-          body(start + Int64(place), piece[place..<end])
+          unitOffset in
+          let end = min(piece.count, unitOffset + headerBytes)
+          body(start + Int64(unitOffset), piece[unitOffset..<end])
         }
       }
       isFirst = false

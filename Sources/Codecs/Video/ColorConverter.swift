@@ -53,7 +53,7 @@ public struct ColorConverter {
     let width = picture.storedWidth
     let height = picture.storedHeight
     guard width > 0, height > 0 else {
-      throw VideoError(file: "", what: "picture \(picture.ordinal) has no pixels")
+      throw VideoError(file: "", what: "picture \(picture.outputIndex) has no pixels")
     }
     let count = width * height * 3
     if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
@@ -87,7 +87,7 @@ public struct ColorConverter {
     guard status >= 0 else {
       throw VideoError(
         file: "",
-        what: "picture \(picture.ordinal) cannot be converted to RGB: "
+        what: "picture \(picture.outputIndex) cannot be converted to RGB: "
           + FFmpegLibrary.text(ofError: status))
     }
   }

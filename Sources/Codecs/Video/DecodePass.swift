@@ -120,7 +120,7 @@ struct DecodePass {
     let decoded = number == scanmill_nopts() ? nil : Int(exactly: number)
     guard
       let picture = DecodedPicture(
-        moving: frame, ordinal: counts.pictures, index: decoded.map(order.rank),
+        moving: frame, outputIndex: counts.pictures, displayIndex: decoded.map(order.displayIndex),
         orientation: orientation,
         isPatched: decoded.map { patched.remove($0) != nil } ?? false)
     else { throw VideoError(file: file, what: "no memory for a picture") }

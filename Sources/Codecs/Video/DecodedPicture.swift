@@ -7,10 +7,10 @@ import CFFmpeg
 /// released with the last copy.
 public final class DecodedPicture: @unchecked Sendable {
   /// Number of pictures that were output before.
-  public let ordinal: Int
+  public let outputIndex: Int
   /// The picture's display index: its position in display order among all pictures that the track
   /// counts, from 0; `nil` for one that is not counted.
-  public let index: Int?
+  public let displayIndex: Int?
   public let orientation: VideoOrientation
   /// Whether parts of it are missing or concealed because the stream is damaged.
   public let isDamaged: Bool
@@ -21,14 +21,14 @@ public final class DecodedPicture: @unchecked Sendable {
 
   /// Takes ownership of the reference in `frame`; `nil` when out of memory.
   init?(
-    moving frame: UnsafeMutablePointer<AVFrame>, ordinal: Int, index: Int?,
+    moving frame: UnsafeMutablePointer<AVFrame>, outputIndex: Int, displayIndex: Int?,
     orientation: VideoOrientation, isPatched: Bool = false
   ) {
     guard let own = av_frame_alloc() else { return nil }
     av_frame_move_ref(own, frame)
     self.frame = own
-    self.ordinal = ordinal
-    self.index = index
+    self.outputIndex = outputIndex
+    self.displayIndex = displayIndex
     self.orientation = orientation
     isDamaged =
       isPatched || own.pointee.decode_error_flags != 0

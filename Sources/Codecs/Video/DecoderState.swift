@@ -32,7 +32,7 @@ struct DecoderState {
   mutating func next() throws(VideoError) -> DecodedPicture? {
     var picture = try pass.next()
     if pass.isThreaded && pass.isDamaged {
-      try startAgain(threads: 1)
+      try restart(threads: 1)
       picture = try pass.next()
     }
     if picture != nil { delivered += 1 }
@@ -48,18 +48,18 @@ struct DecoderState {
 
   /// Continues with another number of threads. No effect once damage was found.
   mutating func use(threads: Int) throws(VideoError) {
-    if mayUseThreads, !pass.isDamaged { try startAgain(threads: threads) }
+    if mayUseThreads, !pass.isDamaged { try restart(threads: threads) }
   }
 
   /// Restarts and decodes up to the current position.
-  private mutating func startAgain(threads: Int) throws(VideoError) {
+  private mutating func restart(threads: Int) throws(VideoError) {
     earlierThreadCPUNanoseconds += pass.threadCPUNanoseconds
     pass = try DecodePass(
       file, container: container, track: track, order: order, threads: threads)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
       // Decodes everything again, with one thread.
-      if pass.isThreaded && pass.isDamaged { return try startAgain(threads: 1) }
+      if pass.isThreaded && pass.isDamaged { return try restart(threads: 1) }
     }
   }
 }

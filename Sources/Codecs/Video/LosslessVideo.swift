@@ -108,8 +108,8 @@ public final class LosslessVideoFile {
   private let path: FilePath
 
   /// - Parameters:
-  ///   - - file: open for writing, empty; the caller closes it.
-  ///   - - path: the path in errors.
+  ///   - file: open for writing, empty; the caller closes it.
+  ///   - path: the path in errors.
   public init(
     _ file: FileDescriptor, at path: FilePath, width: Int, height: Int
   ) throws(VideoError) {

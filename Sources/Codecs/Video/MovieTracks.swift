@@ -83,18 +83,18 @@ struct MovieTracks {
 
   private func track(_ content: Range<Int64>) throws(VideoError) -> Track {
     var track = Track()
-    try look(content, into: &track, depth: 0)
+    try readBox(content, into: &track, depth: 0)
     return track
   }
 
-  private func look(
+  private func readBox(
     _ content: Range<Int64>, into track: inout Track, depth: Int
   ) throws(VideoError) {
     guard depth < 6 else { return }
     for box in try boxes(content) {
       let start = box.content.lowerBound
       switch box.type {
-      case "mdia", "minf", "stbl", "edts": try look(box.content, into: &track, depth: depth + 1)
+      case "mdia", "minf", "stbl", "edts": try readBox(box.content, into: &track, depth: depth + 1)
       case "tkhd":
         let isLong = try number(at: start, 1) == 1
         track.id = try number(at: start + (isLong ? 20 : 12), 4)
@@ -116,12 +116,12 @@ struct MovieTracks {
     let count = try number(at: content.lowerBound + 4, 4)
     let entry: Int64 = isLong ? 20 : 12
     for index in 0..<min(count, 64) {
-      let place = content.lowerBound + 8 + index * entry
-      guard place + entry <= content.upperBound else { break }
+      let offset = content.lowerBound + 8 + index * entry
+      guard offset + entry <= content.upperBound else { break }
       let time =
         isLong
-        ? try number(at: place + 8, 8)
-        : Int64(Int32(truncatingIfNeeded: try number(at: place + 4, 4)))
+        ? try number(at: offset + 8, 8)
+        : Int64(Int32(truncatingIfNeeded: try number(at: offset + 4, 4)))
       if time >= 0 { return time }
     }
     return nil
@@ -135,8 +135,8 @@ struct MovieTracks {
       count: min(content.count - 4, 4 + 8 * InputLimits.samplesOfMovie.most))
     let count = min(Self.number(bytes.prefix(4)), Int64((bytes.count - 4) / 8))
     return (0..<Int(max(0, count))).map { index in
-      let place = 4 + 8 * index
-      return (Self.number(bytes[place..<place + 4]), Self.number(bytes[place + 4..<place + 8]))
+      let offset = 4 + 8 * index
+      return (Self.number(bytes[offset..<offset + 4]), Self.number(bytes[offset + 4..<offset + 8]))
     }
   }
 

@@ -50,7 +50,7 @@ struct MovieValidator {
         if depth == 0 ? type == "moov" : true, !isFragment(type) {
           try check(boxes, InputLimits.boxesOfMovieIndex, at: offset)
         }
-        try look(type, offset + start..<max(end, offset + start), at: offset, depth)
+        try checkBox(type, offset + start..<max(end, offset + start), at: offset, depth)
       }
       offset = end
     }
@@ -61,7 +61,7 @@ struct MovieValidator {
       .contains(type)
   }
 
-  private mutating func look(
+  private mutating func checkBox(
     _ type: String, _ content: Range<Int64>, at offset: Int64, _ depth: Int
   ) throws(VideoError) {
     switch type {
@@ -100,8 +100,9 @@ struct MovieValidator {
     let count = try number(at: content.lowerBound + skipped, in: content)
     guard let count else { return }
     try check(Int(count), InputLimits.samplesOfMovie, at: offset)
-    let room = entryBytes == 0 ? input.byteCount : (Int64(content.count) - skipped - 4) / entryBytes
-    if count > max(room, 0) { throw tooMany(count, "entries of \(type)", room, at: offset) }
+    let limit =
+      entryBytes == 0 ? input.byteCount : (Int64(content.count) - skipped - 4) / entryBytes
+    if count > max(limit, 0) { throw tooMany(count, "entries of \(type)", limit, at: offset) }
   }
 
   private func sampleSizes(_ content: Range<Int64>, at offset: Int64) throws(VideoError) {
@@ -110,9 +111,9 @@ struct MovieValidator {
     else { return }
     try check(Int(count), InputLimits.samplesOfMovie, at: offset)
     // One size per sample, or one for all: in that case the samples must fit the file.
-    let room =
+    let limit =
       size == 0 ? max(0, Int64(content.count) - 12) / 4 : input.byteCount / max(1, size)
-    if count > room { throw tooMany(count, "samples", room, at: offset) }
+    if count > limit { throw tooMany(count, "samples", limit, at: offset) }
   }
 
   /// Checks a table of runs, each for a number of samples.
@@ -145,10 +146,11 @@ struct MovieValidator {
   }
 
   private func tooMany(
-    _ count: Int64, _ what: String, _ room: Int64, at offset: Int64
+    _ count: Int64, _ what: String, _ limit: Int64, at offset: Int64
   ) -> VideoError {
     VideoError(
-      file: input.file, what: "its index claims \(count) \(what), but its size allows only \(room)",
+      file: input.file,
+      what: "its index claims \(count) \(what), but its size allows only \(limit)",
       byteOffset: offset, remedy: "copy the file again")
   }
 

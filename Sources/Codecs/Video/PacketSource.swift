@@ -42,14 +42,14 @@ final class AnnexBPackets: PacketSource {
   init(_ input: MediaInput) throws(VideoError) {
     reader = try AnnexBReader(input)
     var bytes = 0
-    while bytes < AnnexBReader.headBytes, parameterSets.isEmpty {
-      guard let box = PacketHandle() else {
+    while bytes < AnnexBReader.probeBytes, parameterSets.isEmpty {
+      guard let handle = PacketHandle() else {
         throw VideoError(file: input.file, what: "no memory for a packet")
       }
-      guard try reader.next(into: box.packet) else { break }
-      bytes += Int(box.packet.pointee.size)
-      parameterSets = Self.parameterSets(of: box.packet)
-      head.append(box)
+      guard try reader.next(into: handle.packet) else { break }
+      bytes += Int(handle.packet.pointee.size)
+      parameterSets = Self.parameterSets(of: handle.packet)
+      head.append(handle)
     }
   }
 

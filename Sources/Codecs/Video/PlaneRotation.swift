@@ -108,10 +108,10 @@ enum PlaneRotation {
     for y in 0..<height {
       for x in (y < wholeHeight ? wholeWidth : 0)..<width {
         let byte = source.load(fromByteOffset: y &* sourceStride &+ x, as: UInt8.self)
-        let place =
+        let targetOffset =
           isClockwise
           ? x &* targetStride &+ height &- 1 &- y : (width &- 1 &- x) &* targetStride &+ y
-        target.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
+        target.storeBytes(of: byte, toByteOffset: targetOffset, as: UInt8.self)
       }
     }
   }
@@ -192,12 +192,13 @@ enum PlaneRotation {
   @inline(__always)
   private static func copyElement(
     from source: UnsafeRawPointer, at offset: Int, to target: UnsafeMutableRawPointer,
-    at place: Int, _ bytes: Int
+    at targetOffset: Int, _ bytes: Int
   ) {
     var k = 0
     while k < bytes {
       target.storeBytes(
-        of: source.load(fromByteOffset: offset &+ k, as: UInt8.self), toByteOffset: place &+ k,
+        of: source.load(fromByteOffset: offset &+ k, as: UInt8.self),
+        toByteOffset: targetOffset &+ k,
         as: UInt8.self)
       k &+= 1
     }

@@ -32,9 +32,9 @@ public struct VideoColor: Hashable, Sendable {
   public var isUnusualTransfer: Bool { transfer.map(Self.unusual.contains) ?? false }
 
   /// - Parameters:
-  ///   - - decoded: tags of the decoder's pictures.
-  ///   - - container: tags of the container, used where the decoder has none.
-  ///   - - isYUV: whether a matrix is needed at all.
+  ///   - decoded: tags of the decoder's pictures.
+  ///   - container: tags of the container, used where the decoder has none.
+  ///   - isYUV: whether a matrix is needed at all.
   init(
     bitDepth: Int?, decoded: CodedColor, container: CodedColor, isYUV: Bool,
     isFullByFormat: Bool = false
@@ -129,7 +129,7 @@ extension VideoColor {
       return
     }
     let container = CodedColor(parameters)
-    if let sequence = PacketHeads(parameters)?.statedSequence {
+    if let sequence = SliceHeaderReader(parameters)?.statedSequence {
       self.init(sequence, container: container)
       return
     }

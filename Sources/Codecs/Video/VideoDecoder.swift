@@ -28,10 +28,10 @@ public final class VideoDecoder: Sendable {
   /// Opens `file` and finds the track.
   ///
   /// - Parameters:
-  ///   - - container: what kind of file it may be.
-  ///   - - track: a track's `number` in `VideoIndex`; by default the first video track.
-  ///   - - order: that of the same track in `VideoIndex`; if `nil`, the file is indexed first.
-  ///   - - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves the
+  ///   - container: what kind of file it may be.
+  ///   - track: a track's `number` in `VideoIndex`; by default the first video track.
+  ///   - order: that of the same track in `VideoIndex`; if `nil`, the file is indexed first.
+  ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves the
   ///     number to FFmpeg. More threads give the same pictures with more delay. Only H.264 is
   ///     decoded by several: for other codecs FFmpeg does not always report damage, and its output
   ///     then depends on the threads.

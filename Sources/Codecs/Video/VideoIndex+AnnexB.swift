@@ -5,7 +5,7 @@ extension VideoIndex {
   ) throws(VideoError) -> VideoIndex {
     var list = H264PictureList()
     var units = 0
-    try AnnexBScanner.forEachUnit(input, headBytes: H264PictureList.headBytes) { offset, unit in
+    try AnnexBScanner.forEachUnit(input, headerBytes: H264PictureList.headerBytes) { offset, unit in
       units += 1
       list.add(unit, at: offset)
     }
@@ -18,12 +18,12 @@ extension VideoIndex {
     let (pictures, offsets, isReordered) = list.pictures(
       stated: statedCounts, decodes: probe.decodes)
     let order = PictureOrder(
-      places: pictures.map(\.place), offsets: offsets, isReordered: isReordered)
+      positions: pictures.map(\.position), offsets: offsets, isReordered: isReordered)
     let sizes = PictureSizes(order.sorted(pictures.map(\.size)))
     return VideoIndex(
       tracks: [
         VideoTrack(
-          number: 0, encoding: "h264-annexb", storedWidth: sizes.first?.width ?? 0,
+          number: 0, encoding: VideoContainer.annexBEncoding, storedWidth: sizes.first?.width ?? 0,
           storedHeight: sizes.first?.height ?? 0, orientation: .upright,
           timeBase: VideoTimeBase(denominator: 1), pictureCount: order.count,
           presentationTicks: [], order: order, picturesOfOtherSize: sizes.others,

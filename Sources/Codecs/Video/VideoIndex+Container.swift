@@ -70,10 +70,10 @@ extension VideoIndex {
       let found = try PictureProbe.damaged(doubtful, of: track, in: reader.input.file)
       guard !found.isEmpty else { break }
       damaged.formUnion(found)
-      let again = try ContainerReader(MediaInput(reader.input.file))
-      again.select(track)
-      again.skipPayload()
-      table = try PacketTable(reading: again, track: track, damaged: damaged)
+      let rereader = try ContainerReader(MediaInput(reader.input.file))
+      rereader.select(track)
+      rereader.skipPayload()
+      table = try PacketTable(reading: rereader, track: track, damaged: damaged)
     }
     return table
   }

@@ -1,11 +1,19 @@
 import SystemPackage
 
 /// The possible forms of a video file.
-public enum VideoContainer: Sendable {
+public enum VideoContainer: Hashable, Sendable {
   /// Detected by the first bytes, never by the name: MP4, QuickTime, Matroska, a bare H.264 stream.
   case any
   /// A bare H.264 stream with start codes, without detection.
   case annexB
+
+  /// The encoding that descriptions state for a bare H.264 stream; other encodings are FFmpeg's names.
+  public static let annexBEncoding = "h264-annexb"
+
+  /// The form of a video whose description states `encoding`.
+  public init(ofEncoding encoding: String?) {
+    self = encoding == Self.annexBEncoding ? .annexB : .any
+  }
 }
 
 /// The content of a video file, counted without decoding.

@@ -13,10 +13,10 @@ final class VideoMuxer {
   static let ticksPerSecond: Int32 = 1_000_000
 
   /// - Parameters:
-  ///   - - file: open for writing, empty; the caller closes it.
-  ///   - - path: the path in errors.
-  ///   - - container: FFmpeg's name: `mp4`, `matroska`.
-  ///   - - describe: fills in the codec parameters; a result below 0 is an error.
+  ///   - file: open for writing, empty; the caller closes it.
+  ///   - path: the path in errors.
+  ///   - container: FFmpeg's name: `mp4`, `matroska`.
+  ///   - describe: fills in the codec parameters; a result below 0 is an error.
   init(
     _ file: FileDescriptor, _ path: FilePath, container: String,
     describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32

@@ -7,11 +7,11 @@ public enum VideoRemux {
   /// time.
   ///
   /// - Parameters:
-  ///   - - file: a container, or a bare H.264 stream.
-  ///   - - order: that of the same track in `VideoIndex`.
-  ///   - - microseconds: display time of picture n, in display order; strictly increasing, from 0.
-  ///   - - output: open for writing, empty; the caller closes it.
-  ///   - - path: the path of `output`.
+  ///   - file: a container, or a bare H.264 stream.
+  ///   - order: that of the same track in `VideoIndex`.
+  ///   - microseconds: display time of picture n, in display order; strictly increasing, from 0.
+  ///   - output: open for writing, empty; the caller closes it.
+  ///   - path: the path of `output`.
   /// - Returns: `false` if the pictures cannot be told apart reliably, or MP4 does not support
   ///   them; what was written must then be discarded.
   /// - Throws: `VideoError` if a file cannot be read or written.
@@ -27,10 +27,10 @@ public enum VideoRemux {
     else { return false }
     let muxer = try VideoMuxer(output, path, container: "mp4", describe: source.describe)
     var numbers = PacketNumbers(order, isBare: source.isBare)
-    guard let box = PacketHandle() else {
+    guard let handle = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
-    let packet = box.packet
+    let packet = handle.packet
     var count = 0
     while try source.packets.next(into: packet) {
       defer { av_packet_unref(packet) }
@@ -39,13 +39,13 @@ public enum VideoRemux {
       guard count < order.count, numbers.picture(of: packet) == count, !numbers.holdsSeveral,
         !changesParameters(packet)
       else { return false }
-      let rank = order.rank(count)
-      let shown = microseconds[rank]
+      let displayIndex = order.displayIndex(count)
+      let shown = microseconds[displayIndex]
       packet.pointee.pts = shown
       packet.pointee.dts = decodingTime(count, order.delay, microseconds)
       // Without a duration the last picture would be at the end of the edit list, which would hide
       // it.
-      packet.pointee.duration = duration(rank, microseconds)
+      packet.pointee.duration = duration(displayIndex, microseconds)
       if source.isBare { packet.pointee.flags = isKey(packet) ? AV_PKT_FLAG_KEY : 0 }
       try muxer.write(packet)
       count += 1
@@ -61,9 +61,9 @@ public enum VideoRemux {
     number >= delay ? times[number - delay] : times[0] - Int64(delay - number)
   }
 
-  private static func duration(_ rank: Int, _ times: [Int64]) -> Int64 {
-    if rank + 1 < times.count { return times[rank + 1] - times[rank] }
-    return rank > 0 ? times[rank] - times[rank - 1] : 33_333
+  private static func duration(_ displayIndex: Int, _ times: [Int64]) -> Int64 {
+    if displayIndex + 1 < times.count { return times[displayIndex + 1] - times[displayIndex] }
+    return displayIndex > 0 ? times[displayIndex] - times[displayIndex - 1] : 33_333
   }
 
   /// Whether the container changes codec parameters here, which a new file can state only once.

@@ -18,7 +18,7 @@ public struct GeoPoint: Hashable, Sendable {
   }
 
   /// Whether both are the same point on earth: longitudes 180 and -180 are equal.
-  public func isPlace(of other: GeoPoint) -> Bool {
+  public func isSamePoint(as other: GeoPoint) -> Bool {
     latitude == other.latitude
       && Longitude.below180(longitude) == Longitude.below180(other.longitude)
   }

@@ -11,8 +11,8 @@ struct AlignmentCameras: Sendable {
   let rescaled: [CameraRescale]
 
   /// - Parameters:
-  ///   - - depthSize: size of the depth pictures, if known independently of the calibration.
-  ///   - - colorSize: size of the color pictures before any turn, likewise.
+  ///   - depthSize: size of the depth pictures, if known independently of the calibration.
+  ///   - colorSize: size of the color pictures before any turn, likewise.
   init(
     calibration: DepthCalibration, depthSize: PictureSize?, colorSize: PictureSize?
   ) throws(AlignmentError) {

@@ -32,12 +32,12 @@ public struct DepthAligner: Sendable {
   let unturnedSize: PictureSize
 
   /// - Parameters:
-  ///   - - calibration: the two cameras. A registered capture needs no transform (identity) and no
+  ///   - calibration: the two cameras. A registered capture needs no transform (identity) and no
   ///     depth intrinsics (the color camera on the depth grid, lens included).
-  ///   - - depthSize: size of the frames, if known independently of the calibration; intrinsics are
+  ///   - depthSize: size of the frames, if known independently of the calibration; intrinsics are
   ///     rescaled when the aspects agree within 1 %.
-  ///   - - colorSize: size of the color pictures before any turn; likewise.
-  ///   - - clockwiseQuarterTurns: how the color pictures were turned; the output is turned by the
+  ///   - colorSize: size of the color pictures before any turn; likewise.
+  ///   - clockwiseQuarterTurns: how the color pictures were turned; the output is turned by the
   ///     same angle.
   public init(
     calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),

@@ -14,11 +14,11 @@ public struct IMUMatcher: Sendable {
   let gapThresholdNanoseconds: [Int64]
 
   /// - Parameters:
-  ///   - - samples: sorted by time, then by sensor; at most one per sensor at a time. Samples of
+  ///   - samples: sorted by time, then by sensor; at most one per sensor at a time. Samples of
   ///     sensors outside `0..<sensorCount` are ignored.
-  ///   - - sensorCount: number of sensors; each gets a count at each frame.
-  ///   - - attitudeSensor: the sensor that is interpolated as angles.
-  ///   - - gapThresholdNanoseconds: per sensor; a sensor without an entry has no gaps.
+  ///   - sensorCount: number of sensors; each gets a count at each frame.
+  ///   - attitudeSensor: the sensor that is interpolated as angles.
+  ///   - gapThresholdNanoseconds: per sensor; a sensor without an entry has no gaps.
   public init(
     samples: [IMUSample], sensorCount: Int, attitudeSensor: Int? = nil,
     gapThresholdNanoseconds: [Int64] = []

@@ -33,8 +33,8 @@ public struct SixAxisIMU: Sendable {
   static let leastGapNanoseconds: Int64 = 50_000_000
 
   /// - Parameters:
-  ///   - - gyroscope: rad/s, sorted by time.
-  ///   - - specificForce: m/s², sorted by time, with the sign of `SpecificForce`.
+  ///   - gyroscope: rad/s, sorted by time.
+  ///   - specificForce: m/s², sorted by time, with the sign of `SpecificForce`.
   ///
   /// Nothing is extrapolated: gyroscope samples before the first and after the last acceleration,
   /// and inside its gaps, are left out. Of equal times the first stays. Cost: linear.

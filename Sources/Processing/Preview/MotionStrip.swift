@@ -36,9 +36,9 @@ package enum MotionStrip {
   /// largest value of its time span; values beyond the range of 99 % of the columns are cut off.
   ///
   /// - Parameters:
-  ///   - - series: panels from the top; empty ones are left out.
-  ///   - - frames: times of all frames that have one, on the same clock; may be empty.
-  ///   - - shown: times of the frames that other pictures show, marked on the bar.
+  ///   - series: panels from the top; empty ones are left out.
+  ///   - frames: times of all frames that have one, on the same clock; may be empty.
+  ///   - shown: times of the frames that other pictures show, marked on the bar.
   package static func draw(
     _ series: [MotionSeries3], frames: [Int64] = [], shown: [Int64] = [], width: Int = 1288
   ) -> ColorImage? {
@@ -152,8 +152,8 @@ package enum MotionStrip {
     let cut = filled.count / 200
     let low = min(0, lows[cut])
     let high = max(0, highs[highs.count - 1 - cut])
-    let room = max((high - low) * 0.05, 1e-6)
-    return (max(low - room, -1e12), min(high + room, 1e12))
+    let margin = max((high - low) * 0.05, 1e-6)
+    return (max(low - margin, -1e12), min(high + margin, 1e12))
   }
 
   private static func vertical(

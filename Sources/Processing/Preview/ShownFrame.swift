@@ -12,10 +12,10 @@ package struct ShownFrame: Sendable {
   private let depthPixel: Int
 
   /// - Parameters:
-  ///   - - aligned: depth as seen by the color camera, on any grid with the same borders.
-  ///   - - depth: shown where there is no aligned depth.
-  ///   - - depthWidth: columns of the depth camera.
-  ///   - - most: the largest size of each picture.
+  ///   - aligned: depth as seen by the color camera, on any grid with the same borders.
+  ///   - depth: shown where there is no aligned depth.
+  ///   - depthWidth: columns of the depth camera.
+  ///   - most: the largest size of each picture.
   package init(
     color: ColorImage?, aligned: DepthImage?, depth: DepthImage? = nil, depthWidth: Int?,
     most: (width: Int, height: Int)

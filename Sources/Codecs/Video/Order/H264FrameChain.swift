@@ -26,9 +26,9 @@ struct H264FrameChain {
   private var lostKeys = Set<Int>()
 
   /// - Parameters:
-  ///   - - all: the pictures and fields in decoding order, as read from their units.
-  ///   - - putsIn: whether lost pictures are inserted at all.
-  ///   - - decodes: whether the picture at an index of `all` decodes without a complaint about
+  ///   - all: the pictures and fields in decoding order, as read from their units.
+  ///   - putsIn: whether lost pictures are inserted at all.
+  ///   - decodes: whether the picture at an index of `all` decodes without a complaint about
   ///     itself. Called only at gaps.
   init(
     _ all: [H264PictureList.Entry], putsIn: Bool = true, decodes: @escaping (Int) -> Bool
@@ -43,7 +43,7 @@ struct H264FrameChain {
       if all[index].head?.startsSequence ?? all[index].isKey { start = (index, state) }
       switch read(index, &state) {
       case .goesOn: index += 1
-      case .again: (index, state) = start
+      case .restart: (index, state) = start
       }
     }
     entries.reserveCapacity(all.count)
@@ -71,7 +71,7 @@ struct H264FrameChain {
   private enum Step {
     case goesOn
     /// An earlier header turned out to be damaged: start over at the last restart.
-    case again
+    case restart
   }
 
   private mutating func read(_ index: Int, _ state: inout State) -> Step {
@@ -89,7 +89,7 @@ struct H264FrameChain {
       if step > 1 + state.unread {
         let count = step - 1 - state.unread
         let isWhole = decodes(index)
-        if isWhole, doubt(state.read) { return .again }
+        if isWhole, doubt(state.read) { return .restart }
         guard isWhole,
           goesOn(from: index, head, after: number, state.unread, range)
             ?? (count <= Self.mostUnconfirmed)

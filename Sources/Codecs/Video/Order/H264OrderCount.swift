@@ -9,7 +9,7 @@ struct H264OrderCount {
   private var previousForgot = false
 
   /// Display position of the picture or field that begins with this slice.
-  mutating func place(_ head: H264SliceHeader, _ set: H264Sequence) -> DisplayPosition {
+  mutating func position(_ head: H264SliceHeader, _ set: H264Sequence) -> DisplayPosition {
     if head.startsSequence {
       sequence += 1
       (previousHigh, previousLow, previousOffset) = (0, 0, 0)
@@ -83,8 +83,8 @@ struct H264OrderCount {
     if !head.isReference, number > 0 { number -= 1 }
     var expected = 0
     if number > 0 {
-      let (cycles, place) = (number - 1).quotientAndRemainder(dividingBy: steps.count)
-      expected = cycles * steps.reduce(0, +) + steps[...place].reduce(0, +)
+      let (cycles, position) = (number - 1).quotientAndRemainder(dividingBy: steps.count)
+      expected = cycles * steps.reduce(0, +) + steps[...position].reduce(0, +)
     }
     if !head.isReference { expected += nonReference }
     let top = expected + head.orderDeltas[0]

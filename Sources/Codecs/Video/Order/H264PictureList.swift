@@ -26,8 +26,8 @@ struct H264PictureList {
   private var slicesBefore = 0
 
   /// Number of bytes of a unit to read: whole parameter sets, and the longest slice headers.
-  static let headBytes = 1024
-  private static let sliceHeadBytes = 256
+  static let headerBytes = 1024
+  private static let sliceHeaderBytes = 256
 
   init() {}
 
@@ -40,7 +40,7 @@ struct H264PictureList {
     case 7, 8:
       sets.add(unit)
       keep(unit)
-    case 1, 5: addSlice(unit.prefix(Self.sliceHeadBytes), at: offset, isKey: head & 0x1f == 5)
+    case 1, 5: addSlice(unit.prefix(Self.sliceHeaderBytes), at: offset, isKey: head & 0x1f == 5)
     default: break
     }
   }
@@ -125,9 +125,9 @@ struct H264PictureList {
   /// The pictures and their order.
   ///
   /// - Parameters:
-  ///   - - stated: picture counts from other sources. If one of them agrees with the units of the
+  ///   - stated: picture counts from other sources. If one of them agrees with the units of the
   ///     file, and none with the count that includes lost pictures, no picture is taken as lost.
-  ///   - - decodes: whether the picture of an entry decodes without a complaint about itself.
+  ///   - decodes: whether the picture of an entry decodes without a complaint about itself.
   func pictures(
     stated: Set<Int> = [], decodes: @escaping (Int) -> Bool
   ) -> (pictures: [CodedPicture], offsets: [Int64], isReordered: Bool) {
@@ -150,7 +150,7 @@ struct H264PictureList {
     for entry in chain.entries {
       var picture = CodedPicture()
       if let head = entry.head, let sequence = entry.sequence {
-        picture.place = count.place(head, sequence)
+        picture.position = count.position(head, sequence)
         picture.size = PictureExtent(width: sequence.width, height: sequence.height)
         if head.isField, let first = openField, first.isBottom != head.isBottom,
           first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
@@ -165,10 +165,10 @@ struct H264PictureList {
           openField = nil
           continue
         }
-        if entry.isKey { picture.place = count.restart() }
+        if entry.isKey { picture.position = count.restart() }
         picture.size = pictures.last?.size
       }
-      if let place = picture.place, let last = pictures.last?.place, place <= last {
+      if let position = picture.position, let last = pictures.last?.position, position <= last {
         inversions += 1
       }
       pictures.append(picture)

@@ -51,17 +51,17 @@ struct HEVCOrderCount {
     guard !isKey || bits.skip(1), let number = bits.golomb(upTo: 63), let set = pictures[number],
       let parameters = sequences[set.sequence], bits.skip(set.extraBits),
       bits.golomb(upTo: 2) != nil
-    else { return CodedPicture(place: nil, size: nil) }
-    var picture = CodedPicture(place: nil, size: parameters.size)
+    else { return CodedPicture(position: nil, size: nil) }
+    var picture = CodedPicture(position: nil, size: parameters.size)
     if set.hasOutputFlag {
       guard let isShown = bits.flag() else { return picture }
       picture.isHidden = !isShown
     }
     guard !parameters.hasSeparatePlanes || bits.skip(2) else { return picture }
-    let startsAgain = (16...20).contains(type) || !hasStarted
+    let restarts = (16...20).contains(type) || !hasStarted
     if isKey {
-      skipsLeading = type < 19 || (type == 21 && startsAgain)
-      if startsAgain { sequence += 1 }
+      skipsLeading = type < 19 || (type == 21 && restarts)
+      if restarts { sequence += 1 }
       hasStarted = true
     }
     let range = 1 << parameters.lowBits
@@ -69,8 +69,8 @@ struct HEVCOrderCount {
     if type != 19 && type != 20 {
       guard let low = bits.bits(parameters.lowBits) else { return picture }
       let previousLow = previousOrder & (range - 1)
-      var high = isKey && startsAgain ? 0 : previousOrder - previousLow
-      if !(isKey && startsAgain) {
+      var high = isKey && restarts ? 0 : previousOrder - previousLow
+      if !(isKey && restarts) {
         if low < previousLow, previousLow - low >= range / 2 {
           high += range
         } else if low > previousLow, low - previousLow > range / 2 {
@@ -83,7 +83,7 @@ struct HEVCOrderCount {
     let layer = unit.dropFirst().first.map { Int($0 & 7) } ?? 1
     if layer == 1, ![0, 2, 4, 6, 7, 8, 9].contains(type) { previousOrder = order }
     if (type == 8 || type == 9), skipsLeading { picture.isHidden = true }
-    picture.place = DisplayPosition(sequence: sequence, order: order)
+    picture.position = DisplayPosition(sequence: sequence, order: order)
     return picture
   }
 
@@ -147,7 +147,7 @@ struct PictureExtent: Hashable, Sendable {
 /// What the header of a coded picture states.
 struct CodedPicture: Hashable {
   /// `nil` where the header is damaged.
-  var place: DisplayPosition?
+  var position: DisplayPosition?
   var size: PictureExtent?
   /// Whether it is never displayed: used for reference only, not decodable from where the stream
   /// begins, or the second field of a picture.

@@ -6,7 +6,7 @@
 public struct PictureOrder: Hashable, Sendable {
   public let count: Int
   /// Display index by decoding index; `nil` if both are equal.
-  private let ranks: [Int32]?
+  private let displayIndices: [Int32]?
   /// Largest number of pictures decoded before one that is displayed before them.
   public let delay: Int
   /// Offset of each picture of a bare stream: the header of its first slice; −1 for a picture that
@@ -21,60 +21,65 @@ public struct PictureOrder: Hashable, Sendable {
   private static let mostDelay = 16
 
   /// - Parameters:
-  ///   - - places: display position of each picture in decoding order; `nil` if its header is
+  ///   - places: display position of each picture in decoding order; `nil` if its header is
   ///     damaged.
-  ///   - - ticks: presentation times of the pictures, or empty.
-  ///   - - isReordered: `false` if display order is known to be decoding order.
+  ///   - ticks: presentation times of the pictures, or empty.
+  ///   - isReordered: `false` if display order is known to be decoding order.
   init(
-    places: [DisplayPosition?], ticks: [Int64] = [], offsets: [Int64] = [],
+    positions: [DisplayPosition?], ticks: [Int64] = [], offsets: [Int64] = [],
     isReordered: Bool = true,
     hiddenPackets: [Int] = []
   ) {
-    count = places.count
+    count = positions.count
     self.hiddenPackets = Set(hiddenPackets)
     self.offsets = offsets
-    guard isReordered, let order = Self.displayOrder(places, ticks) else {
-      (ranks, delay) = (nil, 0)
+    guard isReordered, let order = Self.displayOrder(positions, ticks) else {
+      (displayIndices, delay) = (nil, 0)
       return
     }
-    var ranks = [Int32](repeating: 0, count: order.count)
-    for (rank, picture) in order.enumerated() { ranks[picture] = Int32(clamping: rank) }
-    self.ranks = ranks
-    delay = Self.delay(ranks)
+    var displayIndices = [Int32](repeating: 0, count: order.count)
+    for (displayIndex, picture) in order.enumerated() {
+      displayIndices[picture] = Int32(clamping: displayIndex)
+    }
+    self.displayIndices = displayIndices
+    delay = Self.delay(displayIndices)
   }
 
   /// Order by times if the codec may reorder pictures, else decoding order.
   init(ticks: [Int64], mayReorder: Bool) {
     self.init(
-      places: ticks.map { DisplayPosition(sequence: 0, order: Int($0)) }, isReordered: mayReorder)
+      positions: ticks.map { DisplayPosition(sequence: 0, order: Int($0)) }, isReordered: mayReorder
+    )
   }
 
   /// The display index of the picture with decoding index `picture`.
-  public func rank(_ picture: Int) -> Int {
-    guard let ranks, ranks.indices.contains(picture) else { return picture }
-    return Int(ranks[picture])
+  public func displayIndex(_ picture: Int) -> Int {
+    guard let displayIndices, displayIndices.indices.contains(picture) else { return picture }
+    return Int(displayIndices[picture])
   }
 
   /// `values` of pictures in decoding order, rearranged to display order.
   func sorted<Value>(_ values: [Value]) -> [Value] {
-    guard let ranks, ranks.count == values.count else { return values }
+    guard let displayIndices, displayIndices.count == values.count else { return values }
     var order = [Int](repeating: 0, count: values.count)
-    for (picture, rank) in ranks.enumerated() { order[Int(rank)] = picture }
+    for (picture, displayIndex) in displayIndices.enumerated() {
+      order[Int(displayIndex)] = picture
+    }
     return order.map { values[$0] }
   }
 
   /// Decoding indices in display order; `nil` if it is decoding order.
-  private static func displayOrder(_ places: [DisplayPosition?], _ ticks: [Int64]) -> [Int]? {
-    let known = places.indices.filter { places[$0] != nil }
-    let isTimed = ticks.count == places.count
+  private static func displayOrder(_ positions: [DisplayPosition?], _ ticks: [Int64]) -> [Int]? {
+    let known = positions.indices.filter { positions[$0] != nil }
+    let isTimed = ticks.count == positions.count
     // Without any position only the times remain.
     guard !known.isEmpty else {
       guard isTimed else { return nil }
-      let order = places.indices.sorted { (ticks[$0], $0) < (ticks[$1], $1) }
-      return order.elementsEqual(places.indices) ? nil : order
+      let order = positions.indices.sorted { (ticks[$0], $0) < (ticks[$1], $1) }
+      return order.elementsEqual(positions.indices) ? nil : order
     }
-    var damage = PlaceDamage(places)
-    if isTimed, known.count < places.count { damage.fill(from: ticks) }
+    var damage = DisplayPositionRepair(positions)
+    if isTimed, known.count < positions.count { damage.fill(from: ticks) }
     let filled = damage.filled()
     // Of equal positions, which only pictures without header have, the times decide; else decoding
     // order.
@@ -87,15 +92,15 @@ public struct PictureOrder: Hashable, Sendable {
     return filled.indices.sorted(by: isBefore)
   }
 
-  private static func delay(_ ranks: [Int32]) -> Int {
+  private static func delay(_ displayIndices: [Int32]) -> Int {
     // Pictures that are decoded while an earlier displayed one is not; ascending.
     var waiting: [Int32] = []
     var nextShown: Int32 = 0
     var most = 0
-    for rank in ranks {
-      let place = waiting.firstIndex { $0 > rank } ?? waiting.count
-      most = max(most, waiting.count - place)
-      waiting.insert(rank, at: place)
+    for displayIndex in displayIndices {
+      let position = waiting.firstIndex { $0 > displayIndex } ?? waiting.count
+      most = max(most, waiting.count - position)
+      waiting.insert(displayIndex, at: position)
       let isShown = waiting.enumerated().prefix { $0.element == nextShown + Int32($0.offset) }.count
       nextShown += Int32(isShown)
       waiting.removeFirst(isShown)

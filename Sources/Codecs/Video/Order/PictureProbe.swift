@@ -15,7 +15,7 @@ final class PictureProbe {
   private static let mostBytes: Int64 = 64 << 20
   /// As many equal bytes at the start of a picture's content are not written by any encoder.
   private static let constantBytes = 32
-  private static let longestHead = 16
+  private static let longestHeader = 16
 
   init(_ input: MediaInput, _ list: H264PictureList) {
     self.input = input
@@ -37,9 +37,9 @@ final class PictureProbe {
     _ wanted: Set<Int>, of track: Int, in file: FilePath
   ) throws(VideoError) -> Set<Int> {
     let reader = try ContainerReader(MediaInput(file))
-    guard let stream = reader.stream(track), let box = PacketHandle() else { return [] }
+    guard let stream = reader.stream(track), let handle = PacketHandle() else { return [] }
     reader.select(track)
-    let packet = box.packet
+    let packet = handle.packet
     var damaged = Set<Int>()
     var left = wanted.count
     var number = -1
@@ -112,7 +112,7 @@ final class PictureProbe {
   /// Whether the slice has one constant byte after its header, so it was overwritten. A decoder may
   /// read such bytes as a picture without motion.
   private static func isConstant(_ unit: [UInt8]) -> Bool {
-    let content = unit.dropFirst(4 + longestHead).prefix(constantBytes)
+    let content = unit.dropFirst(4 + longestHeader).prefix(constantBytes)
     return content.count == constantBytes && content.allSatisfy { $0 == content.first }
   }
 }

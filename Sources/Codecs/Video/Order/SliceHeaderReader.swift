@@ -2,7 +2,7 @@ import CFFmpeg
 
 /// Reads the display position of each packet of a container from slice headers: H.264 and HEVC
 /// state it, independently of the container.
-struct PacketHeads {
+struct SliceHeaderReader {
   private enum Codec {
     case h264(H264PacketOrder)
     case hevc(HEVCOrderCount)
@@ -13,7 +13,7 @@ struct PacketHeads {
   private var lengthBytes = 0
 
   private static let mostUnits = 64
-  private static let headBytes = 256
+  private static let headerBytes = 256
   private static let mostSetBytes = 1 << 14
 
   /// `nil` for other codecs, and if parameter sets state that display order is decoding order.
@@ -57,9 +57,9 @@ struct PacketHeads {
   /// The picture in the next packet; `place` is `nil` if its header is damaged.
   ///
   /// - Parameters:
-  ///   - - isKey: whether the container marks the picture as key.
-  ///   - - isBelieved: `false` if the picture is known to be damaged: its header is not read.
-  ///   - - read: up to `count` bytes from `offset` of the packet on.
+  ///   - isKey: whether the container marks the picture as key.
+  ///   - isBelieved: `false` if the picture is known to be damaged: its header is not read.
+  ///   - read: up to `count` bytes from `offset` of the packet on.
   mutating func picture(
     bytes size: Int, isKey: Bool, isBelieved: Bool = true,
     _ read: (_ offset: Int, _ count: Int) -> [UInt8]
@@ -69,7 +69,7 @@ struct PacketHeads {
     case .h264(var order) where !isBelieved:
       order.skip(isKey: isKey)
       codec = .h264(order)
-    case .hevc(var order) where picture.place == nil && isKey:
+    case .hevc(var order) where picture.position == nil && isKey:
       order.skipKey()
       codec = .hevc(order)
     case .h264, .hevc: break
@@ -80,13 +80,13 @@ struct PacketHeads {
   private mutating func picture(
     bytes size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]
   ) -> CodedPicture {
-    let head = read(0, min(size, Self.headBytes))
+    let head = read(0, min(size, Self.headerBytes))
     func bytes(_ range: Range<Int>) -> [UInt8] {
       range.upperBound <= head.count ? Array(head[range]) : read(range.lowerBound, range.count)
     }
     if lengthBytes == 0 {
       // With start codes, what is after the first bytes is rarely needed.
-      let all = size > Self.headBytes ? read(0, min(size, Self.mostSetBytes)) : head
+      let all = size > Self.headerBytes ? read(0, min(size, Self.mostSetBytes)) : head
       for range in NALUnits.ranges(in: all) {
         if let picture = add(all[range]) { return picture }
       }
@@ -101,7 +101,7 @@ struct PacketHeads {
       offset += lengthBytes
       guard length > 0, length <= size - offset else { break }
       let wanted =
-        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headBytes
+        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headerBytes
       if let picture = add(bytes(offset..<(offset + min(length, wanted)))[...]) { return picture }
       offset += length
     }
@@ -213,7 +213,7 @@ struct H264PacketOrder {
       skip(isKey: false)
       guard type == 5 else { return CodedPicture() }
       (lastNumber, unread) = (0, 0)
-      return CodedPicture(place: count.restart())
+      return CodedPicture(position: count.restart())
     }
     if head.isRedundant { return nil }
     guard continues(head, sequence) else {
@@ -221,9 +221,9 @@ struct H264PacketOrder {
       unread += 1
       return CodedPicture()
     }
-    let place = count.place(head, sequence)
+    let position = count.position(head, sequence)
     var picture = CodedPicture(
-      place: place, size: PictureExtent(width: sequence.width, height: sequence.height))
+      position: position, size: PictureExtent(width: sequence.width, height: sequence.height))
     if head.isField, let first = openField, first.isBottom != head.isBottom,
       first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
     {

@@ -1,32 +1,32 @@
 /// Finds display positions for pictures with damaged headers among those that their neighbors leave
 /// free.
-struct PlaceDamage {
-  private var places: [DisplayPosition?]
+struct DisplayPositionRepair {
+  private var positions: [DisplayPosition?]
 
   /// A picture is displayed at most 16 pictures before or after its turn; a larger distance means
   /// damage.
   private static let farthest = 32
 
-  init(_ places: [DisplayPosition?]) {
-    self.places = places
+  init(_ positions: [DisplayPosition?]) {
+    self.positions = positions
     dropOutliers()
   }
 
   /// Removes impossible positions: two pictures at one position, or far from the neighbors.
   private mutating func dropOutliers() {
-    guard zip(places, places.dropFirst()).contains(where: { isOdd($0, $1) }) else { return }
+    guard zip(positions, positions.dropFirst()).contains(where: { isOdd($0, $1) }) else { return }
     var met = Set<DisplayPosition>()
-    for index in places.indices {
-      guard let place = places[index] else { continue }
-      if !met.insert(place).inserted { places[index] = nil }
+    for index in positions.indices {
+      guard let position = positions[index] else { continue }
+      if !met.insert(position).inserted { positions[index] = nil }
     }
-    let known = places.indices.filter { places[$0] != nil }
+    let known = positions.indices.filter { positions[$0] != nil }
     let shown = known.indices.sorted { (a, b) in
-      guard let first = places[known[a]], let second = places[known[b]] else { return a < b }
+      guard let first = positions[known[a]], let second = positions[known[b]] else { return a < b }
       return (first, a) < (second, b)
     }
-    for (rank, turn) in shown.enumerated() where abs(rank - turn) > Self.farthest {
-      places[known[turn]] = nil
+    for (displayIndex, turn) in shown.enumerated() where abs(displayIndex - turn) > Self.farthest {
+      positions[known[turn]] = nil
     }
   }
 
@@ -39,16 +39,18 @@ struct PlaceDamage {
   /// times.
   mutating func fill(from ticks: [Int64]) {
     // Doubles the distance between neighbors to make positions available.
-    places = places.map { $0.map { DisplayPosition(sequence: $0.sequence, order: 2 * $0.order) } }
-    let known = places.indices.filter { places[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
-    for index in places.indices where places[index] == nil {
+    positions = positions.map {
+      $0.map { DisplayPosition(sequence: $0.sequence, order: 2 * $0.order) }
+    }
+    let known = positions.indices.filter { positions[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
+    for index in positions.indices where positions[index] == nil {
       var (low, high) = (0, known.count)
       while low < high {
         let middle = (low + high) / 2
         if ticks[known[middle]] < ticks[index] { low = middle + 1 } else { high = middle }
       }
-      let neighbor = low > 0 ? places[known[low - 1]] : known.first.flatMap { places[$0] }
-      places[index] = neighbor.map {
+      let neighbor = low > 0 ? positions[known[low - 1]] : known.first.flatMap { positions[$0] }
+      positions[index] = neighbor.map {
         DisplayPosition(sequence: $0.sequence, order: $0.order + (low > 0 ? 1 : -1))
       }
     }
@@ -57,16 +59,16 @@ struct PlaceDamage {
   /// The positions, with a free one of its sequence for each picture that has none: in a gap of the
   /// usual step, else after all that were decoded before.
   func filled() -> [DisplayPosition] {
-    guard places.contains(where: { $0 == nil }) else { return places.compactMap(\.self) }
-    var gaps = freePlaces()
+    guard positions.contains(where: { $0 == nil }) else { return positions.compactMap(\.self) }
+    var gaps = freePositions()
     var result: [DisplayPosition] = []
-    result.reserveCapacity(places.count)
+    result.reserveCapacity(positions.count)
     var latest = DisplayPosition(
-      sequence: places.lazy.compactMap(\.self).first?.sequence ?? 0, order: -1)
-    for place in places {
-      if let place {
-        result.append(place)
-        latest = place.sequence > latest.sequence ? place : max(latest, place)
+      sequence: positions.lazy.compactMap(\.self).first?.sequence ?? 0, order: -1)
+    for position in positions {
+      if let position {
+        result.append(position)
+        latest = position.sequence > latest.sequence ? position : max(latest, position)
         continue
       }
       let sequence = latest.sequence
@@ -81,9 +83,11 @@ struct PlaceDamage {
   }
 
   /// For each sequence the numbers that its usual step leaves out, ascending.
-  private func freePlaces() -> [Int: ArraySlice<Int>] {
+  private func freePositions() -> [Int: ArraySlice<Int>] {
     var orders: [Int: [Int]] = [:]
-    for place in places { if let place { orders[place.sequence, default: []].append(place.order) } }
+    for position in positions {
+      if let position { orders[position.sequence, default: []].append(position.order) }
+    }
     return orders.mapValues { unsorted in
       let sorted = unsorted.sorted()
       let steps = zip(sorted.dropFirst(), sorted).map { $0 - $1 }.filter { $0 > 0 }
@@ -96,7 +100,7 @@ struct PlaceDamage {
       var free: [Int] = []
       for (low, high) in zip(sorted, sorted.dropFirst()) where high - low > usual {
         var next = low + usual
-        while next < high, free.count < places.count {
+        while next < high, free.count < positions.count {
           free.append(next)
           next += usual
         }
