@@ -1,8 +1,9 @@
-/// Today's figures against those of an earlier report.
+/// Compares current figures with those of an earlier report.
 ///
-/// Medians are compared. A figure is worse, or better, when the whole interval in which the ratio of the medians lies
-/// is beyond the tolerance; it is uncertain when only the ratio is. The interval comes from the spread of the runs of
-/// both reports and is wider where a machine was busy, so that two reports of the same program are never told apart.
+/// Medians are compared. A figure is worse, or better, if the whole confidence interval of the
+/// ratio of medians is outside the tolerance; it is uncertain if only the ratio is. The interval
+/// follows from the spread of the runs in both reports and is wider if a machine was busy, so that
+/// two reports of the same program give no difference.
 public struct BaselineComparison: Hashable, Sendable, Codable {
   public struct Line: Hashable, Sendable, Codable {
     public var capture: String
@@ -16,19 +17,19 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     public var before: Double
     public var now: Double
     public var isWorse: Bool
-    /// now / before; `nil` when it was nothing before.
+    /// now / before; `nil` if `before` is 0.
     public var ratio: Double?
-    /// Between which values the ratio lies (`RatioInterval`); `nil` for what is the same in every run, and where there
-    /// is no ratio.
+    /// The interval of the ratio (`RatioInterval`); `nil` for quantities that are the same in every
+    /// run, and without a ratio.
     public var interval: [Double]?
     public var verdict: Verdict
 
-    /// 0.1 = a tenth more than before.
+    /// Relative change: 0.1 = a tenth more than before.
     public var change: Double { before > 0 ? now / before - 1 : 0 }
 
     /// - Parameters:
-    ///   - interval: of the ratio; `nil` where runs do not vary.
-    ///   - isMeasured: whether runs vary; without an interval nothing is then known for certain.
+    ///   - interval: that of the ratio; `nil` if runs do not vary.
+    ///   - isMeasured: whether runs vary; without an interval nothing is then certain.
     init(
       capture: String, jobs: Int, name: String, quantity: String, before: Double, now: Double,
       tolerance: Double, interval: RatioInterval? = nil, isMeasured: Bool
@@ -58,37 +59,40 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
   }
 
   public enum Verdict: String, Hashable, Sendable, Codable {
-    /// For certain beyond the tolerance.
+    /// Certainly outside the tolerance.
     case better, worse
     /// Within the tolerance.
     case same
-    /// Beyond the tolerance, as it may be by chance.
+    /// Outside the tolerance, but possibly by chance.
     case uncertain
   }
 
-  /// 0.1 = a tenth.
+  /// Relative tolerance: 0.1 = a tenth.
   public var tolerance: Double
   public var lines: [Line] = []
-  /// What to know about the comparison.
+  /// Notes about the comparison.
   public var notes: [String] = []
-  /// How busy the busier of the two machines was (`MachineDescription.busyShare`): intervals are wider for it.
+  /// How busy the busier of the two machines was (`MachineDescription.busyShare`), which widens
+  /// intervals.
   public var busyShare: Double
 
   public var regressions: [Line] { lines.filter(\.isWorse) }
 
-  /// Of all figures: worse where any is, else uncertain where any is, else better where any is.
+  /// The verdict over all figures: worse if any is, else uncertain if any is, else better if any
+  /// is.
   public var verdict: Verdict {
     [.worse, .uncertain, .better].first { verdict in lines.contains { $0.verdict == verdict } }
       ?? .same
   }
 
-  /// CPU time that is too short to be compared.
+  /// CPU times below this are not compared.
   private static let leastSeconds = 0.05
-  /// By how much the peak memory of the same program varies, for reports that have the highest of all runs only.
+  /// Relative variation of peak memory between runs of the same program, for reports with only the
+  /// maximum of all runs.
   private static let variationOfMemory = 0.25
-  /// How much further the ratio of wall times may lie because others had the machine.
+  /// Additional uncertainty of wall times, because other processes used the machine.
   private var doubtOfWallTime: Double { busyShare }
-  /// Others cost processor time through caches, clocks and shared cores only.
+  /// Other processes affect CPU time only through caches, clock rates and shared cores.
   private var doubtOfCPUTime: Double { busyShare / 2 }
 
   public init(now: BenchmarkReport, before: BenchmarkReport, tolerance: Double) {
@@ -122,7 +126,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
   }
 
-  /// What a run takes above the floor, per megapixel: the measure that does not depend on the video.
+  /// Adds the time above the floor per megapixel, which does not depend on the video.
   private mutating func addFloor(_ now: CaptureFigures, _ before: CaptureFigures) {
     guard let floor = now.floor else {
       if before.floor != nil { notes.append("\(now.id): a floor is in the baseline only") }
@@ -186,7 +190,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
             now: memory, before: earlier, varyingBy: Self.variationOfMemory),
           isMeasured: true))
     }
-    // The time that a stage takes depends on what runs beside it; its CPU time and bytes do not.
+    // The wall time of a stage depends on concurrent stages; its CPU time and bytes do not.
     var short: [String] = []
     for stage in now.stages {
       guard let earlier = before.stages.first(where: { $0.name == stage.name }) else {

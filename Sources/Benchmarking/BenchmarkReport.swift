@@ -1,21 +1,22 @@
 import FoundationEssentials
 
-/// Everything that a benchmark measured: the object of `bench --json`, and the baseline of later ones.
+/// Everything that a benchmark measured: the output of `bench --json`, and the baseline of later
+/// ones.
 public struct BenchmarkReport: Hashable, Sendable, Codable {
   public var schema = 1
   /// Version of the program.
   public var version: String
-  /// What the program was built from and runs with; `nil` in reports of older programs.
+  /// How the program was built; `nil` in reports of older programs.
   public var build: BuildDescription?
-  /// Versions of the programs that were compared with, by their names in `--compare`.
+  /// Versions of the compared programs, by their names in `--compare`.
   public var peers: [String: String]?
   public var machine: MachineDescription
   public var settings: Settings
-  /// `problems` as they were when it was measured; `nil` in reports of older programs.
+  /// `problems` at the time of measurement; `nil` in reports of older programs.
   public var warnings: [String]?
   public var captures: [CaptureFigures] = []
 
-  /// How it was measured.
+  /// Settings of the measurement.
   public struct Settings: Hashable, Sendable, Codable {
     public var pipeline: String
     public var repeats: Int
@@ -40,7 +41,7 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     self.settings = settings
   }
 
-  /// What is wrong with all of its figures: a sentence each.
+  /// Problems that affect all figures, one sentence each.
   public var problems: [String] {
     (build?.configuration == "debug"
       ? ["this is a debug build: its times say nothing about the program"] : []) + machine.warnings
@@ -71,14 +72,14 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
 public struct CaptureFigures: Hashable, Sendable, Codable {
   public var id: String
   public var family: String
-  /// How it was synthesized, if it was.
+  /// How the capture was synthesized, if it was.
   public var origin: String?
   public var frames: Int
   public var inputBytes: Int64
   /// One entry per number of jobs.
   public var runs: [JobsFigures] = []
   public var comparison: PeerComparison?
-  /// Against the least that can be done with the same libraries, if that was measured.
+  /// Comparison with the floor, if measured: the least possible work with the same libraries.
   public var floor: FloorFigures?
 
   public init(

@@ -2,18 +2,19 @@ import Processes
 import Storage
 import SystemPackage
 
-/// Measures runs of this program and of peers, each with an empty output folder that is removed after it.
+/// Measures runs of this program and of peers, each with an empty output folder that is removed
+/// afterward.
 public struct BenchmarkSession: Sendable {
   private let program: String
   private let scratch: FilePath
   private let runner: ProgramRunner
   private let settings: BenchmarkReport.Settings
-  /// Called with what is about to run; throws to end the benchmark.
+  /// Called before each run with its description; throws to end the benchmark.
   private let willRun: @Sendable (String) throws -> Void
 
-  /// What to run on.
+  /// The input of a benchmark.
   public struct Subject: Sendable {
-    /// As given to `run`.
+    /// The path given to `run`.
     public var path: String
     public var inputs: [FilePath]
     public var frames: Int
@@ -26,9 +27,9 @@ public struct BenchmarkSession: Sendable {
   }
 
   /// - Parameters:
-  ///   - program: the executable that is measured.
-  ///   - scratch: a folder for output and words; on the file system that results would go to.
-  ///   - runner: starts the programs; by default one of its own.
+  ///   - program: the executable to measure.
+  ///   - scratch: a folder for outputs, on the file system to be measured.
+  ///   - runner: starts the programs; by default a new one.
   public init(
     program: FilePath, scratch: FilePath, settings: BenchmarkReport.Settings,
     runner: ProgramRunner? = nil, willRun: @escaping @Sendable (String) throws -> Void
@@ -40,7 +41,8 @@ public struct BenchmarkSession: Sendable {
     self.runner = runner ?? ProgramRunner(wordsIn: scratch)
   }
 
-  /// The whole pipeline, once per number of jobs and repetition, the numbers of jobs in turn.
+  /// Measures the whole pipeline, once per number of jobs and repetition; the numbers of jobs
+  /// alternate.
   public func measure(_ subject: Subject, jobs: [Int]) throws -> [(jobs: Int, samples: [RunSample])]
   {
     let samples = try inTurn(jobs.count) { index in
@@ -49,8 +51,8 @@ public struct BenchmarkSession: Sendable {
     return zip(jobs, samples).map { ($0, $1) }
   }
 
-  /// The color stage of the default pipeline against peers on `video`, all in turn on all cores. What each peer
-  /// writes in the first round is looked at beside our own pictures.
+  /// Measures the color stage of the default pipeline and peers on `video`, alternating, on all
+  /// cores. The pictures of each peer in the first round are compared with this program's.
   public func compare(
     _ subject: Subject, video: FilePath, compressions: [String], peers: [PeerCommand]
   ) throws -> PeerComparison {
@@ -91,14 +93,15 @@ public struct BenchmarkSession: Sendable {
     return comparison
   }
 
-  /// The folder that a stage published; one capture was processed.
+  /// The folder published by a stage; one capture was processed.
   static func artifact(_ stage: String, in output: FilePath) -> FilePath? {
     ((try? FileSystem.names(in: output)) ?? []).lazy.map {
       output.appending(name: $0).appending(stage)
     }.first { FileSystem.exists($0.appending("artifact.json")) }
   }
 
-  /// Runs 0 ..< count in turn, first to warm up, then to measure; a slow minute of the machine hits all.
+  /// Calls runs 0 ..< count alternately, first to warm up, then to measure, so that a temporary
+  /// slowdown of the machine affects all.
   private func inTurn(
     _ count: Int, _ body: (Int) throws -> RunSample
   ) throws -> [[RunSample]] {
@@ -132,7 +135,7 @@ public struct BenchmarkSession: Sendable {
     return own
   }
 
-  /// `arguments` gets the folder for output, `inspect` the same before it is removed.
+  /// `arguments` and `inspect` get the output folder; `inspect` is called before it is removed.
   private func sample(
     _ program: String, _ subject: Subject, _ arguments: (FilePath) -> [String],
     inspect: (FilePath) throws -> Void

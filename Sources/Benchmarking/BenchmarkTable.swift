@@ -1,4 +1,4 @@
-/// A report as people read it.
+/// Formats a report for people.
 public enum BenchmarkTable {
   public static func text(_ report: BenchmarkReport) -> String {
     var lines = [heading(report)] + circumstances(report) + [settings(report.settings)]
@@ -13,7 +13,7 @@ public enum BenchmarkTable {
       + "\(NumberText.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
   }
 
-  /// What figures depend on besides the machine, and what to know about all of them.
+  /// Conditions that affect figures other than the machine, and notes about all figures.
   private static func circumstances(_ report: BenchmarkReport) -> [String] {
     let machine = report.machine
     var lines: [String] = []
@@ -74,7 +74,7 @@ public enum BenchmarkTable {
     ]
   }
 
-  /// How much faster each number of jobs is than the first.
+  /// The speedup of each number of jobs relative to the first.
   private static func scaling(_ runs: [JobsFigures]) -> [String] {
     guard let first = runs.first else { return [] }
     let rows = runs.map { run -> [String] in

@@ -1,10 +1,10 @@
-/// What the program that was measured is made of.
+/// How the measured program was built.
 public struct BuildDescription: Hashable, Sendable, Codable {
-  /// `+changes` behind it: files had been changed since; `nil` where a build could not tell.
+  /// The commit, followed by `+changes` if files had been changed; `nil` if unknown to the build.
   public var commit: String?
   /// The Swift release that built it.
   public var swift: String
-  /// `debug` or `release`: figures of a debug build say nothing about the program.
+  /// `debug` or `release`. Figures of a debug build are meaningless.
   public var configuration: String
   /// Versions at run time: FFmpeg's libraries and libpng.
   public var libraries: [String: String]

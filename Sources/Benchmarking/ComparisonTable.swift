@@ -1,8 +1,9 @@
-/// A comparison of two reports as people read it.
+/// Formats a comparison of two reports for people.
 extension BenchmarkTable {
-  /// Notes, how many figures are better, worse and uncertain, those that are worse, and what follows from it.
+  /// Notes, the number of better, worse and uncertain figures, the worse ones, and a conclusion.
   ///
-  /// - Parameter isWhole: every figure in a table, with the interval of the ratio and the verdict.
+  /// - Parameter isWhole: whether to list every figure, with the interval of the ratio and the
+  ///   verdict.
   public static func text(_ comparison: BaselineComparison, isWhole: Bool = false) -> String {
     var lines = comparison.notes.map { "note: " + $0 }
     let percent = NumberText.short(100 * comparison.tolerance)
@@ -31,7 +32,7 @@ extension BenchmarkTable {
     return lines.joined(separator: "\n")
   }
 
-  /// The last line: what the two reports say together.
+  /// The last line: the conclusion.
   private static func conclusion(_ comparison: BaselineComparison) -> String {
     switch comparison.verdict {
     case .same: "no difference"

@@ -1,4 +1,4 @@
-/// What repeated runs gave for one quantity.
+/// The values of one quantity in repeated runs.
 public struct Distribution: Hashable, Sendable, Codable {
   /// In the order of the runs.
   public var samples: [Double]
@@ -20,8 +20,8 @@ public struct Distribution: Hashable, Sendable, Codable {
     percentile90 = Self.percentile(0.9, ofSorted: sorted)
   }
 
-  /// Between two samples on a straight line; `fraction` 0 is the smallest, 1 the largest. `sorted` is not
-  /// empty.
+  /// Interpolates linearly between two samples; `fraction` 0 is the smallest, 1 the largest.
+  /// `sorted` must not be empty.
   private static func percentile(_ fraction: Double, ofSorted sorted: [Double]) -> Double {
     let place = fraction * Double(sorted.count - 1)
     let lower = Int(place)

@@ -1,25 +1,25 @@
-/// What several runs took, of a whole program or of one stage.
+/// The resources used by several runs, by a whole program or by one stage.
 public struct Figures: Hashable, Sendable, Codable {
   /// The stage, or `whole`.
   public var name: String
   public var frames: Int
   public var wallSeconds: Distribution
   public var cpuSeconds: Distribution
-  /// The highest of all runs: of a whole program that of its largest process, of a stage what the
-  /// capture's process had while it ran, with the stages beside it.
+  /// The maximum over all runs. For a whole program that of its largest process; for a stage that
+  /// of the capture's process while it ran, including concurrent stages.
   public var peakMemoryBytes: Int64?
-  /// Bytes, run by run; of a whole program only, and `nil` in reports of older programs.
+  /// Bytes in each run; for a whole program only, and `nil` in reports of older programs.
   public var peakMemory: Distribution?
-  /// Bytes of the files that are read, and of those that are written.
+  /// Bytes of the input files, and of the written files.
   public var inputBytes: Int64
   public var outputBytes: Int64
 
-  /// From the medians.
+  /// Computed from medians.
   public var framesPerSecond: Double
   public var cpuMillisecondsPerFrame: Double
   public var inputBytesPerSecond: Double
   public var outputBytesPerSecond: Double
-  /// Cores kept busy on average.
+  /// Average number of busy cores.
   public var busyCores: Double
 
   public static let wholeName = "whole"
@@ -46,7 +46,7 @@ public struct Figures: Hashable, Sendable, Codable {
     busyCores = cpu.median / seconds
   }
 
-  /// Of a whole program.
+  /// Figures of a whole program.
   init?(
     name: String = Figures.wholeName, _ samples: [RunSample], frames: Int, inputBytes: Int64
   ) {
@@ -58,7 +58,7 @@ public struct Figures: Hashable, Sendable, Codable {
     peakMemory = Distribution(samples.map { Double($0.peakMemoryBytes) })
   }
 
-  /// Of every stage that ran, in the order of the last run.
+  /// Figures of every stage that ran, in the order of the last run.
   static func ofStages(_ samples: [RunSample], inputBytes: [String: Int64]) -> [Figures] {
     (samples.last?.stages ?? []).compactMap { last in
       let runs = samples.compactMap { $0.stages.first { $0.stage == last.stage } }

@@ -5,7 +5,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Files as a benchmark sees them: how many bytes, and whether they are in memory.
+/// File sizes and the page cache.
 public enum FileCost {
   /// Bytes of the files that exist, each counted once.
   public static func bytes(of files: some Sequence<FilePath>) -> Int64 {
@@ -14,7 +14,7 @@ public enum FileCost {
     }
   }
 
-  /// Bytes of all regular files in a folder and below; links are not followed.
+  /// Bytes of all regular files in a folder, recursively; links are not followed.
   public static func bytes(inFolder folder: FilePath) -> Int64 {
     var total: Int64 = 0
     for name in (try? FileSystem.names(in: folder)) ?? [] {
@@ -27,8 +27,8 @@ public enum FileCost {
     return total
   }
 
-  /// Asks the kernel to drop the files from the page cache, after writing what is not on disk yet. Needs no
-  /// rights beyond reading them. A request: pages that another process has mapped stay.
+  /// Requests that the kernel drops the files from the page cache, after writing dirty pages. Needs
+  /// only permission to read. Pages that another process has mapped stay.
   public static func dropFromCache(_ files: some Sequence<FilePath>) {
     for path in files {
       guard let file = try? EnclosedPaths.openForReading(path) else {

@@ -2,16 +2,16 @@ import Captures
 import Storage
 import SystemPackage
 
-/// What kind of file system a folder lies on.
+/// The type of a folder's file system.
 public enum FileSystemName {
-  /// Such as `ext4`, from the table of mounts of this process; `unknown` where it cannot be found.
+  /// For example `ext4`, from this process's mount table; `unknown` if not found.
   public static func of(_ folder: FilePath) -> String {
     guard let path = PathSafety.resolved(folder) else { return "unknown" }
     return find(path.text, inMounts: MachineDescription.text("/proc/self/mounts")) ?? "unknown"
   }
 
-  /// Of lines `device place kind options 0 0`, the last one with the longest place that holds the path. Blanks in
-  /// places are written `\040`.
+  /// Searches lines `device place kind options 0 0` for the last one with the longest mount point
+  /// that contains the path. Blanks in mount points are written `\040`.
   static func find(_ path: String, inMounts text: String) -> String? {
     var best: (length: Int, kind: String)?
     for line in text.split(separator: "\n") {

@@ -5,7 +5,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// The machine that figures were measured on.
+/// The machine on which figures were measured.
 public struct MachineDescription: Hashable, Sendable, Codable {
   public var processor: String
   /// Cores that this process may use.
@@ -13,14 +13,14 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   public var memoryBytes: Int64
   /// Name, version and architecture of the kernel.
   public var system: String
-  /// Runnable processes, averaged over the last minute: above 0 something else was running.
+  /// Number of runnable processes, averaged over the last minute; above 0 other work was running.
   public var loadBefore: Double?
-  /// The same at the end, our own runs and those of peers included.
+  /// The same at the end, including the measured runs.
   public var loadAfter: Double?
-  /// How the kernel sets the processor's clock, such as `performance`; `unknown` where it does not say, as in most
-  /// virtual machines; `nil` in reports of older programs.
+  /// The processor's frequency governor, such as `performance`; `unknown` if not available, as in
+  /// most virtual machines; `nil` in reports of older programs.
   public var governor: String?
-  /// Of the folder that outputs were written to, such as `ext4`.
+  /// File system of the output folder, such as `ext4`.
   public var fileSystem: String?
 
   public init(
@@ -45,28 +45,28 @@ public struct MachineDescription: Hashable, Sendable, Codable {
       governor: governor(in: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")))
   }
 
-  /// The load now.
+  /// The current load.
   public static func currentLoad() -> Double? { load(inLoadAverage: text("/proc/loadavg")) }
 
   static func governor(in text: String) -> String {
     text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? "unknown"
   }
 
-  /// Whether times of the two can be compared.
+  /// Whether times of the two machines can be compared.
   public func isComparable(with other: MachineDescription) -> Bool {
     processor == other.processor && cores == other.cores
   }
 
-  /// How much others disturbed the first run: 0 with up to half of the cores busy, which figures show little of, 1
-  /// with all of them busy.
+  /// How much other work disturbed the first run: 0 with up to half of the cores busy, which hardly
+  /// affects figures, 1 with all of them busy.
   var busyShare: Double {
     guard let load = loadBefore, cores > 0 else { return 0 }
     return min(1, max(0, 2 * load / Double(cores) - 1))
   }
 
-  /// What is wrong with figures of a machine that is in this state: a sentence each.
+  /// Problems of figures measured in this state of the machine, one sentence each.
   public var warnings: [String] {
-    // Half of the cores busy with other things: our runs and peers' wait for them.
+    // With half of the cores busy, measured runs wait.
     guard let load = loadBefore, load > 0.5 * Double(cores) else { return [] }
     return [
       "the machine was busy before the first run (load \(NumberText.short(load)) on \(cores) "
@@ -96,7 +96,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
-  /// Files of `/proc` have no size: read piece by piece, at most 1 MiB.
+  /// Reads a file of `/proc`, which has no size: piece by piece, at most 1 MiB.
   static func text(_ path: String) -> String {
     guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return "" }
     defer { try? file.close() }

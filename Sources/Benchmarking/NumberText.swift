@@ -1,4 +1,4 @@
-/// Numbers for tables.
+/// Formats numbers for tables.
 enum NumberText {
   /// With `places` decimals, rounded to nearest.
   static func decimal(_ value: Double, places: Int) -> String {
@@ -12,7 +12,7 @@ enum NumberText {
     return sign + "\(scaled / scale)." + String(repeating: "0", count: places - rest.count) + rest
   }
 
-  /// With about three digits that count.
+  /// With about three significant digits.
   static func short(_ value: Double) -> String {
     switch value.magnitude {
     case ..<10: decimal(value, places: 2)
@@ -24,7 +24,7 @@ enum NumberText {
   static func short(_ value: Double?) -> String { value.map(short) ?? "-" }
 }
 
-/// Lines of columns: the first to the left, the others to the right.
+/// Formats columns: the first left-aligned, the others right-aligned.
 enum ColumnText {
   static func lines(_ rows: [[String]]) -> [String] {
     let columns = rows.map(\.count).max() ?? 0

@@ -16,9 +16,9 @@ public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Runs programs one at a time and tells what they took.
+/// Runs programs one at a time and measures them.
 public struct ProgramRunner: Sendable {
-  /// For the programs' words; empty again after every run.
+  /// A folder for the programs' output, which is empty again after every run.
   private let folder: FilePath
   private let atWork = ProgramAtWork()
 
@@ -33,7 +33,7 @@ public struct ProgramRunner: Sendable {
     self.folder = folder
   }
 
-  /// Waits for the program's end. `output` is everything it wrote to standard output.
+  /// Runs a program to its end. `output` is everything it wrote to standard output.
   public func run(_ program: String, _ arguments: [String]) throws -> Outcome {
     let output = folder.appending("standard-output")
     let error = folder.appending("standard-error")
@@ -55,7 +55,7 @@ public struct ProgramRunner: Sendable {
       wallSeconds: seconds, end: end, output: try Self.bytes(output), error: try Self.bytes(error))
   }
 
-  /// Asks the program that runs, if one does, to end (SIGTERM). From any thread.
+  /// Asks the running program, if any, to end (SIGTERM). May be called from any thread.
   public func stop() { atWork.terminate() }
 
   private func create(_ path: FilePath) throws -> FileDescriptor {
@@ -79,13 +79,13 @@ public struct ProgramRunner: Sendable {
   }
 }
 
-/// The program that runs now, so that another thread can end it.
+/// The running program, which another thread can end.
 private final class ProgramAtWork: Sendable {
   private let child = Mutex<ChildProcess?>(nil)
 
   func enter(_ started: ChildProcess) { child.withLock { $0 = started } }
 
-  /// Its number stays its own until nobody can send it a signal any more.
+  /// The process ID stays reserved until no thread can signal it any more.
   func wait(for started: ChildProcess) -> ProcessEnd {
     var status = siginfo_t()
     while waitid(P_PID, id_t(started.id), &status, WEXITED | WNOWAIT) != 0, errno == EINTR {}

@@ -1,19 +1,20 @@
-/// Between which values the ratio of two medians lies, by the spread of the runs on both sides.
+/// A confidence interval of the ratio of two medians, by the spread of the runs on both sides.
 ///
-/// The 99 % interval of a bootstrap (runs drawn with replacement, 1,000 times, from the same seed every time), widened
-/// by what few runs cannot show: by the relative range of the side that varied more, less so with more runs, and by a
-/// quarter for each run below five. Two sets of runs of the same program therefore overlap, also where a slow minute
-/// of the machine hit one of them. Cost: 1,000 medians of each side.
+/// The 99 % interval of a bootstrap (runs drawn with replacement, 1,000 times, with a fixed seed).
+/// It is widened for what few runs cannot show: by the relative range of the side that varied more,
+/// less with more runs, and by a quarter for each run below five. Two sets of runs of the same
+/// program therefore overlap, even if a temporary slowdown of the machine affected one of them.
+/// Cost: 1,000 medians of each side.
 struct RatioInterval: Hashable, Sendable {
   let lower: Double
   let upper: Double
 
-  /// How many runs are needed for their spread to be known.
+  /// Number of runs from which their spread is considered known.
   static let enoughRuns = 5
 
   /// - Parameters:
-  ///   - doubt: how much further the interval reaches for reasons that no run shows, as a share: 0.5 = half.
-  /// - Returns: `nil` where a run took nothing or less: such a ratio has no meaning.
+  ///   - doubt: relative widening for reasons that runs do not show: 0.5 = half.
+  /// - Returns: `nil` if a value is 0 or less, for which a ratio has no meaning.
   init?(now: [Double], before: [Double], doubt: Double = 0) {
     guard let now = Distribution(now), let before = Distribution(before), now.minimum > 0,
       before.minimum > 0
@@ -32,7 +33,7 @@ struct RatioInterval: Hashable, Sendable {
     upper = ratios[Self.draws - 1 - Self.draws / 200] * factor
   }
 
-  /// Of two single figures that are known to vary by up to `share`.
+  /// The interval for two single figures that vary by up to `share`.
   init?(now: Double, before: Double, varyingBy share: Double) {
     guard now > 0, before > 0 else { return nil }
     lower = now / before / (1 + share)
@@ -41,7 +42,7 @@ struct RatioInterval: Hashable, Sendable {
 
   private static let draws = 1000
 
-  /// Of as many samples as there are, drawn with replacement.
+  /// The median of as many samples, drawn with replacement.
   private static func median(_ samples: [Double], _ random: inout SeededRandom) -> Double {
     var drawn = samples.indices.map { _ in samples[random.index(below: samples.count)] }
     drawn.sort()
@@ -54,7 +55,7 @@ struct RatioInterval: Hashable, Sendable {
   }
 }
 
-/// SplitMix64: the same numbers for the same seed everywhere.
+/// SplitMix64: the same sequence for the same seed on every machine.
 private struct SeededRandom {
   private var state: UInt64
 

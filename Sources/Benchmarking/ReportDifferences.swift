@@ -1,6 +1,6 @@
-/// In what two reports differ besides their figures.
+/// Differences of two reports other than their figures.
 enum ReportDifferences {
-  /// A sentence for each kind of difference; none when nothing differs. Nothing is refused because of them.
+  /// A sentence for each kind of difference. None of them prevents the comparison.
   static func notes(now: BenchmarkReport, before: BenchmarkReport) -> [String] {
     var notes: [String] = []
     let machine = machine(now.machine, before.machine)
@@ -60,7 +60,7 @@ enum ReportDifferences {
     return changes.compactMap(\.self)
   }
 
-  /// What a report of an older program does not say cannot be compared.
+  /// A note about values that a report of an older program lacks.
   private static func silence(_ now: BenchmarkReport, _ before: BenchmarkReport) -> String? {
     guard (now.build == nil) != (before.build == nil) else { return nil }
     let which = before.build == nil ? "the baseline" : "the later report"
@@ -77,7 +77,7 @@ enum ReportDifferences {
     ].compactMap(\.self)
   }
 
-  /// Only of what both say.
+  /// A note about a changed value that both reports have.
   private static func change(_ what: String, _ before: String?, _ now: String?) -> String? {
     guard let before, let now, before != now else { return nil }
     return "\(what) \(before) → \(now)"

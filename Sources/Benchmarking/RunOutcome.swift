@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What `run --json` says of one run, as far as it is measured here.
+/// The part of `run --json` that benchmarks read.
 public struct RunOutcome: Hashable, Sendable, Decodable {
   public struct Stage: Hashable, Sendable, Decodable {
     public var stage: String
@@ -27,7 +27,7 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
     self = try JSONDecoder().decode(RunOutcome.self, from: Data(json))
   }
 
-  /// The first thing that went wrong; figures of such a run mean nothing.
+  /// The first problem of the run; its figures are then meaningless.
   public var problem: String? {
     for capture in captures {
       for stage in capture.stages where stage.outcome == "failed" || stage.outcome == "blocked" {

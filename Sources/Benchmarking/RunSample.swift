@@ -1,15 +1,15 @@
-/// What one run of a program took.
+/// The resources used by one run of a program.
 public struct RunSample: Hashable, Sendable {
   public var wallSeconds: Double
-  /// User and system, with all processes that it started.
+  /// User and system time of all its processes.
   public var cpuSeconds: Double
-  /// The part of it that the kernel took.
+  /// The part of `cpuSeconds` spent in the kernel.
   public var systemSeconds: Double
-  /// Of the largest process.
+  /// That of the largest process.
   public var peakMemoryBytes: Int64
-  /// Of the files that it left.
+  /// Size of the output files.
   public var outputBytes: Int64
-  /// For our own runs.
+  /// Stages, for runs of this program.
   public var stages: [RunOutcome.Stage]
 
   public init(

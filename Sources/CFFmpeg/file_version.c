@@ -12,17 +12,17 @@
 #include "loading.h"
 
 /*
- * Versions without loading: FFmpeg's files are called libavcodec.so.59.37.100, and libavcodec.so.59 is a link to that.
- * Which of several files the loader takes is its own affair; here all that it can find must be of one version.
+ * Versions without loading: FFmpeg's files are named libavcodec.so.59.37.100, and libavcodec.so.59 is a link to that file.
+ * Which of several files the loader takes is not known here, so all that it may find must have one version.
  */
 
 typedef struct {
   const char *name;
-  unsigned version; /* of the files seen so far; 0 = none */
+  unsigned version; /* version of the files found so far; 0 = none */
   int is_unclear;
 } search;
 
-/* Looks at one place where the loader may find the library. */
+/* Reads one folder in which the loader may find the library. */
 static void consider(search *s, const char *path) {
   char file[PATH_MAX];
   if (realpath(path, file) == NULL) return;

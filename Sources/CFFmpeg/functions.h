@@ -1,6 +1,6 @@
 /*
- * Every function of FFmpeg that the program calls, as F(library, function): the one list. A function that is
- * missing here is an undefined symbol when the program is linked.
+ * Every function of FFmpeg that the program calls, as F(library, function). Without an entry here, linking the
+ * program reports an undefined symbol.
  */
 F(avutil, av_color_primaries_name)
 F(avutil, av_color_space_name)

@@ -16,7 +16,7 @@
 #define TEXT_OF(number) #number
 #define NAME(library, major) "lib" library ".so." TEXT_OF(major)
 
-/* In this order: each needs only those before it. */
+/* In this order, because each depends only on those before it. */
 static const char *const names[scanmill_ffmpeg_count] = {
   [scanmill_avutil] = NAME("avutil", LIBAVUTIL_VERSION_MAJOR),
   [scanmill_swscale] = NAME("swscale", LIBSWSCALE_VERSION_MAJOR),
@@ -61,7 +61,7 @@ static void load(void) {
           names[functions[i].origin], functions[i].name);
         return;
       }
-      /* Other threads may jump through the pointer meanwhile. */
+      /* Atomic, because other threads may jump through the pointer meanwhile. */
       if (store) __atomic_store_n(functions[i].place, address, __ATOMIC_RELEASE);
     }
   }

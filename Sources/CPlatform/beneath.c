@@ -29,7 +29,7 @@ static int open_by_kernel(int folder, const char *path, int flags, int mode, uin
   int looks = 0;
   do {
     opened = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    /* EAGAIN: something was renamed on the way, and the kernel cannot tell whether it was left. */
+    /* EAGAIN: something was renamed meanwhile, and the kernel cannot tell whether the folder was left. */
   } while (opened < 0 && (errno == EINTR || (errno == EAGAIN && ++looks < 128)));
   return opened < 0 ? -errno : (int)opened;
 }
@@ -59,7 +59,7 @@ int scanmill_open_without_links(const char *path, int flags, int mode) {
 
 enum { most_links = 40, deepest = 256 };
 
-/* The way from the folder to where the walk is. */
+/* The open folders from the start to the current position of the walk. */
 struct way {
   int places[deepest];
   int depth;
@@ -69,7 +69,7 @@ static void go_back_to(struct way *way, int depth) {
   while (way->depth > depth) close(way->places[way->depth--]);
 }
 
-/* The last step of a walk: what is named is no link, or becomes an error. */
+/* The last step of a walk: the name must not be a link. */
 static int open_last(int place, const char *name, int flags, int mode) {
   const int opened = openat(place, name, flags | O_NOFOLLOW, mode);
   if (opened < 0) return -errno;
@@ -96,7 +96,7 @@ static int walk(struct way *way, const char *path, int flags, int mode, int foll
     memcpy(name, next, length);
     name[length] = 0;
     const char *after = next + length;
-    /* A slash at the end: it must be a folder. */
+    /* With a trailing slash it must be a folder. */
     const int is_last = *after == 0;
     next = after;
     if (length == 0) return open_last(way->places[way->depth], ".", flags & ~O_CREAT, 0);
@@ -115,7 +115,7 @@ static int walk(struct way *way, const char *path, int flags, int mode, int foll
       if (target[0] == '/') return -EXDEV;
       const size_t left = strlen(after) + 1;
       if ((size_t)size + left > sizeof rest) return -ENAMETOOLONG;
-      /* `after` lies in `rest`. */
+      /* `after` points into `rest`. */
       memmove(rest + size, after, left);
       memcpy(rest, target, (size_t)size);
       next = rest;

@@ -10,7 +10,7 @@
 #define WINDOW 32768
 /* A repetition of one pixel from further away takes as many bits as three literals. */
 #define FARTHEST_SINGLE 4096
-/* Pixels whose places are exchanged between two looks at the oldest ones. */
+/* Pixels to process between two removals of the oldest positions. */
 #define PIECE 4096
 /* Pixels that `choose` can see at once. */
 #define LONGEST_FOUND 6

@@ -33,7 +33,7 @@ static void give_up_priority(void) {
 }
 
 void scanmill_lower_priority(void) {
-  /* Linux keeps both by thread; new threads get those of the thread that makes them. */
+  /* Linux has both per thread; new threads inherit those of their creator. */
   DIR *threads = opendir("/proc/self/task");
   if (threads != NULL) {
     for (struct dirent *entry; (entry = readdir(threads)) != NULL;) {

@@ -14,7 +14,7 @@
 
 enum { depth = 64, text_bytes = 12288, line_bytes = 400 };
 
-/* Text that is put together without stdio, which may be what is stuck. */
+/* Builds text without stdio, whose lock may be held by a stuck thread. */
 typedef struct {
   char bytes[text_bytes];
   size_t count;

@@ -1,7 +1,7 @@
 #pragma once
 #include <zlib.h>
 
-/* A macro in zlib.h, which Swift does not see. */
+/* A macro in zlib.h, which Swift does not import. */
 static inline int scanmill_inflateInit2(z_streamp stream, int windowBits) {
   return inflateInit2(stream, windowBits);
 }

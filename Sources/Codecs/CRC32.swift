@@ -1,8 +1,8 @@
 import CDeflate
 
-/// The CRC-32 of zlib, PNG and MCAP, taken piece by piece (libdeflate).
+/// The CRC-32 of zlib, PNG and MCAP, computed incrementally (libdeflate).
 public struct CRC32: Hashable, Sendable {
-  /// Of all bytes so far; 0 of none.
+  /// Checksum of all bytes so far; 0 for no bytes.
   public private(set) var value: UInt32 = 0
 
   public init() {}

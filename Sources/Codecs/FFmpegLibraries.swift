@@ -1,13 +1,13 @@
 import CFFmpeg
 
-/// FFmpeg's libraries, which are loaded when they are first used and not when the program starts.
+/// Loads FFmpeg's libraries, at their first use rather than at the start of the program.
 public enum FFmpegLibraries {
-  /// Loads them now. Why they cannot be used, with the remedy, or `nil`.
+  /// Loads the libraries; returns why they cannot be used, with the remedy, or `nil`.
   ///
-  /// Cost: 30 to 40 ms of CPU time once, nothing when they are loaded.
+  /// Cost: 30 to 40 ms of CPU time at the first call, none later.
   public static var problem: String? { scanmill_ffmpeg_load().map { String(cString: $0) } }
 
-  /// The same without loading where they seem to be in place: all their files are there.
+  /// The same, but does not load the libraries if all their files exist.
   public static var obviousProblem: String? {
     let all = [scanmill_avutil, scanmill_swscale, scanmill_avcodec, scanmill_avformat]
     return all.allSatisfy { scanmill_ffmpeg_file_version($0) != 0 } ? nil : problem

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Writes one JSON document piece by piece: for documents that grow with a capture, and for numbers that
-/// must be written with all their decimals, neither of which `JSONEncoder` offers.
+/// Writes one JSON document incrementally: for documents that grow with a capture, and for numbers
+/// that must keep all their decimals. `JSONEncoder` offers neither.
 ///
-/// Texts are escaped by `JSONEncoder`; here are only the commas, the brackets and the indentation: what is
-/// opened with `lines: true` has one member a line. Used in the order of the document; a member of an object
-/// begins with `key`.
+/// Strings are escaped by `JSONEncoder`; this type adds commas, brackets and indentation. An object
+/// or array opened with `lines: true` has one member per line. Calls follow the order of the
+/// document; each member of an object begins with `key`.
 public struct JSONStream: Sendable {
   private struct Level {
     var close: UInt8
@@ -22,15 +22,15 @@ public struct JSONStream: Sendable {
     encoder = { text in
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.withoutEscapingSlashes]
-      // A text can always be encoded.
+      // Encoding a string cannot fail.
       return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\"".utf8)
     }
   }
 
-  /// Bytes written and not yet drained.
+  /// Number of bytes written and not yet drained.
   public var pendingByteCount: Int { bytes.count }
 
-  /// Hands the bytes since the last call to `body`.
+  /// Passes the bytes written since the last call to `body`.
   public mutating func drain<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
     defer { bytes.removeAll(keepingCapacity: true) }
     return try body(bytes)
@@ -51,7 +51,7 @@ public struct JSONStream: Sendable {
     bytes.append(level.close)
   }
 
-  /// The name of the next member.
+  /// Writes the name of the next member.
   public mutating func key(_ name: String) {
     separate()
     bytes += encoder(name)
@@ -65,23 +65,24 @@ public struct JSONStream: Sendable {
   public mutating func value(_ flag: Bool) { raw(Array((flag ? "true" : "false").utf8)) }
   public mutating func null() { raw(Array("null".utf8)) }
 
-  /// The shortest text that reads back to the same double; `null` for what is no number.
+  /// Writes the shortest text that reads back to the same double; `null` for values that are not
+  /// finite.
   public mutating func value(_ number: Double) {
     guard number.isFinite else { return null() }
     raw(Array(number.description.utf8))
   }
 
-  /// Digits as they are: decimal seconds of `TimeText`.
+  /// Writes digits unchanged: decimal seconds of `TimeText`.
   public mutating func value(decimal text: String) { raw(Array(text.utf8)) }
 
-  /// Numbers in one line.
+  /// Writes an array of numbers on one line.
   public mutating func value(_ numbers: [Double]) {
     beginArray()
     for number in numbers { value(number) }
     end()
   }
 
-  /// Rows of `columns` numbers each.
+  /// Writes an array of rows of `columns` numbers each.
   public mutating func value(_ numbers: [Double], rowsOf columns: Int) {
     beginArray()
     for start in stride(from: 0, to: numbers.count, by: columns) {
@@ -90,7 +91,7 @@ public struct JSONStream: Sendable {
     end()
   }
 
-  /// A line end behind a whole document.
+  /// Writes a line end after a whole document.
   public mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
   private mutating func raw(_ text: [UInt8]) {
@@ -104,7 +105,7 @@ public struct JSONStream: Sendable {
     levels.append(Level(close: close, lines: lines))
   }
 
-  /// What comes between this value and the one before it.
+  /// Writes what separates this value from the previous one.
   private mutating func separate() {
     if followsKey {
       followsKey = false

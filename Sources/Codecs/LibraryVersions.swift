@@ -5,24 +5,25 @@ import CPNG
 import CZlib
 import CZstd
 
-/// Versions of the libraries behind this room, as they are on this system: not those of the headers it was
-/// built with.
+/// Versions of the libraries that this module uses, as installed on this system, not those of the
+/// headers that it was built with.
 public enum LibraryVersions {
-  /// FFmpeg's libraries that decide what pictures a video gives: a newer one may decode, order or
-  /// convert otherwise.
+  /// The libraries of FFmpeg that determine the pictures of a video: another version may decode,
+  /// order or convert differently.
   ///
-  /// Cost: a tenth of a millisecond where the names of their files tell, else the libraries are loaded.
+  /// Cost: a tenth of a millisecond if the file names contain the versions, else the libraries are
+  /// loaded.
   public static let ofVideo: [String: String] = [
     "libavcodec": text(scanmill_avcodec) { avcodec_version() },
     "libavformat": text(scanmill_avformat) { avformat_version() },
     "libswscale": text(scanmill_swscale) { swscale_version() },
   ]
 
-  /// Compressors whose bytes may differ from version to version, although they say the same.
+  /// The version of liblz4, whose compressed bytes may differ from version to version.
   public static let lz4: [String: String] = ["liblz4": text(LZ4_versionString())]
   public static let zstd: [String: String] = ["libzstd": text(ZSTD_versionString())]
 
-  /// Everything that is told in records.
+  /// All versions that are written to records.
   public static let all: [String: String] =
     ofVideo.merging(
       [
@@ -31,25 +32,25 @@ public enum LibraryVersions {
       ]
     ) { first, _ in first }
 
-  /// Everything that is told to people; more than in records.
+  /// All versions that are printed; more than in records.
   public static let shown: [String: String] =
     all.merging(
       [
         "zlib": text(zlibVersion()),
-        // The library does not say its version: that of its header.
+        // The library does not report its version: this is that of its header.
         "libdeflate": LIBDEFLATE_VERSION_STRING,
       ]
     ) { first, _ in first }
     .mapValues { $0 == missing ? "not installed" : $0 }
 
-  /// In records, the version of a library of FFmpeg that cannot be loaded.
+  /// What records contain for a library of FFmpeg that cannot be loaded.
   private static let missing = "missing"
 
   private static func text(_ version: UnsafePointer<CChar>?) -> String {
     version.map { String(cString: $0) } ?? "unknown"
   }
 
-  /// - Parameter loaded: asks the library itself.
+  /// - Parameter loaded: asks the library for its version.
   private static func text(_ library: scanmill_ffmpeg, _ loaded: () -> UInt32) -> String {
     if scanmill_ffmpeg_is_loaded() == 0 {
       let version = scanmill_ffmpeg_file_version(library)

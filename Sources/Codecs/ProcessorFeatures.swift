@@ -1,8 +1,8 @@
 import CPlatform
 
-/// What of this processor the inner loops use beyond what every processor of its kind has.
+/// Instruction sets that the inner loops use beyond the baseline of the architecture.
 public enum ProcessorFeatures {
-  /// The kind of processor that this program is made for.
+  /// The architecture that this program was built for.
   public static let architecture: String = {
     #if arch(x86_64)
       "x86-64"
@@ -13,10 +13,10 @@ public enum ProcessorFeatures {
     #endif
   }()
 
-  /// Names of the instruction sets in use; empty where there are none, and results are the same.
+  /// Names of the instruction sets in use; may be empty. They do not change results.
   public static let inUse: [String] = scanmill_gray_has_wide() ? ["AVX2", "BMI1", "BMI2"] : []
 
-  /// One line for `--version`.
+  /// One line for the output of `--version`.
   public static let text =
     architecture + (inUse.isEmpty ? "" : " with " + inUse.joined(separator: ", "))
 }

@@ -2,14 +2,16 @@
 public enum CameraArrangement: Hashable, Sendable {
   /// Depth and color are one camera, or the device registers depth to color.
   case oneCamera
-  /// Two cameras, some way apart.
+  /// Two cameras at different positions, with a transform between them.
   case twoCameras
 }
 
 extension DepthCalibration {
-  /// `nil` where neither is stated: a color camera alone, or two cameras without what lies between them.
+  /// How depth and color relate; `nil` where nothing states it: a color camera alone, or two
+  /// cameras without a transform.
   ///
-  /// The transform decides where there is one: a text form cannot say `registered`, and states the identity.
+  /// A stated transform decides: text formats have no key for `registered` and write the identity
+  /// instead.
   public var arrangement: CameraArrangement? {
     if let colorFromDepth { return colorFromDepth.isIdentity ? .oneCamera : .twoCameras }
     return registered ? .oneCamera : nil

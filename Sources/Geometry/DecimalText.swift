@@ -3,7 +3,7 @@ struct DecimalText {
   var isNegative: Bool
   /// Digits from most to least significant, without point.
   var digits: [UInt8]
-  /// Value = digits × 10^exponent.
+  /// Power of ten: the value is digits × 10^exponent.
   var exponent: Int
 
   /// Accepts `[+-]? digits [. digits] [(e|E) [+-]? digits]` with at least one mantissa digit.

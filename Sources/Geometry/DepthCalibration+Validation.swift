@@ -17,9 +17,9 @@ public struct CalibrationFault: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension DepthCalibration {
-  /// Longest side a camera may state. Beyond it the number is taken for damage, not for a camera.
+  /// Longest side of a camera's picture, pixels. A larger number is treated as damage.
   public static let largestSide = 16_384
-  /// Most pixels a camera may state, 64 Mi: what is allocated from a calibration stays bounded.
+  /// Most pixels in a camera's picture, 64 Mi: bounds what is allocated from a calibration.
   public static let largestArea = 1 << 26
 
   /// The first value that cannot be true, in the order transform, depth camera, color camera; parts
@@ -35,7 +35,8 @@ extension DepthCalibration {
       ?? Self.fault(in: colorDistortion, key: "distortion.color")
   }
 
-  /// What is possible and yet hardly true, in words: no scanner has its cameras meters apart.
+  /// A message about a value that is possible but unlikely, such as a baseline of meters; `nil`
+  /// without one.
   public var suspicion: String? {
     guard let baseline = colorFromDepth?.baselineMeters, baseline > Self.largestBaselineMeters
     else {
@@ -47,7 +48,7 @@ extension DepthCalibration {
       + "millimeters"
   }
 
-  /// Longer baselines are doubted.
+  /// Baselines above this are reported as suspicious.
   public static let largestBaselineMeters = 2.0
 
   private var transformFault: CalibrationFault? {

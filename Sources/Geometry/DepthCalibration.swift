@@ -1,7 +1,7 @@
 /// Everything that relates a depth camera to a color camera.
 ///
 /// `colorFromDepth` maps depth-camera coordinates to color-camera coordinates, meters. A part that
-/// nobody recorded is `nil`.
+/// was not recorded is `nil`.
 public struct DepthCalibration: Hashable, Sendable {
   /// Whether depth and color share one camera (or the device registers depth to color).
   public var registered: Bool

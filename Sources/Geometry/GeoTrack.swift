@@ -5,7 +5,7 @@ public struct GeoPosition: Hashable, Sendable {
   public var latitude: Double
   /// Degrees, ±180.
   public var longitude: Double
-  /// Radius in meters; `nil` = unknown.
+  /// Radius of the horizontal uncertainty in meters; `nil` = unknown.
   public var accuracy: Double?
 
   public init(timestamp: Timestamp, latitude: Double, longitude: Double, accuracy: Double?) {
@@ -27,15 +27,15 @@ public struct GeoHeading: Hashable, Sendable {
   }
 }
 
-/// The valid positions and headings of a capture in the order in which the file holds them, and what
-/// is held for all frames when there is none.
+/// The valid positions and headings of a capture, in file order, and fallback values for captures
+/// without any.
 public struct GeoTrack: Hashable, Sendable {
   public var positions: [GeoPosition]
   public var headings: [GeoHeading]
-  /// Latitude and longitude in degrees, used when `positions` is empty.
+  /// Latitude and longitude in degrees, for all frames when `positions` is empty.
   public var heldLatitude: Double?
   public var heldLongitude: Double?
-  /// Degrees, used when `headings` is empty.
+  /// Heading in degrees, for all frames when `headings` is empty.
   public var heldHeading: Double?
 
   public init(positions: [GeoPosition] = [], headings: [GeoHeading] = []) {

@@ -1,4 +1,4 @@
-/// One sample of one sensor. Units by sensor type: m/s², rad/s, µT, rad.
+/// One sample of one sensor. The unit depends on the sensor type: m/s², rad/s, µT or rad.
 public struct IMUSample: Hashable, Sendable {
   public var timestamp: Timestamp
   /// Index into the list of sensors that goes with the samples.

@@ -5,7 +5,7 @@
 public struct LensCamera: Hashable, Sendable {
   public let pinhole: PinholeCamera
   public let distortion: LensDistortion
-  /// On the normalized plane; infinite for a pinhole. See `LensDistortion.radiusLimit`.
+  /// Radius on the normalized plane; infinite for a pinhole. See `LensDistortion.radiusLimit`.
   public let radiusLimit: Double
 
   /// Cost: that of `LensDistortion.radiusLimit`.
@@ -15,7 +15,8 @@ public struct LensCamera: Hashable, Sendable {
     radiusLimit = distortion.isNone ? .infinity : distortion.radiusLimit
   }
 
-  /// The same camera on another grid, outer borders in place; lens coefficients do not change.
+  /// The same camera with pictures of another size; the picture's outer borders stay, lens
+  /// coefficients do not change.
   public func scaled(toWidth width: Int, height: Int) -> LensCamera {
     LensCamera(pinhole: pinhole.scaled(toWidth: width, height: height), distortion: distortion)
   }
@@ -34,8 +35,8 @@ public struct LensCamera: Hashable, Sendable {
     return u.isFinite && v.isFinite ? (u, v) : nil
   }
 
-  /// The ray through a pixel position as (x, y) of the point with z = 1; `nil` where the lens has
-  /// none. Cost: three to six Newton steps with a distorted lens.
+  /// The ray through a pixel position as (x, y) of its point at z = 1; `nil` where the lens has no
+  /// ray. Cost: three to six Newton steps with a distorted lens.
   public func ray(u: Double, v: Double) -> (x: Double, y: Double)? {
     distortion.undistorted(
       distortedX: (u - pinhole.cx) / pinhole.fx, distortedY: (v - pinhole.cy) / pinhole.fy,

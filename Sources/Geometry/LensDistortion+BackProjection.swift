@@ -40,7 +40,7 @@ extension LensDistortion {
       (x, y) = (x + stepX, y + stepY)
       let reached = (x * x + y * y).squareRoot()
       if reached >= radiusLimit {
-        // Half the way to the limit, so that a solution close to it is still reached.
+        // Halfway to the limit, so that a solution close to it can still be reached.
         let kept = (radius + radiusLimit) / 2
         (x, y, radius) = (x * kept / reached, y * kept / reached, kept)
       } else {

@@ -1,5 +1,6 @@
 extension LensDistortion {
-  /// How far from the axis a lens is looked at: tan 84°, beyond any lens these polynomials describe.
+  /// Largest radius that is searched on the normalized plane: tan 84°, beyond any lens that these
+  /// polynomials describe.
   public static let largestSearchedRadius = 10.0
 
   /// The first radius r > 0 on the normalized plane at which the map r → r g stops growing or the

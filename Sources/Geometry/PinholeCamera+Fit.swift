@@ -1,6 +1,6 @@
 extension PinholeCamera {
-  /// This camera for pictures of `width` × `height`: as it is, or by the half-pixel rule when the two
-  /// aspects agree within 1 %. `nil` for pictures of another shape.
+  /// This camera for pictures of `width` × `height`: unchanged if that is its size, rescaled by the
+  /// half-pixel rule if the aspects agree within 1 %, else `nil`.
   public func fitted(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera? {
     if (newWidth, newHeight) == (width, height) { return self }
     let sx = Double(newWidth) / Double(width)

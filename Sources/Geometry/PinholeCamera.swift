@@ -19,8 +19,8 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
     self.cy = cy
   }
 
-  /// The same camera seen on another grid, outer borders in place (the half-pixel rule):
-  /// `fx' = fx·sx`, `cx' = (cx + 0.5)·sx − 0.5`, the two axes apart.
+  /// The same camera with pictures of another size, outer borders unchanged (the half-pixel rule):
+  /// `fx' = fx·sx`, `cx' = (cx + 0.5)·sx − 0.5`, each axis with its own scale.
   public func scaled(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera {
     let sx = Double(newWidth) / Double(width)
     let sy = Double(newHeight) / Double(height)

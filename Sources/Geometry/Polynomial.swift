@@ -35,11 +35,12 @@ struct Polynomial {
     power < coefficients.count ? coefficients[power] : 0
   }
 
-  /// The places in `range` where the sign changes, in rising order, to the last bits of a double.
+  /// The positions in `range` where the sign changes, ascending, to the last bit of a double.
   ///
-  /// Between two neighboring roots of its derivative a polynomial is monotone and has one sign change
-  /// at most, which bisection finds; the derivative's roots come from the same rule one degree lower.
-  /// Nothing is missed between the steps of a scan. A root without a change of sign is not one here.
+  /// Between neighboring roots of its derivative a polynomial is monotone, so it changes sign at
+  /// most once there, and bisection finds it. The derivative's roots come from the same rule one
+  /// degree lower. Unlike a scan in steps, this misses no root. A root without a change of sign is
+  /// not reported.
   func signChanges(in range: ClosedRange<Double>) -> [Double] {
     guard coefficients.dropFirst().contains(where: { $0 != 0 }) else { return [] }
     let bends = derivative.signChanges(in: range)

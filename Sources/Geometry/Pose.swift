@@ -1,7 +1,7 @@
-/// Where a camera was: camera to world, OpenCV camera axes (x right, y down, z forward), the world as
-/// the app defines it, meters.
+/// Position and orientation of a camera: camera to world, OpenCV camera axes (x right, y down, z
+/// forward), the world frame of the app, meters.
 public struct Pose: Hashable, Sendable {
-  /// Meters, x y z.
+  /// Position in the world frame: x, y, z in meters.
   public var position: [Double]
   public var orientation: Quaternion
 
@@ -10,23 +10,23 @@ public struct Pose: Hashable, Sendable {
     self.orientation = orientation
   }
 
-  /// From a column-major 4×4 in ARKit camera axes (x right, y up, z toward the viewer), as the iOS and
-  /// ARCore loggers write it: the second and third axis are turned, the position stays.
+  /// From a column-major 4×4 in ARKit camera axes (x right, y up, z toward the viewer), as the iOS
+  /// and ARCore loggers write it: the second and third axis are negated, the position stays.
   ///
-  /// Divides by element 15 unless it is exactly 1. `nil` unless sixteen finite numbers with a usable
-  /// element 15, zeros at 3, 7 and 11, and a rotation.
+  /// Divides by element 15 unless it is exactly 1. `nil` unless there are sixteen finite numbers
+  /// with a usable element 15, zeros at 3, 7 and 11, and a rotation.
   public init?(arkitColumnMajor m: [Double]) {
     guard m.count == 16, m.allSatisfy(\.isFinite), m[15] != 0 else { return nil }
     let t = m[15] == 1 ? m : m.map { $0 / m[15] }
-    // Not 0: written row by row, or no motion of a rigid body.
+    // Elements other than 0 here mean a row-major matrix or one that is no rigid motion.
     guard [t[3], t[7], t[11]].allSatisfy({ abs($0) < 1e-3 }) else { return nil }
     self.init(
       rotation: [t[0], -t[4], -t[8], t[1], -t[5], -t[9], t[2], -t[6], -t[10]],
       position: [t[12], t[13], t[14]])
   }
 
-  /// From a row-major 3×3 rotation and a position. `nil` when a number is not finite or the rotation
-  /// is degenerate or mirrored: a quaternion can only turn.
+  /// From a row-major 3×3 rotation and a position. `nil` when a number is not finite, or when the
+  /// rotation is degenerate or mirrored: a quaternion has no mirror image.
   public init?(rotation: [Double], position: [Double]) {
     guard rotation.count == 9, position.count == 3 else { return nil }
     guard rotation.allSatisfy(\.isFinite), position.allSatisfy(\.isFinite) else { return nil }
@@ -38,11 +38,12 @@ public struct Pose: Hashable, Sendable {
     self.init(position: position, orientation: orientation)
   }
 
-  /// The pose of the camera whose picture is this one's turned clockwise by `quarterTurns` × 90°: the same
-  /// place and optical axis, x and y turned about it. Goes with `PinholeCamera.turnedClockwise`.
+  /// The pose of the camera after its picture is turned clockwise by `quarterTurns` × 90°: same
+  /// position and optical axis, x and y rotated about it. Goes with
+  /// `PinholeCamera.turnedClockwise`.
   public func turnedClockwise(quarterTurns: Int) -> Pose {
     let half = 0.5.squareRoot()
-    // The turn of the axes about z, half its angle.
+    // Half the angle by which the axes rotate about z.
     let (s, c): (Double, Double)
     switch ((quarterTurns % 4) + 4) % 4 {
     case 1: (s, c) = (-half, half)

@@ -5,7 +5,7 @@ public struct Quaternion: Hashable, Sendable {
   public var z: Double
   public var w: Double
 
-  /// Normalized, sign turned so that `w ≥ 0`.
+  /// Normalizes the components; negates all of them if `w` is below 0.
   public init(x: Double, y: Double, z: Double, w: Double) {
     let length = (x * x + y * y + z * z + w * w).squareRoot()
     let scale = (w < 0 ? -1 : 1) / length
@@ -36,8 +36,8 @@ public struct Quaternion: Hashable, Sendable {
     }
   }
 
-  /// Takes the largest of the four components from its own diagonal sum, so that no division is by a
-  /// small number. Exact for an exact rotation.
+  /// Computes the largest of the four components from its own diagonal sum, which avoids division
+  /// by a small number. Exact for an exact rotation.
   private init(largestComponentOf m: [Double]) {
     let trace = m[0] + m[4] + m[8]
     if trace >= max(m[0], m[4], m[8]) {

@@ -1,7 +1,7 @@
 /// A rotation followed by a translation: `q = R·p + t`, lengths in meters.
 ///
 /// The rotation is kept as given (values printed with six decimals are not re-orthonormalized);
-/// `isRigid(within:)` tells whether it is one. Names say both ends: `colorFromDepth` maps depth-camera
+/// `isRigid(within:)` tells whether it is one. Names state both frames: `colorFromDepth` maps depth-camera
 /// coordinates to color-camera coordinates.
 public struct RigidTransform: Hashable, Sendable {
   /// Row-major 3×3.
@@ -17,7 +17,8 @@ public struct RigidTransform: Hashable, Sendable {
     self.translation = translation
   }
 
-  /// From a 4×4 matrix in row-major order; its last row is not looked at. `nil` unless 16 numbers.
+  /// From a 4×4 matrix in row-major order; its last row is ignored. `nil` unless there are 16
+  /// numbers.
   public init?(rowMajor m: [Double]) {
     guard m.count == 16 else { return nil }
     self.init(
@@ -25,7 +26,8 @@ public struct RigidTransform: Hashable, Sendable {
       translation: [m[3], m[7], m[11]])
   }
 
-  /// Whether the last row of a row-major 4×4 matrix is 0 0 0 1, six printed decimals allowed for.
+  /// Whether the last row of a row-major 4×4 matrix is 0 0 0 1, within the rounding of six
+  /// decimals.
   public static func hasUsualLastRow(_ m: [Double]) -> Bool {
     m.count == 16 && zip(m[12...], [0, 0, 0, 1]).allSatisfy { abs($0 - $1) <= 1e-5 }
   }
@@ -67,7 +69,7 @@ public struct RigidTransform: Hashable, Sendable {
     ]
   }
 
-  /// First `inner`, then `outer`.
+  /// The transform that applies `inner` first, then `outer`.
   public static func * (outer: RigidTransform, inner: RigidTransform) -> RigidTransform {
     var rotation = [Double](repeating: 0, count: 9)
     for row in 0..<3 {
@@ -98,7 +100,7 @@ public struct RigidTransform: Hashable, Sendable {
     return determinant > 0
   }
 
-  /// Of the 3×3 part: 1 for a rotation, -1 for a mirrored one.
+  /// Determinant of the 3×3 part: 1 for a rotation, -1 for a mirrored one.
   public var determinant: Double {
     let r = rotation
     return r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6])

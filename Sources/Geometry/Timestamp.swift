@@ -11,8 +11,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// The nanosecond nearest to the exact value of a binary `Double` of seconds.
   ///
-  /// The whole seconds and the fraction are multiplied apart: `(seconds * 1e9).rounded()` is off by
-  /// one now and then. `nil` when `seconds` is not finite or beyond ±9.2e9.
+  /// Whole seconds and fraction are multiplied separately, because `(seconds * 1e9).rounded()` is
+  /// sometimes off by one. `nil` when `seconds` is not finite or beyond ±9.2e9.
   public init?(exactSeconds seconds: Double) {
     guard seconds.isFinite, abs(seconds) < 9.2e9 else { return nil }
     let whole = seconds.rounded(.towardZero)
@@ -21,8 +21,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     let high = fraction * 1e9
     let tail = (-high).addingProduct(fraction, 1e9)
     var nearest = high.rounded(.toNearestOrAwayFromZero)
-    // The tail is below half a unit of `high`'s last place, so it decides only where `high` is a tie.
-    // (Added to the distance it could vanish: both have 53 bits.)
+    // The tail is below half a unit of the last place of `high`, so it decides only where `high` is
+    // a tie. (Adding it to the distance could lose it: both have 53 bits.)
     let distance = high - nearest
     if distance == 0.5, tail > 0 {
       nearest += 1
@@ -39,15 +39,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.init(decimal: text, scale: 9)
   }
 
-  /// The nanosecond nearest to a decimal text of nanoseconds. Digits without point or exponent are
-  /// taken as they are; nothing passes through a floating-point number.
+  /// The nanosecond nearest to a decimal text of nanoseconds. No floating-point number is involved.
   public init?(decimalNanoseconds text: some StringProtocol) {
     self.init(decimal: text, scale: 0)
   }
 
   /// The integer nearest to `text` × 10^`scale`, ties away from zero.
   ///
-  /// Cost: linear in the text. Exponents beyond ±400 and empty mantissas are refused.
+  /// `nil` for exponents beyond ±400 and for empty mantissas. Cost: linear in the text.
   public init?(decimal text: some StringProtocol, scale: Int) {
     guard let value = DecimalText(text)?.roundedInteger(scale: scale) else { return nil }
     nanoseconds = value

@@ -1,7 +1,7 @@
 import Captures
 
 extension CapturePageMaker {
-  /// - Parameter families: that captures may belong to.
+  /// - Parameter families: the families that captures may belong to.
   static func standard(_ families: CaptureRegistry) -> CapturePageMaker {
     CapturePageMaker(
       document: { try CapturePage.document($0, layout: $1, redaction: $2, families: families) },

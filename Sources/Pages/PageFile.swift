@@ -1,13 +1,15 @@
 import Storage
 import SystemPackage
 
-/// A page in an output folder: replaced in one step, never through a link, never over a file of somebody
-/// else.
+/// A page in an output folder. It is replaced atomically, never through a link, and never in place
+/// of a file that is not a page.
 enum PageFile {
-  /// The generator stands in the first lines of every page of ours.
-  private static let headBytes = 4 << 10
+  /// Size of the part that is searched for the generator, which is in the first lines of every
+  /// page.
+  private static let headerBytes = 4 << 10
 
-  /// Throws when what lies at `name` is not a page of ours. A file without a byte is what a power cut leaves.
+  /// Throws when the file at `name` is not a page of this program. An empty file is accepted,
+  /// because a power cut may leave one.
   static func check(_ name: String, in folder: HeldFolder) throws(FileError) {
     guard let entry = try folder.entry(name) else { return }
     let path = folder.path.appending(name: name)
@@ -16,7 +18,7 @@ enum PageFile {
     }
     guard let file = try folder.openFile(name) else { return }
     defer { try? file.close() }
-    var head = [UInt8](repeating: 0, count: headBytes)
+    var head = [UInt8](repeating: 0, count: headerBytes)
     let count: Int
     do {
       count = try head.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }

@@ -8,26 +8,26 @@ import SystemPackage
 /// Writes the page of the night and those of its captures into an output folder.
 ///
 /// `DIR/index.html` and `DIR/<capture-id>/report.html`; redacted `DIR/redacted/index.html` and
-/// `DIR/redacted/<alias>/report.html`. Every page is replaced in one step. A file or folder of somebody else
-/// in the place of a page is refused.
+/// `DIR/redacted/<alias>/report.html`. Every page is replaced atomically. A file or folder of
+/// others in place of a page is an error.
 public struct PageWriter: Sendable {
   /// What was written.
   public struct Written: Sendable {
     /// The page of the night.
     public var page: FilePath
-    /// Pages of captures that were made anew, and those that were up to date.
+    /// Number of pages of captures that were made, and of those that were up to date.
     public var made = 0
     public var upToDate = 0
-    /// One line per page of a capture that could not be made; the page of the night leads to none of them.
+    /// One line per capture page that could not be made; the page of the night does not link to it.
     public var problems: [String] = []
 
-    /// `nil` when all pages are written.
+    /// `nil` if all pages are written.
     public var error: Problems? {
       problems.isEmpty ? nil : Problems(page: page, problems: problems)
     }
   }
 
-  /// Pages of captures that could not be written; everything else was.
+  /// Capture pages that could not be written; all others were.
   public struct Problems: Error, CustomStringConvertible {
     public var page: FilePath
     public var problems: [String]
@@ -47,7 +47,7 @@ public struct PageWriter: Sendable {
   static let captureName = "report.html"
   static let redactedName = "redacted"
 
-  /// - Parameter families: that captures may belong to.
+  /// - Parameter families: the families that captures may belong to.
   public init(
     root: FilePath, redaction: Redaction?, families: CaptureRegistry = .builtIn
   ) {
@@ -61,22 +61,23 @@ public struct PageWriter: Sendable {
     EnclosedPaths.enclose(root, links: .none)
   }
 
-  /// Writes all pages; the path of the page of the night. Throws `FileError` when that one cannot be
-  /// written, and `Problems` at the end when pages of captures could not be.
+  /// Writes all pages; returns the path of the page of the night. Throws `FileError` if that page
+  /// cannot be written, and `Problems` at the end if pages of captures could not be.
   public func write(_ report: NightReport) throws -> FilePath {
     let written = try writeAll(report)
     if let error = written.error { throw error }
     return written.page
   }
 
-  /// The same for those who go on: a capture whose page cannot be written costs that page only.
+  /// The same for callers that continue after problems: a capture page that cannot be written is
+  /// only listed.
   ///
-  /// Cost: pages of captures that are up to date take a look each; the others are made on all cores, one
-  /// in memory per core.
+  /// Cost: some system calls per up-to-date capture page; the others are made on all cores, one in
+  /// memory per core.
   public func writeAll(_ report: NightReport) throws -> Written {
     let output = try HeldFolder.following(root)
     let folder = try redaction == nil ? output : redactedFolder(in: output)
-    // Before anything is made.
+    // Checked before any page is made.
     try PageFile.check(Self.indexName, in: folder)
     var shown = redaction?.applied(to: report) ?? report
     var written = Written(page: folder.path.appending(Self.indexName))
@@ -102,7 +103,8 @@ public struct PageWriter: Sendable {
 
   // MARK: Folders
 
-  /// Ours when it is new, empty, or has a page of ours in it; never a capture of that name.
+  /// The folder `redacted` if it is new, empty, or contains a page; never the folder of a capture
+  /// with that name.
   private func redactedFolder(in output: HeldFolder) throws(FileError) -> HeldFolder {
     if let present = try output.folder(Self.redactedName) {
       let names = try present.names()
@@ -122,12 +124,12 @@ public struct PageWriter: Sendable {
 
   private enum Outcome: Sendable {
     case made, upToDate
-    /// Nothing of the capture is there.
+    /// There is no output of the capture.
     case none
     case problem(String)
   }
 
-  /// What the page of a capture was made from, as noted beside it.
+  /// The fingerprint of a capture page, which is stored with the capture.
   private struct Stamp: Codable, Hashable {
     var schema = 1
     var key: String
@@ -171,7 +173,7 @@ public struct PageWriter: Sendable {
     redaction == nil ? try folder.folder(capture.id) : try folder.makeFolder(alias)
   }
 
-  /// Without it the page is made again the next time, no more.
+  /// If this fails, the page is only made again the next time.
   private func note(_ key: String, _ file: FilePath, _ layout: OutputLayout) {
     guard let stamp = FileStamp(of: file),
       let bytes = try? JSONText.pretty(Stamp(key: key, file: stamp))
@@ -193,15 +195,15 @@ public struct PageWriter: Sendable {
       zip(report.captures.map(\.id), shown.captures.map(\.id)),
       uniquingKeysWith: { first, _ in first })
     let found = ThumbnailSource(root: root).thumbnails(
-      NightPage.thumbnailOrder(report), room: NightPage.mostThumbnailBytes)
+      NightPage.thumbnailOrder(report), byteLimit: NightPage.mostThumbnailBytes)
     for (id, picture) in found { supplies.thumbnails[ids[id] ?? id] = picture }
     return supplies
   }
 }
 
-/// What makes the page of a capture.
+/// Makes the page of a capture.
 struct CapturePageMaker: Sendable {
   var document: @Sendable (NightCapture, OutputLayout, Redaction?) throws -> [UInt8]
-  /// Changes with everything that the page shows.
+  /// Changes with everything that the page contains.
   var fingerprint: @Sendable (NightCapture, OutputLayout) -> String
 }

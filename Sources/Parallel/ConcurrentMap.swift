@@ -1,8 +1,8 @@
-/// `body(0) … body(count - 1)`, run on the cores of the machine, results in order.
+/// Computes `body(0) … body(count - 1)` on all cores and returns the results in order.
 ///
-/// Every iteration runs even if an earlier one throws; the error with the lowest index is thrown, so
-/// that the outcome does not depend on timing. Each iteration holds a token of `budget`, if one is
-/// given. Cost: one slot per iteration.
+/// Every iteration runs even if an earlier one throws; the error with the lowest index is thrown,
+/// so that the outcome does not depend on timing. Each iteration holds a token of `budget`, if one
+/// is given. Cost: one slot per iteration.
 public func concurrentMap<Result: Sendable>(
   count: Int, budget: CoreBudget? = nil, _ body: @Sendable (Int) throws -> Result
 ) throws -> [Result] {

@@ -6,24 +6,24 @@ import Synchronization
 
 /// How many cores one run may keep busy at a time, shared by all stages that run together.
 ///
-/// Every worker takes one token for each frame it works on and gives it back after, so that two stages
-/// side by side never use more than `cores` threads of work, whatever number of threads exists. Each
-/// stage has a view of its own, which adds up the CPU time of its frames.
+/// A worker holds one token while it works on a frame. Stages that run at the same time therefore
+/// never use more than `cores` working threads in total, however many threads exist. Each stage has
+/// its own view, which adds up the CPU time of its frames.
 public final class CoreBudget: Sendable {
-  /// The most cores that it may ever have; stages start as many workers.
+  /// The upper limit of `share`; stages start as many workers.
   public let cores: Int
   private let tokens: CoreTokens
   private let cpu = Atomic<Int64>(0)
-  /// Threads of this view that wait for a token, and such as have one.
+  /// Threads of this view that wait for a token, and threads that hold one.
   private let waiting = Atomic<Int>(0)
   private let working = Atomic<Int>(0)
-  /// The part of `cpu` that the thread which made this view has spent.
+  /// The part of `cpu` that was spent by the thread that made this view.
   private let ownerCPU = Atomic<Int64>(0)
-  /// `nil`: nothing without a token is charged.
+  /// The thread whose CPU time is charged without a token too; `nil` for none.
   private let owner: pthread_t?
   private let ownerStartNanoseconds = ThreadClock.cpuNanoseconds()
 
-  /// `cores` below 1 counts as 1. With `share` it starts with fewer tokens.
+  /// `cores` below 1 counts as 1. `share` is the initial number of tokens, by default `cores`.
   public convenience init(cores: Int, share: Int? = nil) {
     let cores = max(1, cores)
     self.init(
@@ -36,10 +36,10 @@ public final class CoreBudget: Sendable {
     self.tokens = tokens
   }
 
-  /// The same tokens with a CPU account of its own.
+  /// A budget that draws on the same tokens and counts CPU time of its own.
   ///
-  /// - Parameter chargesThisThread: all that the calling thread does from now on is charged as well, with
-  ///   a token or without.
+  /// - Parameter chargesThisThread: whether everything that the calling thread does from now on is
+  ///   charged, with or without a token.
   public func view(chargesThisThread: Bool = false) -> CoreBudget {
     CoreBudget(cores: cores, tokens: tokens, owner: chargesThisThread ? pthread_self() : nil)
   }
@@ -47,20 +47,21 @@ public final class CoreBudget: Sendable {
   /// How many cores may be busy now.
   public var share: Int { tokens.mostOut }
 
-  /// Changes how many cores may be busy from now on, 1 to `cores`; work that holds a token keeps it to
-  /// its end.
+  /// Changes how many cores may be busy from now on, 1 to `cores`. Work in progress keeps its token
+  /// to its end.
   public func resize(to share: Int) { tokens.resize(to: min(max(1, share), cores)) }
 
-  /// Keeps `cores` of them for threads that take no tokens, as those of a decoder, until the reservation is
-  /// released or gone. One token always remains for work: with fewer cores than reserved threads, and while
-  /// work goes on that began before, more may be busy for a time.
+  /// Reserves `cores` tokens for threads that take none, such as those of a decoder, until the
+  /// reservation is released or deallocated. One token always remains for work. More cores than the
+  /// budget allows may therefore be busy if all are reserved, or until work that began before has
+  /// ended.
   public func reserve(_ cores: Int) -> CoreReservation {
     CoreReservation(max(0, cores), of: tokens)
   }
 
-  /// Runs `body` while holding one token; waits for one if all are out. Never nest.
+  /// Runs `body` while holding one token; waits for a free one. Calls must not be nested.
   ///
-  /// - Parameter precedence: who gets the next token that becomes free.
+  /// - Parameter precedence: which waiting callers get the next free token.
   public func withCore<Result>(
     _ precedence: CorePrecedence = .inTurn, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -79,13 +80,13 @@ public final class CoreBudget: Sendable {
     return try body()
   }
 
-  /// Whether all who work through this view wait for a token, which others have.
+  /// Whether every thread that uses this view waits for a token.
   public var isWaiting: Bool {
     waiting.load(ordering: .relaxed) > 0 && working.load(ordering: .relaxed) == 0
   }
 
-  /// CPU time spent under tokens of this view; with `chargesThisThread` also what that thread has done
-  /// without one, told only to itself.
+  /// CPU seconds spent under tokens of this view. With `chargesThisThread` also those that the
+  /// thread spent without a token, but only when that thread asks.
   public var cpuSeconds: Double {
     var sum = cpu.load(ordering: .relaxed)
     if isOwner {
@@ -98,7 +99,7 @@ public final class CoreBudget: Sendable {
   private var isOwner: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 }
 
-/// Cores that are kept for threads which take no tokens of their budget.
+/// Tokens of a budget reserved for threads that take none.
 public final class CoreReservation: Sendable {
   private let tokens: CoreTokens
   private let held: Mutex<Int>
@@ -113,7 +114,7 @@ public final class CoreReservation: Sendable {
 
   public var cores: Int { held.withLock { $0 } }
 
-  /// Gives them back. Once is enough.
+  /// Returns the tokens. Further calls do nothing.
   public func release() {
     let cores = held.withLock { held in
       defer { held = 0 }

@@ -1,31 +1,31 @@
 import Dispatch
 import Synchronization
 
-/// Who gets a core's token first when several wait.
+/// Which waiting thread gets the next free token.
 public enum CorePrecedence: Sendable {
-  /// After all that go first.
+  /// After all waiting threads of precedence `first`.
   case inTurn
-  /// Work whose end everything waits for, as the frames of a video, which one worker at a time decodes: what
-  /// can use any core fills the gaps that it leaves.
+  /// Before all others: work on which everything else waits, such as the frames of a video, which
+  /// one worker at a time decodes. Other work fills the cores that are free meanwhile.
   case first
 }
 
-/// Tokens that are handed on to who waits, those that go first first; their number may change while
-/// they are out.
+/// A counting semaphore with two classes of waiters and a capacity that may change while tokens are
+/// out.
 final class CoreTokens: Sendable {
   private struct State {
-    /// How many there are.
+    /// Number of tokens.
     var count: Int
-    /// Of these, kept for threads that take none.
+    /// Number of tokens reserved for threads that take none.
     var reserved = 0
     var out = 0
     var waitingFirst = 0
     var waitingInTurn = 0
 
-    /// How many may be out: one at least, so that work goes on whatever is reserved.
+    /// How many tokens may be out: at least one, so that work goes on whatever is reserved.
     var most: Int { max(1, count - reserved) }
 
-    /// Gives a token to one who waits, if there are both.
+    /// Hands a free token to a waiting thread, if there is one of each.
     mutating func grant() -> CorePrecedence? {
       guard out < most else { return nil }
       if waitingFirst > 0 {
@@ -69,10 +69,10 @@ final class CoreTokens: Sendable {
     }
   }
 
-  /// How many may be out.
+  /// How many tokens may be out.
   var mostOut: Int { state.withLock { $0.most } }
 
-  /// How many wait at this moment.
+  /// How many threads wait at this moment.
   var waitingCount: Int { state.withLock { $0.waitingFirst + $0.waitingInTurn } }
 
   func giveBack() {
@@ -88,7 +88,7 @@ final class CoreTokens: Sendable {
     wakeAll()
   }
 
-  /// Keeps `count` more of them from being taken, less than 0 gives them back.
+  /// Reserves `count` more tokens; a negative number returns them.
   func reserve(_ count: Int) {
     state.withLock { $0.reserved += count }
     wakeAll()

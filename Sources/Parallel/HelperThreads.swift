@@ -5,23 +5,24 @@ import Synchronization
   import Glibc
 #endif
 
-/// The threads of this process that help with work which is spread over the cores.
+/// Threads of this process that help with work that is spread over the cores.
 ///
-/// Work begins under `DispatchQueue.concurrentPerform`, as long as the system has threads to give: where
-/// it gives none, libdispatch sleeps until it does. Then, and when work that has begun may use more cores,
-/// threads of our own help: they are made when they are first needed and end after a while without work.
-/// One that cannot be had is done without: whoever asks for help takes part in the work and does all of
-/// it if nobody comes.
+/// Work begins under `DispatchQueue.concurrentPerform` as long as the system can create threads;
+/// when it cannot, libdispatch sleeps until it can. In that case, and when work in progress may use
+/// more cores, threads of this type help. They are created on demand and end after `idleSeconds`
+/// without work. A thread that cannot be created is not an error: the caller takes part in the work
+/// and does all of it if no helper comes.
 public enum HelperThreads {
-  /// Some work in pieces, numbered from 0, and those who take part in it.
+  /// A piece of work in numbered parts, from 0, and the threads that take part in it.
   final class Work: Sendable {
     let count: Int
-    // Safe: called for pieces only, and all are done when `perform`, which lends it, takes it back.
+    // Safe: called for parts only, and all of them are done when `perform`, which lends it, clears
+    // it.
     private nonisolated(unsafe) var body: (@Sendable (Int, Work) -> Void)?
     private let next = Atomic<Int>(0)
-    /// Helpers that were asked for.
+    /// Number of helpers requested so far.
     private let asked = Atomic<Int>(0)
-    /// Helpers that have joined and not left, and whether the one who asked waits for them.
+    /// Number of helpers that have joined and not left, and whether the caller waits for them.
     private let helpers = Mutex((joined: 0, isWaitedFor: false))
     private let allLeft = DispatchSemaphore(value: 0)
 
@@ -30,7 +31,7 @@ public enum HelperThreads {
       self.body = body
     }
 
-    /// Does pieces until none is left.
+    /// Runs parts until none is left.
     func takePart() {
       while true {
         let piece = next.add(1, ordering: .relaxed).oldValue
@@ -39,11 +40,11 @@ public enum HelperThreads {
       }
     }
 
-    /// So many threads take part already, the one who asked for help included.
+    /// Records that this many threads take part already, the caller included.
     func begin(with threads: Int) { asked.store(threads - 1, ordering: .relaxed) }
 
-    /// From now on so many threads may take part, the one who asked for help included: asks for more
-    /// helpers if there are pieces for them. Fewer than now changes nothing.
+    /// Lets this many threads take part from now on, the caller included; requests more helpers if
+    /// parts are left for them. A smaller number than before changes nothing.
     func widen(to threads: Int) {
       let wanted = min(threads, count) - 1
       let before = asked.load(ordering: .relaxed)
@@ -63,7 +64,7 @@ public enum HelperThreads {
       if isLast { allLeft.signal() }
     }
 
-    /// Once all pieces are given out: who joins now finds none.
+    /// Waits for the helpers that have joined; called when all parts are given out.
     func finish() {
       let mustWait = helpers.withLock { helpers in
         helpers.isWaitedFor = true
@@ -75,7 +76,7 @@ public enum HelperThreads {
   }
 
   private struct State {
-    /// Work that asks for a helper, once per helper asked for.
+    /// Work that requests a helper, once per requested helper.
     var wanted: [Work] = []
     var threads = 0
     var idle = 0
@@ -85,11 +86,11 @@ public enum HelperThreads {
   private static let isWanted = DispatchSemaphore(value: 0)
   private static let width = Atomic<Int>(0)
 
-  /// How long a helper waits for work before it ends.
+  /// Seconds that a helper waits for work before it ends.
   private static let idleSeconds = 5.0
 
-  /// How many threads may work at one thing at a time, the one who asks included: the processors that
-  /// this process may use, unless somebody says otherwise.
+  /// How many threads may work on one thing at a time, the caller included. By default the number
+  /// of processors that this process may use; 0 restores the default.
   public static var mostAtOnce: Int {
     get {
       let given = width.load(ordering: .relaxed)
@@ -98,10 +99,10 @@ public enum HelperThreads {
     set { width.store(max(0, newValue), ordering: .relaxed) }
   }
 
-  /// `body(0) … body(count - 1)`, each called once, by the caller and by helpers side by side; returns
-  /// when all have returned.
+  /// Calls `body(0) … body(count - 1)`, each once, on the calling thread and on helpers at the same
+  /// time; returns when all have returned.
   ///
-  /// - Parameter atOnce: how many threads may take part; `body` may ask for more (`Work.widen`).
+  /// - Parameter atOnce: how many threads may take part; `body` may raise it (`Work.widen`).
   static func perform(
     _ count: Int, atOnce: Int = mostAtOnce, _ body: @escaping @Sendable (Int, Work) -> Void
   ) {
@@ -138,7 +139,7 @@ public enum HelperThreads {
     }
   }
 
-  /// What a helper does all its life. It counts as idle from before it exists.
+  /// The main loop of a helper. A helper is counted as idle even before its thread exists.
   private static func help() {
     while true {
       let isCalled = isWanted.wait(timeout: .now() + idleSeconds) == .success
@@ -148,7 +149,7 @@ public enum HelperThreads {
           work.join()
           return (work, false)
         }
-        // What it was called for has been done without it.
+        // The work that this helper was called for is finished.
         if isCalled { return (nil, false) }
         state.threads -= 1
         state.idle -= 1
@@ -162,6 +163,6 @@ public enum HelperThreads {
     }
   }
 
-  /// How many helpers there are now.
+  /// How many helpers exist.
   static var count: Int { state.withLock { $0.threads } }
 }

@@ -6,16 +6,16 @@ import Synchronization
 
 /// Runs blocking work on a thread of its own.
 public enum JobThread {
-  /// Starts `body` on a new detached thread. `false`, and nothing done, when the system gives none: the
-  /// caller waits and asks again, does without, or says what is short.
+  /// Starts `body` on a new detached thread. Returns `false`, and does nothing, when the system
+  /// cannot create one; what to do then is up to the caller.
   public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = Unmanaged.passRetained(Box(body))
+    let box = Unmanaged.passRetained(JobHandle(body))
     var thread = pthread_t()
     let code = pthread_create(
       &thread, nil,
       { argument in
         guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+        Unmanaged<JobHandle>.fromOpaque(argument).takeRetainedValue().body()
         return nil
       }, box.toOpaque())
     guard code == 0 else {
@@ -26,29 +26,29 @@ public enum JobThread {
     return true
   }
 
-  private final class Box: Sendable {
+  private final class JobHandle: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 }
 
-/// Threads that are kept for one job at a time each. One is made at the beginning, so that whatever
-/// becomes short later, one job can always go on.
+/// Reusable threads, each of which runs one job at a time. The first is created with the pool, so
+/// that one job can always run even if threads run out later.
 public final class ThreadPool: Sendable {
-  /// That of this process; `nil` when there was not even one thread.
+  /// The pool of this process; `nil` if no thread could be created.
   public static let shared = ThreadPool()
 
   private let orders = Mailbox<@Sendable () -> Void>()
   private let state: Mutex<(threads: Int, busy: Int)>
 
-  /// `nil` when there is not even one thread.
+  /// `nil` if no thread can be created.
   public init?() {
     state = Mutex((1, 0))
     guard member() else { return nil }
   }
 
-  /// Runs `body` on a thread of the crew, which grows by one if all are at work. `false`, and nothing
-  /// done, when it cannot.
+  /// Runs `body` on a free thread of the pool, or on a new one if all are busy. Returns `false`,
+  /// and does nothing, when no thread can be created.
   public func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let mustGrow = state.withLock { state in
       state.busy += 1

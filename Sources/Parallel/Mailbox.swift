@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A queue that threads put messages into and one thread takes them from.
+/// A queue to which many threads add messages and from which one thread takes them.
 public final class Mailbox<Message: Sendable>: Sendable {
   private let waiting = DispatchSemaphore(value: 0)
   private let messages = Mutex<[Message]>([])
@@ -13,7 +13,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     waiting.signal()
   }
 
-  /// The oldest message; waits for one.
+  /// Removes the oldest message; waits for one if there is none.
   public func take() -> Message {
     while true {
       waiting.wait()
@@ -21,7 +21,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// The oldest message, or `nil` if none comes within `seconds`.
+  /// Removes the oldest message; `nil` if none arrives within `seconds`.
   public func take(withinSeconds seconds: Double) -> Message? {
     guard waiting.wait(timeout: .now() + seconds) == .success else { return nil }
     return messages.withLock { $0.isEmpty ? nil : $0.removeFirst() }

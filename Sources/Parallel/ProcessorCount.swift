@@ -4,13 +4,14 @@
 
 /// How many processors this process may use.
 public enum ProcessorCount {
-  /// Those that its affinity leaves it; at least 1.
+  /// Number of processors in the affinity mask of this process; at least 1.
   public static let available: Int = {
     let online = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     return allowed(in: status()).map { max(1, min($0, online)) } ?? online
   }()
 
-  /// The bits of the mask in `/proc/self/status`: hexadecimal digits, commas between.
+  /// Number of bits in the mask of `/proc/self/status`: hexadecimal digits with commas between
+  /// groups.
   static func allowed(in status: String) -> Int? {
     let name = "Cpus_allowed:"
     guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else {

@@ -3,27 +3,27 @@ import Synchronization
 
 /// What a worker of `pullFrames` does next.
 enum FrameStep<Item> {
-  /// Pull: nobody else does until `PullCoordinator.pull`.
+  /// Call `PullCoordinator.pull`; no other worker pulls until then.
   case pull
   case work(Item, number: Int)
 }
 
-/// Gives workers their next step: one at a time pulls, items that were pulled ahead wait here, and the earliest
-/// failure is kept.
+/// Gives the workers of `pullFrames` their next step. One worker at a time pulls, items that were
+/// pulled ahead are kept here, and the earliest failure is recorded.
 ///
-/// A lock alone would do, were it not that waiting for one burns a core on Linux for as long as its
-/// holder runs (the kernel spins on priority-inheriting locks), which here is the decoding of a picture:
-/// 7 % of all CPU time of a color export. Waiting for a semaphore sleeps.
+/// Workers wait on a semaphore and not on the lock: on Linux, waiting for a priority-inheriting
+/// lock spins in the kernel for as long as the holder runs, here while a picture is decoded. That
+/// took 7 % of all CPU time of a color export.
 final class PullCoordinator<Item>: @unchecked Sendable {
-  // Safe: all of it is under `lock`. An item gets to another thread than the one that pulled it only with
-  // `ahead` above 0, for which items are `Sendable`.
+  // Safe: all of it is under `lock`. An item reaches another thread than the one that pulled it
+  // only with `ahead` above 0, for which items are `Sendable`.
   private struct State {
     var waiting: [(item: Item, number: Int)] = []
     var pulled = 0
     var isPulling = false
-    /// The source has ended or something failed.
+    /// Whether the source has ended or something has failed.
     var isOver = false
-    /// Workers that sleep.
+    /// Number of workers that wait for a step.
     var idle = 0
     var failure: (any Error)?
     var failedAt = Int.max
@@ -37,7 +37,8 @@ final class PullCoordinator<Item>: @unchecked Sendable {
       failedAt = number
     }
 
-    /// How many of those who sleep have something to do now, or will never have; counts them as awake.
+    /// How many waiting workers to wake: those with something to do, or all at the end. Counts them
+    /// as awake.
     mutating func wake(_ ahead: Int) -> Int {
       let isEnd = isOver && !isPulling && waiting.isEmpty
       let count = isEnd ? idle : min(idle, waiting.count + (mayPull(ahead) ? 1 : 0))
@@ -53,11 +54,11 @@ final class PullCoordinator<Item>: @unchecked Sendable {
 
   init(ahead: Int) { self.ahead = ahead }
 
-  /// The next step, once there is one; `nil` at the end.
+  /// Waits for the next step; `nil` at the end.
   func begin() -> FrameStep<Item>? {
     while true {
       let (step, isEnd) = change { state -> (FrameStep<Item>?, Bool) in
-        // Pulling first: everything waits for the source.
+        // Pulling comes first, because everything else depends on the source.
         if state.mayPull(ahead) {
           state.isPulling = true
           return (.pull, false)
@@ -73,9 +74,9 @@ final class PullCoordinator<Item>: @unchecked Sendable {
     }
   }
 
-  /// Pulls unless it is over, and tells how the worker goes on: by pulling once more as long as there is
-  /// room for items that wait, else with the item that has waited longest. `nil` when nothing is left. An
-  /// error is recorded before anybody else may pull.
+  /// Pulls the next item unless the source has ended, and returns the next step of this worker:
+  /// pull again while fewer than `ahead` items wait, else work on the item that has waited longest.
+  /// `nil` when nothing is left. An error is recorded before another worker may pull.
   func pull(_ next: () throws -> Item?) throws -> FrameStep<Item>? {
     let number: Int? = change { $0.isOver ? nil : $0.pulled }
     do {
@@ -111,7 +112,7 @@ final class PullCoordinator<Item>: @unchecked Sendable {
 
   func record(_ error: any Error, at number: Int) { change { $0.record(error, at: number) } }
 
-  /// Nothing is left to be begun.
+  /// Whether no further step will begin.
   var isFinished: Bool { change { $0.isOver && !$0.isPulling && $0.waiting.isEmpty } }
 
   var failure: (any Error)? { change { $0.failure } }

@@ -1,8 +1,8 @@
-/// Splits `rows` rows of `rowLength` elements into at most `bands` bands of neighboring rows and runs
-/// `body(rowRange, elements)` for each at the same time; no two bands share an element.
+/// Splits `rows` rows of `rowLength` elements into at most `bands` bands of neighboring rows and
+/// runs `body(rowRange, elements)` for all bands in parallel.
 ///
-/// `elements` starts at the first element of the band. Bands differ by at most one row. With one band
-/// the call is a plain call.
+/// `elements` starts at the first element of the band; no two bands share an element. Bands differ
+/// by at most one row. With one band the call is a plain call.
 public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
   of array: inout [Element], rows: Int, rowLength: Int, bands: Int,
   _ body: @Sendable (Range<Int>, inout MutableSpan<Element>) -> Void

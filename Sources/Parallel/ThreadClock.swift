@@ -4,7 +4,7 @@
 
 /// The CPU time of threads.
 public enum ThreadClock {
-  /// User and system time of the calling thread.
+  /// User and system time of the calling thread, in nanoseconds.
   public static func cpuNanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
   static func read(_ clock: clockid_t) -> Int64 {

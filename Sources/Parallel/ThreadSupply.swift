@@ -2,10 +2,10 @@
   import Glibc
 #endif
 
-/// Whether the system gives this process more threads.
+/// Whether the system can create more threads for this process.
 enum ThreadSupply {
-  /// Whether `count` threads can be had now, besides those that run: makes them and ends them. Somebody
-  /// else may take them in the next moment.
+  /// Whether `count` more threads can be created now. Creates them and ends them, so the answer may
+  /// be outdated in the next moment.
   ///
   /// Cost: about 20 µs a thread.
   static func gives(_ count: Int) -> Bool {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Any JSON value, for the parts of our files whose keys depend on the stage.
+/// Any JSON value, for the parts of this program's files whose keys depend on the stage.
 public enum JSONValue: Hashable, Sendable, Codable {
   case null
   case bool(Bool)
@@ -42,7 +42,7 @@ public enum JSONValue: Hashable, Sendable, Codable {
     }
   }
 
-  /// Numbers are equal by value: JSON writes 1.0 as `1`, which comes back as an integer.
+  /// Compares numbers by value: JSON writes 1.0 as `1`, which is decoded as an integer.
   public static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -71,7 +71,7 @@ public enum JSONValue: Hashable, Sendable, Codable {
     }
   }
 
-  /// As a person would write it on one line: texts without quotes.
+  /// The value on one line, as people write it: texts without quotes.
   public var plainText: String {
     switch self {
     case .null: "none"
@@ -88,9 +88,9 @@ public enum JSONValue: Hashable, Sendable, Codable {
   }
 }
 
-/// The one way this project writes JSON.
+/// The only code of this project that writes JSON.
 public enum JSONText {
-  /// Keys sorted, no blanks: the form that is digested.
+  /// Keys sorted, no blanks: the form for digests.
   public static func canonical(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

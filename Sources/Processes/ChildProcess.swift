@@ -8,13 +8,13 @@ import SystemPackage
 
 /// A program that this process has started.
 public struct ChildProcess: Sendable {
-  /// The process number.
+  /// The process ID.
   public let id: pid_t
   private let isGuarded: Bool
 
-  /// Starts the program. Throws when it cannot even be started: not found, not executable, working
-  /// folder absent. It is executed: no Swift runs between the fork and that. Cost: a `vfork`; of a guarded program a
-  /// `fork`, proportional to the memory of this process.
+  /// Starts the program. Throws when it cannot be started: not found, not executable, no such
+  /// working folder. No Swift code runs between fork and exec. Cost: a `vfork`; for a guarded
+  /// program a `fork`, proportional to the memory of this process.
   public init(_ order: ProcessOrder) throws(FileError) {
     let executable = try ProgramPath.find(order.program)
     let arguments = CStrings([order.program] + order.arguments)
@@ -45,13 +45,14 @@ public struct ChildProcess: Sendable {
     isGuarded = order.isGuarded
   }
 
-  /// Waits until it has ended. Call once.
+  /// Waits until the process has ended. Call once.
   public func wait() -> ProcessEnd {
     var end = scanmill_end()
     return Self.end(scanmill_wait(id, &end), end) ?? Self.unknown
   }
 
-  /// How it has ended, without waiting; `nil` while it goes on. Not again once it has.
+  /// How the process has ended; `nil` while it runs. Does not wait. Must not be called again after
+  /// it returned a value.
   public func look() -> ProcessEnd? {
     var end = scanmill_end()
     let code = scanmill_look(id, &end)
@@ -69,14 +70,16 @@ public struct ChildProcess: Sendable {
       peakMemoryBytes: end.peak_memory_bytes)
   }
 
-  /// Asks it to end (SIGTERM), with what it has started if it is guarded. Not after `wait`.
+  /// Asks the process to end (SIGTERM); for a guarded one, also everything that it has started.
+  /// Must not be called after `wait`.
   public func terminate() { Glibc.kill(id, SIGTERM) }
 
-  /// Ends it, with what it has started if it is guarded. Not after `wait`.
+  /// Kills the process; for a guarded one, also everything that it has started. Must not be called
+  /// after `wait`.
   public func kill() { Glibc.kill(id, isGuarded ? SIGUSR1 : SIGKILL) }
 }
 
-/// How a program ended and what it used, together with the processes that it waited for.
+/// How a program ended and what it used, including the child processes that it waited for.
 public struct ProcessEnd: Hashable, Sendable {
   public enum Way: Hashable, Sendable {
     case exited(Int32)
@@ -84,16 +87,16 @@ public struct ProcessEnd: Hashable, Sendable {
   }
 
   public var way: Way
-  /// User and system.
+  /// User and system time.
   public var cpuSeconds: Double
-  /// The part of it that the kernel took.
+  /// The part of `cpuSeconds` that was spent in the kernel.
   public var systemSeconds: Double
-  /// Peak resident memory of the largest process.
+  /// Peak resident memory of the largest of these processes.
   public var peakMemoryBytes: Int64
 
   public var isSuccess: Bool { way == .exited(0) }
 
-  /// As a sentence about the program goes on: "exited with code 3", "was ended by SIGSEGV".
+  /// The end of a sentence about the program: "exited with code 3", "was ended by SIGSEGV".
   public var phrase: String {
     switch way {
     case .exited(let code): "exited with code \(code)"
@@ -109,7 +112,7 @@ private func withOptionalPlatformString<Result>(
   return path.withPlatformString { body($0) }
 }
 
-/// A NULL-terminated list of C strings for the time of a call.
+/// A NULL-terminated list of C strings that lives for one call.
 private final class CStrings {
   let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int

@@ -2,7 +2,7 @@ import CPlatform
 import Storage
 import SystemPackage
 
-/// Two ends of a connection between processes, over which an open file can be given besides bytes.
+/// A connected pair of sockets between processes, over which an open file can be passed.
 public struct Connection: Sendable {
   public let ours: FileDescriptor
   public let theirs: FileDescriptor
@@ -17,22 +17,22 @@ public struct Connection: Sendable {
     theirs = FileDescriptor(rawValue: ends[1])
   }
 
-  /// Gives whoever has the other end of `connection` an open file.
+  /// Passes an open file to the process at the other end of `connection`.
   public static func give(_ file: FileDescriptor, over connection: FileDescriptor) throws(Errno) {
     let code = scanmill_send_descriptor(connection.rawValue, file.rawValue)
     if code != 0 { throw Errno(rawValue: code) }
   }
 
-  /// What is given at the other end of a connection.
+  /// What was received from the other end of a connection.
   public enum Gift: Sendable {
     case file(FileDescriptor)
     /// The other end is closed.
     case end
-    /// It is a file or a pipe: nothing but bytes can come.
+    /// The descriptor is a file or a pipe, over which no file can be passed.
     case none
   }
 
-  /// Waits for it. The caller closes the file.
+  /// Waits until something is received. The caller closes the file.
   public static func take(from connection: FileDescriptor) throws(Errno) -> Gift {
     var number: Int32 = -1
     switch scanmill_take_descriptor(connection.rawValue, &number) {
@@ -43,7 +43,7 @@ public struct Connection: Sendable {
     }
   }
 
-  /// Whether something has come that can be read without waiting.
+  /// Whether reading would not block.
   public static func isReadable(_ connection: FileDescriptor) -> Bool {
     scanmill_is_readable(connection.rawValue) != 0
   }

@@ -5,11 +5,11 @@ import Synchronization
 public enum DescriptorLimit {
   private static let given = Mutex<UInt64?>(nil)
 
-  /// More than anything of ours comes to use.
+  /// More than this program ever opens.
   private static let enough: UInt64 = 65536
 
-  /// Raises the limit as far as the user lets us. Programs of others get back what was given: some break
-  /// when it is high.
+  /// Raises the soft limit as far as the hard limit allows. Programs of others are started with the
+  /// original limit, because some fail with a high one.
   public static func raise() {
     let limit = scanmill_descriptor_limit()
     let target = min(limit.hard, enough)
@@ -17,19 +17,20 @@ public enum DescriptorLimit {
     given.withLock { $0 = $0 ?? limit.soft }
   }
 
-  /// What this process was started with, if it has been raised since; told to workers.
+  /// The limit with which this process was started, if it has been raised since; passed on to
+  /// workers.
   public static var original: UInt64? {
     get { given.withLock { $0 } }
     set { given.withLock { $0 = newValue } }
   }
 
-  /// How many may be open now.
+  /// The current limit.
   public static var current: Int { Int(clamping: scanmill_descriptor_limit().soft) }
 }
 
-/// How many processes and threads the user of this process may have; root may have any number.
+/// How many processes and threads the user of this process may have; unlimited for root.
 public enum ProcessLimit {
-  /// `nil` where nothing limits them.
+  /// The current limit; `nil` if there is none.
   public static var current: Int? {
     let limit = scanmill_process_limit()
     return limit == UInt64.max ? nil : Int(clamping: limit)
@@ -38,19 +39,20 @@ public enum ProcessLimit {
 
 /// How much address space a process may have (`ulimit -v`).
 public enum AddressSpaceLimit {
-  /// `nil` where nothing limits it.
+  /// The current limit; `nil` if there is none.
   public static var currentBytes: Int64? {
     let limit = scanmill_address_space_limit()
     return limit == UInt64.max ? nil : Int64(clamping: limit)
   }
 }
 
-/// What no part of the program can do without.
+/// The least resources with which any part of the program works.
 public enum LeastResources {
-  /// Standard streams, the pipes of one worker, a journal, and what libraries keep open. Measured: with 6
-  /// the runtime itself cannot go on.
+  /// Standard streams, the pipes of one worker, a journal, and what libraries keep open. Measured:
+  /// with 6 the runtime itself cannot continue.
   static let descriptors = 12
-  /// Measured: with less, libraries and their threads find no room, and the runtime ends the process.
+  /// Measured: with less, libraries and their threads cannot be mapped, and the runtime ends the
+  /// process.
   static let addressSpaceBytes: Int64 = 512 << 20
 
   /// What is missing, with the remedy; `nil` when there is enough.

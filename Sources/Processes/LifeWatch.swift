@@ -1,22 +1,23 @@
-/// Judges from outside whether a process of ours gets on. Pure: clocks and signs are given to it.
+/// Decides from outside whether a process of this program makes progress. Pure: time and signs of
+/// life are passed in.
 ///
-/// Only time counts in which this process looked: that during which the machine slept, or this process was stopped,
-/// says nothing about the other.
+/// Only time that this process observed counts. While the machine slept or this process was
+/// stopped, nothing is known about the other process.
 public struct LifeWatch: Sendable {
-  /// How long what may go on.
+  /// Limits on time without progress.
   public struct Limits: Hashable, Sendable {
-    /// Beyond the time that a stage may show no progress.
+    /// Seconds of silence beyond the time that a stage may take without progress.
     public var silenceSeconds = 60.0
-    /// Computing without progress, both of the clock and of the processor.
+    /// Seconds of computing without progress, both of clock time and of CPU time.
     public var spinSeconds = 120.0
 
     public init() {}
 
-    /// The variables that set others, for tests.
+    /// Environment variables that override the limits, for tests.
     public static let silenceVariable = "SCANMILL_SILENCE_SECONDS"
     public static let spinVariable = "SCANMILL_SPIN_SECONDS"
 
-    /// The usual ones, or those that `environment` names.
+    /// The default limits, or those that `environment` sets.
     public init(_ environment: [String: String]) {
       silenceSeconds = Self.number(environment[Self.silenceVariable]) ?? silenceSeconds
       spinSeconds = Self.number(environment[Self.spinVariable]) ?? spinSeconds
@@ -27,7 +28,7 @@ public struct LifeWatch: Sendable {
     }
   }
 
-  /// Why it is to be ended.
+  /// Why the process must be killed.
   public enum Verdict: Hashable, Sendable {
     case silent(seconds: Double)
     case spinning(seconds: Double)
@@ -35,28 +36,29 @@ public struct LifeWatch: Sendable {
 
   private let limits: Limits
   private var lastSeconds: Double
-  /// Without any sign that counts, as far as was looked.
+  /// Observed seconds without a sign that counts as progress.
   private var silent = 0.0
-  /// Without any sign at all, and the CPU time when the last one came.
+  /// Observed seconds without any sign, and the CPU time at the last sign.
   private var still = 0.0
   private var stillSinceCPU: Double?
   private var sample: (signs: ProcessSigns, seconds: Double)?
   private var waitedForDisk = 0.0
 
-  /// A longer gap between two looks counts as this long.
+  /// Longest time that the gap between two calls of `look` counts for, in seconds.
   private static let longestStep = 5.0
-  /// What is less is what a process that waits does to look after itself, per second.
+  /// Bytes read and page faults per second below which a process counts as waiting: it causes as
+  /// many by itself.
   private static let leastReadBytes = 2048.0
   private static let leastFaults = 16.0
-  /// How long a wait for a disk stops the clock of silence.
-  private static let diskPatience = 3600.0
+  /// Seconds for which waiting for a disk suspends the limit on silence.
+  private static let longestDiskWait = 3600.0
 
   public init(_ limits: Limits, atSeconds now: Double) {
     self.limits = limits
     lastSeconds = now
   }
 
-  /// It has said that something has gone on.
+  /// Records a sign of life that the process has sent.
   public mutating func hear() {
     silent = 0
     waitedForDisk = 0
@@ -64,12 +66,15 @@ public struct LifeWatch: Sendable {
     stillSinceCPU = nil
   }
 
-  /// Looks. Often: four times a second is fine, what costs something is done every few seconds.
+  /// Checks the limits; `nil` if the process may go on. May be called often, such as four times a
+  /// second: the expensive part runs every few seconds.
   ///
   /// - Parameters:
-  ///   - stallSeconds: how long it may go on without a sign before it should have stopped itself; `nil`: for ever.
-  ///   - readsAndFaultsCount: whether reading and use of memory are progress: where nothing else is counted.
-  ///   - signs: of the process now.
+  ///   - stallSeconds: how long the process may go on without a sign before it should have
+  ///     stopped itself; `nil`: without limit.
+  ///   - readsAndFaultsCount: whether reads and page faults are progress, for phases in which
+  ///     nothing else is counted.
+  ///   - signs: reads the current counters of the process.
   public mutating func look(
     atSeconds now: Double, stallSeconds: Double?, readsAndFaultsCount: Bool,
     signs: () -> ProcessSigns?
@@ -106,7 +111,7 @@ public struct LifeWatch: Sendable {
         stillSinceCPU = nil
         if counts { silent = 0 }
       }
-      if found.waitsForDisk, waitedForDisk < Self.diskPatience {
+      if found.waitsForDisk, waitedForDisk < Self.longestDiskWait {
         waitedForDisk += min(seconds, Self.longestStep)
         silent = max(0, silent - min(seconds, Self.longestStep))
       }

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Reads lines from a descriptor as they come.
+/// Reads lines from a descriptor as they arrive.
 public struct LineReader: Sendable {
   private let descriptor: FileDescriptor
   private var buffer: [UInt8] = []
@@ -10,8 +10,8 @@ public struct LineReader: Sendable {
     self.descriptor = descriptor
   }
 
-  /// The next line without its end, waiting for it; `nil` at the end of the stream. A last line
-  /// without end is lost: its writer did not come to finish it.
+  /// Waits for the next line and returns it without its line end; `nil` at the end of the stream. A
+  /// last line without line end is dropped, because its writer did not finish it.
   public mutating func next() -> [UInt8]? {
     var searched = 0
     while true {

@@ -10,7 +10,7 @@ public final class LineWriter: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Whether somebody could read it: `false` once the other end is gone.
+  /// Returns `false` once the other end is closed.
   @discardableResult
   public func write(_ line: [UInt8]) -> Bool {
     turn.withLock { _ in

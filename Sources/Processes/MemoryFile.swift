@@ -6,10 +6,10 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A file without a name, in memory: what a program is to read on its standard input. Nothing is left of it,
-/// and a program that does not read it to its end breaks no pipe.
+/// A file in memory, without a name, as the standard input of a program. It disappears with its
+/// last descriptor, and unlike a pipe it cannot break when a program does not read to the end.
 public enum MemoryFile {
-  /// With these bytes, to be read from their beginning. The caller closes it.
+  /// A file that holds these bytes, positioned at the start. The caller closes it.
   public static func of(_ bytes: [UInt8]) throws(FileError) -> FileDescriptor {
     let number = scanmill_memory_file()
     guard number >= 0 else { throw failure(Errno(rawValue: errno)) }

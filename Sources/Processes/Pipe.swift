@@ -2,7 +2,7 @@ import CPlatform
 import Storage
 import SystemPackage
 
-/// A pipe whose ends other programs get only when they are given them.
+/// A pipe whose ends are inherited only by programs that they are passed to.
 public struct Pipe: Sendable {
   public let reading: FileDescriptor
   public let writing: FileDescriptor

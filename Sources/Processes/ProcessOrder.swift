@@ -1,9 +1,9 @@
 import FoundationEssentials
 import SystemPackage
 
-/// A program to start.
+/// How to start a program.
 public struct ProcessOrder: Sendable {
-  /// Where a standard descriptor of the program leads.
+  /// Where a standard stream of the program leads.
   public enum Stream: Sendable {
     /// `/dev/null`.
     case nothing
@@ -18,25 +18,27 @@ public struct ProcessOrder: Sendable {
     }
   }
 
-  /// A path; a bare name is looked for in `PATH`.
+  /// A path, or a bare name that is searched in `PATH`.
   public var program: String
-  /// Without the name of the program.
+  /// Arguments, without the name of the program.
   public var arguments: [String]
-  /// `nil`: that of this process.
+  /// Environment; `nil` for that of this process.
   public var environment: [String: String]?
   public var workingFolder: FilePath?
   public var input = Stream.nothing
   public var output = Stream.nothing
   public var error = Stream.nothing
-  /// Whether it leads a process group of its own: then signals of a terminal do not reach it.
+  /// Whether it leads a process group of its own, so that signals from the terminal do not reach
+  /// it.
   public var hasOwnGroup = false
-  /// Whether what it starts ends with it, however it ends; it has its own group then. For programs of
-  /// others, which do not know of us. What leaves the group (a daemon) escapes.
+  /// Whether everything that it starts ends with it, however it ends. Implies a process group of
+  /// its own. For programs of others. A process that leaves the group (a daemon) escapes.
   public var isGuarded = false
-  /// The kernel kills it when the thread that starts it ends, whatever ends that. Start it from a
-  /// thread that stays.
+  /// Whether the kernel kills it when the thread that started it ends. Must be started from a
+  /// thread that lives long enough.
   public var diesWithStarter = false
-  /// The most private memory that it may allocate (`RLIMIT_DATA`: read-only maps are not counted).
+  /// The most private memory that it may allocate, in bytes (`RLIMIT_DATA`; read-only maps are not
+  /// counted).
   public var dataLimitBytes: Int64?
 
   public init(_ program: String, _ arguments: [String]) {
@@ -44,12 +46,12 @@ public struct ProcessOrder: Sendable {
     self.arguments = arguments
   }
 
-  /// The variables that programs of others run with: those of this process without what is said to its
+  /// The environment for programs of others: that of this process without variables meant for its
   /// own runtime.
   public static var foreignEnvironment: [String: String] {
     currentEnvironment.filter { $0.key != "SWIFT_BACKTRACE" }
   }
 
-  /// The variables that this process runs with.
+  /// The environment of this process.
   public static var currentEnvironment: [String: String] { ProcessInfo.processInfo.environment }
 }

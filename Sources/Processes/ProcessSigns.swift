@@ -4,26 +4,28 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What the kernel tells of a process: whether it computes, reads and comes to use memory, or only waits.
+/// Counters that the kernel keeps for a process, which show whether it computes and reads or only
+/// waits.
 public struct ProcessSigns: Hashable, Sendable {
-  /// User and system time of all its threads, those that have ended included.
+  /// User and system time of all its threads, including those that have ended.
   public var cpuSeconds = 0.0
-  /// Pages that came from memory, and such as came from a disk.
+  /// Page faults served from memory, and those served from a disk.
   public var minorFaults: Int64 = 0
   public var majorFaults: Int64 = 0
-  /// Bytes that it has read from files, pipes and connections; 0 where that is not told.
+  /// Bytes read from files, pipes and sockets; 0 where the kernel does not report it.
   public var readBytes: Int64 = 0
-  /// Whether one of its threads waits for a disk at this moment (state D).
+  /// Whether one of its threads waits for a disk (state D).
   public var waitsForDisk = false
 
   public init() {}
 
-  /// Those of a process that is there; `nil` when it is not, or has ended.
+  /// The counters of a running process; `nil` if there is none or it has ended.
   public init?(of id: pid_t) {
     guard let fields = ProcessText.statusFields("/proc/\(id)/stat"), fields.count > 12,
       fields[0] != "Z"
     else { return nil }
-    // After the name: state, ... minflt is the 8th of them, majflt the 10th, utime the 12th, stime the 13th.
+    // Fields after the name: state, ... minflt is the 8th of them, majflt the 10th, utime the 12th,
+    // stime the 13th.
     minorFaults = Int64(fields[7]) ?? 0
     majorFaults = Int64(fields[9]) ?? 0
     let ticks = (Int64(fields[11]) ?? 0) + (Int64(fields[12]) ?? 0)
@@ -36,9 +38,9 @@ public struct ProcessSigns: Hashable, Sendable {
   }
 }
 
-/// Small files of `/proc`.
+/// Reads small files of `/proc`.
 enum ProcessText {
-  /// As much as `most` bytes; empty when it cannot be read.
+  /// At most `most` bytes; empty when the file cannot be read.
   static func of(_ path: String, most: Int = 4096) -> String {
     guard
       let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
@@ -49,14 +51,14 @@ enum ProcessText {
     return String(decoding: text.prefix(count), as: UTF8.self)
   }
 
-  /// What stands in a `stat` file behind the name, which may hold anything.
+  /// The fields of a `stat` file after the process name, which may contain any character.
   static func statusFields(_ path: String) -> [Substring]? {
     let text = of(path)
     guard let end = text.lastIndex(of: ")") else { return nil }
     return text[text.index(after: end)...].split { $0 == " " || $0 == "\n" }
   }
 
-  /// The numbers of the threads of a process, in order.
+  /// The thread IDs of a process, in the kernel's order.
   static func threads(of id: pid_t) -> [pid_t] { numbers(in: "/proc/\(id)/task") }
 
   private static func numbers(in folder: String) -> [pid_t] {

@@ -5,7 +5,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Where programs are.
+/// Where executable files are.
 public enum ProgramPath {
   /// The executable file of this process.
   public static var ofThisProgram: FilePath? {
@@ -19,13 +19,13 @@ public enum ProgramPath {
     return FilePath(text: PathText.text(of: buffer.prefix(count)))
   }
 
-  /// `path` if the same file as `known` is still there, else this process's own file under a name that
-  /// lasts: a program that is replaced while it runs goes on with itself.
+  /// `path` if it still is the file `known`, else a path of this process's own executable that
+  /// survives its replacement. A program that is upgraded while it runs keeps starting the old one.
   public static func lasting(_ path: FilePath, known: FileIdentity?) -> FilePath {
     (try? FileIdentity(of: path)) == known ? path : "/proc/self/exe"
   }
 
-  /// A name without `/` is looked for in the folders of `PATH`; a path is taken as it is.
+  /// A name without `/` is searched in the folders of `PATH`; a path is returned unchanged.
   public static func find(_ program: String) throws(FileError) -> FilePath {
     if program.contains("/") { return FilePath(text: program) }
     let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"

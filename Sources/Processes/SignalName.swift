@@ -13,9 +13,9 @@ public enum SignalName {
     SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS",
   ]
 
-  /// Whether this process was started with the signal ignored, or ignores it since.
+  /// Whether this process ignores the signal, by inheritance or since its start.
   public static func isIgnored(_ number: Int32) -> Bool { scanmill_is_ignored(number) != 0 }
 
-  /// `SIGSEGV`, or `signal 42`.
+  /// The name, such as `SIGSEGV`; `signal 42` for numbers without one.
   public static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
 }

@@ -5,24 +5,26 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Where the threads of a process of ours stand: told before it is killed because it does not get on.
+/// Reports where the threads of a process of this program are, before it is killed for lack of
+/// progress.
 public enum ThreadStacks {
-  /// From now on this process writes the stacks of its threads to standard error when another one asks.
+  /// Installs the handler that writes the stacks of this process's threads to standard error when
+  /// another process requests it.
   public static func answerRequests() { scanmill_tell_stacks() }
 
   /// For tests: a thread of this process that gets SIGSYS never goes on.
   ///
-  /// - Parameter spins: whether it computes for ever, or stands still.
+  /// - Parameter spins: whether it computes forever or waits forever.
   public static func freezeOnRequest(spins: Bool) { scanmill_freeze_on_request(spins ? 1 : 0) }
 
-  /// Writes where each thread of a process stands: first what the kernel tells, a line or two for each, then the
-  /// process itself its stacks, as far as its threads still answer: those that are stopped do not.
+  /// Writes where each thread of a process is: one or two lines per thread from the kernel, then
+  /// the stacks, which the process writes itself. Stopped threads write none.
   ///
   /// Takes up to three seconds.
   ///
   /// - Parameters:
-  ///   - write: takes the text of the kernel.
-  ///   - size: how much the process itself has written to its standard error so far.
+  ///   - write: receives the text from the kernel.
+  ///   - size: returns how many bytes the process has written to its standard error so far.
   public static func tell(of id: pid_t, write: (String) -> Void, size: () -> Int64) {
     let threads = ProcessText.threads(of: id)
     write(threads.map { line(id, $0) }.joined(separator: "\n"))
@@ -31,7 +33,7 @@ public enum ThreadStacks {
       if scanmill_ask_for_stack(id, thread) == 0 { asked += 1 }
     }
     if asked == 0 { return }
-    // Until nothing more comes.
+    // Waits until no more output arrives.
     let begin = size()
     var last = begin
     var quiet = 0
@@ -44,7 +46,8 @@ public enum ThreadStacks {
     }
   }
 
-  /// Whether the thread would take the signal that asks for its stack, and is not ended by it.
+  /// Whether the thread would handle the signal that requests its stack, rather than be ended by
+  /// it.
   private static func answers(_ id: pid_t, _ thread: pid_t) -> Bool {
     let bit = UInt64(1) << UInt64(scanmill_stack_signal() - 1)
     let status = ProcessText.of("/proc/\(id)/task/\(thread)/status")

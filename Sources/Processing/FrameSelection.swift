@@ -1,10 +1,10 @@
-/// Which frames are wanted, by canonical index; both ends inclusive.
+/// Which frames are wanted, by canonical index. `first` and `last` are included.
 public struct FrameSelection: Hashable, Sendable {
   public var every: Int
   public var first: Int
-  /// `nil`: to the end.
+  /// `nil`: to the end of the capture.
   public var last: Int?
-  /// Only these of them; `nil`: all.
+  /// Limits the selection to these frames; `nil`: no limit.
   public private(set) var only: Set<Int>?
 
   /// `every` below 1 counts as 1.
@@ -25,6 +25,6 @@ public struct FrameSelection: Hashable, Sendable {
       && only?.contains(frame) ?? true
   }
 
-  /// Whether no frame from `frame` on is wanted.
+  /// Whether no frame at or after `frame` is wanted.
   public func isOver(at frame: Int) -> Bool { frame > last ?? .max }
 }

@@ -2,19 +2,20 @@ import Captures
 import Geometry
 import SystemPackage
 
-/// Which calibration is in force for a capture, and what it says.
+/// The effective calibration of a capture, as text.
 public struct CalibrationSummary: Sendable {
   public let source: CalibrationSource
-  /// As a stage would use it; `nil` where there is no depth to align, or no way to do it.
+  /// The calibration that a stage would use; `nil` if there is no depth to align, or no calibration
+  /// for it.
   public let calibration: DepthCalibration?
-  /// What speaks against it, though it would be used.
+  /// Doubts about a calibration that would be used anyway.
   private let doubts: [CalibrationDoubt]
   private let capture: Capture
   private let folder: FilePath?
 
-  /// The capture's own calibration, or what `file` or the device's file in `folder` says in its place.
+  /// The capture's own calibration, or that of `file` or of the device's file in `folder`.
   ///
-  /// Throws when the file that is in force cannot be used.
+  /// Throws when the effective file cannot be used.
   public init(
     _ capture: Capture, file: FilePath? = nil, folder: FilePath? = nil
   ) throws(CalibrationError) {
@@ -31,7 +32,7 @@ public struct CalibrationSummary: Sendable {
     }
   }
 
-  /// The source first, then what it says, a line each.
+  /// The source, followed by one line per value.
   public var lines: [String] {
     guard let calibration else { return ["none: no depth to align"] }
     var lines = [sourceText]
@@ -104,13 +105,13 @@ public struct CalibrationSummary: Sendable {
     capture.depth.value.map { ($0.width, $0.height) }
   }
 
-  /// Also depth that cannot be read.
+  /// Whether there is depth, readable or not.
   private static func hasDepth(_ capture: Capture) -> Bool {
     if case .absent = capture.depth { return false }
     return true
   }
 
-  /// With at most some decimals, for reading.
+  /// A number with limited decimals, for people.
   private static func short(_ value: Double, decimals: Int) -> String {
     let scale = decimals == 1 ? 10.0 : 1000
     return "\((value * scale).rounded() / scale)"

@@ -3,11 +3,12 @@ import Runner
 import Storage
 import SystemPackage
 
-/// What `clean` would remove or has removed.
+/// Describes what `clean` would remove or has removed.
 public enum CleaningText {
   /// - Parameters:
-  ///   - root: the output folder; paths are shown relative to it.
-  ///   - locked: captures that were left alone because somebody works on them, with who.
+  ///   - root: the output folder; paths are relative to it.
+  ///   - locked: captures that were skipped because another process works on them, and that
+  ///     process.
   public static func text(
     _ items: [Removable], in root: FilePath, locked: [String: String], isDone: Bool
   ) -> String {

@@ -1,5 +1,5 @@
 extension CodeReference {
-  /// The states of one stage, and what became of it in a run, as far as captures have no state of this name.
+  /// The states and outcomes of one stage, except those that have the name of a capture's state.
   static let stageStates: [(state: String, words: CodeWords)] = [
     (
       "missing",

@@ -1,5 +1,5 @@
 extension CodeReference {
-  /// The states of a capture, in the order in which it goes through them.
+  /// The states of a capture, in their usual order.
   static let states: [(state: String, words: CodeWords)] = [
     (
       "arriving",

@@ -1,8 +1,8 @@
 import Captures
 
 extension WarningCode {
-  /// What it means, what it means for the data, and what to do. Without a default: a new code does not
-  /// compile without its words.
+  /// The code's meaning, its effect on the data, and what to do. The switch has no default case, so
+  /// a new code without these texts does not compile.
   var words: CodeWords {
     switch self {
     case .frameCountMismatch:

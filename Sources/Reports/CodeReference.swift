@@ -1,7 +1,7 @@
 import Captures
 import Pipeline
 
-/// What a code means for whom it concerns: three sentences or more.
+/// The explanation of a code: three or more sentences.
 struct CodeWords: Sendable {
   var meaning: String
   var data: String
@@ -14,8 +14,8 @@ struct CodeWords: Sendable {
   }
 }
 
-/// What the codes of warnings, causes, states and reasons mean, what they mean for the data, and what to do:
-/// the words of `explain CODE`, of pages and of texts.
+/// Explains the codes of warnings, causes, states and reasons: meaning, effect on the data, and
+/// what to do. Used by `explain CODE`, pages and texts.
 public struct CodeReference: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
     case warning, cause, reason, state
@@ -26,7 +26,7 @@ public struct CodeReference: Sendable {
     public var code: String
     public var kind: Kind
     public var meaning: String
-    /// What it means for the data.
+    /// Effect on the data.
     public var data: String
     public var remedy: String
 
@@ -39,7 +39,8 @@ public struct CodeReference: Sendable {
     }
   }
 
-  /// Warnings in the order of their list, then causes, reasons, states, and why exports leave out frames.
+  /// Warnings in the order of their list, then causes, reasons, states, and reasons for skipped
+  /// frames of exports.
   public static let entries: [Entry] =
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }

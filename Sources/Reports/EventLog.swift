@@ -2,8 +2,7 @@ import Captures
 import Logging
 import Pipeline
 
-/// The events of a run as log lines with structured metadata: a view of the same events that the display
-/// shows and the journal keeps.
+/// Writes the events of a run as log lines with structured metadata.
 public struct EventLog: EventSink {
   private let logger: Logger
 

@@ -3,7 +3,7 @@ import Pipeline
 import Runner
 import Storage
 
-/// An explanation in words. What has changed is marked with `*`.
+/// Formats an explanation. Changes are marked with `*`.
 public enum ExplanationText {
   public static func text(_ explanation: StageExplanation) -> String {
     var parts = [head(explanation), notion(explanation)]
@@ -53,7 +53,7 @@ public enum ExplanationText {
       + explanation.details.map { "  \($0.onOneLine)" }).joined(separator: "\n")
   }
 
-  /// What it was compared with, and where the other notion says something else.
+  /// What was compared, and whether the other way of comparing gives a different result.
   private static func notion(_ explanation: StageExplanation) -> String {
     guard let asked = explanation.askedFor else {
       return "compared with what was asked for: pipeline \(explanation.pipeline)".onOneLine
@@ -119,6 +119,6 @@ public enum ExplanationText {
     return [text]
   }
 
-  /// Enough to tell digests apart.
+  /// A prefix long enough to distinguish digests.
   private static func short(_ digest: String) -> String { String(digest.prefix(12)) }
 }

@@ -3,19 +3,19 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// Failures of several captures that have one cause, told once.
+/// Failures of several captures with the same cause.
 struct FailureGroup {
   var cause: FailureCause?
-  /// Of the first capture: file, what is wrong, remedy.
+  /// The message of the first capture: file, problem, remedy.
   var message: String
-  /// The stage that failed; `nil`: the capture as a whole.
+  /// The failed stage; `nil` for the capture as a whole.
   var stage: String?
-  /// What could not run because of it, of the first capture.
+  /// Stages of the first capture that were blocked by it.
   var blocked: [String]
-  /// Ids, in the order of the report.
+  /// Ids in the order of the report.
   var captures: [String]
 
-  /// What failed, in the order of first appearance. Interrupted captures are no failures.
+  /// The groups in the order of first occurrence. Interrupted captures are not failures.
   static func groups(_ report: RunReport) -> [FailureGroup] {
     var groups: [FailureGroup] = []
     var known: [Key: Int] = [:]
@@ -40,7 +40,7 @@ struct FailureGroup {
     var message: String
   }
 
-  /// The roots: a stage that is blocked by one that failed tells nothing new.
+  /// The failures of a capture, without stages that are only blocked by a failed one.
   private static func failures(of capture: CaptureReport) -> [FailureGroup] {
     let failed = capture.stages.filter { $0.outcome == .failed }
     let blocked = capture.stages.filter { $0.outcome == .blocked }
@@ -68,8 +68,8 @@ struct FailureGroup {
     ]
   }
 
-  /// The stage that failed and because of which another could not run, by what that one says of its input; the
-  /// first that failed where it says nothing.
+  /// The failed stage that blocked another one, by the message about its input; without one, the
+  /// first failed stage.
   private static func root(
     of stage: StageReport, _ blocked: [StageReport], _ failed: [StageReport]
   ) -> String {
@@ -87,12 +87,12 @@ struct FailureGroup {
     return failed.first?.stage ?? ""
   }
 
-  /// The message without what is of this capture only, so that the same cause reads the same: its names,
-  /// and the lines of a log below the first.
+  /// The message without parts specific to this capture (its names, and log lines after the first
+  /// line), so that equal causes give equal texts.
   private static func general(_ message: String, _ capture: CaptureReport) -> String {
     var text = message.split(separator: "\n").first.map(String.init) ?? ""
     if !capture.path.isEmpty { text = text.replacing(capture.path, with: "*") }
-    // As a whole word: a short id stands in many others.
+    // As a whole word, since a short id may be part of other words.
     if !capture.id.isEmpty {
       text =
         text.split(separator: capture.id, omittingEmptySubsequences: false)
@@ -109,8 +109,8 @@ struct FailureGroup {
   }
 
   /// - Parameters:
-  ///   - name: how captures are named.
-  ///   - log: the log of a stage of a capture, if there is one.
+  ///   - name: the displayed name of a capture.
+  ///   - log: the log of a capture's stage, if there is one.
   func text(name: (String) -> String, log: (_ capture: String, _ stage: String) -> String?)
     -> String
   {

@@ -1,13 +1,13 @@
 import Captures
 
-/// The families that captures are recognized as: in text and as JSON.
+/// Describes the known families, as text and as JSON.
 public struct FamilyHelp: Encodable, Sendable {
   struct Family: Encodable {
     var name: String
     var generations: [String]
-    /// By the name of the generation: what it is told by.
+    /// How each generation is recognized, by its name.
     var marks: [String: String]
-    /// How captures of it are told from others.
+    /// How captures of the family are recognized.
     var recognized: String
     var readerVersion: Int
   }
@@ -26,7 +26,7 @@ public struct FamilyHelp: Encodable, Sendable {
     }
   }
 
-  /// A paragraph per family, a line per generation.
+  /// One paragraph per family, one line per generation.
   public var text: String {
     families.map { family in
       let width = family.generations.map(\.count).max() ?? 0

@@ -1,6 +1,6 @@
 import Pipeline
 
-/// A pipeline as a drawing.
+/// Draws a pipeline as a graph.
 public enum GraphText {
   public enum Format: String, CaseIterable, Sendable {
     case dot, mermaid, text
@@ -29,7 +29,7 @@ public enum GraphText {
 
   private static func mermaid(_ pipeline: PipelineDefinition) -> String {
     var lines = ["flowchart LR"]
-    // Numbers as ids: names made harmless could collide.
+    // Numbers serve as ids, because escaped names could collide.
     let ids = Dictionary(
       pipeline.stages.enumerated().map { ($0.element.name, "s\($0.offset)") }
     ) { first, _ in first }

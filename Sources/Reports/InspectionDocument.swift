@@ -2,8 +2,8 @@ import Captures
 import Storage
 import SystemPackage
 
-/// What `inspect --json` prints: the capture's document and, when somebody asks for another calibration
-/// than the capture's own, which one is in force then.
+/// The output of `inspect --json`: the capture's document and, if a calibration option is given,
+/// the effective calibration.
 public struct InspectionDocument: Encodable, Sendable {
   private let document: CaptureDocument
   private let asked: CalibrationSummary?

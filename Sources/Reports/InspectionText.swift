@@ -3,7 +3,7 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// What `inspect` says of a capture in words.
+/// The text output of `inspect`.
 public enum InspectionText {
   public static func text(
     _ capture: Capture, found: [CaptureWarning], encodings: [String: String],
@@ -52,7 +52,8 @@ public enum InspectionText {
     ].compactMap { $0 }
   }
 
-  /// Streams that were never recorded are left out; those that cannot be read say why.
+  /// A line about a stream: empty for one that was never recorded; with the reason for one that
+  /// cannot be read.
   private static func line<Value>(
     _ name: String, _ state: StreamState<Value>, _ encodings: [String: String],
     _ describe: (Value) -> StreamDescription

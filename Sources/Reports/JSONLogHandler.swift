@@ -1,14 +1,14 @@
 import Logging
 import Pipeline
 
-/// Log lines as JSON objects: `level`, `message`, `time` and the metadata, one object a line.
+/// Writes log lines as JSON objects, one per line: `level`, `message`, `time` and the metadata.
 public struct JSONLogHandler: LogHandler {
   public var logLevel = Logger.Level.info
   public var metadata: Logger.Metadata = [:]
   private let time: @Sendable () -> String
   private let write: @Sendable (String) -> Void
 
-  /// `write` takes whole lines.
+  /// `write` receives whole lines.
   public init(
     time: @escaping @Sendable () -> String, write: @escaping @Sendable (String) -> Void
   ) {

@@ -1,7 +1,7 @@
 import Captures
 import Output
 
-/// How a capture ended, in the words that every text uses.
+/// The outcome of a capture in the words that all texts use.
 public enum OutcomeWords {
   /// `done`, `done with warnings (1 kind, 3 occurrences)`, `done, incomplete: no video`, `failed`, …
   public static func text(
@@ -21,14 +21,14 @@ public enum OutcomeWords {
 
   /// `no video, no IMU`.
   ///
-  /// - Parameter families: know what their files hold.
+  /// - Parameter families: describe the content of files.
   public static func lacks(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
     var seen: Set<String> = []
     return missing.map { noun($0, families) }.filter { seen.insert($0).inserted }.map { "no \($0)" }
       .joined(separator: ", ")
   }
 
-  /// What a file holds, by its name or ending; the name where nothing better is known.
+  /// The content of a file, by its name or ending; the name if the content is unknown.
   private static func noun(_ file: String, _ families: CaptureRegistry) -> String {
     if let known = families.content(ofFile: file) { return known }
     let ending = file.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init)

@@ -1,13 +1,13 @@
 import Pipeline
 
-/// Every parameter that can be set in a pipeline, under the name that `--set` takes.
+/// Lists all settable parameters of a pipeline, with the names for `--set`.
 public struct ParameterHelp: Encodable, Sendable {
   struct Parameter: Encodable {
     var name: String
-    /// As the pipeline has it; `null`: not set.
+    /// The value in the pipeline; `null` if not set.
     var value: JSONValue
     var standard: JSONValue
-    /// The same as they could be set, with their units; `nil`: not set.
+    /// Value and default in the form in which they can be set, with units; `nil` if not set.
     var valueText: String?
     var defaultText: String?
     var unit: String?
@@ -30,7 +30,7 @@ public struct ParameterHelp: Encodable, Sendable {
     for stage in pipeline.stages {
       let values = stage.parameters.json
       for description in stage.kind.parameters {
-        // A parameter of an inner step is set under the name of the stage it is part of.
+        // A parameter of an inner step is set under the name of its outer stage.
         let name = "\(stage.partOf ?? stage.name).\(description.name)"
         guard seen.insert(name).inserted else { continue }
         parameters.append(
@@ -45,11 +45,11 @@ public struct ParameterHelp: Encodable, Sendable {
     }
   }
 
-  /// What `--set` takes before the `=`.
+  /// Names that `--set` accepts before the `=`.
   public var names: [String] { parameters.map(\.name) }
 
-  /// Two lines per parameter: name, value where it differs from the default, default and range; what it
-  /// does.
+  /// Two lines per parameter: name, value if it differs from the default, default and range;
+  /// description.
   public var text: String {
     parameters.map { parameter in
       var line = "\(parameter.name)  default \(parameter.defaultText ?? "not set")"

@@ -2,9 +2,9 @@ import Output
 import Pipeline
 import Runner
 
-/// Prints plans as they come: nothing is kept but counts, however many captures there are.
+/// Prints plans one by one. Keeps only counts, whatever the number of captures.
 public struct PlanPrinter {
-  /// A plan turned into what is printed of it.
+  /// The printed form of a plan.
   public struct Page: Sendable {
     var bytes: [UInt8]
     var counts: PlanCounts
@@ -12,7 +12,7 @@ public struct PlanPrinter {
   }
 
   public private(set) var counts = PlanCounts()
-  /// Captures that cannot be opened.
+  /// Number of captures that cannot be opened.
   public private(set) var unreadable = 0
   private let json: Bool
   private let change: RequestChange
@@ -20,7 +20,7 @@ public struct PlanPrinter {
   private var waiting: [UInt8] = []
   private var isFirst = true
 
-  /// - Parameter change: what the plans make again because of other settings; JSON tells of it.
+  /// - Parameter change: what the plans redo because settings have changed; included in JSON.
   public init(
     json: Bool, change: RequestChange = RequestChange(), write: @escaping ([UInt8]) -> Void
   ) {
@@ -29,7 +29,7 @@ public struct PlanPrinter {
     self.write = write
   }
 
-  /// The costly part, for any thread.
+  /// Formats a plan. The expensive part; may be called by any thread.
   public var render: @Sendable (CapturePlan) throws -> Page {
     { [json] plan in
       let capture = PlannedCapture(plan)
@@ -49,7 +49,7 @@ public struct PlanPrinter {
     if waiting.count > 1 << 16 { flush() }
   }
 
-  /// The end of the object, or the counts.
+  /// Prints the end of the JSON object, or the counts.
   public mutating func finish() throws {
     if json {
       let frame = try frame()
@@ -66,7 +66,7 @@ public struct PlanPrinter {
     waiting.removeAll(keepingCapacity: true)
   }
 
-  /// The object without captures, parted where they belong.
+  /// The JSON object without captures, split where they are inserted.
   private func frame() throws -> (head: [UInt8], tail: [UInt8]) {
     let empty = try JSONText.canonical(PlanText([], change: change))
     let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex

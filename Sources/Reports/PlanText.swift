@@ -3,13 +3,14 @@ import Pipeline
 import Runner
 import Storage
 
-/// What a dry run prints, in text and as JSON.
+/// The output of a dry run, as text and as JSON.
 public struct PlanText: Encodable, Sendable {
   var schema = 1
   var captures: [PlannedCapture]
-  /// What plans are compared with: what this command line asks for, whatever was asked for before.
+  /// With what plans are compared: the request of this command line, whatever earlier requests
+  /// were.
   var comparedWith = ComparisonNotion.commandLine
-  /// Where that makes something again only because the last run was given other settings; `nil`: nowhere.
+  /// Changes of settings since the last run that cause work; `nil` if there are none.
   var settings: [SettingChange]?
   private let counts: PlanCounts
 
@@ -23,7 +24,7 @@ public struct PlanText: Encodable, Sendable {
     counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
   }
 
-  /// One line per job, and counts at the end.
+  /// One line per job, followed by counts.
   public var text: String {
     (captures.map(\.text) + [counts.text]).joined(separator: "\n")
   }
@@ -40,7 +41,7 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 
   var id: String
-  /// For other programs, which cannot tell a capture from the name of its output.
+  /// Path of the input, for programs, which cannot infer it from the output's name.
   var path: String?
   var family: String?
   var stages: [Stage]
@@ -58,7 +59,7 @@ public struct PlannedCapture: Encodable, Sendable {
     error = plan.error
   }
 
-  /// The capture's name, then one line per job, no line end.
+  /// The capture's name, then one line per job, without a final line end.
   public var text: String {
     var text = id.onOneLine
     if let error { text += "\n  cannot be read: \(error.onOneLine)" }
@@ -71,9 +72,9 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 }
 
-/// How many captures and stages a plan has, by action and reason.
+/// Numbers of captures and stages in plans, by action and reason.
 public struct PlanCounts: Hashable, Sendable {
-  /// What a plan comes to for a capture.
+  /// What a plan means for a capture.
   private enum Need: String, CaseIterable {
     case run
     case upToDate = "up-to-date"
@@ -113,7 +114,7 @@ public struct PlanCounts: Hashable, Sendable {
   public var blocked: Int { actions[.blocked] ?? 0 }
   public var toRun: Int { actions[.run] ?? 0 }
 
-  /// A line of captures, one of stages by action, and one of reasons where something is to run.
+  /// A line about captures, one about stages by action, and one about reasons if anything will run.
   public var text: String {
     let all = captures.values.reduce(0, +)
     let needs = Need.allCases.compactMap { need in captures[need].map { "\($0) \(need.rawValue)" } }

@@ -1,30 +1,30 @@
 import Captures
 import Pipeline
 
-/// In one sentence or two: what somebody has to do about a capture, and how it leaves failure or quarantine.
+/// One or two sentences about what to do about a capture, and how it leaves failure or quarantine.
 public struct Remedy: Sendable {
-  /// Its word: `failed`, `quarantined`, `incomplete`, `queued`, …
+  /// The state: `failed`, `quarantined`, `incomplete`, `queued`, …
   public var state: String
   public var cause: FailureCause?
   public var family: String?
-  /// Knows how a family's files are named.
+  /// Descriptions of families, which include the names of files.
   public var families = CaptureRegistry.builtIn
-  /// What was said when it failed; a file that is named in it is named here.
+  /// The failure's message; if it names a file, so does the remedy.
   public var message: String?
   public var attempts = 0
   public var missing: [String] = []
   /// Streams that have lost more than the pipeline accepts.
   public var short: [String] = []
   public var isGone = false
-  /// When it is tried again at the earliest.
+  /// Earliest time of the next attempt.
   public var retryAt: String?
   public var waitsFor: String?
-  /// A watcher looks after it: what is repaired is picked up by itself.
+  /// Whether a watcher runs, which picks up repairs by itself.
   public var isWatched = false
 
   public init(state: String) { self.state = state }
 
-  /// `nil`: there is nothing to do.
+  /// `nil` if there is nothing to do.
   public var sentence: String? {
     switch state {
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
@@ -53,7 +53,7 @@ public struct Remedy: Sendable {
         return
           "Its warnings count as failures because of --strict. Copy the files that they name again, or run it without --strict."
       }
-      if message?.contains(CalibrationFit.refusalWords) == true {
+      if message?.contains(CalibrationFit.refusalPhrase) == true {
         return
           "Its calibration belongs to other captures: run it without the parameter, or with a calibration of its own device."
       }
@@ -74,7 +74,7 @@ public struct Remedy: Sendable {
     }
   }
 
-  /// What helps where a limit was met, by what was said.
+  /// What helps if a limit was reached, by the message.
   private var limitSentence: String {
     let text = message?.lowercased() ?? ""
     if text.contains("memory") {
@@ -108,7 +108,7 @@ public struct Remedy: Sendable {
 
   private var damagedFile: String {
     guard let file = Self.file(in: message) else { return "the capture from the device" }
-    // Files of these share a stem, which is the id: their ending names them.
+    // The files of these captures share a stem, the id, so their ending identifies them.
     if families.description(named: family).namesFilesByStem, let dot = file.lastIndex(of: ".") {
       return "the \(file[dot...]) file"
     }
@@ -129,7 +129,8 @@ public struct Remedy: Sendable {
     return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
   }
 
-  /// The file that a message is about: what stands before its first colon, if that looks like one.
+  /// The file that a message is about: the text before its first colon, if it looks like a file
+  /// name.
   static func file(in message: String?) -> String? {
     guard let message else { return nil }
     let line = message.split(separator: "\n", maxSplits: 1).first ?? ""
@@ -144,7 +145,7 @@ public struct Remedy: Sendable {
         (1...6).contains(ending.count)
         && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         && ending.contains(where: \.isLetter)
-      // A sentence with a dot in it is no name.
+      // A sentence that contains a dot is not a file name.
       if isEnding, part.contains("/") || !name.contains(" ") { return name }
     }
     return nil

@@ -4,9 +4,10 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// What a run says at its end.
+/// The texts at the end of a run.
 public enum RunSummary {
-  /// `<capture-id> <outcome> <stages done>/<stages>`, then words `KEY=VALUE`: the line that scripts read.
+  /// `<capture-id> <outcome> <stages done>/<stages>`, then fields `KEY=VALUE`: the line for
+  /// scripts.
   public static func line(_ capture: CaptureReport) -> String {
     var words = [
       capture.id, capture.outcome.rawValue, "\(capture.stagesDone)/\(capture.stagesApplicable)",
@@ -28,8 +29,8 @@ public enum RunSummary {
     return words.joined(separator: " ")
   }
 
-  /// Why something that was asked for by name, or everything, was not made; the last word of the line. `0/0` has
-  /// one always.
+  /// Why something that was requested by name, or everything, was not made; the last field of the
+  /// line. Always there with `0/0`.
   private static func note(_ capture: CaptureReport) -> String? {
     var stages = capture.notMade
     if stages.isEmpty, capture.stagesApplicable == 0 {
@@ -42,19 +43,19 @@ public enum RunSummary {
       : stages.map { "\($0.stage): \($0.message ?? "does not apply")" }.joined(separator: "; ")
   }
 
-  /// The first line of why no stage of a capture was come to.
+  /// The first line of the reason why no stage of a capture started.
   private static func brief(_ capture: CaptureReport) -> String {
     let line = capture.message?.split(whereSeparator: \.isNewline).first.map(String.init)
     return line ?? "no stage was started"
   }
 
-  /// A text as one word of logfmt: in double quotes, with quotes and backslashes escaped.
+  /// A text as a logfmt value: in double quotes, with quotes and backslashes escaped.
   private static func quoted(_ text: String) -> String {
     let text = text.onOneLine.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     return "\"\(text)\""
   }
 
-  /// A name as part of a word: blanks, commas and control characters as `%XX`.
+  /// A name as part of a field: blanks, commas and control characters as `%XX`.
   private static func word(_ name: String) -> String {
     var text = ""
     for scalar in name.unicodeScalars {
@@ -68,17 +69,17 @@ public enum RunSummary {
     return text
   }
 
-  /// Whether anything needs to be told although the user wants quiet.
+  /// Whether there is anything to report even if the user wants little output.
   public static func hasFailures(_ report: RunReport) -> Bool {
     report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
   }
 
-  /// The text for people after everything else: failures together, grouped by cause; what was found and
-  /// not processed; one line of totals in captures.
+  /// The final text for people: failures grouped by cause; what was found and not processed; one
+  /// line of totals in captures.
   ///
   /// - Parameters:
-  ///   - output: where logs are looked for; `nil`: none are named.
-  ///   - areNamed: whether every capture has been named in full before, so that short ids do.
+  ///   - output: the folder with logs; `nil` if none are to be named.
+  ///   - areNamed: whether every capture was named in full before, so that short ids suffice.
   public static func closing(_ report: RunReport, output: FilePath?, areNamed: Bool) -> String {
     let short = ShortIDs(areNamed ? report.captures.map(\.id) : [])
     var parts = FailureGroup.groups(report).map { group in
@@ -94,7 +95,7 @@ public enum RunSummary {
     return parts.joined(separator: "\n")
   }
 
-  /// Captures that are done and of which a stream has lost more than the pipeline accepts, each with its
+  /// Completed captures with a stream that has lost more than the pipeline accepts, with the
   /// numbers.
   private static func shortOnes(_ report: RunReport, _ short: ShortIDs) -> [String] {
     let captures = report.captures.filter(\.isShort)
@@ -110,7 +111,7 @@ public enum RunSummary {
     return [([who] + lines + more).joined(separator: "\n")]
   }
 
-  /// What was asked for by name and cannot be made: a line for each stage and reason.
+  /// What was requested by name and cannot be made: one line per stage and reason.
   private static func notMade(_ report: RunReport, _ short: ShortIDs) -> [String] {
     var order: [String] = []
     var captures: [String: [String]] = [:]
@@ -124,7 +125,7 @@ public enum RunSummary {
     return order.map { "\($0): " + some(captures[$0] ?? [], most: 20) }
   }
 
-  /// Each kind once.
+  /// What was found and not processed, each kind once.
   private static func notProcessed(_ report: RunReport, _ short: ShortIDs) -> [String] {
     var lines: [String] = []
     var reasons: [String] = []
@@ -140,7 +141,7 @@ public enum RunSummary {
     return lines + [text(of: report.unrecognized)].compactMap(\.self)
   }
 
-  /// Folders that are no captures, with what they hold; `nil` when there are none.
+  /// Folders that are not captures, with their content; `nil` without any.
   public static func text(of unrecognized: [RunReport.Unrecognized]) -> String? {
     guard !unrecognized.isEmpty else { return nil }
     let folders = unrecognized.map { folder in

@@ -1,17 +1,18 @@
 import Storage
 
-/// Words of a command line that a shell reads as they are meant, whatever they hold.
+/// Quotes arguments for a shell, whatever characters they contain.
 public enum ShellText {
   private static let plain = Set(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+".utf8)
 
-  /// The words with blanks between them; texts as `PathText` carries them.
+  /// The arguments separated by blanks; texts are encoded by `PathText`.
   public static func command(_ words: [String]) -> String {
     words.map(quoted).joined(separator: " ")
   }
 
-  /// One word: plain as it is, else in single quotes, and where characters control, turn the direction of
-  /// writing or are no text as `$'…'` (bash, zsh, ksh), so that what is shown can be copied.
+  /// One argument: unchanged if possible, else in single quotes, or as `$'…'` (bash, zsh, ksh) if
+  /// it contains control characters, characters that change the writing direction, or invalid text.
+  /// The result can be copied into a shell.
   public static func quoted(_ word: String) -> String {
     let bytes = PathText.bytes(of: word)
     if !bytes.isEmpty, bytes.allSatisfy(plain.contains) { return word }
@@ -31,7 +32,7 @@ public enum ShellText {
     return "$'" + text + "'"
   }
 
-  /// Three digits: what follows cannot be taken for a part of the number.
+  /// Three digits, so that a following digit cannot become part of the number.
   private static func octal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 8)
     return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

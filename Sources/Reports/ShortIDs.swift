@@ -1,11 +1,11 @@
-/// Ids as text shows them once they have been named in full: the shortest prefix that no other id has, of
-/// at least 12 characters, with `…` behind what was cut. JSON, CSV and the lines of standard output never
-/// use them.
+/// Shortened ids for texts in which they were named in full before: the shortest unique prefix of
+/// at least 12 characters, with `…` if cut. Never used in JSON, CSV and the lines of standard
+/// output.
 public struct ShortIDs: Sendable {
   public static let leastCharacters = 12
   private var texts: [String: String] = [:]
 
-  /// Cost: proportional to the ids and to how far they are alike.
+  /// Cost: proportional to the number of ids and the length of their common prefixes.
   public init(_ ids: some Sequence<String>) {
     let all = Set(ids)
     var open = Array(all)
@@ -14,7 +14,7 @@ public struct ShortIDs: Sendable {
       var rest: [String] = []
       for (prefix, alike) in Dictionary(grouping: open, by: { $0.prefix(length) }) {
         for id in alike {
-          // A cut that saves nothing is none.
+          // Cutting must save something.
           if id.count <= length + 1 {
             texts[id] = id
           } else if alike.count == 1, !all.contains(String(prefix)) {
@@ -29,11 +29,11 @@ public struct ShortIDs: Sendable {
     }
   }
 
-  /// The short form; an id that is not among those given stays whole.
+  /// The short form; unknown ids are unchanged.
   public subscript(id: String) -> String { texts[id] ?? id }
 }
 
-/// Names captures in a text: each in full the first time, short from then on.
+/// Names captures in a text: in full the first time, short afterward.
 struct CaptureNames {
   private let short: ShortIDs
   private var named: Set<String> = []
@@ -44,6 +44,6 @@ struct CaptureNames {
     named.insert(id).inserted ? id : short[id]
   }
 
-  /// For a line that does not stay.
+  /// For a line that is redrawn.
   func passingName(_ id: String) -> String { short[id] }
 }

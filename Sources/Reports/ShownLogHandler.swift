@@ -1,7 +1,7 @@
 import Logging
 import Storage
 
-/// Lets another handler write log lines whose message and values hold nothing that a terminal obeys.
+/// Wraps a log handler and escapes whatever a terminal would interpret in messages and values.
 public struct ShownLogHandler<Base: LogHandler>: LogHandler {
   private var base: Base
 

@@ -1,12 +1,12 @@
 import Pipeline
 
-/// The stages, their inputs and parameters: in text and as JSON, from the stages' own tables.
+/// Describes the stages, their inputs and parameters, as text and as JSON.
 public struct StageHelp: Encodable, Sendable {
   struct Parameter: Encodable {
     var name: String
     var domain: String
     var standard: JSONValue
-    /// The same as it could be set, with its unit; `nil`: not set.
+    /// The default in the form in which it can be set, with its unit; `nil` if there is none.
     var defaultText: String?
     var sentence: String
     enum CodingKeys: String, CodingKey {

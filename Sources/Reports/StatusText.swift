@@ -3,13 +3,13 @@ import Pipeline
 import Runner
 import Storage
 
-/// How captures stand, in text and as JSON.
+/// The state of captures, as text and as JSON.
 public struct StatusText: Encodable, Sendable {
-  /// What is said of a capture beside its stages.
+  /// Information about a capture in addition to its stages.
   public struct Standing: Encodable, Sendable {
-    /// In words: `done with warnings`.
+    /// The state as text: `done with warnings`.
     public var state: String
-    /// A line each.
+    /// Additional lines.
     public var lines: [String]
 
     public init(state: String, lines: [String] = []) {
@@ -20,7 +20,7 @@ public struct StatusText: Encodable, Sendable {
 
   var schema = 1
   var captures: [CaptureStatus]
-  /// Whether stages that nobody asked for have columns.
+  /// Whether stages that were not requested have columns.
   public var showsAllStages = false
   private var standings: [Standing] = []
 
@@ -32,14 +32,14 @@ public struct StatusText: Encodable, Sendable {
     self.captures = captures
   }
 
-  /// - Parameter standings: one for each capture.
+  /// - Parameter standings: one per capture.
   public init(_ captures: [CaptureStatus], standings: [Standing]) {
     self.captures = captures
     self.standings = standings
   }
 
-  /// Whether anything is not as it should be: a stage stale, failed, blocked or missing; if `isStrict`, also
-  /// warnings and missing files.
+  /// Whether anything needs attention: a stage that is stale, failed, blocked or missing; if
+  /// `isStrict`, also warnings and missing files.
   public func needsPerson(isStrict: Bool) -> Bool {
     captures.contains { capture in
       capture.stages.contains(where: \.state.isLack)
@@ -47,7 +47,7 @@ public struct StatusText: Encodable, Sendable {
     }
   }
 
-  /// A table of captures and stages, counts, and below what is not done and why.
+  /// A table of captures and stages, counts, and the reasons for what is not done.
   public var text: String {
     var table = TextTable()
     let columns = columns
@@ -76,8 +76,8 @@ public struct StatusText: Encodable, Sendable {
     standings.isEmpty ? [] : [standings[index].state]
   }
 
-  /// Stages in pipeline order, without those that were asked for of no capture; those of other pipelines
-  /// after them.
+  /// Stages in pipeline order, without those that were requested for no capture, followed by stages
+  /// of other pipelines.
   private var columns: [String] {
     var seen: Set<String> = []
     return captures.flatMap(\.stages)
@@ -88,7 +88,7 @@ public struct StatusText: Encodable, Sendable {
   private var counts: String {
     let all = captures.flatMap(\.stages)
     let counts = StageState.allCases.compactMap { state -> String? in
-      // What nobody asked for counts nowhere.
+      // Stages that were not requested do not count.
       if state == .notRequested { return nil }
       let count = all.count { $0.state == state }
       return count == 0 ? nil : "\(count) \(state.rawValue)"

@@ -1,13 +1,13 @@
 import Storage
 
-/// Words in aligned columns.
+/// A text table with aligned columns.
 struct TextTable {
   private var rows: [[String]] = []
 
-  /// Cells may come from others: each stays on its line.
+  /// Cells may contain text from others; line breaks are replaced.
   mutating func add(_ cells: [String]) { rows.append(cells.map(\.onOneLine)) }
 
-  /// Columns two blanks apart, no blanks at line ends, no line end after the last line.
+  /// The table with two blanks between columns, no trailing blanks, and no final line end.
   var text: String {
     var widths: [Int] = []
     for row in rows {

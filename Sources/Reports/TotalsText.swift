@@ -38,7 +38,7 @@ enum TotalsText {
     return line.joined(separator: " · ")
   }
 
-  /// With one decimal below ten seconds.
+  /// With one decimal if below ten seconds.
   static func duration(_ seconds: Double) -> String {
     seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
   }

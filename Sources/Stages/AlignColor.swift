@@ -8,9 +8,9 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// The other way round: color as the depth camera would have seen it.
+/// The inverse of `AlignDepth`: color as the depth camera would see it.
 ///
-/// Frame k is made of depth frame k and color picture k; where one of them is missing there is a hole.
+/// Frame k needs depth frame k and color picture k; if one of them is missing there is a hole.
 public enum AlignColor: AlignmentStage {
   public static let name = "align-color"
   public static let version = 3

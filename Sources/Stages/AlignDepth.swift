@@ -8,7 +8,7 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Depth as the color camera would have measured it.
+/// Depth as the color camera would measure it.
 public enum AlignDepth: AlignmentStage {
   public static let name = "align-depth"
   public static let version = 2
@@ -53,7 +53,8 @@ public enum AlignDepth: AlignmentStage {
     let selection = CommonParameters.selection(context.parameters)
     let wanted = (0..<store.frameCount).filter { selection.contains($0) && reader.hasPicture($0) }
     let frames = wanted.count
-    // Side by side frames use the cores best; a few frames are split. The bytes are the same.
+    // Whole frames in parallel use the cores best; a few frames are split into bands. The bytes are
+    // the same.
     let bands = max(1, context.budget.share / max(1, frames))
     context.progress.expect(frames)
     try pullFrames(

@@ -3,8 +3,8 @@ import Pipeline
 import Processing
 import SystemPackage
 
-/// A stage that relates depth to color: it reads depth frames from another stage, and of the capture the
-/// calibration only.
+/// A stage that relates depth to color. It reads depth frames from another stage, and only the
+/// calibration from the capture.
 protocol AlignmentStage: Stage {}
 
 extension AlignmentStage {
@@ -25,14 +25,14 @@ extension AlignmentStage {
   ) -> Applicability { CalibrationChoice.applicability(parameters, capture) }
 }
 
-/// The parameters of an alignment that its directions share: what lies behind what, whose calibration,
-/// and how the pictures are compressed.
+/// The parameters that alignment stages in both directions share: discontinuities, calibration and
+/// compression.
 enum AlignmentChoice {
   static let standard = AlignmentParameters()
 
   /// - Parameters:
-  ///   - absolute: what the absolute part of the discontinuity decides.
-  ///   - fraction: of which depth the relative part is a fraction.
+  ///   - absolute: describes what the absolute part of the discontinuity decides.
+  ///   - fraction: describes of which depth the relative part is a fraction.
   static func parameters(absolute: String, fraction: String) -> [ParameterDescription] {
     [
       ParameterDescription(
@@ -48,12 +48,12 @@ enum AlignmentChoice {
     ] + CalibrationChoice.parameters + [CommonParameters.compression]
   }
 
-  /// The parameters that leave depth out, as they are set.
+  /// The set parameters that discard depth, as text.
   static func settings(_ values: ParameterValues) -> String {
     values.settings(["minimumDepth", "discontinuityAbsolute", "discontinuityRelative"])
   }
 
-  /// What was chosen; surface and grid are for the caller, who may have no such parameter.
+  /// The alignment parameters; the caller sets surface and grid, which not every stage has.
   static func values(
     _ values: ParameterValues, surface: AlignmentParameters.Surface = standard.surface,
     grid: AlignmentParameters.Grid = standard.grid

@@ -5,8 +5,8 @@ import Processing
 import Storage
 import SystemPackage
 
-/// Which calibration a stage uses, and the cameras that follow from it: the same for every stage that
-/// relates depth to color.
+/// Chooses the calibration of a stage and makes its cameras; used by every stage that relates depth
+/// to color.
 package enum CalibrationChoice {
   package static let parameters: [ParameterDescription] = [
     ParameterDescription(
@@ -16,7 +16,7 @@ package enum CalibrationChoice {
       "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
   ]
 
-  /// A calibration file is one, and whole, not only there.
+  /// Checks that a calibration file is valid and complete, not only that it exists.
   package static func fileProblems(
     _ paths: [StageProblem], _ parameters: ParameterValues,
     for need: CalibrationNeed = .depthAndColor
@@ -30,15 +30,15 @@ package enum CalibrationChoice {
     }
   }
 
-  /// Why the file that is chosen for a capture cannot be used for it, before anything runs: the stage fails
-  /// with this text, also where an earlier version has published what it made of it. `nil`: nothing speaks
-  /// against it.
+  /// Why the calibration file chosen for a capture cannot be used for it, known before anything
+  /// runs; `nil` if nothing is known against it. The stage then fails with this text, even if an
+  /// earlier version has published an artifact.
   package static func refusal(_ parameters: ParameterValues, _ capture: CaptureSummary) -> String? {
     guard let file = file(parameters, deviceID: capture.deviceID) else { return nil }
     return CalibrationFile.refusal(of: file, for: capture)?.description
   }
 
-  /// Whether a stage that applies also has a calibration that does.
+  /// The applicability of a stage, including that of its calibration.
   package static func checked(
     _ found: Applicability, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -46,7 +46,7 @@ package enum CalibrationChoice {
     return .unreadable(why)
   }
 
-  /// The file to read, if it is not the capture's own values.
+  /// The calibration file to read; `nil` for the capture's own values.
   package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(
       file: parameters.text("calibration").map { FilePath(text: $0) },
@@ -54,14 +54,14 @@ package enum CalibrationChoice {
     ).path
   }
 
-  /// Files that count into the fingerprint.
+  /// Files whose content is part of the fingerprint.
   package static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     file(parameters, deviceID: capture.deviceID).map { ["calibration": $0] } ?? [:]
   }
 
-  /// Applies to captures with depth whose calibration is complete, or replaced by a file that is for them.
+  /// Applies to captures with depth whose calibration is complete, or replaced by a fitting file.
   package static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -74,7 +74,7 @@ package enum CalibrationChoice {
     return .notApplicable("the calibration is incomplete: no " + missing.joined(separator: ", no "))
   }
 
-  /// The cameras of the context's capture for depth frames of a store.
+  /// The cameras of the context's capture for the depth frames in a store.
   package static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras
   {
     let cameras = try cameras(
@@ -84,19 +84,19 @@ package enum CalibrationChoice {
     return cameras
   }
 
-  /// Tells doubts, each once for a stage.
+  /// Adds a warning for each doubt, once per stage.
   package static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
     for doubt in doubts {
-      let isTold = context.warnings.warnings.contains {
+      let isReported = context.warnings.warnings.contains {
         $0.code == .calibrationSuspect && $0.subject == doubt.subject
       }
-      if !isTold { context.warnings.add(.calibrationSuspect, doubt.subject, doubt.message) }
+      if !isReported { context.warnings.add(.calibrationSuspect, doubt.subject, doubt.message) }
     }
   }
 
-  /// The cameras of a capture for depth frames of a size.
+  /// The cameras of a capture for depth frames of the given size.
   ///
-  /// - Parameter file: a calibration in place of the capture's own values.
+  /// - Parameter file: a calibration that replaces the capture's own values.
   package static func cameras(
     _ capture: Capture, file: FilePath?, depthSize: PictureSize
   ) throws -> CaptureCameras {
@@ -120,22 +120,22 @@ package enum CalibrationChoice {
   }
 }
 
-/// What relates the depth frames of a capture to its color pictures.
+/// The calibration that relates the depth frames of a capture to its color pictures.
 package struct CaptureCameras: Sendable {
   package var calibration: DepthCalibration
-  /// What speaks against it, though it is used.
+  /// Doubts about the calibration, which is used anyway.
   package var doubts: [CalibrationDoubt]
-  /// Whether it is what the capture states, no file of the user's.
+  /// Whether it is the capture's own rather than from a file of the user.
   package var isCapturesOwn: Bool
   package var depthSize: PictureSize
-  /// Before the turn; `nil` where the capture does not know it.
+  /// Size of color pictures before the turn; `nil` if unknown.
   package var colorSize: PictureSize?
   /// The turn that makes color pictures upright.
   package var clockwiseQuarterTurns: Int
 }
 
 extension [CameraRescale] {
-  /// As `artifact.json` records them.
+  /// The form in `artifact.json`.
   var recorded: JSONValue {
     .array(map { .string("\($0.camera): \($0.from) -> \($0.to)") })
   }

@@ -1,8 +1,8 @@
 import Captures
 
-/// Some records of a depth stream as a stream of their own: record k is the k-th that was chosen.
+/// Some records of a depth stream as a stream: record k is the k-th chosen one.
 enum ChosenRecords {
-  /// - Parameter frames: canonical, ascending, each with a record.
+  /// - Parameter frames: canonical indices, ascending, each with a record.
   static func of(_ stream: DepthStream, _ frames: [Int]) -> DepthStream {
     let records = frames.map { $0 - stream.firstFrame }
     var chosen = stream
@@ -25,7 +25,7 @@ enum ChosenRecords {
     }
   }
 
-  /// What lies between is read and dropped.
+  /// Reads and discards the records in between.
   private struct Ordered: OrderedFrameSource {
     let source: any OrderedFrameSource<UInt16>
     let records: [Int]
@@ -40,9 +40,9 @@ enum ChosenRecords {
   private final class Reader: OrderedFrameReader {
     private let reader: any OrderedFrameReader<UInt16>
     private let records: [Int]
-    /// The next of `records`.
+    /// Index of the next record in `records`.
     private var position = 0
-    /// The next record of `reader`.
+    /// Index of the next record of `reader`.
     private var record = 0
 
     init(_ reader: any OrderedFrameReader<UInt16>, _ records: [Int]) {

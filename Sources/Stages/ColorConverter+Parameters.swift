@@ -2,7 +2,7 @@ import Codecs
 import Pipeline
 
 extension ColorConverter {
-  /// A converter as the parameters of `decode-color` ask for it; `auto` goes by the stream's tags.
+  /// A converter with the parameters of `decode-color`; `auto` follows the stream's tags.
   init(parameters: ParameterValues) {
     self.init(
       conversion: parameters.text("conversion").flatMap(ColorConversion.init) ?? .ffmpeg,

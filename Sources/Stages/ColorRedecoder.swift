@@ -7,22 +7,22 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// The pictures of `color/` once more, from the video that they were made of: half of what reading the PNG files
-/// back takes.
+/// Decodes the pictures of `color/` again from their video, which takes half as long as reading the
+/// PNG files.
 ///
-/// Only where they are the same for sure: `color/` was written by this version of `decode-color` with these
-/// versions of FFmpeg, from a video in which nothing is damaged, and at least every second picture is wanted.
-/// Others read the files.
+/// Used only if the pictures are certainly the same: `color/` was written by this version of
+/// `decode-color` with these versions of FFmpeg, from a video without damage. At least every second
+/// picture must be wanted. Otherwise the files are read.
 package struct ColorRedecoder: Sendable {
   private let context: StageContext
   private let color: ColorStream
-  private let feed: SharedVideoDecoder
+  private let decoder: SharedVideoDecoder
   private let wanted: Set<Int>
   private let parameters: [String: JSONValue]
 
   /// - Parameters:
-  ///   - record: of `color/`.
-  ///   - frames: that are wanted, of those that it holds.
+  ///   - record: the record of `color/`.
+  ///   - frames: the wanted frames, among those in the record.
   package init?(_ context: StageContext, _ record: ArtifactRecord, frames: [Int]) throws {
     guard record.uses == DecodeColor.name, record.version == DecodeColor.version,
       record.libraries == LibraryVersions.ofVideo,
@@ -35,22 +35,22 @@ package struct ColorRedecoder: Sendable {
     self.color = color
     parameters = record.parameters
     wanted = Set(frames)
-    feed = try SharedVideoDecoder(
+    decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
         format: "jpeg", compression: nil))
   }
 
-  /// Decodes in one thread at a time and does `work` with the pictures on all cores.
+  /// Decodes in one thread at a time and calls `work` with the pictures on all cores.
   ///
-  /// - Returns: the frames that were worked on; a picture that turns out to be damaged is not.
+  /// - Returns: the processed frames; a picture that turns out to be damaged is not among them.
   package func pull<Scratch: ~Copyable>(
     makeScratch: @Sendable () throws -> Scratch,
     work:
       @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
       throws -> Void
   ) throws -> Set<Int> {
-    let ledger = Mutex(
+    let accounting = Mutex(
       PictureAccounting(
         counted: color.order?.count ?? color.description.frames ?? 0,
         frameOfPicture: color.frameOfPicture,
@@ -64,10 +64,10 @@ package struct ColorRedecoder: Sendable {
         ColorRedecoderScratch(
           own: try makeScratch(), converter: ColorConverter(recorded: parameters))
       },
-      next: { _ in try next(ledger) },
+      next: { _ in try next(accounting) },
       work: { item, scratch in
         let picture = item.picture
-        try feed.work {
+        try decoder.work {
           try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
           try work(item.frame, scratch.rgb, picture.width, picture.height, &scratch.own)
         }
@@ -77,20 +77,20 @@ package struct ColorRedecoder: Sendable {
     return done.withLock { $0 }
   }
 
-  /// CPU time of the decoder's own threads, which no worker's account holds.
-  package var decoderCPUSeconds: Double { feed.threadCPUSeconds }
+  /// CPU seconds of the decoder's own threads, which are not counted for any worker.
+  package var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
 
   private struct Item: Sendable {
     var picture: DecodedPicture
     var frame: Int
   }
 
-  private func next(_ ledger: borrowing Mutex<PictureAccounting>) throws -> Item? {
+  private func next(_ accounting: borrowing Mutex<PictureAccounting>) throws -> Item? {
     while true {
       try context.cancellation.check()
-      guard let picture = try feed.next() else { return nil }
+      guard let picture = try decoder.next() else { return nil }
       context.progress.showLife()
-      guard let frame = ledger.withLock({ $0.enter(picture) }), wanted.contains(frame),
+      guard let frame = accounting.withLock({ $0.enter(picture) }), wanted.contains(frame),
         !picture.isDamaged
       else { continue }
       return Item(picture: picture, frame: frame)
@@ -98,7 +98,7 @@ package struct ColorRedecoder: Sendable {
   }
 }
 
-/// The buffers of one worker, and those of its user.
+/// The buffers of one worker and of its caller.
 private struct ColorRedecoderScratch<Own: ~Copyable>: ~Copyable {
   var own: Own
   var converter: ColorConverter
@@ -111,7 +111,7 @@ private struct ColorRedecoderScratch<Own: ~Copyable>: ~Copyable {
 }
 
 extension ColorConverter {
-  /// A converter as the record of `decode-color` says.
+  /// A converter with the parameters in the record of `decode-color`.
   init(recorded parameters: [String: JSONValue]) {
     func text(_ name: String) -> String? {
       if case .string(let text) = parameters[name] { text } else { nil }

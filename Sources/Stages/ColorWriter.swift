@@ -1,11 +1,11 @@
 import Codecs
 import Pipeline
 
-/// Encodes RGB pictures in the format that the parameters ask for; one per worker.
+/// Encodes RGB pictures in the format of the parameters; one per worker.
 struct ColorWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
-  /// Of the file names.
+  /// Extension of the file names.
   let ending: String
 
   init(_ parameters: ParameterValues) throws {
@@ -20,7 +20,7 @@ struct ColorWriter: ~Copyable {
     }
   }
 
-  /// Replaces `file` by the encoded picture.
+  /// Encodes the picture into `file`, replacing its content.
   mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws {

@@ -1,7 +1,7 @@
-/// An argument of an external program with places for what is known only when it runs.
+/// An argument of an external program with placeholders that are filled in when it runs.
 ///
-/// `{output}`, `{capture}`, `{input:NAME}`, `{id}`, `{cores}`; `{{` and `}}` stand for the braces
-/// themselves. No shell sees the text: a place is one argument or part of one, whatever is in it.
+/// `{output}`, `{capture}`, `{input:NAME}`, `{id}`, `{cores}`; `{{` and `}}` stand for braces. No
+/// shell is involved: a placeholder is one argument or part of one, whatever its value.
 struct CommandText {
   enum Piece: Hashable {
     case text(String)
@@ -12,7 +12,7 @@ struct CommandText {
     case input(String)
   }
 
-  /// What a text asks for that there is not.
+  /// An unknown placeholder in a text.
   struct Problem: Error {
     var message: String
   }

@@ -2,14 +2,14 @@ import Codecs
 import Pipeline
 import Processing
 
-/// Parameters that several stages share, described once.
+/// Parameters that several stages share.
 package enum CommonParameters {
   package static let compression = ParameterDescription(
     "compression", .choice(PNGCompression.allCases.map(\.rawValue)),
     default: .text(PNGCompression.fast.rawValue),
     "How PNG files are compressed: the same pixels, but different size and speed.")
 
-  /// Which frames, by canonical index.
+  /// Selects frames by canonical index.
   package static let selection = [
     ParameterDescription(
       "every", .integer(1...Int.max), default: .integer(1),
@@ -25,7 +25,7 @@ package enum CommonParameters {
       last: parameters.integer("last"))
   }
 
-  /// What is wrong with a selection as such.
+  /// Problems of a selection of frames.
   package static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
     guard let first = stage.parameters.integer("first"),
       let last = stage.parameters.integer("last"), first > last

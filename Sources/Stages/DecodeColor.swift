@@ -7,7 +7,8 @@ import Processing
 import Storage
 import Synchronization
 
-/// The color video as pictures: every picture once, in presentation order, named by canonical index.
+/// Decodes the color video to pictures: every picture once, in presentation order, named by
+/// canonical index.
 public enum DecodeColor: Stage {
   public static let name = "decode-color"
   public static let version = 5
@@ -39,7 +40,7 @@ public enum DecodeColor: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
-  /// FFmpeg decides what pictures a video has, and what they look like.
+  /// FFmpeg determines which pictures a video has, and their pixels.
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { capture.colorIsVideo == true ? LibraryVersions.ofVideo : [:] }
@@ -58,37 +59,37 @@ public enum DecodeColor: Stage {
     try write(context, CommonParameters.selection(context.parameters))
   }
 
-  /// Writes the pictures of the selected frames, as the parameters of this stage in `context` ask for them.
+  /// Writes the pictures of the selected frames with the parameters of this stage in `context`.
   package static func write(
     _ context: StageContext, _ selection: FrameSelection
   ) throws -> StageResult {
-    try go(context, selection, look: nil)
+    try go(context, selection, visit: nil)
   }
 
-  /// Decodes the pictures of the selected frames and writes none.
+  /// Decodes the pictures of the selected frames without writing any.
   ///
-  /// - Parameter look: called once for each picture that can be decoded, by any thread.
-  package static func look(
-    _ context: StageContext, _ selection: FrameSelection, _ look: @escaping PictureLook
+  /// - Parameter visit: called once for each picture that can be decoded, by any thread.
+  package static func visit(
+    _ context: StageContext, _ selection: FrameSelection, _ visit: @escaping PictureVisitor
   ) throws -> StageResult {
-    try go(context, selection, look: look)
+    try go(context, selection, visit: visit)
   }
 
   private static func go(
-    _ context: StageContext, _ selection: FrameSelection, look: PictureLook?
+    _ context: StageContext, _ selection: FrameSelection, visit: PictureVisitor?
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     switch color.source {
     case .video(let file, let track):
       return try VideoExport(
-        context, color, file: file, track: track, selection, look: look
+        context, color, file: file, track: track, selection, visit: visit
       ).run()
     case .stills(let files):
-      return try StillExport(context, color, files: files, selection, look: look).run()
+      return try StillExport(context, color, files: files, selection, visit: visit).run()
     }
   }
 }
 
-/// Takes an upright picture: its frame, RGB row by row, columns and rows.
-package typealias PictureLook =
+/// Receives an upright picture: its frame, RGB row by row, columns and rows.
+package typealias PictureVisitor =
   @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void

@@ -4,7 +4,8 @@ import Pipeline
 import Processing
 import Storage
 
-/// Depth frames as the app compressed them become a frame store of millimeters that others map.
+/// Decodes the app's compressed depth frames into a frame store of millimeters, which other stages
+/// map.
 public enum DecompressDepth: Stage {
   public static let name = "decompress-depth"
   public static let version = 2
@@ -46,10 +47,10 @@ public enum DecompressDepth: Stage {
     try write(context, only: nil)
   }
 
-  /// Writes the store of some frames, as the parameters of this stage in `context` ask for them.
+  /// Writes the store of some frames with the parameters of this stage in `context`.
   ///
-  /// - Parameter frames: ascending; `nil`: all. Without filters, others are not decoded where the stream can be
-  ///   read out of order.
+  /// - Parameter frames: ascending; `nil` for all. Without filters, other frames are not decoded if
+  ///   the stream allows random access.
   package static func write(
     _ context: StageContext, only frames: [Int]?
   ) throws -> StageResult {
@@ -83,7 +84,7 @@ public enum DecompressDepth: Stage {
       recorded["streamEncodings"] = .object(["depth": .string(encoding)])
     }
     var result = StageResult(frames: frames, recorded: recorded)
-    // Frames that nobody chose are not lost.
+    // Frames that were not chosen do not count as lost.
     let records = chosen?.count ?? depth.access.recordCount
     result.record(holes: records - frames, of: records, in: "depth")
     return result

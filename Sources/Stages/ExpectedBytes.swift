@@ -1,9 +1,10 @@
 import Captures
 import Pipeline
 
-/// How much the stages that write pictures will need: pixels times the share that the best case of the
-/// encoder was measured at (PNG `fast` of a clean synthetic room: 30 % of the raw pixels, noisy video 60
-/// to 70 %; JPEG 3 to 8 %; depth PNG 10 to 35 %), so that a job is refused only when it cannot succeed.
+/// Estimates the output size of stages that write pictures: raw pixels times the best compression
+/// measured for the encoder (PNG `fast` of a clean synthetic scene: 30 %, noisy video 60 to 70 %;
+/// JPEG 3 to 8 %; depth PNG 10 to 35 %). It is a lower estimate, so that a job is rejected only
+/// when it cannot succeed.
 enum ExpectedBytes {
   static func pictures(
     _ count: Int?, _ width: Int?, _ height: Int?, bytesPerPixel: Double, share: Double
@@ -13,7 +14,7 @@ enum ExpectedBytes {
     return bytes < 9e18 ? Int64(bytes) : nil
   }
 
-  /// How many of `frames` the parameters `every`, `first` and `last` leave.
+  /// How many of `frames` the parameters `every`, `first` and `last` select.
   static func selected(_ parameters: ParameterValues, of frames: Int?) -> Int {
     let first = parameters.integer("first") ?? 0
     let last = min(parameters.integer("last") ?? .max, (frames ?? 0) - 1)
@@ -35,7 +36,7 @@ extension DecodeColor {
 }
 
 extension DecompressDepth {
-  /// Frame stores are raw: this is exact but for missing frames.
+  /// Frame stores are uncompressed: this is exact except for missing frames.
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {

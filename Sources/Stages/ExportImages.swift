@@ -5,7 +5,7 @@ import Pipeline
 import Storage
 import Synchronization
 
-/// Depth or confidence frames as PNG files, one per frame, named by the canonical index.
+/// Writes depth or confidence frames as PNG files, one per frame, named by canonical index.
 public enum ExportImages: Stage {
   public static let name = "export-images"
   public static let version = 2
@@ -58,7 +58,7 @@ public enum ExportImages: Stage {
     }
   }
 
-  /// From the mapped store: any worker takes any frame.
+  /// Exports from the mapped store: any worker can process any frame.
   private static func export(
     _ reader: FrameStoreReader, _ compression: PNGCompression, _ context: StageContext
   ) throws -> StageResult {
@@ -86,7 +86,7 @@ public enum ExportImages: Stage {
     return StageResult(frames: written.load(ordering: .relaxed))
   }
 
-  /// From the capture itself.
+  /// Exports from the capture itself.
   private static func export<Pixel>(
     _ stream: PictureStream<Pixel>, as subject: String, _ compression: PNGCompression,
     _ context: StageContext,

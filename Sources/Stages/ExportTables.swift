@@ -5,10 +5,10 @@ import Pipeline
 import Processing
 import Storage
 
-/// The CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.
+/// Writes the CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.
 ///
-/// A table of a stream the capture lacks is not written; one without rows is a header. A file that
-/// cannot be read empties its own table: the others are published, and the stage has failed.
+/// The table of a missing stream is not written; a table without rows has only a header. If a file
+/// cannot be read, its table is empty, the others are published, and the stage has failed.
 public enum ExportTables: Stage {
   public static let name = "export-tables"
   public static let version = 2
@@ -21,7 +21,7 @@ public enum ExportTables: Stage {
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
   ]
   public static let parameters: [ParameterDescription] = []
-  /// The paths in `frames.csv`.
+  /// `frames.csv` contains paths.
   public static let namesFilesOfInputs = true
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
@@ -58,7 +58,7 @@ public enum ExportTables: Stage {
     return result
   }
 
-  /// A stream that has a table: with rows, or, where it cannot be read, without.
+  /// The rows of a stream that has a table; empty if it cannot be read.
   private struct Tabled<Value: Sendable> {
     var value: Value?
 
@@ -69,7 +69,7 @@ public enum ExportTables: Stage {
     }
   }
 
-  /// What cannot be read, each file once.
+  /// Unreadable files, each once.
   private static func problems(of capture: Capture) -> [String] {
     let errors = [
       capture.framesProblem, capture.poses.error, capture.intrinsics.error,
@@ -79,7 +79,7 @@ public enum ExportTables: Stage {
     return errors.compactMap { $0?.description }.filter { seen.insert($0).inserted }
   }
 
-  /// Poses follow the turn that makes the pictures upright: intrinsics, pose and picture belong together.
+  /// Writes poses with the turn that makes the pictures upright, as for intrinsics.
   private static func write(
     _ poses: [PoseStream.Row], turnedClockwise turns: Int, _ context: StageContext
   ) throws {
@@ -97,7 +97,7 @@ public enum ExportTables: Stage {
     try table.finish()
   }
 
-  /// Intrinsics follow the turn that makes the pictures upright.
+  /// Writes intrinsics with the turn that makes the pictures upright.
   private static func write(
     _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ context: StageContext
   ) throws {
@@ -148,7 +148,8 @@ public enum ExportTables: Stage {
     let frames = context.capture.frames
     let count = geo.coverage == .firstFrameOnly ? min(1, frames.count) : frames.count
     for frame in 0..<count {
-      // A single fix of the whole capture counts as taken at its frame, whenever that was.
+      // A single position of the whole capture is written as measured at its frame, whatever its
+      // time.
       let sample =
         geo.coverage == .firstFrameOnly
         ? sampler.sample(at: geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0))
@@ -172,8 +173,8 @@ public enum ExportTables: Stage {
 }
 
 extension IntrinsicsRow {
-  /// The intrinsics of the upright picture whose size the row states; unchanged when the size is not
-  /// known.
+  /// The intrinsics of the upright picture, whose size the row states; unchanged if the size is
+  /// unknown.
   package func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
     let isSideways = quarterTurns % 2 != 0
     let (w, h) = isSideways ? (height, width) : (width, height)

@@ -5,7 +5,8 @@ import Processes
 import Storage
 import SystemPackage
 
-/// An external program as a stage: published, fingerprinted, logged and stopped as our own.
+/// Runs an external program as a stage: its output is published, fingerprinted and logged like that
+/// of other stages.
 public enum ExternalCommand: Stage {
   public static let name = "command"
   public static let version = 1
@@ -32,7 +33,7 @@ public enum ExternalCommand: Stage {
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
 
-  /// Everything, once the program is shown the capture's folder.
+  /// All parts, if the program gets the capture's folder.
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
@@ -88,7 +89,7 @@ public enum ExternalCommand: Stage {
     return problems
   }
 
-  /// `files`, whose content counts.
+  /// Checks `files`, whose content is part of the fingerprint.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     parameters.list("files").compactMap { StageProblem.ofFile($0, parameter: "files") }
   }
@@ -107,7 +108,7 @@ public enum ExternalCommand: Stage {
       throw StageFailure(
         "\(program) \(end.phrase)"
           + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),
-        // sysexits.h: the program asks to be run again later.
+        // sysexits.h: the program requests to be run again later.
         isTemporary: end.way == .exited(75))
     }
     try adoptFiles(in: context.staging)
@@ -147,7 +148,7 @@ public enum ExternalCommand: Stage {
     return all
   }
 
-  /// Everything the program left becomes part of the artifact.
+  /// Adds every file that the program left to the artifact.
   private static func adoptFiles(in staging: StagingFolder) throws {
     try staging.adoptAll()
     if staging.outputs.isEmpty {

@@ -4,24 +4,24 @@ import Processes
 import Storage
 import SystemPackage
 
-/// Runs a program for a stage: its output goes to the job's log, a cancellation ends it and all that it
-/// has started.
+/// Runs a program for a stage. Its output goes to the job's log; cancellation ends it and all
+/// processes that it has started.
 enum ExternalProgram {
   /// How long a program may take to end after SIGTERM.
-  private static let patienceSeconds = 2.0
-  /// How long to wait for output before other things are looked after.
+  private static let graceSeconds = 2.0
+  /// How long each wait for output lasts.
   private static let waitMilliseconds: Int32 = 50
-  /// How often it is looked at whether it has used the processor.
-  private static let looksBetweenActivity = 40
+  /// Number of waits between checks of whether the program has used the processor.
+  private static let pollsPerActivityCheck = 40
 
-  /// What the line of the log that shows the command begins with.
+  /// Start of the log line that shows the command.
   private static let prompt = "$ "
 
   private static func commandLine(_ order: ProcessOrder) -> String {
     prompt + ([order.program] + order.arguments).joined(separator: " ")
   }
 
-  /// The last ten lines that it printed. In the log its command line stands before them.
+  /// The last ten lines that the program printed. In the log they follow its command line.
   static func lastLines(of order: ProcessOrder, in log: FilePath) -> [String] {
     let lines = LogFile.tail(of: log, lines: 11)
     let command = commandLine(order).split(separator: "\n").last.map { String($0).shown }
@@ -41,7 +41,8 @@ enum ExternalProgram {
     order.error = .descriptor(pipe.writing)
     let child: ChildProcess
     do {
-      // This thread stays until the program has ended, so that it dies with us and not before.
+      // This thread lives until the program has ended: the kernel ends the program together with
+      // it.
       child = try ChildProcess(order)
       try pipe.writing.close()
     } catch {
@@ -55,24 +56,24 @@ enum ExternalProgram {
     return end
   }
 
-  /// Until it has ended; no thread but this one is needed for it.
+  /// Waits until the program has ended. Needs no other thread.
   private static func follow(
     _ child: ChildProcess, _ output: inout ProgramOutput, _ context: StageContext
   ) -> ProcessEnd {
     var activity = ProgramActivity(of: child.id)
     var stopping = 0
-    var looks = 0
+    var polls = 0
     while true {
       if output.take(withinMilliseconds: waitMilliseconds) { context.progress.showLife() }
       if let end = child.look() { return end }
-      looks += 1
-      if looks % looksBetweenActivity == 0, activity.hasUsedProcessor() {
+      polls += 1
+      if polls % pollsPerActivityCheck == 0, activity.hasUsedProcessor() {
         context.progress.showLife()
       }
       guard context.cancellation.isCancelled else { continue }
       if stopping == 0 { child.terminate() }
       stopping += 1
-      if Double(stopping) * Double(waitMilliseconds) > patienceSeconds * 1000 { child.kill() }
+      if Double(stopping) * Double(waitMilliseconds) > graceSeconds * 1000 { child.kill() }
     }
   }
 }

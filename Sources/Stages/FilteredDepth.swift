@@ -3,8 +3,8 @@ import Geometry
 import Pipeline
 import Processing
 
-/// A depth stream with filters applied, read in order: what a frame loses may depend on its confidence
-/// and on the frame before.
+/// A depth stream with filters applied. It is read in order, because filters may depend on the
+/// confidence and on the previous frame.
 struct FilteredDepth: OrderedFrameSource {
   private let depth: DepthStream
   private let confidence: ConfidenceStream?
@@ -13,10 +13,10 @@ struct FilteredDepth: OrderedFrameSource {
 
   var recordCount: Int { depth.access.recordCount }
 
-  /// The stream itself when no filter is set. Throws when a minimum confidence is asked for and the
-  /// capture has no confidence.
+  /// The stream itself when no filter is set. Throws if a minimum confidence is set and the capture
+  /// has no confidence.
   ///
-  /// - Parameter leftovers: is told what filters leave.
+  /// - Parameter leftovers: receives how much the filters keep.
   static func applying(
     _ parameters: ParameterValues, to depth: DepthStream, of capture: Capture,
     _ leftovers: LeftoverTally
@@ -37,7 +37,7 @@ struct FilteredDepth: OrderedFrameSource {
     return filtered
   }
 
-  /// The parameters that remove depth, as they are set.
+  /// The set parameters that discard depth, as text.
   static func settings(_ parameters: ParameterValues) -> String {
     parameters.settings(
       ["minimumConfidence", "maximumChange", "range"]
@@ -53,7 +53,7 @@ struct FilteredDepth: OrderedFrameSource {
     private let confidence: SequentialRecords<UInt8>?
     private let filters: DepthFilters
     private let leftovers: LeftoverTally
-    /// The frame before, as stored; `nil` at the start and after a hole.
+    /// The previous frame as stored; `nil` at the start and after a hole.
     private var previous: DepthImage?
     private var stored: DepthImage
     private var output: DepthImage
@@ -89,7 +89,7 @@ struct FilteredDepth: OrderedFrameSource {
       }
       if let confidence {
         let known = try confidence.read(frame: frame, into: &certainty.values)
-        // Nothing tells which of its pixels are certain: a hole, and no picture of zeros.
+        // It is unknown which of its pixels are reliable: a hole rather than a picture of zeros.
         guard known?.hasPicture == true else {
           previous = stored
           return .hole(

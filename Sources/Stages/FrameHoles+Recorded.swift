@@ -2,10 +2,10 @@ import Captures
 import Pipeline
 
 extension StageResult {
-  /// Records frames of `stream` that could not be decoded; nothing where all could.
+  /// Records the frames of `stream` that could not be decoded; records nothing if there are none.
   ///
   /// - Parameters:
-  ///   - lost: of `frames` those without a picture.
+  ///   - lost: number of `frames` without a picture.
   mutating func record(holes lost: Int, of frames: Int, in stream: String) {
     guard lost > 0 else { return }
     recorded[FrameHoles.recordedName] = .object([

@@ -6,17 +6,18 @@ import Synchronization
 
 /// Writes a picture stream as a frame store, chunk by chunk on all cores.
 ///
-/// A chunk is decoded, digested and written by one worker; of a stream that must be read in
-/// order, decoding is the part that workers do in turn. Memory: one chunk (about 4 MiB) per core.
+/// One worker decodes, digests and writes a chunk; if the stream must be read in order, workers
+/// decode in turn. Memory: one chunk (about 4 MiB) per core.
 struct FrameStoreWriter: Sendable {
-  /// Where in the staging folder: empty, or a name with `/` at its end.
+  /// Path in the staging folder: empty, or a name with a trailing `/`.
   let folder: String
   let stream: DepthStream
   let content: String
-  /// Which frames record k of `stream` is, of how many; `nil`: record k is frame `firstFrame + k`.
+  /// Frame indices of the records of `stream` and the total number of frames; `nil` if record k is
+  /// frame `firstFrame + k`.
   var chosen: (frames: [Int], frameCount: Int)?
 
-  /// Returns how many frames have a picture.
+  /// Writes the store. Returns the number of frames with a picture.
   func write(_ context: StageContext, tally: OutcomeTally) throws -> Int {
     let pixelCount = stream.width * stream.height
     let records = stream.access.recordCount
@@ -100,7 +101,7 @@ struct FrameStoreWriter: Sendable {
   }
 }
 
-/// Which chunk is next, and where an ordered stream stands.
+/// The next chunk, and the position in an ordered stream.
 private final class ChunkTurn: Sendable {
   let store: FrameStore
   private let state = Mutex<State>(State())
@@ -110,7 +111,7 @@ private final class ChunkTurn: Sendable {
     var reader: ReaderHandle?
   }
 
-  /// A reader that is used under the lock only.
+  /// A reader that is used only under the lock.
   private final class ReaderHandle: @unchecked Sendable {
     let reader: any OrderedFrameReader<UInt16>
     init(_ reader: any OrderedFrameReader<UInt16>) { self.reader = reader }
@@ -125,7 +126,7 @@ private final class ChunkTurn: Sendable {
     state.withLock { $0.reader = box }
   }
 
-  /// The next chunk, `nil` after the last; `body` reads it while nobody else may.
+  /// The next chunk; `nil` after the last. `body` reads it while no other worker may.
   func next(_ body: (Int, (any OrderedFrameReader<UInt16>)?) throws -> Void) throws -> Int? {
     try state.withLock { state in
       guard state.next < store.chunkCount else { return nil }
@@ -142,7 +143,7 @@ struct ChunkScratch {
   let pixelCount: Int
   /// One decoded frame.
   var frame: [UInt16]
-  /// The frames of the chunk, one after the other; zero where there is none.
+  /// The frames of the chunk in order; zero where there is none.
   var pixels: [UInt16]
   var hasPicture: [Bool]
 

@@ -4,7 +4,8 @@ import Geometry
 import Pipeline
 import Storage
 
-/// `frames.csv`: one row per canonical frame; a path cell names a file that exists.
+/// Writes `frames.csv`: one row per canonical frame. A path in a cell always names an existing
+/// file.
 struct FramesTable {
   private static let pathColumns = ["color", "depth", "confidence", "aligned"]
   private let context: StageContext
@@ -25,7 +26,7 @@ struct FramesTable {
       "frames.csv",
       ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + Self.pathColumns
         + ["exposure_s", "iso"], context.staging)
-    // What the pictures alone tell is on another clock.
+    // Frames that follow from the pictures alone use another clock.
     let frames = context.capture.framesProblem == nil ? context.capture.frames : []
     for (index, frame) in frames.enumerated() {
       table.csv.field(index)
@@ -41,8 +42,8 @@ struct FramesTable {
     try table.finish()
   }
 
-  /// A record that turned out not to decode is a hole, and a hole has no time; without depth pictures to
-  /// look at, what the reader knew counts.
+  /// Whether frame `frame` has a depth time. A record that could not be decoded is a hole without
+  /// time; without depth pictures the reader's information is used.
   private func hasDepthTime(_ frame: Int) -> Bool {
     guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else {
       return true

@@ -3,9 +3,9 @@ import Pipeline
 import Processing
 import Synchronization
 
-/// Notices a stage that throws away everything it reads. Used by any number of threads.
+/// Detects a stage that discards everything it reads. Thread-safe.
 ///
-/// Counts until something is left, and nothing from then on: a usual run pays for a frame or two.
+/// Counting ends as soon as something is kept, so that usual runs count only a frame or two.
 package final class LeftoverTally: Sendable {
   private struct Counts {
     var frames = 0
@@ -17,14 +17,14 @@ package final class LeftoverTally: Sendable {
 
   package init() {}
 
-  /// Whether counting is over.
+  /// Whether something was kept, so that counting is over.
   package var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }
 
-  /// A frame of which nothing is known yet.
+  /// Adds a frame.
   ///
   /// - Parameters:
-  ///   - values: measurements that were read.
-  ///   - isAnythingLeft: whether one of them, or what was made of them, is left.
+  ///   - values: number of measurements read.
+  ///   - isAnythingLeft: whether anything of them was kept.
   package func add(values: Int, isAnythingLeft: Bool) {
     counts.withLock {
       $0.frames += values > 0 ? 1 : 0
@@ -33,7 +33,7 @@ package final class LeftoverTally: Sendable {
     }
   }
 
-  /// A frame of depth, 0 = no measurement, and what was made of it.
+  /// Adds a depth frame (0 = no measurement) and its result.
   package func add(
     read: Span<UInt16>, left: Span<UInt16>
   ) {
@@ -41,7 +41,7 @@ package final class LeftoverTally: Sendable {
     add(values: Self.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
   }
 
-  /// Pixels that are a measurement.
+  /// Number of pixels with a measurement.
   package static func measured(_ pixels: Span<UInt16>) -> Int {
     pixels.withUnsafeBufferPointer { pixels in
       pixels.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
@@ -52,12 +52,12 @@ package final class LeftoverTally: Sendable {
     pixels.withUnsafeBufferPointer { $0.contains { $0 != 0 } }
   }
 
-  /// Warns when there was something and nothing is left of it.
+  /// Warns if something was read and nothing was kept.
   ///
   /// - Parameters:
   ///   - subject: the stream.
   ///   - values: what was counted, such as `depth pixels`.
-  ///   - reason: the parameters that decided, as they are set, or what to check.
+  ///   - reason: the responsible parameters with their values, or what to check.
   package func report(
     _ subject: String, _ values: String, _ reason: String, to warnings: WarningCollector
   ) {
@@ -71,12 +71,13 @@ package final class LeftoverTally: Sendable {
 }
 
 extension FrameSelection {
-  /// Of the parameters that select frames, in every stage.
+  /// Names of the parameters that select frames, in every stage.
   package static var parameterNames: [String] { ["every", "first", "last"] }
 }
 
 extension ParameterValues {
-  /// Those of `names` that are set, as they could be set: `range=0.3m..4m, minimumConfidence=2`.
+  /// Those of `names` that are set, in the form in which they can be set: `range=0.3m..4m,
+  /// minimumConfidence=2`.
   package func settings(_ names: [String]) -> String {
     names.compactMap { name in self[name].map { "\(name)=\($0.text)" } }.joined(separator: ", ")
   }

@@ -5,7 +5,7 @@ import Pipeline
 import Processing
 import Storage
 
-/// A small picture of the first upright frame.
+/// Makes a small picture of the first upright frame.
 public enum MakeThumbnail: Stage {
   public static let name = "make-thumbnail"
   public static let version = 4
@@ -27,7 +27,7 @@ public enum MakeThumbnail: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
-  /// FFmpeg decides what pictures a video has, and what they look like.
+  /// FFmpeg determines which pictures a video has, and their pixels.
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { capture.colorIsVideo == true ? LibraryVersions.ofVideo : [:] }
@@ -50,9 +50,8 @@ public enum MakeThumbnail: Stage {
   private static func firstPicture(of color: ColorStream) throws -> ColorImage {
     switch color.source {
     case .video(let file, let track):
-      let isBare = color.description.encoding == "h264-annexb"
       let decoder = try VideoDecoder(
-        file, container: isBare ? .annexB : .any, track: track, order: color.order)
+        file, container: color.description.container, track: track, order: color.order)
       guard let picture = try decoder.next() else {
         throw UnreadableStream(description: "\(file): no picture can be decoded")
       }

@@ -5,7 +5,7 @@ import Pipeline
 import Processing
 import Storage
 
-/// Inertial samples as a table, and which of them belong to which frame.
+/// Writes inertial samples as a table, and which of them belong to which frame.
 public enum MatchIMU: Stage {
   public static let name = "match-imu"
   public static let version = 1

@@ -3,30 +3,30 @@ import Codecs
 import Pipeline
 import Processing
 
-/// Keeps account of the pictures of a video while it is exported: which came out of the decoder, which did
-/// not, which are damaged; and whether the account is right at the end.
+/// Tracks the pictures of a video during an export: which ones were decoded, which are missing,
+/// which are damaged. Checks at the end that the numbers are consistent.
 struct PictureAccounting {
   private let counted: Int
   private let frameOfPicture: [Int]?
   private let selection: FrameSelection
   private let width: Int?
   private let height: Int?
-  /// By picture: has come out.
+  /// By picture, whether it has been decoded.
   private var hasCome: [Bool]
   private var latest = -1
   private var wanted = 0
   private var patched: [Int] = []
   private var ofOtherSize = 0
-  /// Belong to no counted picture, or to one that has come already.
+  /// Pictures that were not counted, or were decoded before.
   private var surplus = 0
-  /// Came after one that is shown later.
+  /// Pictures after one that is displayed later.
   private var late = 0
   private(set) var isOver = false
 
   /// - Parameters:
-  ///   - counted: pictures found without decoding.
+  ///   - counted: number of pictures found without decoding.
   ///   - frameOfPicture: canonical frame of picture k; `nil` = k.
-  ///   - width: of the pictures as they were found without decoding, upright.
+  ///   - width: upright width of the pictures, found without decoding.
   init(
     counted: Int, frameOfPicture: [Int]?, selection: FrameSelection, width: Int?, height: Int?
   ) {
@@ -38,10 +38,10 @@ struct PictureAccounting {
     hasCome = [Bool](repeating: false, count: max(0, counted))
   }
 
-  /// Takes in a picture as it comes out of the decoder. The frame as which it is to be written; `nil` when
-  /// it is not wanted.
+  /// Records a decoded picture. Returns the frame as which it must be written; `nil` when it is not
+  /// wanted.
   mutating func enter(_ picture: DecodedPicture) -> Int? {
-    guard let index = picture.index, hasCome.indices.contains(index), !hasCome[index] else {
+    guard let index = picture.displayIndex, hasCome.indices.contains(index), !hasCome[index] else {
       surplus += 1
       return nil
     }
@@ -70,15 +70,15 @@ struct PictureAccounting {
     return frameOfPicture.indices.contains(index) ? frameOfPicture[index] : nil
   }
 
-  /// Frames that are wanted and whose picture did not come.
+  /// Wanted frames whose picture was not decoded.
   var holes: [Int] {
     hasCome.indices.filter { !hasCome[$0] }.compactMap(frame).filter(selection.contains)
   }
 
-  /// Of the pictures that are counted and belong to a frame.
+  /// Frames of the counted pictures.
   private var frames: [Int] { (0..<counted).compactMap(frame) }
 
-  /// - Parameter settings: the parameters that select, as they are set.
+  /// - Parameter settings: the selecting parameters with their values.
   func report(_ file: String, settings: String, to warnings: WarningCollector) {
     let frames = frames
     if !frames.isEmpty, !frames.contains(where: selection.contains) {
@@ -106,7 +106,7 @@ struct PictureAccounting {
         + "they keep their own size")
   }
 
-  /// The first few numbers, runs as `12-15`.
+  /// The first few numbers, with runs as `12-15`.
   private static func list(_ frames: [Int]) -> String {
     var runs: [ClosedRange<Int>] = []
     for frame in frames {
@@ -123,8 +123,8 @@ struct PictureAccounting {
     return texts.joined(separator: ", ") + (runs.count > most ? ", …" : "")
   }
 
-  /// Pictures written must be pictures counted less the holes; in an undamaged video there is no hole, no
-  /// picture too many, and none out of turn.
+  /// Checks that the written pictures are the counted ones without the holes. In an undamaged video
+  /// there must be no holes, surplus pictures or pictures out of order.
   func check(written: Int, _ counts: VideoDecoder.Counts, of file: String) throws {
     let holes = holes.count
     let all = frames.count(where: selection.contains)

@@ -12,12 +12,12 @@ struct PictureFiles: Sendable {
     files = FrameFileName.pictures(in: input.record).mapValues { input.folder.appending($0.path) }
   }
 
-  /// Ascending.
+  /// Frames with a picture, ascending.
   var frames: [Int] { files.keys.sorted() }
 
   subscript(frame: Int) -> FilePath? { files[frame] }
 
-  /// The frame's picture, PNG or JPEG; `nil` where there is none.
+  /// The frame's picture, PNG or JPEG; `nil` without one.
   func color(_ frame: Int) throws -> ColorImage? {
     try files[frame].map { try StillImage.read($0).picture }
   }

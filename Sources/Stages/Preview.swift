@@ -6,10 +6,11 @@ import Pipeline
 import Processing
 import Storage
 
-/// Pictures for people: does depth lie where color is, what is to be seen, what did the motion sensors do?
+/// Makes pictures for people, which show whether depth matches color, what the capture contains,
+/// and what the motion sensors recorded.
 ///
-/// Made from what other stages have published and from the sensor readings of the capture; nothing is decoded or
-/// aligned again. Never fails a capture whose pictures are there: what cannot be read is left out.
+/// Made from the artifacts of other stages and the sensor readings of the capture; nothing is
+/// decoded or aligned again. Never fails because of unreadable data, which are left out.
 public enum Preview: Stage {
   public static let name = "preview"
   public static let version = 6
@@ -31,10 +32,10 @@ public enum Preview: Stage {
     ),
   ]
 
-  /// Motion sensors over time.
+  /// Plots of motion sensors over time.
   static let motionFile = "imu.png"
-  /// Frames of a capture without depth.
-  static let sheetFile = "sheet.png"
+  /// Overview of frames of a capture without depth.
+  static let overviewFile = "sheet.png"
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .preview }
 
@@ -47,7 +48,7 @@ public enum Preview: Stage {
   ) -> Applicability {
     let states = [CapturePart.color, .depth, .imu].map { capture.state(of: $0) }
     if states.contains(.present) { return .applies }
-    // The stage of that stream fails with it; once is enough.
+    // The stage of that stream reports the error.
     for case .unreadable(let why) in states {
       return .notApplicable("nothing can be shown: \(why)")
     }
@@ -63,7 +64,7 @@ public enum Preview: Stage {
     context.progress.expect(chosen.count)
     var made =
       pictures.hasDepth
-      ? try writePairs(chosen, pictures, context) : try writeSheet(chosen, pictures, context)
+      ? try writePairs(chosen, pictures, context) : try writeOverview(chosen, pictures, context)
     let frames = made
     if let strip = MotionStrip.draw(
       MotionReadings.series(of: context.capture),
@@ -85,8 +86,8 @@ public enum Preview: Stage {
     return StageResult(frames: frames)
   }
 
-  /// One picture per frame. All have one range of colors, so that they can be compared; it is that of up to eight
-  /// of them, to bound memory.
+  /// Writes one picture per frame. All use one range of colors, so that they can be compared: that
+  /// of up to eight of them, to limit memory.
   private static func writePairs(
     _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
   ) throws -> Int {
@@ -110,7 +111,7 @@ public enum Preview: Stage {
     return written.reduce(0, +)
   }
 
-  private static func writeSheet(
+  private static func writeOverview(
     _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
   ) throws -> Int {
     let columns = 4
@@ -127,7 +128,7 @@ public enum Preview: Stage {
     var sheet = PreviewSheet(columns: columns)
     sheet.cells = cells
     var writer = PNGWriter()
-    try context.staging.write(writer.encode(sheet.draw()), as: sheetFile)
+    try context.staging.write(writer.encode(sheet.draw()), as: overviewFile)
     return cells.count
   }
 }

@@ -5,17 +5,17 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What a program prints, on its way into a log that stays small: the beginning as it comes, the end when
-/// the program has ended, and between them how much was left out.
+/// Copies a program's output into a log of limited size: the beginning at once, the end when the
+/// program has ended, and between them the number of bytes left out.
 struct ProgramOutput {
-  /// How much of each end is kept.
+  /// Number of bytes kept of each end.
   static let bytesKept = 1 << 20
 
   private let source: FileDescriptor
   private let log: LogFile
   private let kept: Int
   private var head = 0
-  /// The latest bytes, in a ring once it is full.
+  /// The latest bytes; a ring buffer once it is full.
   private var tail: [UInt8] = []
   private var tailStart = 0
   private var leftOut = 0
@@ -27,7 +27,7 @@ struct ProgramOutput {
     self.kept = kept
   }
 
-  /// Waits for output and takes what there is. Whether there was some.
+  /// Waits for output and reads it. Returns whether there was any.
   mutating func take(withinMilliseconds wait: Int32) -> Bool {
     guard !isAtEnd else {
       usleep(UInt32(max(0, wait)) * 1000)
@@ -45,7 +45,8 @@ struct ProgramOutput {
     return true
   }
 
-  /// Takes what is left in the pipe without waiting for anybody who still holds it, and writes the end.
+  /// Reads what is left in the pipe, without waiting for processes that still hold it, and writes
+  /// the end.
   mutating func finish() {
     while take(withinMilliseconds: 0) {}
     if leftOut > 0 {

@@ -1,12 +1,12 @@
 import Captures
 import Synchronization
 
-/// Hands out the records of a picture stream one by one: numbers of an indexed stream, which the worker
-/// then decodes, or decoded records of an ordered one.
+/// Delivers the records of a picture stream one by one: for an indexed stream only the number,
+/// which the worker then decodes; for an ordered one the decoded record.
 final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
   struct Pulled: Sendable {
     var record: Int
-    /// Set when the record is decoded already.
+    /// Set when the record is already decoded.
     var outcome: RecordOutcome?
   }
 
@@ -15,7 +15,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
     var reader: ReaderHandle?
   }
 
-  /// A reader that is used under the puller's lock only.
+  /// A reader that is used only under the puller's lock.
   private final class ReaderHandle: @unchecked Sendable {
     let reader: any OrderedFrameReader<Pixel>
     init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
@@ -35,7 +35,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
     state.withLock { $0.reader = box }
   }
 
-  /// The next record, decoded into `pixels` if the stream is an ordered one; `nil` after the last.
+  /// The next record, decoded into `pixels` if the stream is ordered; `nil` after the last.
   func next(into pixels: inout [Pixel]) throws -> Pulled? {
     try state.withLock { state in
       let record = state.next
@@ -47,7 +47,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
     }
   }
 
-  /// Decodes what `next` has only numbered.
+  /// Decodes a record of which `next` has only returned the number.
   func decode(_ pulled: Pulled, into pixels: inout [Pixel]) throws -> RecordOutcome {
     if let outcome = pulled.outcome { return outcome }
     guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }

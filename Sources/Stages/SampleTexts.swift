@@ -2,15 +2,14 @@ import Captures
 import Codecs
 import Geometry
 
-/// Inertial samples as cells of tables, made once for all the frames that a sample belongs to.
+/// Formats inertial samples as table cells, once for all the frames that a sample belongs to.
 ///
-/// Samples are asked for in about their own order, frame after frame; what was made is kept until it is
-/// about a megabyte.
+/// Samples are requested roughly in order, frame after frame; about a megabyte of cells is cached.
 struct SampleTexts {
   private let imu: IMUStream
   private var formatter = CSVWriter(columns: ["timestamp_ns", "sensor_type", "x", "y", "z"])
   private var bytes: [UInt8] = []
-  /// The first sample that is kept, and for each where its cells begin, where the second one does and
+  /// The first cached sample, and for each where its cells begin, where the second cell begins, and
   /// where they end.
   private var first = 0
   private var places: [(start: Int, sensor: Int, end: Int)] = []
@@ -22,7 +21,7 @@ struct SampleTexts {
     formatter.drain { _ in }
   }
 
-  /// The sample's time, and its other four cells.
+  /// The cell of the sample's time, and its other four cells.
   mutating func cells(of index: Int) -> (time: ArraySlice<UInt8>, values: ArraySlice<UInt8>) {
     let isNext = index == first + places.count
     if index < first || index > first + places.count || isNext && bytes.count > Self.mostBytes {

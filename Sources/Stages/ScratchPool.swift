@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Buffers that pieces of work take and give back, so that memory is used again from frame to frame; as
-/// many exist as were ever in use at a time.
+/// A pool of buffers that are reused from frame to frame. There are as many as were ever used at
+/// the same time.
 package final class ScratchPool<Scratch: Sendable>: Sendable {
   private let free = Mutex<[Scratch]>([])
   private let make: @Sendable () -> Scratch

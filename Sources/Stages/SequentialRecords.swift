@@ -1,6 +1,6 @@
 import Captures
 
-/// The records of a stream one after the other, asked for by canonical frame.
+/// Reads the records of a stream in sequence, by canonical frame.
 package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   private let stream: PictureStream<Pixel>
   private let reader: (any OrderedFrameReader<Pixel>)?
@@ -15,7 +15,7 @@ package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
     }
   }
 
-  /// The record of `frame`, which never goes back; `nil` outside of the stream.
+  /// The record of `frame`, which must not decrease between calls; `nil` outside the stream.
   package func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
     let wanted = frame - stream.firstFrame
     guard wanted >= record, wanted < stream.access.recordCount else { return nil }

@@ -6,18 +6,18 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Decodes the pictures of a video for the workers of a stage: with as many threads as keep all of the stage's
-/// cores busy, which are counted against its budget.
+/// Decodes the pictures of a video for the workers of a stage, with as many threads as keep all of
+/// the stage's cores busy. These threads count against the stage's budget.
 ///
 /// Pictures do not depend on the number of threads (`VideoDecoder`).
 final class SharedVideoDecoder: Sendable {
   private let decoder: VideoDecoder
   private let budget: CoreBudget
   private let meter: Mutex<Meter>
-  /// How many pictures there will be, as far as is known.
+  /// Expected number of pictures, as far as known.
   private let expected: Int
 
-  /// - Parameter workNanosecondsPerPixel: what is likely to be done with a picture.
+  /// - Parameter workNanosecondsPerPixel: estimated work on a picture after decoding.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
     workNanosecondsPerPixel: Double
@@ -31,9 +31,8 @@ final class SharedVideoDecoder: Sendable {
       pixels: Double(color.description.width ?? 0) * Double(color.description.height ?? 0),
       workNanosecondsPerPixel: workNanosecondsPerPixel)
     let likely = DecodingThreads.count(cores: context.budget.share, share: share)
-    let isBare = color.description.encoding == "h264-annexb"
     decoder = try VideoDecoder(
-      file, container: isBare ? .annexB : .any, track: track, order: color.order,
+      file, container: color.description.container, track: track, order: color.order,
       threads: likely)
     let threads = decoder.mayUseThreads ? likely : 1
     meter = Mutex(Meter(threads: threads, reservation: context.budget.reserve(threads - 1)))
@@ -41,16 +40,16 @@ final class SharedVideoDecoder: Sendable {
 
   private struct Meter {
     var threads: Int
-    /// Cores of the decoder's threads, but for the one that a worker's token stands for while it waits.
+    /// Cores of the decoder's threads, except the one whose token the waiting worker holds.
     var reservation: CoreReservation
     var pictures = 0
     var pullNanoseconds: Int64 = 0
     var workNanoseconds: Int64 = 0
-    /// At how many pictures the number of threads is judged next.
-    var judgedAt = 12
+    /// Number of pictures at which the number of threads is adjusted next.
+    var nextAdjustment = 12
   }
 
-  /// The next picture, `nil` after the last one. For one thread at a time.
+  /// The next picture; `nil` after the last one. For one thread at a time.
   func next() throws -> DecodedPicture? {
     let start = ThreadClock.cpuNanoseconds()
     let picture = try decoder.next()
@@ -58,13 +57,13 @@ final class SharedVideoDecoder: Sendable {
     let isDue = meter.withLock { meter in
       meter.pullNanoseconds += spent
       meter.pictures += 1
-      return picture != nil && meter.pictures == meter.judgedAt && decoder.mayUseThreads
+      return picture != nil && meter.pictures == meter.nextAdjustment && decoder.mayUseThreads
     }
-    if isDue { try judge() }
+    if isDue { try adjustThreads() }
     return picture
   }
 
-  /// Does work on a picture, and takes note of the time that it takes.
+  /// Runs work on a picture and measures its time.
   func work<Result>(_ body: () throws -> Result) rethrows -> Result {
     let start = ThreadClock.cpuNanoseconds()
     defer {
@@ -74,23 +73,23 @@ final class SharedVideoDecoder: Sendable {
     return try body()
   }
 
-  /// Changes the number of threads if another is better by far.
-  private func judge() throws {
+  /// Changes the number of threads if another is much better.
+  private func adjustThreads() throws {
     let inThreads = decoder.threadCPUNanoseconds
     let wanted: Int? = meter.withLock { meter in
-      meter.judgedAt *= 4
+      meter.nextAdjustment *= 4
       let decoding = Double(meter.pullNanoseconds + inThreads)
       let share = decoding / max(1, decoding + Double(meter.workNanoseconds))
       let cores = budget.share + meter.reservation.cores
       let count = DecodingThreads.count(cores: cores, share: share)
       if count < meter.threads {
-        // Those that are too many sleep: workers may have their cores.
+        // Surplus threads sleep: workers may use their cores.
         meter.reservation.release()
         meter.reservation = budget.reserve(count - 1)
         meter.threads = count
         return nil
       }
-      // More need another decoder, which begins at the first picture.
+      // More threads need a new decoder, which begins at the first picture.
       return count > meter.threads && expected / Self.leastGain > meter.pictures ? count : nil
     }
     guard let wanted else { return }
@@ -102,13 +101,13 @@ final class SharedVideoDecoder: Sendable {
     }
   }
 
-  /// How many pictures there must be for each that is decoded twice: that is 5 % more decoding for a sixth less
-  /// time.
+  /// Least number of expected pictures for each that is decoded twice: 5 % more decoding for a
+  /// sixth less time.
   private static let leastGain = 20
 
-  /// What has come out so far.
+  /// Counts of the decoder so far.
   var counts: VideoDecoder.Counts { decoder.counts }
 
-  /// CPU time of the decoder's own threads.
+  /// CPU seconds of the decoder's own threads.
   var threadCPUSeconds: Double { Double(decoder.threadCPUNanoseconds) / 1e9 }
 }

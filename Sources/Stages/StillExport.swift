@@ -8,24 +8,24 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Stills become the same kind of pictures as frames of a video: upright, 8-bit RGB.
+/// Writes stills like frames of a video: upright, 8-bit RGB.
 struct StillExport: Sendable {
   let context: StageContext
   let color: ColorStream
   let files: [FilePath]
   let selection: FrameSelection
-  /// What is done with a picture in place of writing it; called by any thread.
-  let look: PictureLook?
+  /// Receives pictures instead of writing them; called by any thread.
+  let visit: PictureVisitor?
 
   init(
     _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
-    look: PictureLook? = nil
+    visit: PictureVisitor? = nil
   ) {
     self.context = context
     self.color = color
     self.files = files
     self.selection = selection
-    self.look = look
+    self.visit = visit
   }
 
   func run() throws -> StageResult {
@@ -45,8 +45,8 @@ struct StillExport: Sendable {
       defer { context.progress.advance() }
       do {
         let picture = try StillImage.read(wanted[index].file).upright
-        if let look {
-          try look(wanted[index].frame, picture.rgb, picture.width, picture.height)
+        if let visit {
+          try visit(wanted[index].frame, picture.rgb, picture.width, picture.height)
           written.add(1, ordering: .relaxed)
           return
         }
@@ -64,7 +64,7 @@ struct StillExport: Sendable {
     let count = written.load(ordering: .relaxed)
     let failures = unreadable.withLock { $0.sorted() }
     if let first = failures.first {
-      // One lost picture is a hole; none at all is a stream that cannot be read.
+      // A single lost picture is a hole; without any picture the stream is unreadable.
       if count == 0 { throw UnreadableStream(description: first) }
       context.warnings.add(.corruptRecord, "color", count: failures.count, first)
     }
@@ -78,7 +78,7 @@ struct StillExport: Sendable {
   }
 }
 
-/// A stream of which nothing could be read.
+/// A stream of which nothing can be read.
 struct UnreadableStream: Error, CustomStringConvertible {
   var description: String
 }

@@ -16,7 +16,7 @@ package struct TableFile: ~Copyable {
     if csv.pendingByteCount > 1 << 20 { try flush() }
   }
 
-  /// Writes the rest; without this the file is not part of the artifact.
+  /// Writes the rest; without this call the file does not become part of the artifact.
   package mutating func finish() throws {
     try flush()
     try file.finish()

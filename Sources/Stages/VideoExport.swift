@@ -7,29 +7,29 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Decodes a video for one worker at a time and converts, encodes and writes its pictures on all cores.
+/// Decodes a video in one worker at a time; converts, encodes and writes its pictures on all cores.
 struct VideoExport: Sendable {
   private let context: StageContext
   private let color: ColorStream
-  private let feed: SharedVideoDecoder
+  private let decoder: SharedVideoDecoder
   private let selection: FrameSelection
   private let file: FilePath
-  /// What is done with a picture in place of writing it.
-  private let look: PictureLook?
+  /// Receives pictures instead of writing them.
+  private let visit: PictureVisitor?
 
   /// - Parameters:
-  ///   - selection: frames that are wanted.
-  ///   - look: called by any thread for each wanted picture, which is not written then.
+  ///   - selection: the wanted frames.
+  ///   - visit: called by any thread for each wanted picture, which is then not written.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
-    _ selection: FrameSelection, look: PictureLook? = nil
+    _ selection: FrameSelection, visit: PictureVisitor? = nil
   ) throws {
     self.context = context
     self.color = color
     self.file = file
     self.selection = selection
-    self.look = look
-    feed = try SharedVideoDecoder(
+    self.visit = visit
+    decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
         format: context.parameters.text("format"),
@@ -39,7 +39,7 @@ struct VideoExport: Sendable {
   /// How many decoded pictures may wait for a worker.
   static let ahead = 1
 
-  /// One picture on its way from the decoder to a worker.
+  /// One picture between decoder and worker.
   private struct Item: Sendable {
     var picture: DecodedPicture
     var frame: Int
@@ -53,7 +53,7 @@ struct VideoExport: Sendable {
   }
 
   func run() throws -> StageResult {
-    let ledger = Mutex(
+    let accounting = Mutex(
       PictureAccounting(
         counted: color.order?.count ?? color.description.frames ?? 0,
         frameOfPicture: color.frameOfPicture, selection: selection,
@@ -67,42 +67,42 @@ struct VideoExport: Sendable {
           writer: try ColorWriter(context.parameters),
           converter: ColorConverter(parameters: context.parameters))
       },
-      next: { (_: inout Scratch) throws -> Item? in try nextWanted(ledger) },
+      next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
-        try feed.work { try write(item, &scratch) }
+        try decoder.work { try write(item, &scratch) }
         written.add(1, ordering: .relaxed)
       })
     let frames = written.load(ordering: .relaxed)
     let file = file.shownName
-    try ledger.withLock { ledger in
-      ledger.report(
+    try accounting.withLock { accounting in
+      accounting.report(
         file, settings: context.parameters.settings(FrameSelection.parameterNames),
         to: context.warnings)
-      try ledger.check(written: frames, feed.counts, of: file)
+      try accounting.check(written: frames, decoder.counts, of: file)
     }
     var result = StageResult(frames: frames)
-    let holes = ledger.withLock { $0.holes.count }
+    let holes = accounting.withLock { $0.holes.count }
     result.record(holes: holes, of: frames + holes, in: "color")
-    result.externalCPUSeconds = feed.threadCPUSeconds
+    result.externalCPUSeconds = decoder.threadCPUSeconds
     return result
   }
 
   private func write(_ item: Item, _ scratch: inout Scratch) throws {
     let picture = item.picture
     try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
-    if let look { return try look(item.frame, scratch.rgb, picture.width, picture.height) }
+    if let visit { return try visit(item.frame, scratch.rgb, picture.width, picture.height) }
     try scratch.writer.encode(
       rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
     try context.staging.write(
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
-  private func nextWanted(_ ledger: borrowing Mutex<PictureAccounting>) throws -> Item? {
+  private func nextWanted(_ accounting: borrowing Mutex<PictureAccounting>) throws -> Item? {
     while true {
       try context.cancellation.check()
-      guard let picture = try feed.next() else { return nil }
+      guard let picture = try decoder.next() else { return nil }
       context.progress.advance()
-      let (frame, isOver) = ledger.withLock { ($0.enter(picture), $0.isOver) }
+      let (frame, isOver) = accounting.withLock { ($0.enter(picture), $0.isOver) }
       if isOver { return nil }
       if let frame { return Item(picture: picture, frame: frame) }
     }

@@ -1,8 +1,8 @@
-/// A fault of one family: its description, which forms of captures can have it, and what it changes in
-/// the plan of one.
+/// A fault of one family: its description, the forms of captures that can have it, and its change
+/// to a capture's plan.
 struct PlannedFault<Form, Plan>: Sendable {
   let description: SyntheticFault
-  /// Frames that the capture must have for it, where it needs more than the family's other faults.
+  /// Least number of frames of the capture, if larger than for the family's other faults.
   let leastFrames: Int?
   let applies: @Sendable (Form) -> Bool
   let edit: @Sendable (inout Plan) -> Void
@@ -18,13 +18,13 @@ struct PlannedFault<Form, Plan>: Sendable {
     self.edit = edit
   }
 
-  /// Applies the faults named, in the order of `known`, each once, and returns their descriptions.
+  /// Applies the named faults in the order of `known`, each once, and returns their descriptions.
   ///
   /// - Parameters:
-  ///   - form: the capture's form, and its name as on the command line.
-  ///   - leastFrames: what a fault needs that says nothing else.
-  /// - Throws: `SynthesisError` for names that are not known, faults that exclude each other, that the form
-  ///   cannot have or that need more frames.
+  ///   - form: the capture's form, and its name on the command line.
+  ///   - leastFrames: least number of frames for faults that state none.
+  /// - Throws: `SynthesisError` for unknown names, and for faults that exclude each other, that the
+  ///   form cannot have or that need more frames.
   static func apply(
     _ names: [String], of known: [PlannedFault], to plan: inout Plan,
     form: (value: Form, name: String),
@@ -45,7 +45,7 @@ struct PlannedFault<Form, Plan>: Sendable {
     return chosen.map(\.description)
   }
 
-  /// Refuses those that are not known and those that cannot be had together.
+  /// Throws for unknown faults and for those that exclude each other.
   private static func choose(
     _ names: [String], from known: [PlannedFault], family: String
   ) throws -> [PlannedFault] {

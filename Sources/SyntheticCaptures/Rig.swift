@@ -1,6 +1,6 @@
 import Geometry
 
-/// A scanner in a room: what it sees, how it moves, where its second camera sits.
+/// A scanner in a scene: the scene, its motion and its two cameras.
 struct Rig {
   let room: Room
   let motion: CameraMotion
@@ -35,7 +35,7 @@ extension MotionState {
 }
 
 extension PinholeCamera {
-  /// Parameters as they read back from six decimals.
+  /// The camera with parameters as they read back from six decimals.
   var roundedToSixDecimals: PinholeCamera {
     PinholeCamera(
       width: width, height: height, fx: Decimals.round(fx, 6), fy: Decimals.round(fy, 6),

@@ -1,37 +1,39 @@
 import SystemPackage
 
-/// What to synthesize. Values that are `nil` are those of the family and generation.
+/// What to synthesize. `nil` means the default of the family and generation.
 public struct SynthesisOptions: Sendable {
-  /// The folder that the capture's own folder is made in.
+  /// The folder in which the capture's folder is created.
   public var output: FilePath
-  /// Everything random comes from it: equal options give equal bytes.
+  /// Seed of everything random: equal options give equal bytes.
   public var seed: UInt64 = 1
   public var generation: String?
   public var faults: [String] = []
   public var frames: Int?
   /// Frames per second.
   public var rate: Double?
-  /// Size of the stored color pictures.
+  /// Width of the stored color pictures.
   public var width: Int?
   public var height: Int?
-  /// Size of the depth frames, for families that leave it open.
+  /// Width of the depth frames, for families with a variable size.
   public var depthWidth: Int?
   public var depthHeight: Int?
-  /// Scales the noise of all sensors: 1 = realistic, 0 = none.
+  /// Factor on the noise of all sensors: 1 = realistic, 0 = none.
   public var noise = 1.0
-  /// How long the shutter is open, seconds; 0 = no motion blur.
+  /// Exposure time in seconds; 0 = no motion blur.
   public var exposureSeconds = 1.0 / 60
-  /// Constant rate factor of the video encoder: smaller is better and larger, 0…51.
+  /// Constant rate factor of the video encoder, 0…51: a smaller value gives better quality and
+  /// larger files.
   public var quality: Int?
-  /// Only walls, nothing standing in the room: every point that is seen lies on one of six known planes.
+  /// Whether the scene has walls only: every visible point is on one of six known planes.
   public var roomIsEmpty = false
-  /// Writes the frame's number into the top eighth of each picture.
+  /// Whether the frame's number is drawn into the top eighth of each picture.
   public var showsFrameCode = false
-  /// The capture's name; by default one made from the seed in the family's own form.
+  /// The capture's id; by default made from the seed in the family's own form.
   public var id: String?
-  /// For how many frames the truth gets pictures of exact depth, spread over the capture.
+  /// Number of frames for which the truth includes pictures of exact depth, spread over the
+  /// capture.
   public var truthPictures = 3
-  /// Whether a capture of the same name is replaced.
+  /// Whether a capture of the same name may be replaced.
   public var mayReplace = false
 
   public init(output: FilePath) {
@@ -39,7 +41,7 @@ public struct SynthesisOptions: Sendable {
   }
 }
 
-/// A request that cannot be met: the reason, with what is possible instead.
+/// A request that cannot be met: the reason and what is possible instead.
 public struct SynthesisError: Error, Sendable, CustomStringConvertible {
   public var description: String
 
@@ -60,7 +62,7 @@ public struct SyntheticCapture: Sendable {
   public var warnings: [ExpectedWarning]
 }
 
-/// A warning that a reader must report, its count summed over subjects.
+/// A warning that a reader must report, with its count summed over subjects.
 public struct ExpectedWarning: Hashable, Sendable {
   public var code: String
   public var count: Int

@@ -1,28 +1,28 @@
-/// An app family that captures can be made of.
+/// An app family of which captures can be synthesized.
 protocol SyntheticFamily: Sendable {
-  /// As everywhere else: `scannet`.
+  /// The name as elsewhere in the program: `scannet`.
   static var name: String { get }
   /// The first one is the default.
   static var generations: [String] { get }
   static var faults: [SyntheticFault] { get }
-  /// What is made by default, in one line.
+  /// The default capture, described in one line.
   static var about: String { get }
-  /// Writes a capture and its truth. Memory does not grow with the number of frames, but for a few
-  /// numbers per frame.
+  /// Writes a capture and its truth. Memory grows with the number of frames only by a few numbers
+  /// per frame.
   static func write(_ options: SynthesisOptions) throws -> SyntheticCapture
 }
 
-/// All families, and captures by the name of one.
+/// All families. Synthesizes captures by family name.
 public enum SyntheticFamilies {
   static let all: [any SyntheticFamily.Type] = [
     ScanNetFamily.self, ARKitScannerFamily.self, MultiScanFamily.self, VISLAMFamily.self,
     StraboFamily.self,
   ]
 
-  /// What the families are called, in the order in which help lists them.
+  /// Names of the families in the order of the help text.
   public static var names: [String] { all.map { $0.name } }
 
-  /// What is made where no family is named: the first.
+  /// The default family: the first.
   public static let usual = names.first ?? ""
 
   /// The generations of a family; `nil` when there is no such family.
@@ -35,15 +35,15 @@ public enum SyntheticFamilies {
     all.first { $0.name == family }?.faults
   }
 
-  /// What a family makes by default; `nil` when there is no such family.
+  /// A description of a family's default capture; `nil` when there is no such family.
   public static func about(_ family: String) -> String? {
     all.first { $0.name == family }?.about
   }
 
   /// Writes a capture and its truth below `options.output`.
   ///
-  /// Throws `SynthesisError` for what cannot be had, `FileError` and `VideoError` for what cannot be
-  /// written.
+  /// Throws `SynthesisError` for impossible requests, `FileError` and `VideoError` for failed
+  /// writes.
   public static func write(
     _ family: String, _ options: SynthesisOptions
   ) throws -> SyntheticCapture {
@@ -62,7 +62,7 @@ public enum SyntheticFamilies {
 }
 
 extension SynthesisOptions {
-  /// Refuses values that no camera has.
+  /// Throws for values that no camera has.
   func check() throws {
     func check(_ what: String, _ value: Double?, _ range: ClosedRange<Double>) throws {
       guard let value, !range.contains(value) else { return }
@@ -81,7 +81,7 @@ extension SynthesisOptions {
     ] {
       try check("the \(what)", size.map { Double($0) }, 16...8192)
     }
-    // Chroma is stored at half size.
+    // Chroma is stored at half the size.
     for (what, size) in [("width", width), ("height", height)] {
       if let size, size % 2 != 0 { throw SynthesisError("the \(what) must be even") }
     }

@@ -1,6 +1,6 @@
-/// Something that goes wrong in a capture on purpose.
+/// Intentional damage of a capture.
 public struct SyntheticFault: Hashable, Sendable {
-  /// As on the command line: `count-minus-1`.
+  /// The name on the command line: `count-minus-1`.
   public let name: String
   /// What it does, as a clause.
   public let summary: String

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("A tenth more is told where runs vary by half a percent, in either direction")
+  @Test("A tenth more is reported where runs vary by half a percent, in either direction")
   func tenth() throws {
     for seed in 0..<100 {
       var random = SeededGenerator(seed: UInt64(seed))

@@ -47,7 +47,7 @@ import Testing
     ({ $0.captures[0].runs[0].stages = [] }, "stage color is in the baseline only"),
   ]
 
-  @Test("Each difference is told, and the figures are compared all the same", arguments: 0..<20)
+  @Test("Each difference is reported, and the figures are compared anyway", arguments: 0..<20)
   func told(index: Int) throws {
     #expect(Self.table.count == 20)
     let (change, words) = Self.table[index]

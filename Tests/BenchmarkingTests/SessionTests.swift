@@ -109,7 +109,7 @@ import Testing
     #expect(comparison.ratios.map(\.size) == [0.5])
   }
 
-  @Test("A benchmark ends when it is told to")
+  @Test("A benchmark ends on request")
   func ending() throws {
     struct Enough: Error {}
     let session = BenchmarkSession(

@@ -252,7 +252,7 @@ struct ARKitScannerSideFileTests {
     #expect(!capture.completeness.isWhole)
   }
 
-  @Test("Color sizes of the metadata are checked against nothing when there is no video")
+  @Test("Color sizes of the metadata are not checked without a video")
   func colorSize() throws {
     for (text, isWrong) in [("0", true), ("1920.0", false), ("x", true)] {
       let capture = try open {

@@ -70,7 +70,7 @@ struct MissingFilesTests {
     }
   }
 
-  @Test("Names stand in the order of the family's rule")
+  @Test("Names are in the order of the family's rule")
   func order() throws {
     let capture = try capture("scannet", nil)
     for ending in [".camera", ".imu", ".h264"] {

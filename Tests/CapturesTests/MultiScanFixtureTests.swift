@@ -136,7 +136,7 @@ struct MultiScanFixtureTests {
     }
   }
 
-  @Test("Only captures that an app finished look whole", arguments: MultiScanSupport.cases)
+  @Test("Only captures that an app finished are complete", arguments: MultiScanSupport.cases)
   func completeness(of fixture: FixtureCase) throws {
     let capture = try MultiScanSupport.open(fixture.capture)
     let unfinished = ["aborted", "single_aborted", "real_sample", "damaged"]

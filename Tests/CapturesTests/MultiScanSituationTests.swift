@@ -211,7 +211,7 @@ struct MultiScanSituationTests {
     #expect(capture.imu.value == nil)
   }
 
-  @Test("The start is the earliest time of any motion file, wherever it stands")
+  @Test("The start is the earliest time of any motion file, wherever it is in the file")
   func earliest() throws {
     let folder = try copy("single")
     let before = try #require(try folder.open().frames.first?.timestamp)

@@ -55,7 +55,7 @@ struct ScanNetDepthEndTests {
     #expect(end == example.expected)
   }
 
-  @Test("A time that looks like a record's length is found out", arguments: 1...3)
+  @Test("A time that looks like a record's length is recognized", arguments: 1...3)
   func stepsTooFar(steps: Int) {
     // 64 frames; the walk took `steps` pieces of the 1024 bytes of times for records.
     let frames = (0...64).map { $0 * 1000 }

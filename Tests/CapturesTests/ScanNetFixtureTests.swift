@@ -105,7 +105,7 @@ struct ScanNetFixtureTests {
     #expect(try !source.decode(record: source.recordCount, into: &millimeters).hasPicture)
   }
 
-  @Test("Both cameras and the way from depth to color", arguments: cases)
+  @Test("Both cameras and the transform from depth to color", arguments: cases)
   func calibration(fixture: FixtureCase) throws {
     let (capture, expected) = try Self.open(fixture)
     let alignment = try #require(capture.alignment)

@@ -77,7 +77,7 @@ struct ScanNetMetadataTests {
     #expect(ScanNetCapture.date(ofStem: stem) == expected)
   }
 
-  @Test("The extrinsics are turned around, the other way round taken as it is")
+  @Test("The extrinsics are inverted; inverse ones are used unchanged")
   func direction() throws {
     func calibration(_ text: String) -> DepthCalibration {
       ScanNetCalibration.calibration(

@@ -135,7 +135,7 @@ struct ScanNetOpeningTests {
     }
   }
 
-  @Test("The head of an IMU file is told by its times, not by its size")
+  @Test("The header of an IMU file is detected by its times, not by its size")
   func imuHead() throws {
     let start = ScanNetScratch.bytes((999.4).bitPattern)
     for (head, tail, encoding) in [

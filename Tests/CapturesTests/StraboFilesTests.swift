@@ -107,7 +107,7 @@ struct StraboFilesTests {
     #expect(color(try inside.open()) == "x.mov")
   }
 
-  @Test("Missing files are told one by one")
+  @Test("Missing files are reported one by one")
   func missing() throws {
     let scratch = try scratch("")
     for type in ["json", "png"] { try scratch.remove("\(Self.token).\(type)") }

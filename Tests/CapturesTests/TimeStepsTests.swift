@@ -38,7 +38,7 @@ struct TimeStepsTests {
     #expect(steps.repeated == example.repeated)
   }
 
-  @Test("The rate is that of the median step, and none where time stands still")
+  @Test("The rate is that of the median step, and none where time does not advance")
   func rate() {
     func steps(_ times: [Int64]) -> TimeSteps {
       TimeSteps(times.map { Timestamp(nanoseconds: $0) })

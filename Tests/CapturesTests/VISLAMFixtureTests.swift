@@ -38,7 +38,7 @@ struct VISLAMFixtureTests {
     #expect(capture.frames.map { $0.colorTimestamp?.nanoseconds } == expected.timestampsNs.color)
   }
 
-  @Test("Every picture is given to the frame whose number it shows", arguments: cases)
+  @Test("Every picture is assigned to the frame whose number it shows", arguments: cases)
   func pictures(fixture: FixtureCase) throws {
     let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
     let capture = try open(fixture)

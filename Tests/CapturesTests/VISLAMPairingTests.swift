@@ -80,7 +80,7 @@ struct VISLAMPairingTests {
     #expect(pairing.mostOffNanoseconds.map(HiddenStart.milliseconds) == off)
   }
 
-  @Test("Evenly spaced rows do not tell which were dropped: the earliest rows, and a warning")
+  @Test("Evenly spaced rows do not show which were dropped: the earliest rows, and a warning")
   func indistinct() {
     let rows = rows((0..<20).map(Double.init))
     let pairing = pair(rows, pictures(rows, Array(1..<20)), gaps: false)
@@ -108,7 +108,7 @@ struct VISLAMPairingTests {
     #expect(pairing.isApproximate)
   }
 
-  @Test("A picture that no row fits has none, and stands between its neighbors")
+  @Test("A picture without a fitting row has none, and is placed between its neighbors")
   func pictureWithoutRow() {
     let all = rows(uneven)
     let kept = all.indices.filter { $0 != 4 && $0 != 9 }

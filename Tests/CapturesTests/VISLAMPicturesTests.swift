@@ -123,7 +123,7 @@ struct VISLAMPicturesTests {
     #expect(times == times.sorted())
   }
 
-  @Test("Stills that rows name: outside, missing and unused ones are told")
+  @Test("Stills that rows name: outside, missing and unused ones are reported")
   func stills() throws {
     let scratch = try scratch("sibling-wide")
     try scratch.remove("frames/frame_000003.png")
@@ -189,7 +189,7 @@ struct VISLAMPicturesTests {
     #expect(throws: CaptureError.self) { try scratch.open() }
   }
 
-  @Test("Side files make it an Android session; only a recording id tells the signs")
+  @Test("Side files make it an Android session; only a recording id determines the signs")
   func sideFiles() throws {
     let scratch = try scratch("healthy")
     try scratch.write("{}", to: "calibration.json")

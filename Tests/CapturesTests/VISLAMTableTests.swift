@@ -86,7 +86,7 @@ struct VISLAMTableTests {
     #expect(capture.frames.count == 3)
   }
 
-  @Test("Known sensors in other spellings are told, and make the session an Android one")
+  @Test("Known sensors in other spellings are reported, and make the session an Android one")
   func spellings() throws {
     let names = [
       "ACCEL": "accelerometer", "acc": "accelerometer", "a": "accelerometer", "Gyro": "gyroscope",
@@ -149,7 +149,7 @@ struct VISLAMTableTests {
     #expect(capture.generation == "android")
   }
 
-  @Test("The sibling file is not looked at where the app's own file is there")
+  @Test("The sibling file is not read if the app's own file exists")
   func siblingBeside() throws {
     let scratch = try VISLAMScratch()
     try scratch.write(VISLAMTables.imuHeader + rows, to: "imu_data.csv")

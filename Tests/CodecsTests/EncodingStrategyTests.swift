@@ -41,22 +41,22 @@ struct EncodingStrategyTests {
       image: VideoContent.plain.picture(width: 60, height: 60), fast: .literals, compact: .up),
   ]
 
-  @Test("The way is the one that the picture is made for", arguments: cases)
+  @Test("The strategy is the one that the picture is made for", arguments: cases)
   func way(_ example: Case) {
     var choice = EncodingStrategy()
-    #expect(example.image.withLines { choice.fastWay(of: &$0) } == example.fast)
+    #expect(example.image.withLines { choice.fastStrategy(of: &$0) } == example.fast)
     #expect((example.image.withLines { choice.compactFilter(of: &$0) } ?? nil) == example.compact)
   }
 
-  @Test("What was looked at before changes nothing")
+  @Test("Earlier pictures do not affect the result")
   func sameWayAlways() {
     var used = EncodingStrategy()
     let fresh = EncodingStrategy()
     for example in Self.cases + Self.cases.reversed() {
       var first = fresh
       #expect(
-        example.image.withLines { used.fastWay(of: &$0) }
-          == example.image.withLines { first.fastWay(of: &$0) })
+        example.image.withLines { used.fastStrategy(of: &$0) }
+          == example.image.withLines { first.fastStrategy(of: &$0) })
       #expect(
         example.image.withLines { used.compactFilter(of: &$0) }
           == example.image.withLines { first.compactFilter(of: &$0) })
@@ -70,7 +70,7 @@ struct EncodingStrategyTests {
       let image = example.image
       let estimated = try #require(
         image.withLines { EncodingStrategy.estimates(of: &$0, isWide: false) }?.first {
-          $0.way == example.fast
+          $0.strategy == example.fast
         })
       var deflate = GrayDeflate()
       let written = try GrayDeflateTests.file(image, filter, &deflate).count * 8 * 1024

@@ -94,7 +94,7 @@ struct H264FrameChainTests {
         let isCertain =
           !stream.isReordered || (damage != .headRandom && places.allSatisfy { $0 < 37 })
         let moved = (0..<40).filter {
-          !places.contains($0) && track?.order.rank($0) != order.rank($0)
+          !places.contains($0) && track?.order.displayIndex($0) != order.displayIndex($0)
         }
         #expect(moved.isEmpty || !isCertain, comment)
       }
@@ -201,7 +201,7 @@ struct H264FrameChainTests {
         let track = try VideoIndex.read(file).tracks.first
         #expect(track?.pictureCount == 40, comment)
         let ranks = (0..<40).filter {
-          !places.contains($0) && track?.order.rank($0) != order.rank($0)
+          !places.contains($0) && track?.order.displayIndex($0) != order.displayIndex($0)
         }
         // A random head of HEVC may read like a true one, and FFmpeg decode what follows without a word.
         #expect(ranks.isEmpty || (isHEVC && damage == .random), comment)

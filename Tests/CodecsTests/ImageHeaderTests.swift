@@ -43,7 +43,7 @@ import Testing
   @Test func `a JPEG of another program is read as before`() throws {
     let folder = try TemporaryFolder()
     let bytes = try StillImageTests.jpeg(StillImageTests.smooth(48, 32))
-    let head = try StillImage.head(StillImageTests.write(bytes, folder))
+    let head = try StillImage.header(StillImageTests.write(bytes, folder))
     #expect((head.storedWidth, head.storedHeight, head.isJPEG) == (48, 32, true))
   }
 

@@ -36,7 +36,7 @@ struct KeyPicturesTests {
     ) { picture in
       var rgb: [UInt8] = []
       try picture.rgb(into: &rgb, converter: &converter)
-      found.places.append(picture.index)
+      found.places.append(picture.displayIndex)
       found.pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
     }
     #expect(count == found.places.count)

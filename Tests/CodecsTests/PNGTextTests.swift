@@ -10,7 +10,7 @@ struct PNGTextTests {
   private static let picture = DepthImage(
     width: 3, height: 2, millimeters: [1, 2, 3, 4, 5, 65_535])
 
-  @Test("A note stands in the file, the pixels stay the same", arguments: PNGCompression.allCases)
+  @Test("A note is in the file, the pixels stay the same", arguments: PNGCompression.allCases)
   func notes(compression: PNGCompression) throws {
     let notes = try [
       #require(PNGText(keyword: "Software", text: "scanmill é\nline two")),

@@ -5,11 +5,11 @@ import Testing
 struct PictureOrderTests {
   static func order(_ orders: [Int?], isReordered: Bool = true) -> PictureOrder {
     PictureOrder(
-      places: orders.map { $0.map { DisplayPosition(sequence: 1, order: $0) } },
+      positions: orders.map { $0.map { DisplayPosition(sequence: 1, order: $0) } },
       isReordered: isReordered)
   }
 
-  static func ranks(_ order: PictureOrder) -> [Int] { (0..<order.count).map(order.rank) }
+  static func ranks(_ order: PictureOrder) -> [Int] { (0..<order.count).map(order.displayIndex) }
 
   @Test(
     "Ranks and delay come from the order counts",
@@ -56,19 +56,20 @@ struct PictureOrderTests {
     let places = [(1, 0), (1, 4), (1, 2), (2, 0), (2, 4), (2, 2)].map {
       DisplayPosition(sequence: $0.0, order: $0.1)
     }
-    #expect(Self.ranks(PictureOrder(places: places)) == [0, 2, 1, 3, 5, 4])
+    #expect(Self.ranks(PictureOrder(positions: places)) == [0, 2, 1, 3, 5, 4])
     var damaged: [DisplayPosition?] = places
     damaged[4] = nil
     let ticks: [Int64] = [0, 20, 10, 30, 50, 40]
-    #expect(Self.ranks(PictureOrder(places: damaged, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
+    #expect(Self.ranks(PictureOrder(positions: damaged, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
     let none = [DisplayPosition?](repeating: nil, count: 6)
-    #expect(Self.ranks(PictureOrder(places: none, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
+    #expect(Self.ranks(PictureOrder(positions: none, ticks: ticks)) == [0, 2, 1, 3, 5, 4])
   }
 
-  @Test("Times that go back move no picture whose place is known")
+  @Test("Times that go back move no picture whose position is known")
   func times() {
     let order = PictureOrder(
-      places: [0, 2, 4, 6].map { DisplayPosition(sequence: 1, order: $0) }, ticks: [0, 10, 5, 30])
+      positions: [0, 2, 4, 6].map { DisplayPosition(sequence: 1, order: $0) },
+      ticks: [0, 10, 5, 30])
     #expect(Self.ranks(order) == [0, 1, 2, 3])
   }
 }

@@ -83,7 +83,7 @@ struct StillImageTests {
     #expect((upright.width, upright.height) == (expected.width, expected.height))
     let worst = zip(upright.rgb, expected.rgb).map { abs(Int($0) - Int($1)) }.max() ?? 0
     #expect(worst <= 8)
-    let size = try StillImage.head(folder.path.appending("picture")).uprightSize
+    let size = try StillImage.header(folder.path.appending("picture")).uprightSize
     #expect(size == (expected.width, expected.height))
   }
 

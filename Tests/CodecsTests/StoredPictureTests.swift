@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What the first bytes of a picture say")
 struct StoredPictureTests {
-  @Test("PNG files tell size, depth and channels", arguments: PNGSamples.colors)
+  @Test("Size, depth and channels are read from PNG files", arguments: PNGSamples.colors)
   func png(_ sample: PNGSamples.Color) throws {
     let picture = try #require(StoredPicture(sample.bytes))
     #expect((picture.kind, picture.width, picture.height) == (.png, 2, 2))
@@ -11,7 +11,7 @@ struct StoredPictureTests {
     #expect((picture.bitDepth == 8 && picture.channels == 3) == isPlain)
   }
 
-  @Test("JPEG files tell size, depth and channels")
+  @Test("Size, depth and channels are read from JPEG files")
   func jpeg() throws {
     var writer = try JPEGWriter(quality: 80)
     var file: [UInt8] = []
@@ -22,7 +22,7 @@ struct StoredPictureTests {
     #expect((picture.bitDepth, picture.channels) == (8, 3))
   }
 
-  @Test("What is cut before it is told, or is something else, is nothing")
+  @Test("Files that are cut within the header, and other files, give nothing")
   func others() throws {
     var writer = try JPEGWriter(quality: 80)
     var file: [UInt8] = []

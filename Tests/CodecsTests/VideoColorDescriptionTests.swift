@@ -139,7 +139,7 @@ struct VideoColorDescriptionTests {
       try decodedPictures(of: file).pictures, try FFmpegPeer.pictures(of: file, threads: 1), "colr")
   }
 
-  @Test("Apple's logarithmic transfer is told by its name in the file")
+  @Test("Apple's logarithmic transfer is recognized by its name in the file")
   func appleLog() throws {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("log.mov")

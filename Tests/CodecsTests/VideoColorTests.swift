@@ -31,7 +31,7 @@ struct VideoColorTests {
     defer { av_frame_free(&owner) }
     return try #require(
       DecodedPicture(
-        moving: frame, ordinal: 0, index: 0, orientation: .upright))
+        moving: frame, outputIndex: 0, displayIndex: 0, orientation: .upright))
   }
 
   /// The same in real numbers, straight from the definition.

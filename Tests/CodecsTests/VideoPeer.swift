@@ -81,10 +81,10 @@ func decodedPictures(
   var indices: [Int?] = []
   var rgb: [UInt8] = []
   while let picture = try decoder.next() {
-    #expect(picture.ordinal == pictures.count)
+    #expect(picture.outputIndex == pictures.count)
     try picture.rgb(into: &rgb, converter: &converter)
     pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
-    indices.append(picture.index)
+    indices.append(picture.displayIndex)
   }
   return (pictures, indices, decoder.counts)
 }

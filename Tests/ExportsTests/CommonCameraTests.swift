@@ -67,7 +67,7 @@ struct CommonCameraTests {
     #expect(text.components(separatedBy: "fl_x").count == 2, "at the top alone")
   }
 
-  @Test("Formats with room for the camera of each frame write it, and warn of nothing")
+  @Test("Formats that store the camera of each frame write it, without a warning")
   func perFrame() throws {
     for (kind, name) in [
       (ExportColmap.self, "sparse/0/cameras.txt"), (ExportNerfstudio.self, "transforms.json"),

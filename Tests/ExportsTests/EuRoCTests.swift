@@ -27,7 +27,7 @@ struct EuRoCTests {
     try Snapshots.check(output.texts(without: ["README.txt"]), "export-euroc")
   }
 
-  @Test("The README names axes, assumptions and the way to open it, and warns of slow IMUs")
+  @Test("The README names axes, assumptions and how to open it, and warns of slow IMUs")
   func readme() throws {
     let fast = try Self.capture().run(ExportEuRoC.self).text("README.txt")
     for words in [

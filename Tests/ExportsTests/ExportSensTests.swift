@@ -256,7 +256,7 @@ struct ExportSensTests {
     #expect(aligned.matrices[3] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
   }
 
-  @Test("Native depth of which it is not known how it stands to color is not written")
+  @Test("Native depth without a known transform to color is not written")
   func unknownExtrinsic() throws {
     var scene = RGBDScene()
     scene.capture.alignment = DepthCalibration(

@@ -92,7 +92,7 @@ struct CaptureDamageTests {
     #expect(part("depth", of: try bench.page()).contains("1 depth picture cannot be read"))
   }
 
-  @Test("A record that cannot be believed is told where its part would stand")
+  @Test("A record that is not trusted is reported in the place of its part")
   func records() throws {
     let bench = try bench()
     try bench.write("{", "imu/artifact.json")
@@ -104,7 +104,7 @@ struct CaptureDamageTests {
     #expect(part("timing", of: page).contains("class=\"plot\""))
   }
 
-  @Test("A description that is no JSON, deep or of other kinds costs what it would tell")
+  @Test("A description that is no JSON, too deep or of other kinds is treated as absent")
   func descriptions() throws {
     let bench = try bench()
     let deep = String(repeating: "[", count: 100_000)
@@ -138,7 +138,7 @@ struct CaptureDamageTests {
     return SmallPicture.depth(picture, meters: 0...2).rgb
   }
 
-  @Test("Equal frames stand in equal columns, at most twelve, evenly chosen, within the sizes")
+  @Test("The same frames are in the same columns, at most twelve, evenly chosen, within the sizes")
   func sheet() throws {
     let bench = try CaptureBench()
     try bench.publishColor(frames: Array(0..<40), width: 400, height: 300)

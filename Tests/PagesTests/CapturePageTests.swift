@@ -65,7 +65,7 @@ struct CapturePageTests {
     #expect(Set(ids).count == ids.count)
   }
 
-  @Test("A gap is shaded in its plots and told in figures")
+  @Test("A gap is shaded in its plots and stated in figures")
   func gap() throws {
     let page = try full().page()
     #expect(page.contains("gap of 0.330 s after frame 118"))
@@ -126,7 +126,7 @@ struct CapturePageTests {
     #expect(page.matches(of: /<h1[ >]/).count == 1)
   }
 
-  @Test("Warnings are told in words, once per code, with counts and subjects")
+  @Test("Warnings are explained once per code, with counts and subjects")
   func warnings() throws {
     let bench = try CaptureBench(state: .doneWithWarnings)
     bench.capture.warnings = [

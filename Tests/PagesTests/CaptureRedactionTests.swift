@@ -84,7 +84,7 @@ struct CaptureRedactionTests {
     #expect(page.contains("<section id=\"warnings\"") && page.contains("<section id=\"pictures\""))
   }
 
-  @Test("What the redaction was not told of is left out all the same where capture.json names it")
+  @Test("Texts unknown to the redaction are left out too if capture.json names them")
   func unknownSubject() throws {
     let bench = try bench()
     let page = try bench.page(Redaction(output: bench.layout.root, subjects: []))

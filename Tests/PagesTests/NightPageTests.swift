@@ -25,7 +25,7 @@ struct NightPageTests {
     return report
   }
 
-  @Test("The first sentence counts what is ready and whom it needs")
+  @Test("The first sentence counts what is ready and what needs attention")
   func sentences() throws {
     let samples = NightSamples.self
     #expect(
@@ -51,7 +51,7 @@ struct NightPageTests {
         == "0 of 1 captures are ready. Nothing needs you, 1 was interrupted.")
   }
 
-  @Test("The title says it in few words, the icon as a number")
+  @Test("The title states it in few words, the icon as a number")
   func title() throws {
     let ordinary = page(NightSamples.ordinary())
     #expect(ordinary.contains("<title>4 need you · scanmill night 20 Nov</title>"))
@@ -90,7 +90,7 @@ struct NightPageTests {
     #expect(page.contains("<dl id=\"totals\""))
   }
 
-  @Test("What needs somebody comes before everything else that lists captures, or not at all")
+  @Test("What needs attention precedes all other lists of captures, or is absent")
   func attention() throws {
     let page = page(NightSamples.ordinary())
     let attention = try #require(page.range(of: "<section id=\"attention\""))
@@ -147,8 +147,8 @@ struct NightPageTests {
     #expect(page.contains("Missing: ") && page.contains("IMG_1.heic, IMG_2.heic"))
   }
 
-  @Test("What is wrong around the captures is told")
-  func troubles() throws {
+  @Test("Problems outside of captures are reported")
+  func problems() throws {
     func titles(_ change: (inout NightReport) -> Void) -> [String] {
       var report = NightSamples.allWell(3)
       change(&report)
@@ -216,7 +216,7 @@ struct NightPageTests {
     }
   }
 
-  @Test("Five thousand captures are less than 3 MB with thumbnails, and fewer have more room")
+  @Test("Five thousand captures are less than 3 MB with thumbnails, and fewer get more bytes each")
   func large() throws {
     let report = NightSamples.large()
     let bytes = try NightPage(report, NightSamples.supplies(report, pictures: 2_000)).document()
@@ -238,7 +238,7 @@ struct NightPageTests {
     #expect(try NightPage(worst, NightSamples.supplies(worst)).document().count < 3_000_000)
   }
 
-  @Test("Nobody's name becomes markup, an address or a way to turn a line round")
+  @Test("No name becomes markup, an address or a change of the writing direction")
   func hostile() throws {
     let report = NightSamples.hostile()
     let page = try page(report, NightSamples.supplies(report))

@@ -80,7 +80,7 @@ struct PageWriterTests {
     #expect(throws: PageWriter.Problems.self) { try writer().write(report) }
   }
 
-  @Test("What lies in the place of a page and is not ours stays, and is named")
+  @Test("A foreign file in place of a page stays, and is named")
   func foreign() throws {
     let report = try report(["a", "b"])
     let index = root.appending("index.html")
@@ -104,7 +104,7 @@ struct PageWriterTests {
     #expect(try writer().writeAll(report).problems.count == 1)
   }
 
-  @Test("Redacted pages lie in a folder of their own, name nobody and lead nowhere else")
+  @Test("Redacted pages have their own folder, contain no names and do not link elsewhere")
   func redacted() throws {
     let report = try report(["Anna-scan", "b"])
     let redaction = Redaction(

@@ -92,7 +92,7 @@ struct PlotTests {
     #expect(text == expected)
   }
 
-  @Test("A way of any length keeps its turning points in bounded memory")
+  @Test("A track of any length keeps its turning points in bounded memory")
   func sketch() {
     var sketch = TrackSketch(tolerance: 0.001, most: 500)
     for index in 0..<200_000 {

@@ -81,7 +81,7 @@ struct CoreBudgetShareTests {
     #expect(budget.share == 4)
   }
 
-  @Test("Who waits for a core that was reserved gets it when it is released")
+  @Test("A thread that waits for a reserved core gets it when it is released")
   func waitingForReserved() {
     let budget = CoreBudget(cores: 2)
     let reservation = budget.reserve(1)

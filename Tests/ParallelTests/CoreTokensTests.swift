@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The tokens of a core budget")
 struct CoreTokensTests {
-  @Test("Who goes first gets the next one, however long others have waited")
+  @Test("Threads of precedence first get the next one, however long others have waited")
   func precedence() {
     let tokens = CoreTokens(1)
     let order = Mutex<[CorePrecedence]>([])

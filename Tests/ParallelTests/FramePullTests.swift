@@ -114,7 +114,7 @@ struct FramePullTests {
     #expect(state.finished.sorted() == Array(0..<round))
   }
 
-  @Test("An item that fails while the source fails behind it is the one that is told")
+  @Test("If an item fails and then the source, the error of the item is reported")
   func both() {
     for _ in 0..<50 {
       let source = Source(count: 100, failsAt: 9)

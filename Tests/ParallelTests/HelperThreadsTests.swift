@@ -23,7 +23,7 @@ struct HelperThreadsTests {
     #expect(sum.load(ordering: .relaxed) == 8 * 28)
   }
 
-  @Test("Several threads take part, and more when they are asked for on the way")
+  @Test("Several threads take part, and more when they are requested meanwhile")
   func widening() {
     let inside = Mutex((now: 0, most: 0))
     // The first piece waits until a second one is done beside it: only a helper can do that.

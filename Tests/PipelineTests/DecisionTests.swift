@@ -62,7 +62,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A job tells old and new values")
+  @Test("A job states old and new values")
   func details() throws {
     var situation = try Self.situation()
     situation.facts["aligned"]?.published?.record.parameters["strength"] = .null
@@ -94,7 +94,7 @@ struct DecisionTests {
     #expect(try Self.decide(situation).details == ["frames: will be rebuilt first"])
   }
 
-  @Test("A record whose fingerprint is not that of what it lists is not believed")
+  @Test("A record whose fingerprint does not match its content is not trusted")
   func unsound() throws {
     var situation = try Self.situation()
     situation.facts["aligned"]?.published?.record.fingerprint = Digest(of: "something else")

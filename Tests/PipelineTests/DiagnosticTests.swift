@@ -18,7 +18,7 @@ struct WrongFile: Sendable, CustomTestStringConvertible {
 
 @Suite("Diagnostics of pipeline files")
 struct DiagnosticTests {
-  @Test("Whatever is wrong is told with line, column and caret", arguments: WrongFile.all)
+  @Test("Every error is reported with line, column and caret", arguments: WrongFile.all)
   func wrong(file: WrongFile) {
     let error = #expect(throws: PipelineError.self) { try pipeline(file.text) }
     #expect((error?.description ?? "") == file.diagnostics)
@@ -58,7 +58,7 @@ struct DiagnosticTests {
       ])
   }
 
-  @Test("A caret stands below what it points at, behind tabs and wide letters too")
+  @Test("A caret is below its target, also after tabs and wide letters")
   func caret() {
     let diagnostic = Diagnostic(
       file: "f", line: 1, column: 4, message: "m", sourceLine: "\tå\tx: 1")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fingerprints and records")
 struct FingerprintTests {
-  static func ingredients(_ order: [String] = ["depth", "calibration"]) -> FingerprintInputs {
+  static func fingerprintInputs(_ order: [String] = ["depth", "calibration"]) -> FingerprintInputs {
     var files: [String: [Digest]] = [:]
     for part in order { files[part] = [Digest(of: part), Digest(of: "\(part) 2")] }
     var parameters: [String: JSONValue] = [:]
@@ -21,7 +21,7 @@ struct FingerprintTests {
 
   @Test("A fingerprint is the SHA-256 of one canonical text, in every version of the program")
   func stable() throws {
-    let text = String(decoding: try JSONText.canonical(Self.ingredients()), as: UTF8.self)
+    let text = String(decoding: try JSONText.canonical(Self.fingerprintInputs()), as: UTF8.self)
     let d = { (of: String) in Digest(of: of).hex }
     #expect(
       text == """
@@ -33,17 +33,17 @@ struct FingerprintTests {
         "uses":"decompress-depth","version":3}
         """)
     #expect(
-      try Self.ingredients().fingerprint().hex
+      try Self.fingerprintInputs().fingerprint().hex
         == "d9b94d0d4c6db13d33aaffdd83efc73b0c1abee4676e4a9e58ccfc9633e7097c")
   }
 
   @Test("The order in which dictionaries were filled does not matter")
   func order() throws {
     let names = (0..<40).map { "part \($0)" }
-    let expected = try Self.ingredients(names).fingerprint()
+    let expected = try Self.fingerprintInputs(names).fingerprint()
     var random = SystemRandomNumberGenerator()
     for _ in 0..<20 {
-      #expect(try Self.ingredients(names.shuffled(using: &random)).fingerprint() == expected)
+      #expect(try Self.fingerprintInputs(names.shuffled(using: &random)).fingerprint() == expected)
     }
   }
 
@@ -57,9 +57,9 @@ struct FingerprintTests {
       { $0.inputs.capture?.files["depth"]?.reverse() }, { $0.inputs.external = [:] },
       { $0.libraries = ["libavcodec": "61.3.100"] }, { $0.libraries = ["libavcodec": "61.19.101"] },
     ]
-    var seen: Set<Digest> = [try Self.ingredients().fingerprint()]
+    var seen: Set<Digest> = [try Self.fingerprintInputs().fingerprint()]
     for change in changes {
-      var changed = Self.ingredients()
+      var changed = Self.fingerprintInputs()
       change(&changed)
       #expect(seen.insert(try changed.fingerprint()).inserted)
     }
@@ -67,7 +67,7 @@ struct FingerprintTests {
 
   static func record() throws -> ArtifactRecord {
     try ArtifactRecord(
-      stage: "depth", ingredients: ingredients(),
+      stage: "depth", ingredients: fingerprintInputs(),
       recorded: ["depth": .string("not the stage's to say"), "scale": .number(2)],
       outputs: [OutputEntry(path: "a.bin", bytes: 3, sha256: Digest(of: "abc"))], started: "s",
       finished: "f", seconds: 1.5, cpuSeconds: 2, peakMemoryBytes: 1 << 20, frames: 7,
@@ -108,12 +108,13 @@ struct FingerprintTests {
         ]))
   }
 
-  @Test("What a stage worked out stands beside the parameters and never in their place")
+  @Test(
+    "Values that a stage computed are recorded next to the parameters and never in place of them")
   func recorded() throws {
     let record = try Self.record()
     #expect(record.recorded == ["scale": .number(2)])
-    #expect(record.parameters == Self.ingredients().parameters)
-    #expect(record.fingerprint == (try Self.ingredients().fingerprint()))
+    #expect(record.parameters == Self.fingerprintInputs().parameters)
+    #expect(record.fingerprint == (try Self.fingerprintInputs().fingerprint()))
     #expect(record.isSound == true)
     // Readers of the file find all of it in one place.
     let object = try JSONDecoder().decode(

@@ -65,7 +65,7 @@ struct PipelineReaderTests {
     #expect(inner.parameters.text("mode") == "fast")
   }
 
-  @Test("A stage that says nothing is kept, waits for ever and is not tried again")
+  @Test("A stage without settings is kept, waits forever and is not retried")
   func defaults() throws {
     let stage = try #require(try pipeline("schema: 1\nstages: {a: {uses: make-color}}")["a"])
     #expect(stage.keep && stage.retries == 0 && stage.inputs.isEmpty && stage.partOf == nil)

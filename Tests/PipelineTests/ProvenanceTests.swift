@@ -12,7 +12,7 @@ struct ProvenanceTests {
   private func decision(
     recorded: [String: String], planned: [String: String]
   ) throws -> Decision {
-    var made = FingerprintTests.ingredients()
+    var made = FingerprintTests.fingerprintInputs()
     made.libraries = recorded
     var now = made
     now.libraries = planned
@@ -49,7 +49,7 @@ struct ProvenanceTests {
     #expect(decision.details == details ?? [])
   }
 
-  @Test("The version stands alone on the first line, what it is made of below")
+  @Test("The version is alone on the first line, what it is made of below")
   func text() {
     #expect(
       Self.program.text(compiler: "6.3", processor: "arm64") == """

@@ -83,7 +83,7 @@ struct SchedulerTests {
     #expect(scheduler.start() == ["depth"])
   }
 
-  @Test("Nobody's demand leaves the dormant alone: the run is done")
+  @Test("Without a demand dormant jobs do not run: the run is done")
   func undisturbed() throws {
     var scheduler = try Self.scheduler("frames")
     for name in scheduler.start() { _ = scheduler.finish(name, .upToDate) }

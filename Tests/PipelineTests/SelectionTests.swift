@@ -18,7 +18,7 @@ struct SelectionTests {
       ])
   }
 
-  @Test("Limits that leave nothing are told with all of them; so is a forced stage outside")
+  @Test("Limits that select nothing are all reported; so is a forced stage outside them")
   func problems() throws {
     let pipeline = try Self.pipeline()
     var selection = Selection()

@@ -32,7 +32,7 @@ struct Situation {
     }
     let record = try ArtifactRecord(
       stage: name,
-      ingredients: Planner(pipeline).ingredients(of: stage, own, artifacts: artifacts),
+      ingredients: Planner(pipeline).fingerprintInputs(of: stage, own, artifacts: artifacts),
       recorded: ["workedOut": .integer(1)],
       outputs: [OutputEntry(path: "out", bytes: 1, sha256: Digest(of: content ?? name))],
       started: "", finished: "", seconds: 1, cpuSeconds: 1, peakMemoryBytes: 1, frames: 1,

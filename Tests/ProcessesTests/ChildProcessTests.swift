@@ -64,7 +64,7 @@ struct ChildProcessTests {
     #expect(try ChildProcess(order).wait().isSuccess == false)
   }
 
-  @Test("A guarded program ends as it would alone, and is told the same way")
+  @Test("A guarded program ends as it would alone, and its end is reported the same")
   func guardedEnds() throws {
     for (script, way) in [
       ("exit 5", ProcessEnd.Way.exited(5)), ("kill -SEGV $$", .killed(signal: 11)),

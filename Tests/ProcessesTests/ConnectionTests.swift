@@ -42,7 +42,7 @@ struct ConnectionTests {
     try pipe.reading.close()
   }
 
-  @Test("What a program that computes uses is told by the kernel; one that is gone has no signs")
+  @Test("The kernel reports what a running program uses; an ended one has no signs")
   func signs() throws {
     let child = try ChildProcess(
       ProcessOrder("sh", ["-c", "i=0; while :; do i=$((i+1)); done"]))

@@ -93,7 +93,7 @@ struct LifeWatchTests {
     #expect(Self.end(of: 6000) { _ in Second(waitsForDisk: true) } != nil)
   }
 
-  @Test("Time in which nobody looked does not count: the machine slept, or this process did")
+  @Test("Time without observation does not count: the machine slept, or this process did")
   func gaps() {
     // Ten looks an hour apart count as fifty seconds.
     #expect(Self.end(of: 100, step: 3600) { _ in Second() } == nil)

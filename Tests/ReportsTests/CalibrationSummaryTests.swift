@@ -7,7 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Which calibration is in force, in words and as JSON")
+@Suite("The effective calibration, as text and as JSON")
 struct CalibrationSummaryTests {
   private static let color = PinholeCamera(
     width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75, cy: 483.75)

@@ -4,9 +4,9 @@ import Pipeline
 import Reports
 import Testing
 
-@Suite("Codes in words")
+@Suite("Explanations of codes")
 struct CodeReferenceTests {
-  @Test("Every code that can be told has a meaning and a remedy")
+  @Test("Every code that can be reported has a meaning and a remedy")
   func all() throws {
     let codes = CodeReference.entries.map(\.code)
     let told =
@@ -27,7 +27,7 @@ struct CodeReferenceTests {
     #expect(CodeReference["frame-gaps"] == nil)
   }
 
-  @Test("An entry in words")
+  @Test("An entry as text")
   func text() throws {
     let text = try #require(CodeReference["input"]).text
     #expect(text.hasPrefix("input (cause)\n  The capture's own files cannot be read"))

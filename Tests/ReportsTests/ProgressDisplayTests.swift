@@ -125,7 +125,7 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("Verbose tells of every stage, with its reason")
+  @Test("Verbose reports every stage, with its reason")
   func verbose() {
     #expect(
       Self.plain(isVerbose: true) == """
@@ -144,7 +144,7 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("On a terminal: one line that is drawn again, gone at the end; nothing before two seconds")
+  @Test("On a terminal: one line, redrawn, removed at the end; nothing before two seconds")
   func terminal() {
     let screens = Self.screens([0: 70], at: [1, 3.25, 14, 71])
     #expect(
@@ -297,7 +297,7 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("On a terminal what failed of several captures is told without its reason, but for -v")
+  @Test("On a terminal failures of several captures have no reason, except with -v")
   func reasons() {
     var steps = Self.several
     var failure = Self.end(9, "color", .failed) { $0.message = "x.h264: read: I/O error" }
@@ -353,7 +353,7 @@ struct ProgressDisplayTests {
         """)
   }
 
-  @Test("What is left is told by work, not by count")
+  @Test("The remaining time is estimated by work, not by count")
   func byWork() {
     // A large one is half done, three small ones are not begun.
     func left(_ work: @escaping @Sendable (String) -> Double?) -> Double? {
@@ -364,7 +364,7 @@ struct ProgressDisplayTests {
       ] {
         var event = step.event
         event.capture = "a"
-        board.hear(event, atSeconds: step.second)
+        board.apply(event, atSeconds: step.second)
       }
       return board.secondsLeft(at: 100)
     }

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What is to be done, in words")
+@Suite("Remedies as text")
 struct RemedyTests {
   private func sentence(_ state: String, _ change: (inout Remedy) -> Void = { _ in }) -> String? {
     var remedy = Remedy(state: state)

@@ -73,7 +73,7 @@ struct RunSummaryTests {
       })
   }
 
-  @Test("What was asked for by name and not made ends the line, as one word of logfmt")
+  @Test("What was requested by name and not made ends the line, as one field of logfmt")
   func notMadeWords() {
     #expect(
       RunSummary.line(Self.notMade("a", [("export-tum", "no times"), ("export-ply", nil)]))
@@ -150,7 +150,7 @@ struct RunSummaryTests {
     #expect(!RunSummary.hasFailures(report))
   }
 
-  @Test("Captures that share a cause are told together: what is wrong first, who has it last")
+  @Test("Captures with the same cause are reported together: the problem first, the captures last")
   func grouped() {
     let ids = ["2026-11-23_09-55-14__A8ECBA23", "2026-11-24_10-01-00__A8ECBA23", "b"]
     let captures =
@@ -172,7 +172,7 @@ struct RunSummaryTests {
         .contains("captures \(ids.joined(separator: ", "))"))
   }
 
-  @Test("What is blocked stands beside the stage that failed, not beside another one")
+  @Test("Blocked stages are listed with the stage that failed, not with another one")
   func roots() {
     let capture = Texts.capture(
       "a", .failed,

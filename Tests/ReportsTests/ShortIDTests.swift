@@ -25,7 +25,7 @@ struct ShortIDTests {
     for id in ids { #expect(IDPrefix.match(short[id], among: Set(ids)) == .one(id)) }
   }
 
-  @Test("Ten thousand ids of one app are told apart")
+  @Test("Ten thousand ids of one app are distinguished")
   func many() {
     let ids = (0..<10_000).map { "2026-11-23_09-55-14__\($0 * 7919)-A8ECBA23-EFA8-4B99" }
     let short = ShortIDs(ids)

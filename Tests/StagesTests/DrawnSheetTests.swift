@@ -3,9 +3,9 @@ import Geometry
 import Stages
 import Testing
 
-@Suite("Files of a quick look")
+@Suite("Files of overview pictures")
 struct DrawnSheetTests {
-  @Test("A file of ours is told from those of others, as PNG and as JPEG")
+  @Test("A file of this program is distinguished from others, as PNG and as JPEG")
   func isOurs() throws {
     var picture = ColorImage(width: 64, height: 48)
     for index in picture.rgb.indices { picture.rgb[index] = UInt8(index % 251) }

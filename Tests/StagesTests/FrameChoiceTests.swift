@@ -2,7 +2,7 @@ import Testing
 
 @testable import Stages
 
-@Suite("Frames to look at")
+@Suite("Frames to display")
 struct FrameChoiceTests {
   @Test("Frames are spread evenly, first and last included")
   func spread() {

@@ -56,7 +56,7 @@ struct PreviewTests {
     #expect(try #require(distances(try outlines(wrong)).first) > 20)
   }
 
-  @Test("The scale stands below the pictures")
+  @Test("The scale is below the pictures")
   func scale() throws {
     let bench = try StageBench(BoardScene().capture)
     let output = try preview(bench, frames: "1")
@@ -108,7 +108,7 @@ struct PreviewTests {
     #expect(try nothing.run(Preview.self).names == ["imu.png"])
   }
 
-  @Test("Depth that is not aligned stands beside color, depth alone stands alone")
+  @Test("Depth that is not aligned is drawn next to color, depth without color alone")
   func notAligned() throws {
     let scene = BoardScene()
     let bench = try StageBench(scene.capture)

@@ -5,21 +5,21 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Writes once more what a run wrote: what `cp` does, through the page cache, without flushing.
+/// Copies what a run wrote, as `cp` does: through the page cache, without flushing.
 public enum FloorCopy {
-  /// More than any picture; longer files go in pieces.
+  /// Buffer size: more than any picture; larger files are copied in pieces.
   private static let pieceBytes = 8 << 20
 
-  /// Copies all regular files in `source` and below to `target`, which is made. One read and one write per
-  /// file, no other work but a look at the size of PNG pictures. Throws `FileError`, and `BenchmarkError` for a
-  /// target in the source.
+  /// Copies all regular files in `source`, recursively, to `target`, which is created. One read and
+  /// one write per file, plus reading the size of PNG pictures. Throws `FileError`, and
+  /// `BenchmarkError` for a target inside the source.
   public static func measure(_ source: FilePath, to target: FilePath) throws -> FloorSample {
     let (from, to) = (try FileSystem.absolute(source), try FileSystem.absolute(target))
     guard !to.starts(with: from) else {
       throw BenchmarkError(
         "\(target.shown) lies in \(source.shown), which would be copied without end")
     }
-    // Its first use is not part of copying.
+    // The buffer's first use does not belong to copying.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 4096)
     defer { buffer.deallocate() }
     buffer.initializeMemory(as: UInt8.self, repeating: 1)
@@ -91,7 +91,7 @@ public enum FloorCopy {
     }
   }
 
-  /// Width and height stand 16 bytes into a PNG file.
+  /// Counts a PNG picture: width and height are at offset 16.
   private static func note(_ head: UnsafeRawBufferPointer, _ count: inout FloorCount) {
     guard head.count >= 24, head.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return }
     let width = UInt32(bigEndian: head.loadUnaligned(fromByteOffset: 16, as: UInt32.self))

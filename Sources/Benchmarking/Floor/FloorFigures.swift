@@ -1,14 +1,14 @@
-/// How far our own runs are from the least that can be done with the same libraries: decoding and conversion in
-/// one thread, and writing the bytes that we wrote.
+/// Compares this program's runs with the least possible work with the same libraries: decoding and
+/// conversion in one thread, and writing the same bytes.
 public struct FloorFigures: Hashable, Sendable, Codable {
-  /// Cores that our own runs kept busy at most.
+  /// Largest number of cores that the measured runs used.
   public var jobs: Int
-  /// Measured rounds; in each every part and every run once, one after the other.
+  /// Number of measured rounds; each has every part and every run once, sequentially.
   public var rounds: Int
   public var stages: [FloorStage] = []
-  /// All stages together, run as one; `nil` when no stage has a floor.
+  /// All stages together as one run; `nil` when no stage has a floor.
   public var whole: FloorStage?
-  /// What was left out and why, and what to know about these figures.
+  /// Omissions with reasons, and notes about these figures.
   public var notes: [String] = []
 
   public init(jobs: Int, rounds: Int) {
@@ -17,33 +17,33 @@ public struct FloorFigures: Hashable, Sendable, Codable {
   }
 }
 
-/// A stage, or all stages, against its floor. Ratios and differences are those of medians.
+/// A stage, or all stages, compared with the floor. Ratios and differences are those of medians.
 public struct FloorStage: Hashable, Sendable, Codable {
   /// The stage, or `whole`.
   public var name: String
-  /// Pictures that our run wrote.
+  /// Number of pictures that the run wrote.
   public var frames: Int
-  /// Of all those pictures together.
+  /// Sum over all those pictures.
   public var megapixels: Double
-  /// Files and bytes that our run wrote, and as many were copied.
+  /// Number and size of the files that the run wrote, which were also copied.
   public var files: Int
   public var bytes: Int64
-  /// Reading alone: the video decoded, or depth records. Without it there is nothing to read.
+  /// Reading only: decoding the video, or depth records. `nil` if there is nothing to read.
   public var decode: FloorCost?
-  /// Decoding and conversion to RGB; of videos only.
+  /// Decoding and conversion to RGB; only for videos.
   public var convert: FloorCost?
   /// Writing the same bytes.
   public var copy: FloorCost
-  /// Our whole program, start to end.
+  /// The whole program, from start to end.
   public var ours: FloorCost
-  /// Reading (`convert`, where there is one) and writing.
+  /// Reading (`convert`, if there is one) and writing.
   public var floorSeconds: Double
   public var floorMillisecondsPerFrame: Double
-  /// Our CPU time as a multiple of the floor; `nil` for a floor of nothing.
+  /// CPU time as a multiple of the floor; `nil` if the floor is 0.
   public var ratio: Double?
-  /// Our CPU time above the floor; `nil` without pixels.
+  /// CPU time above the floor; `nil` without pixels.
   public var aboveFloorMillisecondsPerMegapixel: Double?
-  /// CPU time by wall time of our run.
+  /// CPU time divided by wall time of the run.
   public var busyCores: Double
 
   public static let wholeName = Figures.wholeName
@@ -76,8 +76,8 @@ public struct FloorStage: Hashable, Sendable, Codable {
     ((convert ?? decode).map { value($0.cpuSeconds) } ?? 0) + value(copy.cpuSeconds)
   }
 
-  /// `aboveFloorMillisecondsPerMegapixel` of each round by itself, whose runs followed one another; empty without
-  /// pixels.
+  /// `aboveFloorMillisecondsPerMegapixel` for each round separately, whose runs were adjacent in
+  /// time; empty without pixels.
   var aboveFloorMillisecondsPerMegapixelOfRounds: [Double] {
     guard megapixels > 0 else { return [] }
     let read = (convert ?? decode)?.cpuSeconds.samples
@@ -91,14 +91,14 @@ public struct FloorStage: Hashable, Sendable, Codable {
   }
 }
 
-/// What one thing took in all measured rounds.
+/// The resources that one part used in all measured rounds.
 public struct FloorCost: Hashable, Sendable, Codable {
-  /// User and system.
+  /// User and system time.
   public var cpuSeconds: Distribution
   public var userSeconds: Distribution
   public var systemSeconds: Distribution
   public var wallSeconds: Distribution
-  /// Median CPU time for each picture that our run wrote.
+  /// Median CPU time per picture that the run wrote.
   public var cpuMillisecondsPerFrame: Double
 
   /// `nil` without samples.

@@ -1,12 +1,12 @@
 /// The samples of all measured rounds of one capture.
 struct FloorRounds {
-  /// Of one stage.
+  /// The samples of one stage.
   struct Stage {
     var name: String
-    /// By part, in the order of the rounds.
+    /// Samples by part, in the order of the rounds.
     var parts: [FloorPart: [FloorSample]] = [:]
     var ours: [FloorSample] = []
-    /// What reads for this stage.
+    /// The parts that read for this stage.
     var reading: [FloorPart] = []
 
     var pictures: Int { parts[.copy]?.last?.pictures ?? 0 }
@@ -33,10 +33,11 @@ struct FloorRounds {
     }
   }
 
-  /// All stages in one run. What several stages read is decoded once there, and counted once; round by round
-  /// the parts are added, then medians are taken.
+  /// Figures of all stages in one run. What several stages read is decoded and counted once; parts
+  /// are summed per round before medians are taken.
   ///
-  /// - Parameter frames: of the capture; its stages may have written different numbers of pictures.
+  /// - Parameter frames: frames of the capture, whose stages may have written different numbers of
+  ///   pictures.
   func wholeFigures(frames: Int) -> FloorStage? {
     var counted: Set<FloorPart> = []
     var decode: [[FloorSample]] = []
@@ -45,7 +46,7 @@ struct FloorRounds {
       let fresh = stage.reading.filter { !counted.contains($0) }
       counted.formUnion(fresh)
       decode += fresh.filter { $0 != .convert }.compactMap { stage.parts[$0] }
-      // Where there is nothing to convert, reading alone is the floor.
+      // If nothing is converted, the floor is reading alone.
       let last = fresh.contains(.convert) ? FloorPart.convert : fresh.first
       convert += [last.flatMap { stage.parts[$0] }].compactMap(\.self)
     }
@@ -62,7 +63,7 @@ struct FloorRounds {
       copy: copy, ours: ours)
   }
 
-  /// Times added up round by round.
+  /// The sums of times, per round.
   private static func sum(_ parts: [[FloorSample]]) -> [FloorSample] {
     let rounds = parts.map(\.count).min() ?? 0
     var sums: [FloorSample] = []
@@ -74,7 +75,8 @@ struct FloorRounds {
     return sums
   }
 
-  /// The largest system time of our runs as a multiple of the smallest, of the stage where it varies most.
+  /// The largest system time of the runs as a multiple of the smallest, for the stage where it
+  /// varies most.
   var systemTimeSpread: Double {
     stages.compactMap { stage -> Double? in
       let times = stage.ours.map(\.systemSeconds)

@@ -1,33 +1,33 @@
 import FoundationEssentials
 
-/// One part of the least that can be done, measured alone in a process of its own.
+/// One part of the least possible work, measured in a separate process.
 public enum FloorPart: String, Hashable, Sendable, Codable {
-  /// Every picture of the video out of the decoder, one thread, nothing else.
+  /// Decoding every picture of the video, in one thread, without anything else.
   case decode
-  /// The same, each picture turned into RGB as `color` does by default.
+  /// The same, with each picture converted to RGB as `color` does by default.
   case convert
-  /// Every depth record decoded as the stage does.
+  /// Decoding every depth record as the stage does.
   case depth
-  /// Every confidence record.
+  /// Decoding every confidence record.
   case confidence
-  /// The files that a run wrote, read and written once more into a new folder.
+  /// Copying the files that a run wrote into a new folder.
   case copy
 }
 
-/// What one part took in one process: the work alone, without starting the program and opening the capture.
-/// The object that the part's process prints.
+/// The resources that one part used in one process, without starting the program and opening the
+/// capture. The JSON object that the process prints.
 public struct FloorSample: Hashable, Sendable, Codable {
   public var userSeconds: Double
   public var systemSeconds: Double
   public var wallSeconds: Double
-  /// Pictures decoded or copied.
+  /// Number of pictures decoded or copied.
   public var pictures: Int
-  /// Of all those pictures together.
+  /// Sum over all those pictures.
   public var pixels: Int64
   /// Files and bytes written.
   public var files: Int
   public var bytes: Int64
-  /// What kept a part of the input from being read; the sample is of the rest.
+  /// Why a part of the input could not be read; the sample covers the rest.
   public var problem: String?
 
   public init(
@@ -50,7 +50,7 @@ public struct FloorSample: Hashable, Sendable, Codable {
 
   public var cpuSeconds: Double { userSeconds + systemSeconds }
 
-  /// Times only.
+  /// Adds times only.
   mutating func add(_ other: FloorSample) {
     userSeconds += other.userSeconds
     systemSeconds += other.systemSeconds

@@ -2,10 +2,12 @@ import Processes
 import Storage
 import SystemPackage
 
-/// Measures our runs and the parts of the floor in turn, each in a process of its own.
+/// Measures runs of this program and the parts of the floor alternately, each in a separate
+/// process.
 ///
-/// Every run and every copy goes to a folder of its own, and nothing is removed here: files made within seconds
-/// after others were deleted cost several times the system time. Who calls removes everything at the end.
+/// Every run and every copy has its own folder, and nothing is removed here: creating files within
+/// seconds after others were deleted takes several times the system time. The caller removes
+/// everything at the end.
 public struct FloorSession: Sendable {
   private let program: String
   private let folder: FilePath
@@ -15,10 +17,10 @@ public struct FloorSession: Sendable {
   private let willRun: @Sendable (String) throws -> Void
 
   /// - Parameters:
-  ///   - program: the executable that is measured; it also measures the parts, with its verb `floor`.
-  ///   - folder: for everything that is written, on the file system that results would go to.
+  ///   - program: the executable to measure; its verb `floor` also measures the parts.
+  ///   - folder: for everything that is written, on the file system to be measured.
   ///   - jobs: as `run -j`.
-  ///   - willRun: called with what is about to run; throws to end the benchmark.
+  ///   - willRun: called before each run with its description; throws to end the benchmark.
   public init(
     program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: Int,
     runner: ProgramRunner, willRun: @escaping @Sendable (String) throws -> Void
@@ -31,23 +33,24 @@ public struct FloorSession: Sendable {
     self.willRun = willRun
   }
 
-  /// What was measured: figures, and our runs of all stages, for other tables.
+  /// The result: figures, and the runs of all stages, for other tables.
   public struct Measured: Sendable {
     public var figures: FloorFigures
     /// Empty when a stage of the pipeline failed.
     public var wholeRuns: [RunSample]
   }
 
-  /// - Parameter usedJobs: cores that `jobs` stands for.
-  /// - Throws: `FileError` (`noSpace`) before anything is written when what is to be written has no room;
-  ///   `BenchmarkError` when a program cannot be measured. A stage that fails is left out and noted.
+  /// - Parameter usedJobs: the number of cores that `jobs` means.
+  /// - Throws: `FileError` (`noSpace`) before anything is written if the disk space does not
+  ///   suffice; `BenchmarkError` when a program cannot be measured. A failed stage is left out with
+  ///   a note.
   public func measure(_ subject: FloorSubject, usedJobs: Int) throws -> Measured {
     var figures = FloorFigures(jobs: usedJobs, rounds: settings.repeats)
     figures.notes = subject.notes
     var stages = subject.stages
     var rounds = FloorRounds()
     var wholeRuns: [RunSample] = []
-    // Ours and the copy, of each stage and of all together.
+    // The run's output and its copy, of each stage and of all together.
     let expected = stages.map { min($0.expectedBytes, 1 << 60 / 3) }.reduce(0, &+)
     try FileSystem.checkSpace(for: 3 * expected, at: folder)
     var isEverything = true
@@ -86,8 +89,8 @@ public struct FloorSession: Sendable {
     return Measured(figures: figures, wholeRuns: wholeRuns)
   }
 
-  /// After the first round it is known how much each writes: looks for room, and has the host give the memory
-  /// that the page cache will take.
+  /// Checks the disk space once the first round has shown how much each writes, and touches the
+  /// memory that the page cache will use.
   private func prepare(
     for round: FloorRound, whole: RunSample, rounds: Int, _ figures: inout FloorFigures
   ) throws {
@@ -120,13 +123,13 @@ public struct FloorSession: Sendable {
     let copy = round.folder.appending("copy-\(stage.name)")
     let copied = try measure(.copy, [artifact.string, copy.string])
     samples.parts[.copy] = [copied]
-    // The kernel would write the copy back while the next run waits for its own bytes.
+    // Otherwise the kernel would write the copy back during the next run.
     try FileSystem.syncFileSystem(of: copy)
     round.bytes += ours.outputBytes + copied.bytes
     round.stages.append(samples)
   }
 
-  /// The pipeline up to these stages; all of it without any.
+  /// Runs the pipeline up to these stages; without any, all of it.
   private func runAll(
     _ stages: [FloorSubject.Stage], of subject: FloorSubject, in folder: FilePath
   ) throws -> RunSample {
@@ -180,18 +183,18 @@ public struct FloorSession: Sendable {
   }
 }
 
-/// A stage that this capture's run cannot do.
+/// A stage that failed for this capture.
 private struct StageFailed: Error, CustomStringConvertible {
   var why: String
   var description: String { why }
 }
 
-/// What one round gave.
+/// The result of one round.
 struct FloorRound {
-  /// For everything that it writes.
+  /// The folder for its output.
   let folder: FilePath
   var stages: [FloorRounds.Stage] = []
-  /// Written by it, without the run of all stages.
+  /// Bytes written by it, without the run of all stages.
   var bytes: Int64 = 0
 
   init(folder: FilePath) { self.folder = folder }
@@ -210,7 +213,7 @@ extension FloorRounds {
     self.whole.append(whole)
   }
 
-  /// What to know about these samples.
+  /// Notes about these samples.
   var notes: [String] {
     var notes: [String] = []
     for stage in stages {
@@ -227,7 +230,7 @@ extension FloorRounds {
 }
 
 extension FloorSample {
-  /// One of our own runs.
+  /// From one run of this program.
   init(_ run: RunSample) {
     self.init(
       userSeconds: max(0, run.cpuSeconds - run.systemSeconds), systemSeconds: run.systemSeconds,

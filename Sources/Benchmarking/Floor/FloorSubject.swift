@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// A capture and those of its stages that have a floor.
+/// A capture and its stages that have a floor.
 public struct FloorSubject: Sendable {
   public struct Stage: Hashable, Sendable {
-    /// As the pipeline calls it.
+    /// The name in the pipeline.
     public var name: String
-    /// What must be read for it, in the order in which it is measured; the last one counts.
+    /// What must be read for it, in the order of measurement; the last one counts.
     public var reading: [FloorPart]
-    /// About how much it will write, rather too little; 0 = unknown.
+    /// Lower estimate of the bytes that it will write; 0 = unknown.
     public var expectedBytes: Int64
 
     public init(name: String, reading: [FloorPart], expectedBytes: Int64) {
@@ -17,11 +17,11 @@ public struct FloorSubject: Sendable {
     }
   }
 
-  /// As given to `run`.
+  /// The path given to `run`.
   public var path: String
   public var frames: Int
   public var stages: [Stage]
-  /// Stages that have none, and why.
+  /// Stages without a floor, with reasons.
   public var notes: [String]
 
   public init(path: String, frames: Int, stages: [Stage], notes: [String] = []) {

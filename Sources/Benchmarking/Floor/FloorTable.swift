@@ -1,4 +1,4 @@
-/// Figures against the floor as people read them.
+/// Formats floor figures for people.
 enum FloorTable {
   static func lines(_ floor: FloorFigures) -> [String] {
     var lines = [

@@ -5,10 +5,10 @@ import SystemPackage
 
 /// The parts of the floor that read a capture, each as the stage reads it, in one thread.
 ///
-/// The capture is open already. What is damaged is skipped as the stages skip it; a stream that ends early
-/// is measured up to there.
+/// The capture is already open. Damage is skipped as in the stages; a cut stream is measured up to
+/// its end.
 public enum FloorWork {
-  /// - Throws: `BenchmarkError` when the capture has not what the part is about.
+  /// - Throws: `BenchmarkError` if the capture lacks the part's data.
   public static func measure(_ part: FloorPart, of capture: Capture) throws -> FloorSample {
     switch part {
     case .decode, .convert:
@@ -32,8 +32,8 @@ public enum FloorWork {
     BenchmarkError("\(capture.id): there is no \(part) that could be read")
   }
 
-  /// The same decoder and converter as the stage's, with one thread. A picture is given back before the next
-  /// one is asked for.
+  /// Decodes and converts as the stage does, with one thread. A picture is released before the next
+  /// one is requested.
   private static func video(
     _ color: ColorStream, _ file: FilePath, track: Int, converts: Bool
   ) -> FloorSample {
@@ -43,7 +43,7 @@ public enum FloorWork {
       var rgb: [UInt8] = []
       do {
         let decoder = try VideoDecoder(
-          file, container: color.description.encoding == "h264-annexb" ? .annexB : .any,
+          file, container: color.description.container,
           track: track, order: color.order, threads: 1)
         while let picture = try decoder.next() {
           if converts { try picture.rgb(into: &rgb, converter: &converter) }
@@ -56,7 +56,7 @@ public enum FloorWork {
     }
   }
 
-  /// Stills are decoded and turned upright; there is nothing to convert.
+  /// Decodes stills and turns them upright; nothing is converted.
   private static func stills(_ files: [FilePath]) -> FloorSample {
     ProcessClock.measure {
       var count = FloorCount()

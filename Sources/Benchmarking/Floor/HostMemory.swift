@@ -2,10 +2,10 @@
   import Glibc
 #endif
 
-/// Memory that a host gives a virtual machine at its first use costs system time then: ten times what the same
-/// pages cost later.
+/// Memory that a host gives a virtual machine at its first use, which takes ten times the system
+/// time of later use.
 public enum HostMemory {
-  /// Uses `bytes` of memory once and gives them back; the kernel then has pages that the host has given.
+  /// Touches `bytes` of memory once and releases them; the host has then provided the pages.
   public static func touch(bytes: Int) {
     let page = 4096
     guard bytes >= page,
@@ -21,7 +21,7 @@ public enum HostMemory {
     munmap(memory, bytes)
   }
 
-  /// The same with at most half of the memory that is available.
+  /// The same for at most half of the available memory.
   public static func touch(upTo bytes: Int64) -> Int64 {
     let touched = touchable(
       wanted: bytes, memoryInfo: MachineDescription.text("/proc/meminfo"))
@@ -29,8 +29,8 @@ public enum HostMemory {
     return touched
   }
 
-  /// What may be touched without pushing others out: half of what the kernel calls available, at most
-  /// `wanted`.
+  /// How much may be touched without displacing other data: half of what the kernel calls
+  /// available, at most `wanted`.
   static func touchable(wanted: Int64, memoryInfo text: String) -> Int64 {
     for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
       let words = line.split(separator: " ")

@@ -2,11 +2,11 @@
   import Glibc
 #endif
 
-/// CPU and wall time of this process since it was made.
+/// CPU and wall time of this process since the clock was created.
 struct ProcessClock {
   private let start = Reading()
 
-  /// Of `body`, by the kernel's account of all threads of this process.
+  /// Measures `body` by the kernel's counters for all threads of this process.
   static func measure(_ body: () throws -> FloorCount) rethrows -> FloorSample {
     let clock = ProcessClock()
     let count = try body()
@@ -34,7 +34,7 @@ struct ProcessClock {
   }
 }
 
-/// What a part went through.
+/// What a part has processed.
 struct FloorCount {
   var pictures = 0
   var pixels: Int64 = 0
@@ -42,7 +42,7 @@ struct FloorCount {
   var bytes: Int64 = 0
   var problem: String?
 
-  /// Sizes come from files: nothing here may trap.
+  /// Sizes come from files, so additions must not trap.
   mutating func add(width: Int, height: Int) {
     pictures += 1
     let (product, isTooMany) = Int64(width).multipliedReportingOverflow(by: Int64(height))

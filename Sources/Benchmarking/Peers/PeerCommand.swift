@@ -1,8 +1,8 @@
-/// A command line of another program that does what the color stage does.
+/// A command line of another program that does the work of the color stage.
 public struct PeerCommand: Hashable, Sendable {
-  /// As tables call it.
+  /// The name in tables.
   public var name: String
-  /// The file that is started.
+  /// The executable file.
   public var program: String
   private var kind: Kind
 
@@ -17,24 +17,25 @@ public struct PeerCommand: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// What most people run.
+  /// The usual command line.
   public static func ffmpeg(_ program: String) -> PeerCommand {
     PeerCommand(name: "ffmpeg, default", program: program, kind: .ffmpeg(encoding: []))
   }
 
-  /// The settings of its PNG encoder that take the least time for files that are not larger.
+  /// The settings of its PNG encoder that are fastest without giving larger files.
   public static func tunedFFmpeg(_ program: String) -> PeerCommand {
     PeerCommand(
       name: "ffmpeg, level 1, up", program: program,
       kind: .ffmpeg(encoding: ["-compression_level", "1", "-pred", "up"]))
   }
 
-  /// - Parameter python: one that has OpenCV.
+  /// - Parameter python: a Python with OpenCV.
   public static func openCV(_ python: String) -> PeerCommand {
     PeerCommand(name: "opencv", program: python, kind: .openCV)
   }
 
-  /// Every picture of `video` as `folder/000000.png` and so on, on as many cores as the program likes.
+  /// Arguments that write every picture of `video` to `folder/000000.png` and so on, with the
+  /// program's default number of threads.
   public func arguments(video: String, folder: String) -> [String] {
     switch kind {
     case .ffmpeg(let encoding):
@@ -45,10 +46,11 @@ public struct PeerCommand: Hashable, Sendable {
   }
 }
 
-/// What people write to export a video with OpenCV in Python: every picture, with the settings that OpenCV has.
+/// A typical script that exports a video with OpenCV in Python: every picture, with OpenCV's
+/// settings.
 enum OpenCVScript {
-  /// For `python3 -c`; words: the video, the folder for `000000.png` and so on. Ends with 1 when the video cannot be
-  /// opened or a picture cannot be written.
+  /// For `python3 -c`; arguments: the video, and the folder for `000000.png` and so on. Exits with
+  /// 1 when the video cannot be opened or a picture cannot be written.
   static let text = """
     import sys
     import cv2
@@ -66,6 +68,6 @@ enum OpenCVScript {
         number += 1
     """
 
-  /// Prints the version of OpenCV; ends with 1 where this Python does not have it.
+  /// Prints the version of OpenCV; exits with 1 if this Python does not have it.
   static let version = "import cv2; print(cv2.__version__)"
 }

@@ -1,23 +1,23 @@
-/// Peers and our own color export on the same video, measured in turn: one run of each, then again.
+/// Peers and this program's color export on the same video, measured alternately.
 public struct PeerComparison: Hashable, Sendable, Codable {
   /// What was compared, or why nothing was.
   public var note: String
   public var ours: [Figures] = []
   public var peers: [Figures] = []
-  /// Every one of ours against every peer.
+  /// Every variant of this program against every peer.
   public var ratios: [Ratio] = []
-  /// What each peer wrote, beside our own pictures.
+  /// The pictures of each peer compared with this program's.
   public var checks: [PictureCheck]?
-  /// Peers that were asked for and are not compared, and why: a sentence each.
+  /// Requested peers that are missing, with reasons, one sentence each.
   public var missing: [String]?
 
   public struct Ratio: Hashable, Sendable, Codable {
     public var ours: String
     public var peer: String
-    /// How many times the CPU time and the wall time of ours the peer takes, from the medians.
+    /// CPU and wall time of the peer as a multiple of this program's, from medians.
     public var cpu: Double
     public var wall: Double
-    /// Our bytes as a part of the peer's.
+    /// This program's bytes as a fraction of the peer's.
     public var size: Double
   }
 

@@ -6,29 +6,29 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Programs that can be compared with, as `--compare` names them.
+/// Programs for comparison, by their names in `--compare`.
 public enum Peer: String, CaseIterable, Sendable {
   /// Both command lines of ffmpeg.
   case ffmpeg
-  /// The faster one of the two alone.
+  /// Only the faster one of the two.
   case tunedFFmpeg = "ffmpeg-tuned"
   case openCV = "opencv"
 }
 
-/// Looks for them on this machine.
+/// Searches for peers on this machine.
 public struct PeerFinder: Sendable {
   private let runner: ProgramRunner
 
   public init(_ runner: ProgramRunner) { self.runner = runner }
 
-  /// A peer that is here.
+  /// An available peer.
   public struct Found: Hashable, Sendable {
     public var peer: Peer
     public var version: String
     public var commands: [PeerCommand]
   }
 
-  /// A peer that is not, with what to do about it.
+  /// A missing peer, with what to do about it.
   public struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     public var peer: Peer
     public var description: String
@@ -36,7 +36,7 @@ public struct PeerFinder: Sendable {
 
   /// - Throws: `Missing`.
   ///
-  /// Cost: a start of the program; of OpenCV one of every `python3` in PATH until one has it.
+  /// Cost: starts the program; for OpenCV every `python3` in PATH until one has it.
   public func find(_ peer: Peer) throws(Missing) -> Found {
     switch peer {
     case .ffmpeg, .tunedFFmpeg:
@@ -63,7 +63,7 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Every program of this name in PATH, the first one first.
+  /// Every program of this name in PATH, in order.
   private static func programs(_ name: String) -> [String] {
     let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     return search.split(separator: ":").compactMap { folder in

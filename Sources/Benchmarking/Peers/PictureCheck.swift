@@ -3,20 +3,22 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// What a peer wrote, looked at beside our own pictures: times and sizes are of the same work only if it is.
+/// A comparison of a peer's pictures with this program's: times and sizes are comparable only if
+/// the work is the same.
 public struct PictureCheck: Hashable, Sendable, Codable {
-  /// As in the tables.
+  /// The name in tables.
   public var name: String
   public var pictures: Int
   public var ourPictures: Int
-  /// Pictures of which every pixel was compared: the first, the middle and the last one.
+  /// Number of pictures that were compared pixel by pixel: the first, the middle and the last one.
   public var comparedPictures: Int
-  /// Share of the values (three per pixel) that differ; `nil` when pictures could not be compared.
+  /// Fraction of the values (three per pixel) that differ; `nil` when pictures could not be
+  /// compared.
   public var differingShare: Double?
-  /// Largest difference of a value, of 255.
+  /// Largest difference of a value, 0…255.
   public var largestDifference: Int?
 
-  /// Short of a sentence, for behind the name.
+  /// A phrase that follows the name.
   var words: String {
     var text = pictures == ourPictures ? "as many pictures as ours" : count
     switch (differingShare, largestDifference) {
@@ -34,7 +36,7 @@ public struct PictureCheck: Hashable, Sendable, Codable {
   }
 }
 
-/// Some pictures of our own run, kept while peers are looked at.
+/// Some pictures of this program's run, kept for the comparison with peers.
 struct KeptPictures {
   private let folder: FilePath
   private let names: [String]
@@ -57,7 +59,7 @@ struct KeptPictures {
     }
   }
 
-  /// - Parameter output: where a peer wrote to, with the same names.
+  /// - Parameter output: the peer's folder, with the same file names.
   func check(_ name: String, in output: FilePath) throws -> PictureCheck {
     var check = PictureCheck(
       name: name, pictures: try Self.pictures(in: output).count, ourPictures: count,

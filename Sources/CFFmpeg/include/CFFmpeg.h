@@ -14,7 +14,7 @@
 #include <libswscale/swscale.h>
 #include "loading.h"
 
-/* Macros of FFmpeg that Swift does not see. */
+/* Macros of FFmpeg that Swift does not import. */
 static inline int scanmill_averror_eagain(void) { return AVERROR(EAGAIN); }
 static inline int scanmill_averror_eof(void) { return AVERROR_EOF; }
 static inline int scanmill_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }
@@ -23,10 +23,10 @@ static inline int scanmill_averror_errno(int e) { return AVERROR(e); }
 static inline int64_t scanmill_nopts(void) { return AV_NOPTS_VALUE; }
 
 /*
- * What FFmpeg has to say goes nowhere, but messages of a codec about damage (errors, concealed blocks) are
- * counted in the two ints that its context's `opaque` points to, if any: all of them in the first; in the
- * second those about the picture itself, not about pictures that it refers to and that are not there.
- * Decoding threads work on copies of the context, which share them.
+ * Suppresses FFmpeg's messages. Messages of a codec about damage (errors, concealed blocks) are counted in
+ * the two ints that its context's `opaque` points to, if any: all of them in the first; in the second those
+ * about the picture itself, but not about missing reference pictures. Decoding threads use copies of the
+ * context, which share the counts.
  */
 static inline int scanmill_is_about_reference(const char *format) {
   return strncmp(format, "mmco", 4) == 0 || strncmp(format, "Missing reference", 17) == 0

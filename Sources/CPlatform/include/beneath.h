@@ -1,6 +1,6 @@
 #pragma once
 
-/* Opening by path without ever leaving a folder: the border is kept by the kernel (openat2), step by step where
+/* Opening by path without ever leaving a folder: the kernel enforces it (openat2), step by step where
    there is none (before Linux 5.6, or where a filter forbids it). Results are descriptors, or errors as negative
    numbers. */
 

@@ -26,7 +26,7 @@ typedef struct {
 
 /*
  * Reads everything before the pixels of the `count` bytes at `bytes`, which must stay where they are
- * until the reader is closed. Sides above `largest_side` are refused. NULL on failure, with the reason
+ * until the reader is closed. Sides above `largest_side` are an error. NULL on failure, with the reason
  * in `message`.
  */
 scanmill_png_reader *scanmill_png_open(
@@ -34,14 +34,14 @@ scanmill_png_reader *scanmill_png_open(
   scanmill_png_description *description, char *message, size_t message_bytes);
 
 /*
- * Reads all pixels and checks the file to its end. `pixels` has room for height * row_bytes bytes.
+ * Reads all pixels and checks the file to its end. `pixels` must hold height * row_bytes bytes.
  * 0 on success, otherwise -1 with the reason in `message`. Call at most once.
  */
 int scanmill_png_read(
   scanmill_png_reader *reader, void *pixels, size_t pixel_bytes, char *message,
   size_t message_bytes);
 
-/* How many bytes have been taken from the input so far: where an error was met. */
+/* Number of input bytes consumed so far, which is where an error was found. */
 size_t scanmill_png_offset(const scanmill_png_reader *reader);
 
 void scanmill_png_close(scanmill_png_reader *reader);

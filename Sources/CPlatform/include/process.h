@@ -25,7 +25,7 @@ typedef struct {
  */
 int scanmill_start(const scanmill_program *program, pid_t *process);
 
-/* How a process ended and what it and the processes it waited for have used. */
+/* How a process ended, and the resources used by it and the processes that it waited for. */
 typedef struct {
   int exit_code;    /* -1 when a signal ended it */
   int signal;       /* 0 when it exited */
@@ -37,7 +37,7 @@ typedef struct {
 /* Waits for a child. 0 or errno. */
 int scanmill_wait(pid_t process, scanmill_end *end);
 
-/* The same without waiting: -1 while it goes on. */
+/* The same without waiting: -1 while it runs. */
 int scanmill_look(pid_t process, scanmill_end *end);
 
 /* The soft and hard limit of open descriptors. */
@@ -59,14 +59,14 @@ int scanmill_is_ignored(int number);
 /* A pipe that programs started meanwhile do not inherit: [0] to read, [1] to write. 0 or errno. */
 int scanmill_pipe(int ends[2]);
 
-/* Two ends of a connection that programs started meanwhile do not inherit. 0 or errno. */
+/* A socket pair that programs started meanwhile do not inherit. 0 or errno. */
 int scanmill_socket_pair(int ends[2]);
 
-/* Gives whoever has the other end a descriptor, together with one byte. 0 or errno. */
+/* Sends a descriptor to the other end, together with one byte. 0 or errno. */
 int scanmill_send_descriptor(int socket, int descriptor);
 
-/* Waits for one. 0, -1 at the end of the stream, or errno: ENOTSOCK when it is no connection. */
+/* Waits for a descriptor. 0, -1 at the end of the stream, or errno: ENOTSOCK for other files. */
 int scanmill_take_descriptor(int socket, int *descriptor);
 
-/* Whether something can be read at once; the end of a stream counts. */
+/* Whether reading would not block, which is also true at the end of a stream. */
 int scanmill_is_readable(int descriptor);

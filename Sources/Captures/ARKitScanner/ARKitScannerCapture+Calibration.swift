@@ -1,7 +1,7 @@
 import Geometry
 
 extension ARKitScannerCapture {
-  /// The size of color pictures: the video's, else the metadata's.
+  /// The size of color pictures: that of the video, else that of the metadata.
   private func colorSize(
     _ inVideo: (CaptureVideo) -> ARKitScannerPictureSize
   ) -> ARKitScannerPictureSize? {
@@ -10,7 +10,7 @@ extension ARKitScannerCapture {
     return size
   }
 
-  /// How the app's numbers go with the pictures of the video.
+  /// How the app's intrinsics relate to the pictures of the video.
   var colorFit: ColorFit {
     guard case .valid(let size) = contents.metadata.value?.colorSize else {
       return ColorFit(stated: nil, contents.video.value?.track)
@@ -18,11 +18,11 @@ extension ARKitScannerCapture {
     return ColorFit(stated: (size.width, size.height), contents.video.value?.track)
   }
 
-  /// Rows hold the numbers of the picture as stored and the size of the upright one.
+  /// Rows hold the intrinsics of the stored picture and the size of the upright one.
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
     let size = colorSize(\.uprightSize)
     let fit = colorFit
-    switch sides.matrices {
+    switch sidecars.matrices {
     case .unreadable(let error): return .unreadable(error)
     case .absent(let why):
       warnings.add(.calibrationMissing, "color", "no intrinsics: \(why)")
@@ -41,13 +41,13 @@ extension ARKitScannerCapture {
           frame: frame, width: size?.width, height: size?.height, fx: camera?.fx ?? matrix[0],
           fy: camera?.fy ?? matrix[4], cx: camera?.cx ?? matrix[6], cy: camera?.cy ?? matrix[7])
       }
-      let file = sides.files[.intrinsics]?.first ?? "intrinsics"
+      let file = sidecars.files[.intrinsics]?.first ?? "intrinsics"
       warnings.add(
         .nonFiniteValue, "intrinsics", count: nonFinite,
         "intrinsics with NaN or infinite numbers have no row")
       if rows.isEmpty {
         warnings.add(.calibrationMissing, "color", "\(file) holds no intrinsics")
-      } else if !sides.cutParts.contains(.intrinsics) {
+      } else if !sidecars.cutParts.contains(.intrinsics) {
         warnings.add(
           .missingKey, file, count: matrices.count - rows.count - nonFinite,
           "frames without readable intrinsics have no row")
@@ -56,8 +56,8 @@ extension ARKitScannerCapture {
     }
   }
 
-  /// Depth and color are one camera. The intrinsics of the first frame stand for all: they change from
-  /// frame to frame by less than a pixel, and between registered pictures only the sizes matter.
+  /// Depth and color share one camera. The first frame's intrinsics are used for all frames: they
+  /// change by less than a pixel, and between registered pictures only the sizes matter.
   func alignment(intrinsics: [IntrinsicsRow]?) -> DepthCalibration? {
     guard contents.depth.value != nil else { return nil }
     var color: PinholeCamera?

@@ -1,10 +1,10 @@
 import Codecs
 
 extension ARKitScannerCapture {
-  /// Pictures, depth frames and poses go together one by one; the other tables have an entry for each key
-  /// of the poses.
+  /// Adds claims about stream lengths: pictures, depth frames and poses correspond one to one; the
+  /// other tables have an entry for each key of the poses.
   func claim(_ capture: inout Capture) {
-    let poses = sides.poses.value?.count { $0.isThere }
+    let poses = sidecars.poses.value?.count { $0.isThere }
     capture.claims.addTogether([
       ("poses", frames.keyCount > 0 ? poses : nil, "the poses"),
       ("color", frames.pictureCount, "the pictures"),
@@ -17,9 +17,9 @@ extension ARKitScannerCapture {
       capture.claims.add(stream, held: count, declared: keys, by: "the keys of the side files")
     }
     let tables = [
-      ("intrinsics", sides.matrices.value?.count { $0 != nil }),
-      ("cameraSettings", sides.offsets.value?.count { $0 != nil }),
-      ("cameraSettings", sides.exposures.value?.count { $0 != nil }),
+      ("intrinsics", sidecars.matrices.value?.count { $0 != nil }),
+      ("cameraSettings", sidecars.offsets.value?.count { $0 != nil }),
+      ("cameraSettings", sidecars.exposures.value?.count { $0 != nil }),
     ]
     for (stream, count) in tables {
       capture.claims.add(

@@ -2,8 +2,8 @@ import Storage
 import SystemPackage
 
 extension ARKitScannerCapture {
-  /// Files with keys and settings that the generation writes when the user presses stop, absent here.
-  /// Motion has a warning of its own.
+  /// Missing files with keys and settings that this generation writes when the recording is
+  /// stopped. Motion has a warning of its own.
   var missingSideFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation
@@ -19,7 +19,7 @@ extension ARKitScannerCapture {
     return names.filter { !folder.has($0) }
   }
 
-  /// Whether a finished upload would look like this.
+  /// Whether this looks like a finished upload.
   func completeness() -> UploadCompleteness {
     let folder = contents.folder
     var missing = missingSideFiles.map { "\($0) is not there." }
@@ -29,10 +29,10 @@ extension ARKitScannerCapture {
     if contents.generation.writesExif, !folder.has("exif.json") {
       missing.append("exif.json is not there.")
     }
-    missing += sides.cutParts.sorted { $0.rawValue < $1.rawValue }.map {
-      "\(sides.files[$0]?.first ?? $0.rawValue) is cut at its end."
+    missing += sidecars.cutParts.sorted { $0.rawValue < $1.rawValue }.map {
+      "\(sidecars.files[$0]?.first ?? $0.rawValue) is cut at its end."
     }
-    if sides.exifIsOpen { missing.append("exif.json is not closed.") }
+    if sidecars.exifIsOpen { missing.append("exif.json is not closed.") }
     switch contents.video {
     case .absent: missing.append("The video is not there.")
     case .unreadable(let error): missing.append(Self.sentence(error))
@@ -47,15 +47,16 @@ extension ARKitScannerCapture {
     case .present: break
     }
     let errors = [
-      contents.metadata.error, sides.poses.error, sides.matrices.error, sides.offsets.error,
-      sides.motion.error,
+      contents.metadata.error, sidecars.poses.error, sidecars.matrices.error,
+      sidecars.offsets.error,
+      sidecars.motion.error,
     ]
     return UploadCompleteness(
       missing: missing + errors.compactMap(\.self).map(Self.sentence), absentFiles: absentFiles)
   }
 
-  /// Video, depth, poses, and from `g2b` on the metadata, under the names that the generation gives
-  /// them.
+  /// Missing files among video, depth, poses, and from `g2b` on the metadata, by this generation's
+  /// names.
   private var absentFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation

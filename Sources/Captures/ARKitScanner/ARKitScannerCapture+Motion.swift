@@ -2,8 +2,8 @@ import Geometry
 
 extension ARKitScannerCapture {
   func imu() -> StreamState<IMUStream> {
-    let file = sides.files[.imu]?.first ?? ""
-    switch sides.motion {
+    let file = sidecars.files[.imu]?.first ?? ""
+    switch sidecars.motion {
     case .unreadable(let error): return .unreadable(error)
     case .absent(let why): return withoutMotion(why)
     case .present(let motion):
@@ -14,7 +14,7 @@ extension ARKitScannerCapture {
       warnings.add(
         .nonFiniteValue, "imu", count: motion.nonFinite,
         "samples with NaN or infinite values have no row")
-      var description = StreamDescription(file: file, encoding: sides.encoding)
+      var description = StreamDescription(file: file, encoding: sidecars.encoding)
       description.firstTimestamp = motion.samples.map(\.timestamp).min()
       description.lastTimestamp = motion.samples.map(\.timestamp).max()
       var (stream, duplicates) = IMUStream.sorting(

@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 
 extension ARKitScannerCapture {
-  /// Files that are absent or damaged.
+  /// Warns of files that are absent or damaged.
   func reportFiles() {
     for name in missingSideFiles {
       warnings.add(
@@ -18,34 +18,34 @@ extension ARKitScannerCapture {
       warnings.add(
         .rotationIgnored, "color", "the video's display matrix is not a quarter turn: not applied")
     }
-    if sides.exifIsOpen {
+    if sidecars.exifIsOpen {
       warnings.add(
         .truncatedStream, "exif", "exif.json is not closed: its complete entries are used")
     }
     warnings.add(
-      .corruptRecord, "exif", count: sides.exifBrokenLines,
+      .corruptRecord, "exif", count: sidecars.exifBrokenLines,
       "lines of exif.json that are not entries, or that belong to another time, are left out")
     if let error = contents.metadata.error {
       warnings.add(.corruptRecord, "metadata.json", "\(error)")
     }
-    for part in sides.cutParts.sorted(by: { $0.rawValue < $1.rawValue }) {
-      let file = sides.files[part]?.first ?? part.rawValue
+    for part in sidecars.cutParts.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let file = sidecars.files[part]?.first ?? part.rawValue
       warnings.add(
         .truncatedStream, part.rawValue, "\(file) breaks off: its complete entries are used")
     }
-    for (part, count) in sides.farOff.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let file = sides.files[part]?.first ?? part.rawValue
+    for (part, count) in sidecars.farOff.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let file = sidecars.files[part]?.first ?? part.rawValue
       warnings.add(
         .corruptRecord, part.rawValue, count: count,
         "entries of \(file) more than an hour away from all others are left out")
     }
-    for (file, count) in sides.unreadableKeys.sorted(by: { $0.key < $1.key }) {
+    for (file, count) in sidecars.unreadableKeys.sorted(by: { $0.key < $1.key }) {
       warnings.add(
         .unknownKey, file, count: count, "entries whose key is neither time nor frame number")
     }
   }
 
-  /// Streams of other lengths than the keys say.
+  /// Warns of streams whose length differs from the number of keys.
   func reportLengths() {
     let color = frames.pictureCount
     let depth = frames.depthCount
@@ -85,19 +85,19 @@ extension ARKitScannerCapture {
   }
 
   func reportTimes() {
-    let known = sides.times.prefix(frames.frameCount).compactMap(\.self)
-    if sides.isNominal {
+    let known = sidecars.times.prefix(frames.frameCount).compactMap(\.self)
+    if sidecars.isNominal {
       warnings.add(
         .timestampsMissing, "frames", count: frames.frameCount,
         "no times were recorded: frame k is taken to be at k/60 s")
-    } else if sides.isKilled {
+    } else if sidecars.isKilled {
       warnings.add(
         .timestampsMissing, "frames", count: frames.frameCount - known.count,
         "frames without a time: the app was killed before it wrote them")
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
         "times are those of exif.json in order: the app was killed before it wrote the pose file")
-    } else if sides.lostKeysAreUnplaced {
+    } else if sidecars.lostKeysAreUnplaced {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
         "entries are lost, and which ones cannot be determined: pictures and depth may have a neighbor's time"
@@ -105,7 +105,7 @@ extension ARKitScannerCapture {
     }
     warnings.add(
       .frameGap, "frames",
-      count: TimeSteps(ofNeighbors: Array(sides.times.prefix(frames.frameCount)))
+      count: TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount)))
         .gaps(above: ARKitScannerReader.description.frameGapFactor),
       of: .size(frames.frameCount),
       "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")

@@ -40,7 +40,7 @@ extension ARKitScannerCapture {
 
   func poses() -> StreamState<PoseStream> {
     if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
-    return sides.poses.map { readings in
+    return sidecars.poses.map { readings in
       var rows: [PoseStream.Row] = []
       var nonFinite = 0
       var malformed = 0
@@ -63,15 +63,15 @@ extension ARKitScannerCapture {
         count: PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }),
         "steps faster than 10 m/s: tracking was lost and found elsewhere")
       var description = StreamDescription(
-        file: sides.files[.poses]?.first ?? "", encoding: sides.encoding, frames: rows.count)
+        file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
       return PoseStream(description: description, rows: rows)
     }
   }
 
   func cameraSettings() -> StreamState<CameraSettingsStream> {
-    if let error = sides.offsets.error ?? sides.exposures.error { return .unreadable(error) }
-    let (offsets, exposures) = (sides.offsets.value, sides.exposures.value)
+    if let error = sidecars.offsets.error ?? sidecars.exposures.error { return .unreadable(error) }
+    let (offsets, exposures) = (sidecars.offsets.value, sidecars.exposures.value)
     guard frames.keyCount > 0, offsets != nil || exposures != nil else {
       return .absent("neither exposure offsets nor exposures are recorded")
     }
@@ -87,10 +87,10 @@ extension ARKitScannerCapture {
     warnings.add(
       .nonFiniteValue, "cameraSettings", count: nonFinite,
       "exposure offsets that are NaN or infinite are left empty")
-    let file = sides.files[.cameraSettings]?.first ?? ""
+    let file = sidecars.files[.cameraSettings]?.first ?? ""
     return .present(
       CameraSettingsStream(
-        description: StreamDescription(file: file, encoding: sides.encoding, frames: rows.count),
+        description: StreamDescription(file: file, encoding: sidecars.encoding, frames: rows.count),
         rows: rows))
   }
 
@@ -100,7 +100,7 @@ extension ARKitScannerCapture {
 
   /// The known times of the first `count` frames.
   private func times(ofFirst count: Int) -> [Timestamp] {
-    sides.times.prefix(count).compactMap(\.self)
+    sidecars.times.prefix(count).compactMap(\.self)
   }
 
   private func describe(times: [Timestamp], in description: inout StreamDescription) {

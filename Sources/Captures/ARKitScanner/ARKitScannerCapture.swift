@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// Puts what was read together: frames, streams, and what is wrong with them.
+/// Builds the capture from its tables: frames, streams and warnings.
 struct ARKitScannerCapture {
   let contents: ARKitScannerTables
   let frames: ARKitScannerFrames
@@ -13,13 +13,13 @@ struct ARKitScannerCapture {
     frames = ARKitScannerFrames(contents)
   }
 
-  var sides: ARKitScannerSidecars { contents.sides }
+  var sidecars: ARKitScannerSidecars { contents.sidecars }
 
   func capture(id: String) -> Capture {
     var capture = Capture(
       id: id, family: .arkitScanner, generation: contents.generation.rawValue,
       folder: contents.folder.path,
-      clock: CaptureClock(sides.isNominal ? .nominal : .uptime, unit: "s"))
+      clock: CaptureClock(sidecars.isNominal ? .nominal : .uptime, unit: "s"))
     capture.scene.label = contents.metadata.value?.sceneName
     capture.scene.type = contents.metadata.value?.sceneType
     capture.frames = frames.frames
@@ -43,25 +43,25 @@ struct ARKitScannerCapture {
     return capture
   }
 
-  /// The files that each part was read from.
+  /// The files from which each part was read.
   private func files() -> [CapturePart: [FilePath]] {
     let folder = contents.folder
     let video = [folder.videoFile].compactMap(\.self)
     let depth = [folder.depthFile].compactMap(\.self)
     let metadata = folder.has("metadata.json") ? ["metadata.json"] : []
-    let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sides.files[$0] }
-    let keys = sides.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
-    let matrices = sides.files[.intrinsics].map { $0 + video + metadata } ?? []
-    // Rows belong to keys, so every table depends on the file that has them.
+    let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sidecars.files[$0] }
+    let keys = sidecars.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
+    let matrices = sidecars.files[.intrinsics].map { $0 + video + metadata } ?? []
+    // Rows belong to keys, so every table also depends on the file with the keys.
     let named: [CapturePart: [String]] = [
       .color: video,
       .depth: depth + metadata,
-      .imu: sides.files[.imu] ?? [],
-      .poses: sides.files[.poses].map { $0 + keys } ?? [],
+      .imu: sidecars.files[.imu] ?? [],
+      .poses: sidecars.files[.poses].map { $0 + keys } ?? [],
       .intrinsics: matrices + keys,
       .calibration: matrices + keys,
-      .cameraSettings: sides.files[.cameraSettings].map { $0 + keys } ?? [],
-      .frames: keys + (sides.files[.frames] ?? []) + depth + video,
+      .cameraSettings: sidecars.files[.cameraSettings].map { $0 + keys } ?? [],
+      .frames: keys + (sidecars.files[.frames] ?? []) + depth + video,
     ]
     return named.filter { !$0.value.isEmpty }
       .mapValues { Set($0).sorted().map(folder.path(of:)) }

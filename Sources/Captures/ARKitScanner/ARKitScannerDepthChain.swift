@@ -5,46 +5,47 @@ import SystemPackage
   import Glibc
 #endif
 
-/// The chain of length-prefixed records of a framed depth file, walked without decoding.
+/// The length-prefixed records of a framed depth file, found without decoding.
 struct ARKitScannerDepthChain: Sendable {
   /// How the walk ended.
   enum End: Hashable, Sendable {
     /// Exactly at the end of the file.
     case complete
-    /// So many bytes are left, fewer than a length takes.
+    /// The remaining bytes are fewer than a length takes.
     case stray(bytes: Int)
-    /// A length that is negative or goes beyond the end of the file.
+    /// A length is negative or extends beyond the end of the file.
     case broken(length: Int32)
-    /// More records than any recording has.
+    /// There are more records than any recording has.
     case tooManyRecords
   }
 
-  /// Offsets of the records' lengths in the file, and at last the offset where the walk ended.
+  /// File offsets of the records' lengths, and last the offset where the walk ended.
   private var offsets: [Int] = []
   private(set) var end = End.complete
 
-  /// Almost 5 hours at 60 frames per second: a file of zeros is a chain of empty records, and its table must
-  /// not grow with it.
+  /// Limit on the number of records: almost 5 hours at 60 frames per second. A file of zeros is a
+  /// chain of empty records; its table must stay small.
   private static let mostRecords = 1 << 20
 
   var recordCount: Int { offsets.count - 1 }
-  /// Where the walk ended.
+  /// The offset where the walk ended.
   var endOffset: Int { offsets[offsets.count - 1] }
 
-  /// Offset of the length of `record`, which must be below `recordCount`.
+  /// Offset of the length of `record`; `record` must be below `recordCount`.
   func offset(of record: Int) -> Int { offsets[record] }
-  /// The bytes of `record` behind its length.
+  /// The bytes of `record` after its length.
   func payload(of record: Int) -> Range<Int> { offsets[record] + 4..<offsets[record + 1] }
 
-  /// Walks `file` of `byteCount` bytes.
+  /// Walks `file`, which has `byteCount` bytes.
   ///
-  /// Reads four bytes per record where records are large: mapped pages would bring their neighbors
-  /// into memory, the whole file in the end. Cost: one system call per record, less for small ones.
+  /// Large records are skipped by reading only their lengths: mapped pages would load their
+  /// neighbors and, in the end, the whole file. Cost: one system call per record, less for small
+  /// ones.
   init(walking file: FilePath, byteCount: Int) throws(CaptureError) {
     do {
       let descriptor = try EnclosedPaths.openForReading(file)
       defer { try? descriptor.close() }
-      // Reading ahead is of no use from length to length.
+      // Read-ahead does not help, because records are skipped.
       posix_fadvise(descriptor.rawValue, 0, 0, POSIX_FADV_RANDOM)
       var window = Window(descriptor: descriptor)
       try walk(byteCount: byteCount) { try window.length(at: $0, hint: $1) }
@@ -78,8 +79,8 @@ struct ARKitScannerDepthChain: Sendable {
   }
 }
 
-/// Little-endian lengths out of a file, in rising order: four bytes at a time, or a window where the
-/// next length may be in it.
+/// Reads little-endian lengths at ascending offsets: four bytes at a time, or a window if it may
+/// contain the next length too.
 private struct Window {
   let descriptor: FileDescriptor
   private var bytes = [UInt8](repeating: 0, count: 16_384)
@@ -90,7 +91,7 @@ private struct Window {
     self.descriptor = descriptor
   }
 
-  /// `nil` when the file ends before. `hint`: bytes of the record before.
+  /// `nil` when the file ends before. `hint` is the size of the previous record.
   mutating func length(at offset: Int, hint: Int) throws -> Int32? {
     if offset < start || offset + 4 > start + count {
       let wanted = hint < 4096 ? bytes.count : 4

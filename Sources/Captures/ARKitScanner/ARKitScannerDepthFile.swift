@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// The depth file, mapped, with its layout.
+/// The mapped depth file and its layout.
 struct ARKitScannerDepthFile: Sendable {
   let name: String
   let mapped: MappedFile
@@ -21,7 +21,7 @@ struct ARKitScannerDepthFile: Sendable {
     }
   }
 
-  /// Slots, holes included.
+  /// Number of records, including holes.
   var recordCount: Int { access.recordCount }
 
   var access: FrameAccess<UInt16> {
@@ -45,7 +45,7 @@ struct ARKitScannerDepthFile: Sendable {
     return chain.payload(of: record).isEmpty
   }
 
-  /// Whether the file ends before its content does.
+  /// Whether the file ends within its content.
   var isCut: Bool {
     switch layout.kind {
     case .framed(let chain, _):
@@ -58,7 +58,7 @@ struct ARKitScannerDepthFile: Sendable {
     }
   }
 
-  /// Damage seen in the layout; damage inside records is found by decoding them.
+  /// Warns of damage in the layout. Damage inside records is found when they are decoded.
   func report(to warnings: WarningCollector) {
     let file = mapped.path
     switch layout.kind {

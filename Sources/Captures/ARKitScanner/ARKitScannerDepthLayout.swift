@@ -1,19 +1,19 @@
 import Codecs
 import Storage
 
-/// How a depth file is laid out, decided by its bytes alone.
+/// The layout of a depth file, determined by its bytes alone.
 struct ARKitScannerDepthLayout: Sendable {
   enum Kind: Sendable {
-    /// Length-prefixed records; `first` is what the first one that decodes holds.
+    /// Length-prefixed records; `first` is the kind of the first record that decodes.
     case framed(ARKitScannerDepthChain, first: ARKitScannerRecordKind?)
-    /// One DEFLATE stream; `isWhole`: its end mark was read.
+    /// One DEFLATE stream; `isWhole` means that it has its end mark.
     case deflateStream(frames: Int, isWhole: Bool, hasRest: Bool)
     case raw(frames: Int, hasRest: Bool)
   }
 
   var kind: Kind
   var size: ARKitScannerPictureSize
-  /// Whether `size` is not the one that was stated.
+  /// Whether `size` differs from the size in the metadata.
   var sizeDiffers: Bool
 
   /// The name of the encoding in the capture's description.
@@ -33,13 +33,13 @@ struct ARKitScannerDepthLayout: Sendable {
     }
   }
 
-  /// Looks at `file` in this order: a chain of records that ends with the file or holds at least one
-  /// that decodes; one DEFLATE stream with at least one whole frame; at least one frame that is not
-  /// compressed. That inflation does not fail says nothing: one framed file in 1,024 begins like a
-  /// complete, empty DEFLATE stream.
+  /// Determines the layout by testing in this order: a chain of records that ends with the file or
+  /// has at least one that decodes; one DEFLATE stream with at least one whole frame; at least one
+  /// uncompressed frame. Successful inflation proves nothing: one framed file in 1,024 begins like
+  /// a complete, empty DEFLATE stream.
   ///
-  /// `stated` is the size to try first. Cost: the walk and one record where the file is framed, a
-  /// whole inflation in constant memory where it is one stream.
+  /// `stated` is the size to try first. Cost: for a framed file the walk and one record, for one
+  /// stream a complete inflation in constant memory.
   init(of file: MappedFile, stated: ARKitScannerPictureSize?) throws(CaptureError) {
     let sizes =
       stated.map { $0 == .depthDefault ? [$0] : [$0, .depthDefault] } ?? [.depthDefault]
@@ -59,12 +59,12 @@ struct ARKitScannerDepthLayout: Sendable {
     }
   }
 
-  /// Whether a file of the usual size is there, without counting frames: as `init(of:stated:)`, but of
-  /// one DEFLATE stream only the first frame is inflated.
+  /// Whether the input contains a depth file of the usual size. As `init(of:stated:)`, but of one
+  /// DEFLATE stream only the first frame is inflated.
   static func holdsDepth(_ input: InputFile) -> Bool {
     let size = ARKitScannerPictureSize.depthDefault
     let frameBytes = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
-    // A copy: who recognizes captures must not be at the mercy of who writes them.
+    // A copy, because a mapped file could be truncated by another process while it is read.
     guard input.count < frameBytes, let file = try? MappedFile(copyOf: input) else {
       return input.count >= frameBytes
     }
@@ -85,7 +85,7 @@ struct ARKitScannerDepthLayout: Sendable {
     sizeDiffers = size != sizes[0]
   }
 
-  /// The first record that decodes, with the size at which it does.
+  /// The first record that decodes, and its size.
   private static func firstPicture(
     of chain: ARKitScannerDepthChain, in file: MappedFile, sizes: [ARKitScannerPictureSize]
   ) -> (kind: ARKitScannerRecordKind, size: ARKitScannerPictureSize)? {
@@ -122,8 +122,8 @@ struct ARKitScannerDepthLayout: Sendable {
       size: size, of: sizes)
   }
 
-  /// The first size of which `byteCount` bytes are a whole number of frames; if there is none, or the
-  /// bytes are known to be cut, the first of which there is at least one frame.
+  /// The first size for which `byteCount` is a whole number of frames; without one, or for a cut
+  /// file, the first size with at least one frame.
   private static func fitting(
     _ sizes: [ARKitScannerPictureSize], byteCount: Int, isWhole: Bool
   ) -> ARKitScannerPictureSize? {

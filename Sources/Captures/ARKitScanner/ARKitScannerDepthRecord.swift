@@ -1,7 +1,7 @@
 import Codecs
 import Storage
 
-/// What a record of a framed file holds.
+/// The encoding of a record in a framed file.
 enum ARKitScannerRecordKind: String, Sendable {
   /// A bare LZ4 block of uint16 millimeters.
   case lz4 = "lz4-u16"
@@ -9,13 +9,13 @@ enum ARKitScannerRecordKind: String, Sendable {
   case deflate = "deflate-f32"
 }
 
-/// Decodes single records. Memory is bounded by the picture's size, never by a length in the file.
+/// Decodes single records. Memory is limited by the picture's size, never by a length in the file.
 struct ARKitScannerRecordDecoder: Sendable {
   let size: ARKitScannerPictureSize
   private let scratch = ScratchBuffers()
 
-  /// The most that one byte of a record can stand for: a match length of LZ4 goes on with bytes of up
-  /// to 255; DEFLATE repeats up to 258 bytes for two bits.
+  /// The most bytes that one byte of a record can expand to: a match length of LZ4 continues with
+  /// bytes of up to 255; DEFLATE repeats up to 258 bytes for two bits.
   private static let lz4Expansion = 255
   private static let deflateExpansion = 1032
 
@@ -25,11 +25,11 @@ struct ARKitScannerRecordDecoder: Sendable {
 
   enum Result {
     case picture(ARKitScannerRecordKind, hasNonFinite: Bool)
-    /// Neither payload; the text says how both failed.
+    /// Neither encoding fits; the text says how both failed.
     case corrupt(String)
   }
 
-  /// LZ4, else DEFLATE, else corrupt.
+  /// Tries LZ4, then DEFLATE.
   func decode(_ payload: RawSpan, into pixels: inout [UInt16]) -> Result {
     let (lz4Failure, isDecoded) = decodeLZ4(payload, into: &pixels)
     if isDecoded { return .picture(.lz4, hasNonFinite: false) }

@@ -1,7 +1,7 @@
 import Codecs
 import Storage
 
-/// Framed records, each decoded on its own.
+/// Framed records, which can be decoded independently.
 struct ARKitScannerFramedDepth: IndexedFrameSource {
   let file: MappedFile
   let chain: ARKitScannerDepthChain
@@ -35,7 +35,7 @@ struct ARKitScannerFramedDepth: IndexedFrameSource {
   }
 }
 
-/// Frames of float32 back to back.
+/// Frames of float32, one after the other.
 struct ARKitScannerRawDepth: IndexedFrameSource {
   let file: MappedFile
   let size: ARKitScannerPictureSize
@@ -58,7 +58,7 @@ struct ARKitScannerRawDepth: IndexedFrameSource {
   }
 }
 
-/// Frames of float32 inside one DEFLATE stream.
+/// Frames of float32 in one DEFLATE stream.
 struct ARKitScannerDeflateStreamDepth: OrderedFrameSource {
   let file: MappedFile
   let size: ARKitScannerPictureSize
@@ -97,7 +97,7 @@ struct ARKitScannerDeflateStreamDepth: OrderedFrameSource {
 }
 
 extension FrameIssue {
-  /// Values without a distance were written as 0.
+  /// The issue of values that are not finite and were replaced by 0.
   fileprivate static func nonFiniteDepth(_ place: String) -> FrameIssue {
     FrameIssue(code: .nonFiniteValue, message: "\(place): NaN or infinite depth, written as 0")
   }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Geometry
 import SystemPackage
 
-/// `exif.json`: what the camera said of each frame, written while recording.
+/// `exif.json`: the camera's settings for each frame, written while recording.
 struct ARKitScannerExif: Sendable {
   /// Exposure of one frame; unknown values are `nil`.
   struct Entry: Sendable, Hashable {
@@ -12,23 +12,23 @@ struct ARKitScannerExif: Sendable {
 
   /// Entries by key text.
   private(set) var entries: [String: Entry] = [:]
-  /// Whether the file ends as a finished recording ends it.
+  /// Whether the file ends like that of a finished recording.
   private(set) var isClosed = true
-  /// Lines before the last one that are no entry.
+  /// Number of lines before the last one that are not an entry.
   private(set) var brokenLines = 0
 
-  /// Reads the whole object, or else, from a file that a killed app left open or that is damaged,
-  /// every line that is a complete entry.
+  /// Reads the whole object. If the file is damaged or was left open by a killed app, reads every
+  /// line that is a complete entry.
   init(_ file: FilePath) throws(CaptureError) {
     let data = try ARKitScannerSideFile.bytes(of: file)
     if let whole = BoundedJSON.value([String: Tags].self, in: data) {
       entries = whole.mapValues(\.entry)
     } else if let list = BoundedJSON.value([Tags].self, in: data) {
-      // In frame order without keys: the released folder's other possible form.
+      // A list in frame order without keys, the other possible form of the released files.
       for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags.entry }
     } else {
       salvage(data)
-      // Not in lines of its own: another program wrote it.
+      // A file without line structure, written by another program.
       if entries.isEmpty, let closed = CutJSON.closed(data),
         let whole = try? JSONDecoder().decode([String: Tags].self, from: closed)
       {
@@ -38,7 +38,8 @@ struct ARKitScannerExif: Sendable {
     }
   }
 
-  /// Lines are `"<key>": {…}`, joined by comma and newline, between a line `{` and a line `}`.
+  /// Reads lines of the form `"<key>": {…}`, separated by comma and newline, between a line `{` and
+  /// a line `}`.
   private mutating func salvage(_ data: Data) {
     let decoder = JSONDecoder()
     let newline = UInt8(ascii: "\n")
@@ -68,14 +69,14 @@ struct ARKitScannerExif: Sendable {
     return line
   }
 
-  /// Times of all entries whose key is one, in order.
+  /// Times of all entries whose key is a time, ascending.
   var times: [Timestamp] {
     let written = writtenTimes
     let bounds = TimeBounds(written)
     return written.filter(bounds.contains)
   }
 
-  /// Entries whose time lies far from all others.
+  /// Number of entries whose time is far from all others.
   var farOff: Int { writtenTimes.count - times.count }
 
   private var writtenTimes: [Timestamp] {
@@ -91,7 +92,7 @@ struct ARKitScannerExif: Sendable {
     return times.map { $0.flatMap { byTime[$0] } }
   }
 
-  /// The entries for numbered frames; keys are `frame_000012`, or else times in frame order.
+  /// The entries for numbered frames. Keys are `frame_000012`, or times in frame order.
   func entries(forFrameNumbers numbers: [Int]) -> [Entry?] {
     var byNumber: [Int: Entry] = [:]
     for (text, entry) in entries {
@@ -109,7 +110,7 @@ struct ARKitScannerExif: Sendable {
     return numbers.map { byNumber[$0] }
   }
 
-  /// The tags of one picture; all others are ignored, and so are values of another type.
+  /// The relevant tags of one picture. Other tags, and values of an unexpected type, are ignored.
   private struct Tags: Decodable {
     var entry = Entry()
 

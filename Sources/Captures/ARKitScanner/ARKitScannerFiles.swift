@@ -4,9 +4,9 @@ import SystemPackage
 /// Which of the app's files a folder holds.
 struct ARKitScannerFiles: Sendable {
   let listing: FolderListing
-  /// The file with depth records, if there is one.
+  /// The file with depth records, if any.
   let depthFile: String?
-  /// The video, if there is one; its name says nothing about its container.
+  /// The video, if any. Its name does not determine its container.
   let videoFile: String?
   /// Names of the per-frame property lists `<t>_trans.xml` of the first two generations.
   let poseLists: [String]
@@ -34,7 +34,7 @@ struct ARKitScannerFiles: Sendable {
   var path: FilePath { listing.folder }
   var isRelease: Bool { has(Self.releasePoses) }
   var hasDepthBufferSequence: Bool { depthFile?.hasPrefix("depthBufferSequence") ?? false }
-  /// Whether this is one of the two generations with one property list per frame and value.
+  /// Whether this generation has one property list per frame and value.
   var usesPropertyLists: Bool {
     !poseLists.isEmpty || (hasDepthBufferSequence && !has("trans.json"))
   }
@@ -42,14 +42,14 @@ struct ARKitScannerFiles: Sendable {
   func has(_ name: String) -> Bool { listing.contains(name) }
   func path(of name: String) -> FilePath { path.appending(name: name) }
 
-  /// Files named `<decimal number><suffix>`, with that number's text.
+  /// Files named `<decimal number><suffix>`, with the text of the number.
   func files(endingIn suffix: String) -> [(name: String, key: String)] {
     listing.files.compactMap { name in
       Self.key(in: name, before: suffix).map { (name, $0) }
     }
   }
 
-  /// What a file is for, by its name.
+  /// The parts of a capture that a file belongs to, by its name.
   static func role(of name: String) -> FileRole? {
     switch name {
     case releasePoses: return FileRole([.poses, .intrinsics, .imu])
@@ -68,7 +68,7 @@ struct ARKitScannerFiles: Sendable {
     return lists.first { key(in: name, before: $0.0) != nil }.map { FileRole([$0.1]) }
   }
 
-  /// Whether the app names a file so.
+  /// Whether the name is one that the app uses.
   static func isOwn(_ name: String) -> Bool {
     let names = [
       releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json",
@@ -79,7 +79,7 @@ struct ARKitScannerFiles: Sendable {
       || ["_trans.xml", "_offset.txt", "_imu.xml"].contains { key(in: name, before: $0) != nil }
   }
 
-  /// The decimal number that `name` holds before `suffix`; `nil` when there is something else.
+  /// The decimal number before `suffix` in `name`; `nil` for anything else.
   static func key(in name: String, before suffix: String) -> String? {
     guard name.hasSuffix(suffix) else { return nil }
     let text = String(name.dropLast(suffix.count))

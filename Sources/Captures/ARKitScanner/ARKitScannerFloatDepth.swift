@@ -1,14 +1,16 @@
 import Storage
 
-/// Pictures of float32 meters.
+/// Converts pictures of float32 meters.
 enum ARKitScannerFloatDepth {
   static let bytesPerPixel = 4
 
-  /// Converts little-endian float32 meters to millimeters: nearest, half away from zero, 0 for what
-  /// is not finite, negative or above 65,535 after rounding. `pixels` is resized to fit.
+  /// Converts little-endian float32 meters to millimeters: rounded to nearest, half away from zero;
+  /// 0 for values that are not finite, negative or above 65,535 after rounding. `pixels` is
+  /// resized.
   ///
-  /// Returns whether any value was NaN or infinite. A float times 1000 is exact in double precision,
-  /// and so is adding one half: cutting then rounds half up, which for lengths is away from zero.
+  /// Returns whether any value was NaN or infinite. A float times 1000 is exact in double
+  /// precision, and so is adding one half. Truncation then rounds half up, which for positive
+  /// values is away from zero.
   static func convert(_ meters: RawSpan, into pixels: inout [UInt16]) -> Bool {
     let count = meters.byteCount / bytesPerPixel
     if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }

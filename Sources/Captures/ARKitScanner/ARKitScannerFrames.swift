@@ -1,15 +1,15 @@
 import Codecs
 import Geometry
 
-/// Pairs keys, depth records and pictures: each by its place, but for pictures that an edit list hides.
+/// Pairs keys, depth records and pictures by index, except for pictures that an edit list hides.
 struct ARKitScannerFrames {
-  /// Where the pictures begin among the frames.
+  /// The frame of the first displayed picture.
   let start: HiddenStart
   private let contents: ARKitScannerTables
 
   init(_ contents: ARKitScannerTables) {
     self.contents = contents
-    let times = contents.sides.times
+    let times = contents.sidecars.times
     let depth = contents.depth.value?.recordCount ?? 0
     start = HiddenStart(
       contents.video.value?.track.hidden ?? HiddenPictures(),
@@ -17,8 +17,8 @@ struct ARKitScannerFrames {
       times: times.isEmpty ? [Timestamp?](repeating: nil, count: depth) : times)
   }
 
-  /// Entries of the pose file; 0 when the app was killed before it wrote one.
-  var keyCount: Int { contents.sides.isKilled ? 0 : contents.sides.times.count }
+  /// Number of entries in the pose file; 0 when the app was killed before writing it.
+  var keyCount: Int { contents.sidecars.isKilled ? 0 : contents.sidecars.times.count }
   var depthCount: Int? { contents.depth.value?.recordCount }
   var pictureCount: Int? { contents.video.value?.pictureCount }
   var frameCount: Int { max(keyCount, depthCount ?? 0, framesOfPictures.upperBound) }
@@ -28,7 +28,7 @@ struct ARKitScannerFrames {
   }
 
   func time(ofFrame frame: Int) -> Timestamp? {
-    frame < contents.sides.times.count ? contents.sides.times[frame] : nil
+    frame < contents.sidecars.times.count ? contents.sidecars.times[frame] : nil
   }
 
   /// The canonical frames.

@@ -1,8 +1,9 @@
-/// The dated layouts of the app, by the names that `capture.json` gives them.
+/// The app's file layouts over time, by their names in `capture.json`.
 enum ARKitScannerGeneration: String, CaseIterable, Sendable {
   case g1, g2a, g2b, g2c, g3, g4, g5, g6, scannetpp
 
-  /// Tells the generation by its marks; where several fit the latest, since later ones drop marks.
+  /// Determines the generation by its marks. If several fit, the latest, since later generations
+  /// drop marks.
   init(
     _ folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?, keysAreTimes: Bool,
     layout: ARKitScannerDepthLayout.Kind?
@@ -44,7 +45,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// What it is told by, for people.
+  /// A phrase for people about how the generation is recognized.
   var mark: String {
     switch self {
     case .g1: "poses in files <time>_trans.xml; uncompressed depthBufferSequence.bin"
@@ -59,7 +60,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether intrinsics are in a file of their own, one matrix per frame.
+  /// Whether intrinsics are in a separate file with one matrix per frame.
   var writesIntrinsicsFile: Bool {
     switch self {
     case .g4, .g5, .g6: true
@@ -67,7 +68,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the generation calls its video.
+  /// The video's file name in this generation.
   var videoName: String {
     switch self {
     case .g1, .g2a: "video.mp4"
@@ -76,7 +77,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the generation calls its depth file.
+  /// The depth file's name in this generation.
   var depthName: String {
     switch self {
     case .g1: "depthBufferSequence.bin"
@@ -86,7 +87,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the generation calls its poses; of one file per pose the ending.
+  /// The pose file's name in this generation; with one file per pose, the suffix.
   var poseName: String {
     switch self {
     case .g1, .g2a: "_trans.xml"
@@ -95,7 +96,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the app writes `metadata.json`; a released scene has none.
+  /// Whether the app writes `metadata.json`, which released scenes do not have.
   var writesMetadata: Bool {
     switch self {
     case .g2b, .g2c, .g3, .g4, .g5, .g6: true

@@ -1,16 +1,17 @@
 import Geometry
 
-/// The key of an entry of a side file, brought to the capture's clock.
+/// The key of a side file's entry, converted to a time on the capture's clock.
 ///
-/// Keys sort as numbers: `99999.9` before `100000.1`.
+/// Keys are ordered as numbers: `99999.9` before `100000.1`.
 struct ARKitScannerKey: Hashable, Comparable, Sendable {
   let number: Double
   let timestamp: Timestamp
 
-  /// Frames per second of the nominal clock of recordings whose keys are frame numbers.
+  /// Assumed frames per second of recordings whose keys are frame numbers.
   static let nominalRate = 60
 
-  /// Decimal seconds. `nil` when the text is no decimal number or beyond the range of a time.
+  /// From decimal seconds. `nil` when the text is not a decimal number or beyond the range of a
+  /// time.
   init?(time text: String) {
     guard let timestamp = Timestamp(decimalSeconds: text), let number = Double(text) else {
       return nil
@@ -19,16 +20,17 @@ struct ARKitScannerKey: Hashable, Comparable, Sendable {
     self.timestamp = timestamp
   }
 
-  /// A frame number: k is at k/60 s. `nil` unless it is a whole number from 0 that a recording of
-  /// two years does not exceed.
+  /// From a frame number: frame k is at k/60 s. `nil` unless it is a whole number from 0 to the
+  /// length of a recording of two years.
   init?(frameNumber text: String) {
     guard Self.isFrameNumber(text), let k = Int64(text), k < 1 << 32 else { return nil }
     number = Double(k)
-    // Thirds never fall on a half: adding one half and cutting rounds to the nearest.
+    // Thirds are never halfway: adding one half and truncating rounds to nearest.
     timestamp = Timestamp(nanoseconds: (k * 100_000_000 + 3) / 6)
   }
 
-  /// Digits only: no time is written that way, since the app prints `5.0` for a whole second.
+  /// Whether the text has digits only. No time has this form, since the app prints `5.0` for a
+  /// whole second.
   static func isFrameNumber(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }

@@ -1,15 +1,16 @@
 import Geometry
 
-/// The keys of a recording in order: record i and picture i belong to key i, so that a key that is
-/// lost must leave its place empty.
+/// The keys of a recording in order. Record i and picture i belong to key i, so a lost key must
+/// leave its position empty.
 struct ARKitScannerKeys: Sendable {
-  /// `nil` at the place of a lost key.
+  /// Times of the keys; `nil` for a lost key.
   private(set) var times: [Timestamp?]
-  /// Whether keys are lost, and it cannot be told which.
+  /// Whether keys are lost at unknown positions.
   private(set) var hasUnplacedLosses = false
 
-  /// From the tables that have one entry per frame, the pose file's first. Where that is damaged, the
-  /// others know its keys too; what is lost everywhere has left a gap in the times.
+  /// From the tables with one entry per frame; the first is the pose file's. If that one is
+  /// damaged, the keys of the others are used as well. Keys that are lost in all of them show as
+  /// gaps in the times.
   init(_ tables: [ARKitScannerNumberTable]) {
     guard let first = tables.first else {
       times = []
@@ -20,7 +21,7 @@ struct ARKitScannerKeys: Sendable {
     guard !first.isWhole else { return }
     known = Set(tables.flatMap { $0.entries.map(\.key.timestamp) }).sorted()
     times = known
-    // How many a cut file has lost is known only if another one is whole.
+    // The number of keys lost from a cut file is known only if another file is complete.
     let written = first.entries.count + first.farOff + first.unreadableKeys
     let lost = written - known.count
     if lost > 0 {
@@ -35,7 +36,8 @@ struct ARKitScannerKeys: Sendable {
     }
   }
 
-  /// `times` with as many empty places as its gaps have room for; `nil` unless these are `count`.
+  /// `times` with empty positions inserted into its gaps; `nil` unless the gaps hold exactly
+  /// `count`.
   static func placing(_ count: Int, in times: [Timestamp]) -> [Timestamp?]? {
     let steps = TimeSteps(times)
     guard let median = steps.medianNanoseconds, median > 0, let first = times.first else {
@@ -44,12 +46,12 @@ struct ARKitScannerKeys: Sendable {
     var placed: [Timestamp?] = [first]
     var left = count
     for (step, time) in zip(steps.nanoseconds, times.dropFirst()) {
-      // At least as many as are left is too many anyhow.
-      let room = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
-      if room >= 1 {
-        left -= Int(room)
+      // Limited: more than what is left is too many anyway.
+      let missing = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
+      if missing >= 1 {
+        left -= Int(missing)
         guard left >= 0 else { return nil }
-        placed += Array(repeating: nil, count: Int(room))
+        placed += Array(repeating: nil, count: Int(missing))
       }
       placed.append(time)
     }

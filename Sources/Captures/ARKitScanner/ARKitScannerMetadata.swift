@@ -1,11 +1,11 @@
 import SystemPackage
 
-/// Pixels, both in 1…16384.
+/// Size of a picture in pixels, both sides in 1…16384.
 struct ARKitScannerPictureSize: Hashable, Sendable {
   var width: Int
   var height: Int
 
-  /// What every generation records.
+  /// The depth size of every generation.
   static let depthDefault = ARKitScannerPictureSize(width: 256, height: 192)
 
   init(width: Int, height: Int) {
@@ -27,7 +27,7 @@ struct ARKitScannerPictureSize: Hashable, Sendable {
   var pixels: Int { width * height }
 }
 
-/// What a picture size in the metadata is worth.
+/// Whether a picture size in the metadata is usable.
 enum ARKitScannerStatedSize: Hashable, Sendable {
   case absent
   case invalid(String)
@@ -42,13 +42,13 @@ struct ARKitScannerMetadata: Sendable {
     values = try ARKitScannerSideFile.json([String: LooseText].self, from: file).mapValues(\.text)
   }
 
-  /// Whether the keys are those with blanks and capitals of the first version of this file.
+  /// Whether the keys have the blanks and capitals of this file's first version.
   var isFirstVersion: Bool { values["Scene Name"] != nil }
-  /// Whether there are the keys of a single frame's exposure, which came and went.
+  /// Whether it has keys for the exposure of a single frame, which only some versions write.
   var hasExposureKeys: Bool {
     values.keys.contains { $0 == "exposure_duration" || $0.hasPrefix("exif_") }
   }
-  /// Whether the key of the one matrix has its first, wrong spelling.
+  /// Whether the key of the single matrix has its first, misspelled form.
   var hasMisspelledMatrix: Bool { values["intrinstics"] != nil }
 
   var sceneName: String? { values["scene_name"] ?? values["Scene Name"] }
@@ -61,7 +61,7 @@ struct ARKitScannerMetadata: Sendable {
     size("depth_width", "depth_height", resolution: "Depth Resolution")
   }
 
-  /// Text of the one matrix, under any of the spellings in use.
+  /// Text of the single matrix, under any of its spellings.
   var matrix: String? {
     values["intrinsic"] ?? values["intrinstics"] ?? values["Intrinstics"]
   }
@@ -84,7 +84,7 @@ struct ARKitScannerMetadata: Sendable {
   }
 }
 
-/// A value that should be a string; edited files hold numbers.
+/// A value that should be a string; edited files contain numbers.
 private struct LooseText: Decodable {
   var text: String
 

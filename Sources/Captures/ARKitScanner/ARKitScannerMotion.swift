@@ -1,25 +1,25 @@
 import Geometry
 
-/// Motion samples in the units of the tables.
+/// Motion samples in the units of the output tables.
 struct ARKitScannerMotion: Sendable {
   /// Sensor names by the index used in `samples`.
   static let sensors = [
     "rotationRate", "userAcceleration", "magnetometer", "attitude", "gravity",
   ]
-  /// The app writes accelerations in g.
+  /// Conversion factors; the app writes accelerations in g.
   private static let scales = [
     1, StandardGravity.metersPerSecondSquared, 1, 1, StandardGravity.metersPerSecondSquared,
   ]
 
   private(set) var samples: [IMUSample] = []
-  /// Entries, readable or not.
+  /// Number of entries, readable or not.
   private(set) var entryCount = 0
-  /// Entries that are no list of 15 numbers.
+  /// Number of entries that are not a list of 15 numbers.
   private(set) var malformed = 0
-  /// Samples without a row because a value is NaN or infinite.
+  /// Number of samples left out because a value is NaN or infinite.
   private(set) var nonFinite = 0
 
-  /// Five samples per entry: rotation rate, acceleration, magnetic field, attitude, gravity.
+  /// From five samples per entry: rotation rate, acceleration, magnetic field, attitude, gravity.
   init(_ table: ARKitScannerNumberTable) {
     samples.reserveCapacity(table.entries.count * Self.sensors.count)
     entryCount = table.entries.count
@@ -34,7 +34,7 @@ struct ARKitScannerMotion: Sendable {
     }
   }
 
-  /// Three samples per frame, at the frame's time; a frame without one has none.
+  /// From three samples per frame, at the frame's time; a frame without time has none.
   init(_ release: ARKitScannerRelease) {
     for (_, frame) in release.frames {
       guard let motion = frame.imu, let time = frame.time else { continue }

@@ -2,30 +2,30 @@ import FoundationEssentials
 import Geometry
 import SystemPackage
 
-/// A side file: numbers by key, in the order of the keys.
+/// The content of a side file: numbers by key, sorted by key.
 struct ARKitScannerNumberTable: Sendable {
   struct Entry: Sendable {
     var key: ARKitScannerKey
-    /// `nil` when the text is no list of numbers.
+    /// `nil` when the text is not a list of numbers.
     var numbers: [Double]?
   }
 
   var entries: [Entry]
   /// Whether the keys are frame numbers rather than times.
   var keysAreFrameNumbers = false
-  /// Entries left out because their key is neither.
+  /// Number of entries left out because their key is neither a time nor a frame number.
   var unreadableKeys = 0
-  /// Entries left out because their time lies far from all others.
+  /// Number of entries left out because their time is far from all others.
   var farOff = 0
-  /// Whether the file breaks off, so that entries are missing.
+  /// Whether the file is cut, so that entries are missing.
   var isCut = false
 
-  /// Whether every entry that was written is at its place.
+  /// Whether no entry was lost.
   var isWhole: Bool { unreadableKeys == 0 && farOff == 0 && !isCut }
 
   /// From the app's `{"key": "[1.0,nan]"}` or `{"key": "0.25"}`.
   ///
-  /// `timesOnly`: keys are times even if all of them should happen to look like frame numbers.
+  /// `timesOnly`: keys are times even if all of them look like frame numbers.
   init(json file: FilePath, timesOnly: Bool) throws(CaptureError) {
     let texts: [String: String]
     (texts, isCut) = try ARKitScannerSideFile.entries([String: String].self, from: file)
@@ -33,7 +33,7 @@ struct ARKitScannerNumberTable: Sendable {
       !timesOnly && !texts.isEmpty && texts.keys.allSatisfy(ARKitScannerKey.isFrameNumber)
     entries = []
     entries.reserveCapacity(texts.count)
-    // Of keys that mean one time the same comes first in every run.
+    // Sorted, so that of several keys with one time the same one is first in every run.
     for (text, value) in texts.sorted(by: { $0.key < $1.key }) {
       let key =
         keysAreFrameNumbers ? ARKitScannerKey(frameNumber: text) : ARKitScannerKey(time: text)
@@ -47,8 +47,8 @@ struct ARKitScannerNumberTable: Sendable {
     sortAndCheck()
   }
 
-  /// From files named by the key, one per entry, each read by `read`; a file that `read` refuses is
-  /// an entry without numbers.
+  /// From files named by key, one per entry. A file for which `read` throws becomes an entry
+  /// without numbers.
   init(
     files: [(name: String, key: String)], in folder: FilePath,
     read: (FilePath) throws(CaptureError) -> [Double]
@@ -69,7 +69,7 @@ struct ARKitScannerNumberTable: Sendable {
     farOff = written - entries.count
   }
 
-  /// The entry of each of `keys`, matched by time; `nil` where this table has none.
+  /// The entry for each of `keys`, matched by time; `nil` where this table has none.
   func entries(for keys: [Timestamp?]) -> [Entry?] {
     var byTime: [Timestamp: Entry] = [:]
     byTime.reserveCapacity(entries.count)

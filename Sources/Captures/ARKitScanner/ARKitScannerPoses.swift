@@ -1,15 +1,15 @@
 import Geometry
 
-/// What the pose file says of one key.
+/// The content of the pose file for one key.
 enum ARKitScannerPoseReading: Sendable {
   case pose(Pose)
   case nonFinite
-  /// Not sixteen numbers, or no rotation.
+  /// Not sixteen numbers, or not a rotation.
   case malformed
-  /// The key has no pose.
+  /// There is no pose for the key.
   case none
 
-  /// From the app's column-major matrix in ARKit's camera axes.
+  /// From the app's column-major matrix with ARKit camera axes.
   init(app numbers: [Double]?) {
     guard let numbers, numbers.count == 16 else {
       self = .malformed
@@ -22,8 +22,8 @@ enum ARKitScannerPoseReading: Sendable {
     self = Pose(arkitColumnMajor: numbers).map(ARKitScannerPoseReading.pose) ?? .malformed
   }
 
-  /// From rows of four. `aligned`: the axes are OpenCV's already and nothing is divided; otherwise
-  /// the app's own, by rows.
+  /// From four rows. If `aligned`, the axes are OpenCV's and nothing is divided; otherwise the
+  /// matrix is the app's own, by rows.
   init(release rows: [[Double]]?, aligned: Bool) {
     guard let rows else {
       self = .none

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import SystemPackage
 
-/// XML property lists of the first two generations: an array of `real`.
+/// Reads XML property lists of the first two generations: an array of `real`.
 enum ARKitScannerPropertyList {
-  /// A list of 16 numbers takes about 600 bytes.
+  /// Size limit in bytes; a list of 16 numbers takes about 600.
   private static let largestFile = 65_536
-  /// The decoder descends by recursion: a file of nothing but opening tags would exhaust the stack.
+  /// Limit on nesting: the decoder is recursive, and many opening tags would exhaust its stack.
   private static let deepestNesting = 8
 
   static func numbers(from file: FilePath) throws(CaptureError) -> [Double] {
@@ -20,8 +20,8 @@ enum ARKitScannerPropertyList {
     }
   }
 
-  /// Whether it is XML (the decoder reads other forms too) with few containers, in UTF-8: of other bytes
-  /// in a number the decoder traps (seen with Swift 6.3).
+  /// Whether the data are XML (the decoder accepts other forms too) in UTF-8 (it traps on other bytes in a
+  /// number, seen with Swift 6.3) with few nested containers.
   private static func isShallowXML(_ data: Data) -> Bool {
     guard let text = String(validating: data, as: UTF8.self) else { return false }
     let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }

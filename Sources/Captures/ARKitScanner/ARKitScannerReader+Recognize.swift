@@ -2,8 +2,8 @@ import Storage
 import SystemPackage
 
 extension ARKitScannerReader {
-  /// One capture, if the folder holds one of the names that only this app writes, or a file `depth`
-  /// whose bytes are a depth file.
+  /// Recognizes one capture if the folder has a file name that only this app uses, or a file
+  /// `depth` with the content of a depth file.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard let (certainty, reason) = evidence(listing) else { return [] }
     let name = FolderName.of(listing.folder)
@@ -41,7 +41,7 @@ extension ARKitScannerReader {
       || listing.contains(ARKitScannerFiles.releasePoses)
   }
 
-  /// One depth file per frame, named by its time.
+  /// Whether the name is that of one depth file per frame, named by its time.
   static func isFirstLayout(_ name: String) -> Bool {
     ARKitScannerFiles.key(in: name, before: "_depthBuffer.bin") != nil
   }

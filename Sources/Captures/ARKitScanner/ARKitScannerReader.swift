@@ -13,7 +13,7 @@ public enum ARKitScannerReader: CaptureReader {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",
       generations: ARKitScannerGeneration.allCases.map {
-        // Published ScanNet++ scenes stand in the world of their mesh, which has z up.
+        // Published ScanNet++ scenes use the world frame of their mesh, which has z up.
         .init($0.rawValue, mark: $0.mark, worldIsZUp: $0 == .scannetpp)
       },
       recognition:
@@ -33,9 +33,9 @@ public enum ARKitScannerReader: CaptureReader {
 
   /// Opens the folder of `recognition`.
   ///
-  /// Side tables are parsed whole, the chain of depth records is walked without decoding, the video is
-  /// indexed. Only a depth file that is one DEFLATE stream has to be inflated once, in constant memory,
-  /// because nothing else tells how many frames it holds.
+  /// Side tables are parsed completely, depth records are located without decoding, the video is
+  /// indexed. Only a depth file that is one DEFLATE stream is inflated, once and in constant
+  /// memory, because its number of frames is not known otherwise.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing: FolderListing
     do throws(FileError) {

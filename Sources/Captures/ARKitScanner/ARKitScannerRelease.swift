@@ -5,7 +5,7 @@ import SystemPackage
 /// `pose_intrinsic_imu.json` of the released scenes: one object per frame, matrices by rows.
 struct ARKitScannerRelease: Sendable {
   struct Frame: Sendable, Decodable {
-    /// Decimal seconds, digit by digit as in the file.
+    /// Decimal seconds with all digits of the file.
     var timestamp: Decimal?
     var pose: [[Double]]?
     var alignedPose: [[Double]]?
@@ -17,7 +17,7 @@ struct ARKitScannerRelease: Sendable {
       case alignedPose = "aligned_pose"
     }
 
-    /// A member of another shape counts as absent: it must not cost the other frames.
+    /// A member of unexpected type counts as absent, so that the other frames remain readable.
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       timestamp = try? container.decode(Decimal.self, forKey: .timestamp)
@@ -52,14 +52,14 @@ struct ARKitScannerRelease: Sendable {
     }
   }
 
-  /// In the order of their numbers, which are zero-based but not looked at further: record i belongs
-  /// to the i-th frame.
+  /// Frames in the order of their numbers. Record i belongs to the i-th frame, whatever its number.
   var frames: [(number: Int, frame: Frame)]
-  /// Entries left out because their key names no frame.
+  /// Number of entries left out because their key is not a frame name.
   var unreadableKeys = 0
-  /// Frames whose time lies far from all others: they keep their place and lose all else.
+  /// Number of frames whose time is far from all others: they keep their position, but lose time
+  /// and pose.
   var farOff = 0
-  /// Whether the file breaks off.
+  /// Whether the file is cut.
   let isCut: Bool
 
   init(_ file: FilePath) throws(CaptureError) {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
-/// Whole small files.
+/// Reads whole small files.
 enum ARKitScannerSideFile {
   /// The bytes of a file; errors name it.
   static func bytes(of file: FilePath) throws(CaptureError) -> Data {
@@ -13,14 +13,14 @@ enum ARKitScannerSideFile {
     }
   }
 
-  /// A JSON file of a known shape. Python's `NaN` and `Infinity` are read too.
+  /// Decodes a JSON file. Python's `NaN` and `Infinity` are accepted.
   static func json<Value: Decodable>(
     _ type: Value.Type, from file: FilePath
   ) throws(CaptureError) -> Value {
     try json(type, from: bytes(of: file), of: file)
   }
 
-  /// The same for an object with an entry per frame: of one that breaks off, the complete entries.
+  /// The same for an object with one entry per frame; of a cut file the complete entries.
   static func entries<Value: Decodable>(
     _ type: Value.Type, from file: FilePath
   ) throws(CaptureError) -> (value: Value, isCut: Bool) {
@@ -42,7 +42,7 @@ enum ARKitScannerSideFile {
     } catch let error as FileError {
       throw CaptureError(file: file, problem: error.reason)
     } catch {
-      // How deep it is was looked at above.
+      // The nesting depth was checked above.
       if let quoted = PythonJSON.quoted(data),
         let value = try? PythonJSON.decoder().decode(type, from: quoted)
       {
@@ -54,7 +54,7 @@ enum ARKitScannerSideFile {
     }
   }
 
-  /// The one number of a text file.
+  /// The single number in a text file.
   static func number(from file: FilePath) throws(CaptureError) -> [Double] {
     let text = String(decoding: try bytes(of: file).prefix(256), as: UTF8.self)
     guard let number = NumberList.number(text) else {

@@ -1,9 +1,9 @@
 import SystemPackage
 
 extension ARKitScannerSidecars {
-  /// From `trans.json` and its siblings.
+  /// From `trans.json` and related files.
   init(json folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?) {
-    // From the generations with these files on, keys are times.
+    // Keys are times in all generations with these files.
     let timesOnly = folder.has("intri.json") || folder.has("exif.json")
     var tables: [StreamState<ARKitScannerNumberTable>] = []
     for (name, part) in [
@@ -22,7 +22,7 @@ extension ARKitScannerSidecars {
     readExif(in: folder)
   }
 
-  /// Reads `exif.json`: exposures for the keys, or, where there are no keys at all, their times.
+  /// Reads `exif.json`: exposures for the keys, or, if there are no keys, their times.
   private mutating func readExif(in folder: ARKitScannerFiles) {
     guard folder.has("exif.json") else { return }
     files[isKilled ? .frames : .cameraSettings, default: []].append("exif.json")

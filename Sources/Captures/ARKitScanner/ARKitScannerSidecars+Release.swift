@@ -16,7 +16,8 @@ extension ARKitScannerSidecars {
     farOff[.poses] = release.farOff
     if release.isCut { cutParts.insert(.poses) }
     times = release.frames.map(\.frame.time)
-    // Two worlds must not share a table: the app's own poses count only where no other exists.
+    // Poses of two world frames must not be mixed: the app's own poses are used only if there are
+    // no others.
     let aligned = release.frames.contains { $0.frame.alignedPose != nil }
     poses = .present(
       release.frames.map {

@@ -1,46 +1,48 @@
 import Geometry
 
-/// What the side files say, in the order of the keys, whatever form a generation gave them.
+/// The content of the side files in the order of the keys, independent of the generation's file
+/// format.
 struct ARKitScannerSidecars: Sendable {
-  /// Times of the keys in numeric order; `nil` where a released frame states none. Record i and
-  /// picture i belong to key i. Of a killed recording the times in `exif.json`.
+  /// Times of the keys in ascending order; `nil` where a released frame has none. Record i and
+  /// picture i belong to key i. Of a killed recording, the times in `exif.json`.
   var times: [Timestamp?] = []
-  /// Whether the times are nominal, because the keys are frame numbers.
+  /// Whether the times are assumed, because the keys are frame numbers.
   var isNominal = false
-  /// Whether there are no keys: the app was killed before it wrote the files that hold them.
+  /// Whether there are no keys, because the app was killed before it wrote their files.
   var isKilled = false
 
-  /// One per key.
+  /// One pose per key.
   var poses: StreamState<[ARKitScannerPoseReading]> = .absent("no pose file")
   /// One per key: 9 numbers `fx 0 0 0 fy 0 cx cy 1`, or `nil`.
   var matrices: StreamState<[[Double]?]> = .absent("no intrinsics file")
   /// Exposure offset in EV, one per key.
   var offsets: StreamState<[Double?]> = .absent("no offset file")
-  /// One per key.
+  /// One entry per key.
   var exposures: StreamState<[ARKitScannerExif.Entry?]> = .absent("no exif.json")
   var motion: StreamState<ARKitScannerMotion> = .absent("no motion file")
 
-  /// What the parts were read from; the first name goes into descriptions.
+  /// The files from which the parts were read; the first name appears in descriptions.
   var files: [CapturePart: [String]] = [:]
-  /// How the files are written: `json` or `plist`.
+  /// File format: `json` or `plist`.
   var encoding = "json"
 
-  /// Entries left out because their key is no number, by file.
+  /// By file, the number of entries left out because their key is not a number.
   var unreadableKeys: [String: Int] = [:]
-  /// Entries left out because their time lies far from all others, by part.
+  /// By part, the number of entries left out because their time is far from all others.
   var farOff: [CapturePart: Int] = [:]
-  /// Parts whose file breaks off; their complete entries are used.
+  /// Parts whose file is cut; their complete entries are used.
   var cutParts: Set<CapturePart> = []
-  /// Whether the first table with keys is damaged, so that the others count as well.
+  /// Whether the first table with keys is damaged, so that keys of the other tables are used as
+  /// well.
   var takesKeysOfAllTables = false
-  /// Whether keys were lost and nothing tells where: frames may have the time of a neighbor.
+  /// Whether keys were lost at unknown positions: frames may have the time of a neighbor.
   var lostKeysAreUnplaced = false
-  /// What is wrong with `exif.json`: not closed, and lines that are no entry.
+  /// Problems of `exif.json`: whether it is not closed, and its lines that are not an entry.
   var exifIsOpen = false
   var exifBrokenLines = 0
 
-  /// Takes over four tables: the pose file's keys count; without it those of any other file that the
-  /// app writes with the same keys.
+  /// Adds four tables. The keys are those of the pose file; without it, those of any other file
+  /// that the app writes with the same keys.
   mutating func take(
     poses: StreamState<ARKitScannerNumberTable>, matrices: StreamState<ARKitScannerNumberTable>,
     offsets: StreamState<ARKitScannerNumberTable>, motion: StreamState<ARKitScannerNumberTable>
@@ -68,7 +70,7 @@ struct ARKitScannerSidecars: Sendable {
     self.motion = motion.map(ARKitScannerMotion.init)
   }
 
-  /// Takes over a single matrix, which then holds for every key.
+  /// Adds a single matrix, which applies to every key.
   mutating func take(singleMatrix numbers: StreamState<[Double]?>, from file: String) {
     matrices = numbers.map { numbers in
       Array(repeating: numbers, count: times.count)

@@ -1,11 +1,11 @@
 import Storage
 import SystemPackage
 
-/// Everything that opening a folder reads.
+/// Everything that is read when a folder is opened.
 struct ARKitScannerTables: Sendable {
   let folder: ARKitScannerFiles
   let metadata: StreamState<ARKitScannerMetadata>
-  let sides: ARKitScannerSidecars
+  let sidecars: ARKitScannerSidecars
   let depth: StreamState<ARKitScannerDepthFile>
   let video: StreamState<CaptureVideo>
   let generation: ARKitScannerGeneration
@@ -13,7 +13,7 @@ struct ARKitScannerTables: Sendable {
   init(_ folder: ARKitScannerFiles) {
     self.folder = folder
     metadata = Self.metadata(in: folder)
-    var sides =
+    var sidecars =
       if folder.isRelease {
         ARKitScannerSidecars(release: folder)
       } else if folder.usesPropertyLists {
@@ -21,24 +21,25 @@ struct ARKitScannerTables: Sendable {
       } else {
         ARKitScannerSidecars(json: folder, metadata: metadata.value)
       }
-    if case .unreadable(let error) = metadata, case .absent = sides.matrices {
-      sides.matrices = .unreadable(error)
-      sides.files[.intrinsics] = ["metadata.json"]
+    if case .unreadable(let error) = metadata, case .absent = sidecars.matrices {
+      sidecars.matrices = .unreadable(error)
+      sidecars.files[.intrinsics] = ["metadata.json"]
     }
-    self.sides = sides
+    self.sidecars = sidecars
     depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
-    video = Self.video(in: folder, keys: sides.times.count)
+    video = Self.video(in: folder, keys: sidecars.times.count)
     generation = ARKitScannerGeneration(
       folder, metadata: metadata.value,
-      keysAreTimes: !sides.isKilled && !sides.isNominal, layout: depth.value?.layout.kind)
+      keysAreTimes: !sidecars.isKilled && !sidecars.isNominal, layout: depth.value?.layout.kind)
   }
 
-  /// The first error, if there is nothing at all to work with.
+  /// The first error, if nothing is readable.
   var failure: CaptureError? {
     let isEmpty =
-      depth.value == nil && video.value == nil && sides.times.isEmpty && sides.poses.value == nil
+      depth.value == nil && video.value == nil && sidecars.times.isEmpty
+      && sidecars.poses.value == nil
     guard isEmpty else { return nil }
-    return depth.error ?? sides.poses.error ?? video.error
+    return depth.error ?? sidecars.poses.error ?? video.error
       ?? CaptureError(
         file: folder.path, problem: "no depth, no video and no poses",
         remedy: "upload the whole folder again")

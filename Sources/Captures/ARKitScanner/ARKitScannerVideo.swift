@@ -2,9 +2,10 @@ import Codecs
 import SystemPackage
 
 extension CaptureVideo {
-  /// The first video track: the app writes one, and no audio. The container is told by its content.
+  /// Opens the first video track; the app writes one, and no audio. The container is detected by
+  /// content.
   ///
-  /// - Parameter keys: entries of the pose file, if there are any.
+  /// - Parameter keys: number of entries in the pose file, if any.
   init(arkitScanner path: FilePath, keys: Int) throws(CaptureError) {
     let video = try CaptureVideo(path, statedCounts: keys > 0 ? [keys] : [])
     guard let video, video.pictureCount > 0, video.track.storedWidth > 0,
@@ -16,12 +17,12 @@ extension CaptureVideo {
     self = video
   }
 
-  /// Pixels of the picture as stored, which is what intrinsics belong to.
+  /// Size of the stored picture, to which intrinsics refer.
   var storedSize: ARKitScannerPictureSize {
     ARKitScannerPictureSize(width: track.storedWidth, height: track.storedHeight)
   }
 
-  /// Pixels of the picture after the turn that a rotation flag asks for; the app writes none.
+  /// Size of the picture after the turn of a rotation flag, which the app itself never writes.
   var uprightSize: ARKitScannerPictureSize {
     ARKitScannerPictureSize(width: track.uprightWidth, height: track.uprightHeight)
   }

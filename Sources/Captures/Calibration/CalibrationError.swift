@@ -2,14 +2,14 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// Why a calibration file cannot be used: file, line, key, value and the remedy.
+/// Why a calibration file cannot be used: file, line, key, value and remedy.
 public struct CalibrationError: Error, Hashable, Sendable, CustomStringConvertible {
   public var file: FilePath
-  /// Counted from 1, where the format has lines.
+  /// Line number from 1, for formats with lines.
   public var line: Int?
-  /// As the file spells it, with the way to it, such as `cam1.intrinsics[0]`.
+  /// The key as in the file, with its path, such as `cam1.intrinsics[0]`.
   public var key: String?
-  /// As it was read.
+  /// The value as in the file.
   public var value: String?
   /// What is wrong and what would be right.
   public var problem: String
@@ -33,14 +33,14 @@ public struct CalibrationError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-/// A problem in the text of a calibration, before the file's name is added.
+/// A problem in the text of a calibration, without the file's name.
 struct CalibrationProblem: Error {
   var line: Int?
   var key: String?
   var value: String?
   var problem: String
 
-  /// Long values are cut.
+  /// Long values are shortened.
   init(_ problem: String, key: String? = nil, value: String? = nil, line: Int? = nil) {
     self.line = line
     self.key = key
@@ -52,8 +52,8 @@ struct CalibrationProblem: Error {
     self.init("must be \(fault.rule)", key: fault.key, value: fault.value)
   }
 
-  /// A transform from a row-major 4×4 matrix. Throws where its last row is not 0 0 0 1: then it is written
-  /// column by column, or is none.
+  /// A transform from a row-major 4×4 matrix. Throws if its last row is not 0 0 0 1: the matrix is
+  /// then column-major, or not a transform.
   static func transform(
     _ matrix: [Double], key: String, line: Int? = nil
   ) throws(CalibrationProblem) -> RigidTransform {
@@ -68,8 +68,8 @@ struct CalibrationProblem: Error {
     return transform
   }
 
-  /// Throws for intrinsics that cannot be true, under the key that the file uses: `keys` gives it for
-  /// `width`, `height`, `fx`, `fy`, `cx` and `cy`.
+  /// Throws for impossible intrinsics. `keys` maps `width`, `height`, `fx`, `fy`, `cx` and `cy` to
+  /// the names in the file.
   static func check(
     _ camera: PinholeCamera, keys: [String: String]
   ) throws(CalibrationProblem) {

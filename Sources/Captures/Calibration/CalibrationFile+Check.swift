@@ -2,8 +2,8 @@ import Geometry
 import SystemPackage
 
 extension CalibrationFile {
-  /// Whether a file is a calibration at all, and whole, before the capture that it is for is known. What
-  /// depends on the capture, its sizes, is told when the file is used.
+  /// Checks that a file is a complete calibration, before the capture is known. Whether its sizes
+  /// fit a capture is checked when the file is used.
   public static func check(
     _ path: FilePath, for need: CalibrationNeed = .depthAndColor
   ) throws(CalibrationError) {

@@ -2,21 +2,21 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// Reads calibrations that come as files of their own, in any of three formats told apart by content:
-/// JSON (the `alignment` object of `capture.json`), the `key = value` text of a lab calibration, and a
-/// Kalibr camera chain.
+/// Reads calibration files in any of three formats, detected by content: JSON (the `alignment`
+/// object of `capture.json`), the `key = value` text of a lab calibration, and a Kalibr camera
+/// chain.
 public enum CalibrationFile {
-  /// Larger files are refused: a calibration has some hundred numbers.
+  /// Size limit in bytes: a calibration has some hundred numbers.
   public static let largestBytes = 1 << 20
 
-  /// The calibration in a file.
+  /// Reads the calibration in a file.
   ///
-  /// The sizes are those of the capture's pictures, in pixels before any turn. They tell the cameras of
-  /// a Kalibr chain apart; a calibration made for another size is returned as it is.
+  /// The sizes are those of the capture's pictures, in pixels before any turn. They identify the
+  /// cameras of a Kalibr chain. A calibration for another size is returned unchanged.
   ///
-  /// Throws when the file cannot be read or is malformed, when a value cannot be true (a rotation that
-  /// is none, a focal length of 0 or less, a number that is not finite), and when it lacks what `need`
-  /// names. Parts that are not needed and that a file leaves out as a whole are `nil`.
+  /// Throws when the file cannot be read or is malformed, when a value is impossible (a matrix that
+  /// is no rotation, a focal length of 0 or less, a number that is not finite), and when a part
+  /// that `need` names is missing. Other missing parts are `nil`.
   public static func read(
     _ path: FilePath, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil, for need: CalibrationNeed = .depthAndColor
@@ -24,7 +24,7 @@ public enum CalibrationFile {
     try readStated(path, depthSize: depthSize, colorSize: colorSize, for: need).calibration
   }
 
-  /// The same with what the file says of itself.
+  /// The same, with the device that the file names.
   static func readStated(
     _ path: FilePath, depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?,
     for need: CalibrationNeed
@@ -40,7 +40,7 @@ public enum CalibrationFile {
     }
   }
 
-  /// The calibration in a text of any of the formats, whole or not.
+  /// Parses the calibration in a text of any of the formats, complete or not.
   static func parse(
     _ text: String, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil
@@ -48,7 +48,7 @@ public enum CalibrationFile {
     try parseStated(text, depthSize: depthSize, colorSize: colorSize).calibration
   }
 
-  /// The same with what the text says of itself.
+  /// The same, with the device that the text names.
   static func parseStated(
     _ text: String, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil
@@ -69,8 +69,8 @@ public enum CalibrationFile {
     case json, labText, kalibr
   }
 
-  /// `{` first is JSON. Otherwise the first line that is not blank or a comment decides: with `=` it is
-  /// a lab text, without a camera chain.
+  /// A text that starts with `{` is JSON. Otherwise the first line that is not blank or a comment
+  /// decides: with `=` it is a lab text, otherwise a camera chain.
   static func format(of text: String) -> Format {
     for line in text.split(whereSeparator: \.isNewline) {
       let content = line.drop(while: \.isWhitespace)
@@ -81,7 +81,7 @@ public enum CalibrationFile {
     return .labText
   }
 
-  /// The file's text, from UTF-8 or UTF-16, without a byte order mark.
+  /// The file's text, decoded from UTF-8 or UTF-16, without byte order mark.
   static func text(of path: FilePath) throws(CalibrationError) -> String {
     let file: MappedFile
     do {

@@ -1,10 +1,11 @@
 import Geometry
 import SystemPackage
 
-/// Whether a calibration of the user's applies to a capture, and why not: the one place that decides, for
-/// every stage, export and verb that takes one.
+/// Decides whether a calibration from the user applies to a capture, for every stage, export and
+/// verb that takes one.
 public struct CalibrationFit: Sendable {
-  /// Of the capture; `nil`: it states none, and any calibration applies.
+  /// Camera arrangement of the capture; `nil` if it states none, in which case any calibration
+  /// applies.
   private let arrangement: CameraArrangement?
   private let deviceID: String?
 
@@ -18,19 +19,20 @@ public struct CalibrationFit: Sendable {
     deviceID = capture.deviceID
   }
 
-  /// What every refusal says, before the reason.
-  public static let refusalWords = "does not apply to this capture"
+  /// The words of every refusal before its reason.
+  public static let refusalPhrase = "does not apply to this capture"
 
-  /// Why a file does not apply; `nil`: it does.
+  /// Why a file does not apply; `nil` if it does.
   ///
-  /// Messages name nothing of the capture, so that captures with one cause are told together.
+  /// Messages contain nothing of the capture, so that captures with the same cause are reported
+  /// together.
   public func refusal(of stated: StatedCalibration, in file: FilePath) -> CalibrationError? {
     if let deviceID {
       for (key, named) in Self.devices(stated, file) where !Self.isSame(named, deviceID) {
         return CalibrationError(
           file: file, key: key, value: named,
           problem:
-            "\(Self.refusalWords): it is of another device; give that of the capture's own device, "
+            "\(Self.refusalPhrase): it is of another device; give that of the capture's own device, "
             + "or a folder of calibrations by device (calibrationFolder)")
       }
     }
@@ -39,20 +41,20 @@ public struct CalibrationFit: Sendable {
       return CalibrationError(
         file: file,
         problem:
-          "\(Self.refusalWords): it is of two cameras, and depth and color of the capture are one "
+          "\(Self.refusalPhrase): it is of two cameras, and depth and color of the capture are one "
           + #"camera; leave it out, or give one with "registered": true"#)
     case (.twoCameras, .oneCamera):
       return CalibrationError(
         file: file,
         problem:
-          "\(Self.refusalWords): it is of one camera, and depth and color of the capture are two; "
+          "\(Self.refusalPhrase): it is of one camera, and depth and color of the capture are two; "
           + "leave it out, or give one with depthIntrinsics and colorFromDepth")
     case (.oneCamera, .oneCamera), (.twoCameras, .twoCameras), (nil, _), (_, nil): return nil
     }
   }
 
-  /// That a file names a device and nobody can tell whether it is the capture's; `nil`: that is known, or
-  /// there is nothing to tell.
+  /// A doubt if the file names a device that cannot be compared with the capture's; `nil`
+  /// otherwise.
   public func doubt(of stated: StatedCalibration, in file: FilePath) -> CalibrationDoubt? {
     guard deviceID == nil, let (_, named) = Self.devices(stated, file).first else { return nil }
     return CalibrationDoubt(
@@ -72,11 +74,11 @@ public struct CalibrationFit: Sendable {
   private static func isSame(_ a: String, _ b: String) -> Bool { a.lowercased() == b.lowercased() }
 }
 
-/// Something about a calibration that is possible and yet hardly true. It is used all the same.
+/// Something about a calibration that is possible but unlikely. The calibration is used anyway.
 public struct CalibrationDoubt: Hashable, Sendable {
   /// `calibration`, `color`, `depth` or `device`.
   public var subject: String
-  /// One sentence for a person.
+  /// One sentence for people.
   public var message: String
 
   public init(subject: String, message: String) {
@@ -85,13 +87,13 @@ public struct CalibrationDoubt: Hashable, Sendable {
   }
 }
 
-/// A calibration of the user's that applies to a capture.
+/// A calibration from the user that applies to a capture.
 public struct FittingCalibration: Sendable {
   public var calibration: DepthCalibration
-  /// What is to be told with `calibration-suspect`.
+  /// Doubts to report as `calibration-suspect`.
   public var doubts: [CalibrationDoubt]
 
-  /// With the doubts that a calibration raises by itself, also one of the capture's own.
+  /// Adds the doubts about the calibration itself, which may also be the capture's own.
   public init(_ calibration: DepthCalibration, doubts: [CalibrationDoubt] = []) {
     self.calibration = calibration
     self.doubts =
@@ -101,12 +103,12 @@ public struct FittingCalibration: Sendable {
 }
 
 extension CalibrationFile {
-  /// The calibration in a file, for a capture.
+  /// Reads the calibration in a file, for a capture.
   ///
-  /// Throws what `read` throws, and when the file does not apply to the capture (`CalibrationFit`). Sizes
-  /// need not be those of the capture's pictures.
+  /// Throws the errors of `read`, and an error when the file does not apply to the capture
+  /// (`CalibrationFit`). Sizes may differ from those of the capture's pictures.
   ///
-  /// - Parameter depthSize: of the depth pictures, if known apart from the capture.
+  /// - Parameter depthSize: size of the depth pictures, if known independently of the capture.
   public static func read(
     _ path: FilePath, for capture: Capture, _ need: CalibrationNeed = .depthAndColor,
     depthSize: (width: Int, height: Int)? = nil
@@ -121,8 +123,8 @@ extension CalibrationFile {
     return FittingCalibration(stated.calibration, doubts: doubts)
   }
 
-  /// Why a file does not apply to a capture, as far as it can be told before anything of the capture is read;
-  /// `nil` also for a file that cannot be read: whoever uses it says so.
+  /// Why a file does not apply to a capture, as far as this is known before the capture is read.
+  /// `nil` also for an unreadable file, which is reported where it is used.
   ///
   /// Cost: reading a small file.
   public static func refusal(

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Geometry
 import Storage
 
-/// The JSON form of a calibration: the object that `AlignmentDocument` writes.
+/// Parses the JSON form of a calibration: the object that `AlignmentDocument` writes.
 ///
-/// Every part may be absent or null here; whether all that is needed is there is decided by
-/// `CalibrationFile.checkWhole`. Numbers are walked one by one, so that a message can name the key and
-/// the value. Keys that are not known are passed over, but for those that look like a part or a lens
-/// coefficient in another spelling or place: those would quietly count as absent, a lens as none.
+/// Every part may be absent or null; `CalibrationFile.checkWhole` decides whether all required
+/// parts are there. Numbers are checked one by one, so that a message can name key and value.
+/// Unknown keys are ignored, except those that look like another spelling of a part or lens
+/// coefficient, or one in the wrong place: ignoring them would drop the part or the lens.
 enum CalibrationJSON {
   static func stated(in text: String) throws(CalibrationProblem) -> StatedCalibration {
     let root: JSONTree
@@ -43,7 +43,7 @@ enum CalibrationJSON {
     return StatedCalibration(calibration, deviceID: try deviceID(in: object))
   }
 
-  /// A device in another form than text would quietly count as none.
+  /// The device's id. Throws unless it is a text, so that it is not silently ignored.
   private static func deviceID(
     in object: [String: JSONTree]
   ) throws(CalibrationProblem) -> String? {
@@ -62,8 +62,8 @@ enum CalibrationJSON {
   ]
   private static let coefficients = ["k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"]
 
-  /// Throws for a key of the whole object that means one of ours and is not: `distortions`,
-  /// `depthDistortion`, `color_intrinsics`.
+  /// Throws for a key of the whole object that looks like another spelling of a known one:
+  /// `distortions`, `depthDistortion`, `color_intrinsics`.
   private static func checkKeys(_ object: [String: JSONTree]) throws(CalibrationProblem) {
     if object["colorIntrinsics"] == nil, case .object = object["alignment"] {
       throw CalibrationProblem(

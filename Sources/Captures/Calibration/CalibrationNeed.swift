@@ -1,18 +1,19 @@
 import Geometry
 
-/// What a calibration file has to hold for its use; less is an error, never a default.
+/// Which parts a calibration file must have for its use. A missing part is an error, never a
+/// default.
 public enum CalibrationNeed: Sendable {
-  /// Both cameras, and how they stand to each other: what relates depth to color.
+  /// Both cameras and the transform between them: for everything that relates depth to color.
   case depthAndColor
-  /// The color camera alone: exports without depth of its own grid.
+  /// The color camera alone: for exports without depth on its own grid.
   case color
 }
 
 extension CalibrationFile {
-  /// Throws for the first part that a calibration of a format lacks, under the key that the format has for
-  /// it and with what is to be added.
+  /// Throws for the first missing part. The message uses the key of the file's format and says what
+  /// to add.
   ///
-  /// Where depth and color share one camera (`registered`), that of color is enough.
+  /// If depth and color share one camera (`registered`), that of color suffices.
   static func checkWhole(
     _ calibration: DepthCalibration, _ format: Format, for need: CalibrationNeed
   ) throws(CalibrationProblem) {

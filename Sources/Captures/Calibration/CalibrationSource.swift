@@ -1,20 +1,20 @@
 import Storage
 import SystemPackage
 
-/// Which calibration is in force for a capture: a file the user names, else one chosen by the device
-/// from a folder, else what the capture itself states.
+/// Where the calibration of a capture comes from: a file that the user names, else the device's
+/// file in a folder, else the capture itself.
 public enum CalibrationSource: Hashable, Sendable {
-  /// A file that was named.
+  /// A file that the user named.
   case file(FilePath)
   /// The file of the capture's device in a folder of calibrations.
   case deviceFile(FilePath, deviceID: String)
   case capture
 
   /// - Parameters:
-  ///   - file: the file the user names, if any.
+  ///   - file: the file that the user names, if any.
   ///   - folder: the folder of calibrations by device, if any.
   public init(file: FilePath?, folder: FilePath?, deviceID: String?) {
-    // The user's own words, wherever they lead.
+    // Paths that the user names may lead anywhere.
     for path in [file, folder] { path.map(EnclosedPaths.leaveOpen) }
     if let file {
       self = .file(file)
@@ -27,7 +27,7 @@ public enum CalibrationSource: Hashable, Sendable {
     }
   }
 
-  /// The file to read; `nil` for the capture's own values.
+  /// The file to read; `nil` for the values of the capture itself.
   public var path: FilePath? {
     switch self {
     case .file(let path), .deviceFile(let path, _): path

@@ -1,13 +1,13 @@
 import Geometry
 
 extension DepthCalibration {
-  /// Focal lengths of one model of a device differ by less.
+  /// Relative deviation below which focal lengths of one device model lie.
   static let largestFocalDeviation = 0.05
 
-  /// Focal lengths that differ from the recorded ones by more than 5 %, a camera each: the lens of another
-  /// device, or another crop of the picture.
+  /// Doubts about focal lengths that differ from the recorded ones by more than 5 %, one per
+  /// camera: the lens of another device, or another crop of the picture.
   ///
-  /// Compared at the size of the recorded camera; cameras of another shape are left to those who use them.
+  /// Compared at the size of the recorded camera. Cameras of another aspect are not compared.
   func focalDoubts(against capture: Capture, _ need: CalibrationNeed) -> [CalibrationDoubt] {
     var doubts: [CalibrationDoubt] = []
     if let stated = colorIntrinsics, let recorded = capture.recordedColorCamera {
@@ -49,7 +49,7 @@ extension DepthCalibration {
 }
 
 extension Capture {
-  /// The size of the color pictures before the turn that makes them upright.
+  /// The size of the color pictures before the turn to upright.
   public var storedColorSize: (width: Int, height: Int)? {
     guard let color = color.value, let width = color.description.width,
       let height = color.description.height
@@ -57,7 +57,7 @@ extension Capture {
     return color.clockwiseQuarterTurns % 2 == 0 ? (width, height) : (height, width)
   }
 
-  /// The color camera that the capture states, of pictures as they are stored: that of the alignment, else
+  /// The color camera that the capture states, for stored pictures: that of the alignment, else
   /// that of the first row of intrinsics.
   fileprivate var recordedColorCamera: PinholeCamera? {
     if let camera = alignment?.colorIntrinsics { return camera }

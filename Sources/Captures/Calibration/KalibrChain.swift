@@ -2,22 +2,22 @@ import Geometry
 import Storage
 import Yams
 
-/// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses (four coefficients,
-/// or up to eight in OpenCV's order), resolutions, and `T_cn_cnm1`, which maps coordinates of the camera
-/// before to those of this one, meters.
+/// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses (four
+/// coefficients, or up to eight in OpenCV's order), resolutions, and `T_cn_cnm1`, which maps
+/// coordinates of the previous camera to those of this one, meters.
 ///
-/// Which camera is which is told by resolution alone; equal ones need the JSON form.
+/// Cameras are identified by resolution alone; two with the same resolution require the JSON form.
 struct KalibrChain {
   struct Camera {
     var name: String
     var pinhole: PinholeCamera
     var lens: LensDistortion
-    /// Coordinates of `cam0` to those of this camera.
+    /// From coordinates of `cam0` to those of this camera.
     var fromFirst: RigidTransform
   }
 
   private(set) var cameras: [Camera] = []
-  /// The device that the chain names, beside its cameras.
+  /// The device that the chain names, outside of its cameras.
   let deviceID: String?
 
   init(_ text: String) throws(CalibrationProblem) {
@@ -26,7 +26,8 @@ struct KalibrChain {
       throw CalibrationProblem("is not a camera chain: it has \(problem)")
     }
     do {
-      // OpenCV's first line, `%YAML:1.0`, is not YAML; as a comment it keeps the line numbers.
+      // OpenCV's first line, `%YAML:1.0`, is not YAML. It becomes a comment, which keeps the line
+      // numbers.
       root = try Yams.compose(yaml: text.hasPrefix("%YAML:") ? "#" + text : text)
     } catch {
       throw CalibrationProblem("is neither JSON, `key = value` text nor valid YAML: \(error)")
@@ -58,7 +59,7 @@ struct KalibrChain {
     }
   }
 
-  /// The two cameras that have the capture's sizes, or, of a chain of two, the larger as color.
+  /// The two cameras with the capture's sizes, or, of a chain of two, the larger as color.
   func calibration(
     depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?
   ) throws(CalibrationProblem) -> DepthCalibration {
@@ -90,7 +91,7 @@ struct KalibrChain {
   }
 
   private static func pinhole(_ camera: KalibrNode) throws(CalibrationProblem) -> PinholeCamera {
-    // Kalibr's own files have it. There is no other model with these four numbers that is read.
+    // Kalibr's own files have this key. No other model with these four numbers is supported.
     if camera.has("camera_model") { try camera.expect("camera_model", oneOf: ["pinhole"]) }
     let size = try camera.numbers("resolution", counts: 2...2)
     guard let width = Int(exactly: size[0]), let height = Int(exactly: size[1]) else {

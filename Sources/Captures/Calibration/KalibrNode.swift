@@ -1,7 +1,7 @@
 import Geometry
 import Yams
 
-/// One camera of a Kalibr chain, with the way to it for messages.
+/// One camera of a Kalibr chain, with its path for messages.
 struct KalibrNode {
   let path: String
   private let node: Node
@@ -19,7 +19,7 @@ struct KalibrNode {
       line: (value ?? node).mark?.line)
   }
 
-  /// The text of a key, which must be one of `values`.
+  /// The text of a key; throws unless it is one of `values`.
   @discardableResult
   func expect(_ key: String, oneOf values: [String]) throws(CalibrationProblem) -> String {
     guard let text = child(key)?.scalar?.string, values.contains(text) else {
@@ -30,7 +30,7 @@ struct KalibrNode {
 
   func has(_ key: String) -> Bool { child(key) != nil }
 
-  /// A list of numbers.
+  /// The list of numbers of a key.
   func numbers(_ key: String, counts: ClosedRange<Int>) throws(CalibrationProblem) -> [Double] {
     let items = child(key)?.sequence.map(Array.init) ?? []
     let numbers = items.map(Self.number)
@@ -40,7 +40,7 @@ struct KalibrNode {
     return numbers.compactMap { $0 }
   }
 
-  /// Four rows of four numbers that are a rotation and a translation.
+  /// A matrix of four rows that is a rotation and a translation.
   func transform(_ key: String) throws(CalibrationProblem) -> RigidTransform {
     let rows = child(key)?.sequence.map(Array.init) ?? []
     let numbers = rows.flatMap { $0.sequence.map { $0.map(Self.number) } ?? [nil] }
@@ -62,8 +62,8 @@ struct KalibrNode {
     (node.float ?? node.int.map(Double.init)).flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// For messages: a scalar, or a list of scalars. Deeper values are left out, for aliases can make them
-  /// endless.
+  /// Text for messages: a scalar, or a list of scalars. Deeper values are left out, because aliases
+  /// can make them infinite.
   private static func text(_ node: Node) -> String {
     switch node {
     case .scalar(let scalar): scalar.string

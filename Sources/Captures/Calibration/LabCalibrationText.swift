@@ -2,10 +2,10 @@ import Geometry
 
 /// The `key = value` text of a per-device lab calibration.
 ///
-/// k1 … k5 of a camera stand for k1, k2, p1, p2, k3; those that are absent are 0. Lines without `=`,
-/// comments (`#`) and keys that are not about cameras are passed over. A camera without any of its four
-/// intrinsics is absent; one with some of them, or without its size, is an error. So is a lens
-/// coefficient under another name, which would quietly count as 0.
+/// k1 … k5 of a camera are k1, k2, p1, p2, k3; missing ones are 0. Lines without `=`, comments
+/// (`#`) and keys that do not concern cameras are ignored. A camera without any of its four
+/// intrinsics is absent; one with only some of them, or without its size, is an error. A lens
+/// coefficient under another name is an error too, because ignoring it would set it to 0.
 struct LabCalibrationText {
   private struct Entry {
     var value: Substring
@@ -61,11 +61,11 @@ struct LabCalibrationText {
       key: odd, line: entries[odd]?.line)
   }
 
-  /// `depthToColorExtrinsics`, or `colorToDepthExtrinsics` the other way round.
+  /// The transform of `depthToColorExtrinsics`, or the inverse of `colorToDepthExtrinsics`.
   private func transform() throws(CalibrationProblem) -> RigidTransform? {
     if let given = try matrix("depthToColorExtrinsics") { return given }
     guard let opposite = try matrix("colorToDepthExtrinsics") else { return nil }
-    // Inverting by the transpose is only right for a rotation: judge it under the key that was read.
+    // The inverse is the transpose only for a rotation: check it under the key that was read.
     let judged = DepthCalibration(registered: false, colorFromDepth: opposite)
     if let fault = judged.firstFault {
       throw CalibrationProblem(

@@ -1,10 +1,10 @@
 import Geometry
 import SystemPackage
 
-/// A calibration file as it was read: the cameras, and the device that it says it was made with.
+/// The content of a calibration file: the cameras, and the device that they belong to.
 public struct StatedCalibration: Hashable, Sendable {
   public var calibration: DepthCalibration
-  /// The value of `deviceId` in the file; `nil`: it names none.
+  /// The value of `deviceId` in the file; `nil` if it has none.
   public var deviceID: String?
 
   public init(_ calibration: DepthCalibration, deviceID: String? = nil) {
@@ -12,13 +12,13 @@ public struct StatedCalibration: Hashable, Sendable {
     self.deviceID = deviceID.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Whether a key names the device: `deviceId` as ScanNet's metadata spell it, `deviceID`, `device_id`.
+  /// Whether a key names the device: `deviceId` as in ScanNet's metadata, `deviceID`, `device_id`.
   static func isDeviceKey(_ key: some StringProtocol) -> Bool {
     key.lowercased().filter { $0 != "_" } == "deviceid"
   }
 
-  /// The device that the name of a file is: a stem of the form of a UUID, or of 16 hexadecimal digits and
-  /// more as Android and iOS have them. A name like `lab` or `bench-3` names none.
+  /// The device id in a file's name: a stem that is a UUID, or at least 16 hexadecimal digits, as
+  /// on Android and iOS. `nil` for names like `lab` or `bench-3`.
   public static func deviceID(inNameOf file: FilePath) -> String? {
     guard let stem = file.stem else { return nil }
     let parts = stem.split(separator: "-", omittingEmptySubsequences: false)

@@ -3,14 +3,14 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// `capture.json`, and what `inspect --json` prints: one shape for all families.
+/// `capture.json`, which `inspect --json` prints as well: the same structure for all families.
 public struct CaptureDocument: Encodable, Sendable {
   private let capture: Capture
   private let warnings: [CaptureWarning]
   private let encodings: [String: String]
 
   /// - Parameters:
-  ///   - found: warnings found by decoding, beside those of opening.
+  ///   - found: warnings found by decoding, in addition to those of opening.
   ///   - encodings: payload kinds found by decoding, by stream name.
   public init(_ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:]) {
     self.capture = capture
@@ -51,7 +51,7 @@ public struct CaptureDocument: Encodable, Sendable {
 
   private func encodeStreams(into object: inout KeyedEncodingContainer<Key>) throws {
     var streams = object.nestedContainer(keyedBy: Key.self, forKey: "streams")
-    // A stream that is there and cannot be read is shown with nothing counted in it.
+    // An unreadable stream is listed without counts.
     func described<Value>(
       _ state: StreamState<Value>, _ name: String, _ describe: (Value) -> StreamDescription
     ) -> StreamDocument? {
@@ -96,8 +96,8 @@ public struct CaptureDocument: Encodable, Sendable {
   }
 }
 
-/// A stream that holds less than the capture declares. Whether it is so much less that a person has to look
-/// is for the pipeline to say.
+/// A stream that has less than the capture declares. The pipeline decides whether the loss is large
+/// enough to be a shortfall.
 private struct LackDocument: Encodable {
   private let claim: StreamClaim
 

@@ -1,8 +1,8 @@
 import Codecs
 
 extension StreamDescription {
-  /// How a video's pictures are to be understood, and what is assumed where it does not say; `nil` for other
-  /// streams.
+  /// A text about the color description of a video and what is assumed where tags are missing;
+  /// `nil` for other streams.
   public var colorWords: String? {
     guard let color else { return nil }
     var parts: [String] = []

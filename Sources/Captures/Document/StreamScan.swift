@@ -1,16 +1,17 @@
 import Parallel
 
-/// Decodes every depth and confidence record once and says what is wrong with them: the part of an
-/// inspection that opening a capture leaves out.
+/// Decodes every depth and confidence record once and collects problems: the part of an inspection
+/// that goes beyond opening a capture.
 public struct StreamScan: Sendable {
   public var warnings: [CaptureWarning] = []
-  /// Payload kinds met, by stream name, where the records tell.
+  /// Payload kinds found, by stream name, if the records state them.
   public var encodings: [String: String] = [:]
 
-  /// Nothing decoded, nothing found.
+  /// The empty result.
   public init() {}
 
-  /// Cost: one decode of the streams, spread over the cores of `budget`, memory of one frame a core.
+  /// Decodes the streams. Cost: one decode, spread over the cores of `budget`; memory of one frame
+  /// per core.
   public init(_ capture: Capture, budget: CoreBudget) throws {
     try scan(capture.depth.value, as: "depth", budget)
     try scan(capture.confidence.value, as: "confidence", budget)
@@ -23,7 +24,7 @@ public struct StreamScan: Sendable {
     let tally = OutcomeTally(subject: name)
     switch stream.access {
     case .indexed(let source):
-      // Neighboring records per piece of work: one buffer each, and few enough slots to gather.
+      // Records per piece of work: they share one buffer, and few result slots are needed.
       let piece = 16
       _ = try concurrentMap(count: (source.recordCount + piece - 1) / piece, budget: budget) {
         index in

@@ -1,26 +1,26 @@
 import Geometry
 import SystemPackage
 
-/// One recording, described without reference to the app that made it.
+/// One recording, described independently of the app that made it.
 ///
-/// Opening a capture maps files and reads side tables; pictures stay where they are until a stage asks
-/// for them. Everything proportional to the recording's length that is held here is a table.
+/// Opening a capture maps files and reads side tables; pictures are not read until a stage needs
+/// them. Only tables grow with the recording's length.
 public struct Capture: Sendable {
   public var id: String
   public var family: CaptureFamily
-  /// What the family says of all its captures, once one is opened through a registry.
+  /// The description of the family, set when the capture is opened through a registry.
   public var familyDescription: FamilyDescription
   public var generation: String
   /// The folder that holds the files.
   public var folder: FilePath
   public var device = DeviceInfo()
   public var scene = SceneInfo()
-  /// Who recorded it, where the app asks. Personal data.
+  /// Who recorded it, if the app asks for it. Personal data.
   public var user: String?
-  /// Wall-clock start as far as it is known: `2017-03-14` or `2026-01-24T10:00:00Z`.
+  /// Wall-clock start, as far as known: `2017-03-14` or `2026-01-24T10:00:00Z`.
   public var recordedAt: String?
   public var clock: CaptureClock
-  /// The canonical frames, index = position.
+  /// The canonical frames; a frame's index is its position.
   public var frames: [CaptureFrame] = []
   public var color: StreamState<ColorStream> = .absent("the family records no color")
   public var depth: StreamState<DepthStream> = .absent("the family records no depth")
@@ -31,29 +31,29 @@ public struct Capture: Sendable {
   public var cameraSettings: StreamState<CameraSettingsStream> =
     .absent("the family records no camera settings")
   public var geo: StreamState<GeoStream> = .absent("the family records no positions")
-  /// Why the file that tells the canonical frames cannot be read. Stages that place something in time
-  /// by frames fail then; `frames` is what the pictures alone tell.
+  /// Why the file that determines the canonical frames cannot be read. Stages that relate data to
+  /// frames by time then fail; `frames` follows from the pictures alone.
   public var framesProblem: CaptureError?
-  /// Whether frame times and IMU times share one clock; without it there are no per-frame IMU tables.
+  /// Whether frame times and IMU times share one clock. If not, there are no per-frame IMU tables.
   public var framesShareIMUClock = true
-  /// Whether a frame without depth picture has no depth time either; `false` where tables show the times
-  /// that the files hold.
+  /// Whether a frame without a depth picture has no depth time either; `false` if tables show the
+  /// times in the files.
   public var depthTimesNeedPictures = true
-  /// Whether the family keeps a small preview picture beside its media.
+  /// Whether the family stores a small preview picture with its media.
   public var hasThumbnail = false
-  /// What is known of the two cameras; `nil` where there is no depth.
+  /// What is known about the two cameras; `nil` without depth.
   public var alignment: DepthCalibration?
-  /// Why a file of a part cannot be opened although others of the part can be read: what they hold is in
-  /// the part, and stages that read it fail.
+  /// By part, why one of its files cannot be opened although others can be read. The part has the
+  /// content of the readable files; stages that read it fail.
   public var partProblems: [CapturePart: CaptureError] = [:]
-  /// Why files with calibration that are there cannot be read.
+  /// Why existing calibration files cannot be read.
   public var calibrationProblem: CaptureError?
   public var warnings: [CaptureWarning] = []
-  /// How much of each stream is there, beside what the capture says that there was.
+  /// Lengths of the streams compared with what the capture declares.
   public var claims = StreamClaims()
-  /// The files each part was read from: what a stage that reads the part depends on.
+  /// The files from which each part was read: inputs of the stages that read the part.
   public var files: [CapturePart: [FilePath]] = [:]
-  /// Whether the upload looks whole, and what is missing.
+  /// Whether the upload looks complete, and what is missing.
   public var completeness = UploadCompleteness()
 
   public init(
@@ -69,7 +69,7 @@ public struct Capture: Sendable {
 }
 
 extension Capture {
-  /// The streams that are there and cannot be read.
+  /// The streams that exist but cannot be read.
   public var errors: [(stream: String, error: CaptureError)] {
     let whole: [(stream: String, error: CaptureError)] = [
       ("color", color.error), ("depth", depth.error), ("confidence", confidence.error),
@@ -82,7 +82,7 @@ extension Capture {
     return whole + inPart.filter { problem in !whole.contains { $0.stream == problem.stream } }
   }
 
-  /// One warning for each file of the capture that is a link out of its folder.
+  /// Adds one warning for each file of the capture that is a link out of its folder.
   mutating func warn(ofLinksOutside names: [String]) {
     warnings += names.map {
       CaptureWarning(
@@ -91,7 +91,7 @@ extension Capture {
   }
 }
 
-/// The parts of a capture that stages read, each with files of its own.
+/// The parts of a capture that stages read, each with its own files.
 public enum CapturePart: String, Codable, CaseIterable, Sendable {
   case color, depth, confidence, imu, poses, intrinsics, cameraSettings, geo
   /// Canonical frames and their times.
@@ -102,9 +102,10 @@ public enum CapturePart: String, Codable, CaseIterable, Sendable {
   case thumbnail
 }
 
-/// The canonical frame: one index names color, depth, confidence, aligned and the rows of the tables.
+/// A canonical frame. Its index is the same for color, depth, confidence, aligned and the rows of
+/// tables.
 public struct CaptureFrame: Hashable, Sendable {
-  /// On the capture's clock; `nil` = unknown.
+  /// Time on the capture's clock; `nil` = unknown.
   public var timestamp: Timestamp?
   public var colorTimestamp: Timestamp?
   public var depthTimestamp: Timestamp?
@@ -125,7 +126,7 @@ public struct CaptureClock: Hashable, Sendable, Codable {
   }
 
   public var base: Base
-  /// The unit the app writes: `s`, `ns`.
+  /// The unit of the app's times: `s`, `ns`.
   public var unit: String
 
   public init(_ base: Base, unit: String) {
@@ -134,7 +135,7 @@ public struct CaptureClock: Hashable, Sendable, Codable {
   }
 }
 
-/// Personal data where the user typed it (`name`).
+/// The recording device. `name` is personal data, if the user entered it.
 public struct DeviceInfo: Hashable, Sendable, Codable {
   public var id: String?
   public var name: String?
@@ -149,14 +150,13 @@ public struct SceneInfo: Hashable, Sendable, Codable {
   public init() {}
 }
 
-/// Whether every file that a finished upload of this family has is there and closed.
+/// Whether all files of a finished upload of this family are there and closed.
 public struct UploadCompleteness: Hashable, Sendable {
   public var isWhole = true
-  /// What is missing or not finished, one sentence each.
+  /// What is missing or unfinished, one sentence each.
   public var missing: [String] = []
-  /// Files that a complete upload would have and that are not there, by the rule of the family: their
-  /// names, or their endings (`.h264`) where the files of a capture share a stem. In the order in which
-  /// the rule names them.
+  /// Files of a complete upload that are missing: their names, or their endings (`.h264`) if the
+  /// files of a capture share a stem. In the order of the family's rule.
   public var absentFiles: [String] = []
   public init() {}
 
@@ -172,7 +172,7 @@ extension UploadCompleteness: Encodable {
     case isWhole, missing
   }
 
-  /// As `completeness` of `capture.json`; `absentFiles` is `missing` there, beside it.
+  /// Encoded as `completeness` of `capture.json`; `absentFiles` is a sibling key, `missing`.
   public func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: Key.self)
     try object.encode(isWhole, forKey: .isWhole)

@@ -1,8 +1,8 @@
 import Storage
 import SystemPackage
 
-/// Why a capture or one of its streams cannot be read: file, record, byte offset and, where there is
-/// one, the remedy. In words it is one line, whatever the file's name holds.
+/// Why a capture or one of its streams cannot be read: file, record, byte offset and, if there is
+/// one, the remedy. Its text is one line, even if a file name contains line breaks.
 public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
   public var file: FilePath
   /// Zero-based index of the record concerned.

@@ -1,6 +1,7 @@
-/// The app format of a capture, by the name that files and the command line give it: `vi-slam`.
+/// The app format of a capture, by its name in files and on the command line: `vi-slam`.
 ///
-/// Which names have a reader is known to a `CaptureRegistry` alone. A name is a constant beside its reader.
+/// Only a `CaptureRegistry` knows which names have a reader. Each reader defines a constant for its
+/// family.
 public struct CaptureFamily: RawRepresentable, Hashable, Sendable, Codable {
   public let rawValue: String
 

@@ -2,8 +2,8 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// What the planner needs to know of a capture: small, and the same whether the capture was opened now
-/// or described in an earlier run.
+/// What the planner needs to know about a capture. Small, and the same whether the capture was
+/// opened now or described by an earlier run.
 public struct CaptureSummary: Hashable, Sendable, Codable {
   public enum PartState: Hashable, Sendable, Codable {
     case present
@@ -16,21 +16,22 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public var readerVersion: Int
   public var deviceID: String?
   public var parts: [CapturePart: PartState]
-  /// Paths of the files each part was read from.
+  /// Paths of the files from which each part was read.
   public var files: [CapturePart: [String]]
   public var frameCount: Int
   public var framesShareIMUClock: Bool
-  /// Whether the capture itself states both cameras and how they stand to each other.
+  /// Parts of the calibration that the capture itself does not state.
   public var missingCalibration: [String]
-  /// Files that a complete upload would have, as `UploadCompleteness.absentFiles`; `nil` in notes of
-  /// builds that did not look.
+  /// Missing files of a complete upload, as in `UploadCompleteness.absentFiles`; `nil` in records
+  /// of older builds.
   public var missingFiles: [String]?
-  /// Streams that hold less than the capture declares, as `StreamClaims.lacking`; `nil` in notes of builds
-  /// that did not look.
+  /// Streams that have less than the capture declares, as in `StreamClaims.lacking`; `nil` in
+  /// records of older builds.
   public var lacking: [StreamClaim]?
-  /// What exporters ask; `nil` in notes of builds that did not look: they find out at work.
+  /// Facts for exporters; `nil` in records of older builds, for which exporters find out while they
+  /// run.
   public var exports: ExportFacts?
-  /// Whether color is a video, not stills; `nil` in notes of builds that did not look.
+  /// Whether color is a video rather than stills; `nil` in records of older builds.
   public var colorIsVideo: Bool?
 
   public init(_ capture: Capture, readerVersion: Int) {
@@ -50,7 +51,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     files = capture.files.mapValues { $0.map(\.text) }
     frameCount = capture.frames.count
     framesShareIMUClock = capture.framesShareIMUClock
-    // What cannot be read is not missing: stages start, and say why they fail.
+    // Unreadable parts are not missing: stages start, and report why they fail.
     missingCalibration =
       capture.calibrationProblem == nil ? Self.missing(in: capture.alignment) : []
     missingFiles = capture.completeness.absentFiles
@@ -63,7 +64,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
       }
   }
 
-  /// A description as it was written down.
+  /// A description from a record.
   public init(
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
@@ -88,7 +89,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     parts[part] ?? .absent("the capture has no \(part.rawValue)")
   }
 
-  /// How many cameras took depth and color; `nil` where the capture does not state it, or has no depth.
+  /// Arrangement of the cameras; `nil` if the capture does not state it, or has no depth.
   public var arrangement: CameraArrangement? {
     guard let exports else { return nil }
     if exports.isRegistered { return .oneCamera }

@@ -1,24 +1,24 @@
 import Geometry
 
-/// What exporters ask of a capture before they start: numbers that are counted when it is opened.
+/// Numbers about a capture that exporters need before they start, counted when it is opened.
 public struct ExportFacts: Hashable, Sendable, Codable {
-  /// Frames that a color picture was counted for.
+  /// Number of frames with a color picture.
   public var pictures: Int
-  /// Of these, those with a time.
+  /// Number of those with a time.
   public var timedPictures: Int
   public var poses: Int
-  /// Rows of intrinsics.
+  /// Number of rows of intrinsics.
   public var intrinsics: Int
-  /// Samples by sensor type.
+  /// Number of samples by sensor type.
   public var samples: [String: Int]
   public var clockwiseQuarterTurns: Int
   public var isMirrored: Bool
   /// Whether depth and color share one camera.
   public var isRegistered: Bool
-  /// Whether a position is known, a single one or a track.
+  /// Whether a position is known, single or as a track.
   public var hasPosition: Bool
 
-  /// Facts as they were written down.
+  /// Facts from a record.
   public init(
     pictures: Int, timedPictures: Int, poses: Int, intrinsics: Int, samples: [String: Int],
     clockwiseQuarterTurns: Int, isMirrored: Bool, isRegistered: Bool, hasPosition: Bool
@@ -60,8 +60,8 @@ public struct ExportFacts: Hashable, Sendable, Codable {
 }
 
 extension CaptureFrame {
-  /// The time of the color picture: its own, else that of the frame.
+  /// The time of the color picture if it has one, else that of the frame.
   public var pictureTime: Timestamp? { colorTimestamp ?? timestamp }
-  /// The time of the depth picture: its own, else that of the color picture.
+  /// The time of the depth picture if it has one, else that of the color picture.
   public var depthPictureTime: Timestamp? { depthTimestamp ?? pictureTime }
 }

@@ -1,8 +1,8 @@
-/// What became of one record of a frame stream.
+/// The outcome of decoding one record of a frame stream.
 public struct RecordOutcome: Sendable {
-  /// Whether the buffer now holds a picture; `false` leaves a hole at that index.
+  /// Whether the buffer contains a picture; otherwise the stream has a hole at that index.
   public var hasPicture: Bool
-  /// Damage found in this record (`corrupt-record`, `empty-record`, `non-finite-value`…).
+  /// Damage in this record (`corrupt-record`, `empty-record`, `non-finite-value`…).
   public var issue: FrameIssue?
   /// The payload kind, for streams that may mix several (`lz4-u16`, `deflate-f32`).
   public var encoding: String?
@@ -15,7 +15,7 @@ public struct RecordOutcome: Sendable {
 
   public static let picture = RecordOutcome(hasPicture: true)
 
-  /// No picture, because of `code`; `message` names record and byte offset.
+  /// An outcome without picture. `message` names record and byte offset.
   public static func hole(_ code: WarningCode, _ message: String) -> RecordOutcome {
     RecordOutcome(hasPicture: false, issue: FrameIssue(code: code, message: message))
   }
@@ -32,20 +32,21 @@ public struct FrameIssue: Sendable, Hashable {
   }
 }
 
-/// Frames that can be decoded each by itself, by several threads at once.
+/// Frames that can be decoded independently, by several threads at once.
 public protocol IndexedFrameSource<Pixel>: Sendable {
   associatedtype Pixel: BitwiseCopyable & Sendable
   var recordCount: Int { get }
-  /// Decodes record `record` into `pixels`, which is resized to width × height and reused from call to
-  /// call. Never traps on damaged bytes: they come back as an outcome without picture.
+  /// Decodes record `record` into `pixels`, which is resized to width × height and reused between
+  /// calls. Damaged bytes never trap: they give an outcome without picture.
   func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome
 }
 
-/// Frames that must be decoded one after the other.
+/// Frames that must be decoded in sequence.
 public protocol OrderedFrameSource<Pixel>: Sendable {
   associatedtype Pixel: BitwiseCopyable & Sendable
   var recordCount: Int { get }
-  /// A new reader at the first record. Readers are independent; each is used by one thread at a time.
+  /// A new reader at the first record. Readers are independent; each must be used by one thread at
+  /// a time.
   func makeReader() throws -> any OrderedFrameReader<Pixel>
 }
 
@@ -56,12 +57,12 @@ public protocol OrderedFrameReader<Pixel>: AnyObject {
   func next(into pixels: inout [Pixel]) throws -> RecordOutcome?
 }
 
-/// How the frames of a stream can be reached.
+/// Ways to access the frames of a stream.
 public enum FrameAccess<Pixel: BitwiseCopyable & Sendable>: Sendable {
   case indexed(any IndexedFrameSource<Pixel>)
   case ordered(any OrderedFrameSource<Pixel>)
 
-  /// Records in the stream, damaged ones included.
+  /// Number of records in the stream, including damaged ones.
   public var recordCount: Int {
     switch self {
     case .indexed(let source): source.recordCount

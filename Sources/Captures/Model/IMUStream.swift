@@ -1,6 +1,6 @@
 import Geometry
 
-/// Which signs the app recorded: CoreMotion's, or Android's (specific force).
+/// The sign convention of accelerations: CoreMotion's, or Android's (specific force).
 public enum IMUConvention: String, Codable, Sendable {
   case coremotion
   case android
@@ -8,7 +8,7 @@ public enum IMUConvention: String, Codable, Sendable {
 
 /// Inertial samples of a capture.
 public struct IMUStream: Sendable {
-  /// The known sensor types in the order in which tables sort them; unknown ones follow by name.
+  /// The known sensor types in the order of tables; unknown ones follow by name.
   public static let knownSensors = [
     "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
     "attitude",
@@ -18,21 +18,21 @@ public struct IMUStream: Sendable {
   public var convention: IMUConvention
   /// The sensor types present, in table order.
   public var sensors: [String]
-  /// Sorted by time, then by sensor index; at most one sample per sensor and time.
+  /// Samples sorted by time, then by sensor index; at most one per sensor and time.
   public var samples: [IMUSample]
-  /// Per sensor: a step above this is a gap, across which nothing is interpolated.
+  /// Per sensor, the step above which there is a gap, across which nothing is interpolated.
   public var gapThresholdNanoseconds: [Int64]
 
-  /// Takes samples in file order (`sensor` indexes `names`, any order), keeps the first of two samples
-  /// of one sensor at one time, sorts, and leaves sensors without any sample out.
+  /// Makes a stream from samples in file order (`sensor` indexes `names`, in any order). Of two
+  /// samples of one sensor at one time the first is kept; sensors without samples are removed.
   ///
-  /// Returns the stream and, per sensor name, how many samples were dropped as duplicates.
-  /// Cost: one sort of the samples.
+  /// Returns the stream and, per sensor name, the number of dropped duplicates. Cost: one sort of
+  /// the samples.
   public static func sorting(
     _ samples: consuming [IMUSample], sensorNames names: [String], description: StreamDescription,
     convention: IMUConvention
   ) -> (stream: IMUStream, duplicates: [String: Int]) {
-    // Changed where they are, unless the caller keeps them: they are the largest table there is.
+    // Sorted in place unless the caller keeps a copy: this is the largest table of a capture.
     var sorted = samples
     var present = Set<Int>()
     for sample in sorted { present.insert(sample.sensor) }
@@ -75,18 +75,19 @@ public struct IMUStream: Sendable {
     return counts
   }
 
-  /// The rule used where a family states none: three times the median step, at least 50 ms.
+  /// Applies the default rule of families that state none: three times the median step, at least 50
+  /// ms.
   private func withUsualGapThresholds() -> IMUStream {
     var stream = self
     stream.gapThresholdNanoseconds = sensors.indices.map { sensor in
       let median = TimeSteps(timestamps(ofSensor: sensor)).medianNanoseconds ?? 0
-      // Times of damaged files may lie centuries apart.
+      // Times in damaged files may be centuries apart.
       return median > .max / 3 ? .max : max(3 * median, 50_000_000)
     }
     return stream
   }
 
-  /// Table order of sensor names.
+  /// Whether sensor `a` comes before `b` in tables.
   static func isBefore(_ a: String, _ b: String) -> Bool {
     switch (knownSensors.firstIndex(of: a), knownSensors.firstIndex(of: b)) {
     case (let a?, let b?): a < b

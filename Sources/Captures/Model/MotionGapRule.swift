@@ -1,11 +1,11 @@
-/// Which steps between samples of one sensor are gaps.
+/// Decides which steps between samples of one sensor are gaps.
 public enum MotionGapRule: Hashable, Sendable {
-  /// Those above three median steps that last at least 50 ms.
+  /// Steps above three median steps and of at least 50 ms.
   case threeMedianSteps
-  /// Those above a fixed length: for apps whose sample times jitter.
+  /// Steps above a fixed length: for apps whose sample times jitter.
   case above(nanoseconds: Int64)
 
-  /// Nanoseconds; infinite where the median is needed and not known.
+  /// Threshold in nanoseconds; infinite if the median is needed but unknown.
   public func threshold(medianNanoseconds median: Double?) -> Double {
     switch self {
     case .threeMedianSteps: max(3 * (median ?? .infinity), 50e6)

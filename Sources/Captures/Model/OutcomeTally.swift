@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Adds up what became of the records of one frame stream, whoever decodes them: a stage or an
-/// inspection. Used by several threads.
+/// Sums the outcomes of the records of one frame stream, for stages and inspections. Thread-safe.
 public final class OutcomeTally: Sendable {
   private let subject: String
   private let encodings = Mutex<Set<String>>([])
@@ -19,7 +18,7 @@ public final class OutcomeTally: Sendable {
     }
   }
 
-  /// Damage found, one entry per code.
+  /// Damage found, one warning per code.
   public var warnings: [CaptureWarning] {
     var warnings = collector.warnings
     let kinds = encodings.withLock { $0.sorted() }
@@ -31,7 +30,7 @@ public final class OutcomeTally: Sendable {
     return warnings
   }
 
-  /// The payload kind met, `mixed` for several, `nil` when the records did not tell.
+  /// The payload kind, `mixed` if there are several, `nil` if the records do not state one.
   public var encoding: String? {
     let kinds = encodings.withLock { $0 }
     return kinds.count > 1 ? "mixed" : kinds.first

@@ -1,18 +1,18 @@
-/// A stream that has lost more of what the capture declares than a pipeline accepts: the capture needs a
-/// person, although everything that is left of it is processed.
+/// A stream that has lost more of what the capture declares than a pipeline accepts. Everything
+/// that is left is processed, but the capture needs attention.
 ///
-/// Not among the warnings of a capture: what is there and what is declared is a fact of the capture, how
-/// much of it may be lost is a setting of the pipeline (`shortfall`).
+/// This is not a warning of the capture: what exists and what is declared are facts of the capture,
+/// while the accepted loss is a setting of the pipeline (`shortfall`).
 public struct Shortfall: Hashable, Sendable {
-  /// What is lost at most before somebody has to look, in percent, where the pipeline says nothing.
+  /// The accepted loss in percent if the pipeline states none.
   public static let usualPercent = 2.0
 
   /// As in `StreamClaim`.
   public var stream: String
-  /// What is there and can be read.
+  /// Number of items that exist and can be read.
   public var held: Int
   public var declared: Int
-  /// One sentence for a person, with the numbers.
+  /// One sentence for people, with the numbers.
   public var message: String
 
   public init(stream: String, held: Int, declared: Int, message: String) {
@@ -22,12 +22,12 @@ public struct Shortfall: Hashable, Sendable {
     self.message = message
   }
 
-  /// In percent of what is declared, 0...100.
+  /// Percentage of the declared number that is lost, 0...100.
   public var lostPercent: Double {
     declared > 0 ? 100 * Double(max(0, declared - held)) / Double(declared) : 0
   }
 
-  /// Beside the warnings of opening and of stages, where all that a person has to know is listed.
+  /// The shortfall as a warning, for lists of everything that needs attention.
   public var warning: CaptureWarning {
     CaptureWarning(.shortfall, stream, count: max(1, declared - held), message)
   }
@@ -35,9 +35,9 @@ public struct Shortfall: Hashable, Sendable {
   /// The streams that have lost more than `percent` (0...100) of what is declared.
   ///
   /// - Parameters:
-  ///   - lacking: what opening the capture found.
-  ///   - holes: frames that stages could not decode, by stream. They count as lost, too; those of a
-  ///     selection of frames stand for all frames.
+  ///   - lacking: the claims found when the capture was opened.
+  ///   - holes: frames that stages could not decode, by stream. They count as lost, too. If only
+  ///     a selection of frames was decoded, its share of holes is taken for all frames.
   public static func found(
     lacking: [StreamClaim], holes: [String: FrameHoles], percent: Double
   ) -> [Shortfall] {
@@ -67,7 +67,7 @@ public struct Shortfall: Hashable, Sendable {
       + "\(text(100 * claim.lostShare, above: percent)) % are lost, more than \(text(percent)) %"
   }
 
-  /// With one decimal; with more where one would hide that it is above `limit`.
+  /// A percentage with one decimal; with more if one would hide that it is above `limit`.
   private static func text(_ percent: Double, above limit: Double = -1) -> String {
     for decimals in [1, 3] {
       let scale = decimals == 1 ? 10.0 : 1000.0
@@ -80,13 +80,13 @@ public struct Shortfall: Hashable, Sendable {
   }
 }
 
-/// Frames of a stream that a stage could not decode.
+/// Number of frames of a stream that a stage could not decode.
 public struct FrameHoles: Hashable, Sendable, Codable {
-  /// Under which name stages record them, by stream.
+  /// The key in records of stages, which holds the counts by stream.
   public static let recordedName = "frameHoles"
 
   public var lost: Int
-  /// Those that it tried, the lost ones included.
+  /// Number of frames that the stage tried, including lost ones.
   public var frames: Int
 
   public init(lost: Int, frames: Int) {
@@ -94,7 +94,7 @@ public struct FrameHoles: Hashable, Sendable, Codable {
     self.frames = frames
   }
 
-  /// 0...1.
+  /// Lost fraction, 0...1.
   public var lostShare: Double { frames > 0 ? min(1, Double(lost) / Double(frames)) : 0 }
 }
 

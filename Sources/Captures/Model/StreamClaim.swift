@@ -1,15 +1,15 @@
-/// How much of a stream is there, beside how much the capture itself says that there was.
+/// The length of a stream, and the length that the capture declares for it.
 public struct StreamClaim: Hashable, Sendable, Codable {
-  /// As in `capture.json`: `color`, `depth`, `imu`, …; `times` for the times of frames.
+  /// Name as in `capture.json`: `color`, `depth`, `imu`, …; `times` for the times of frames.
   public var stream: String
-  /// Counted.
+  /// The counted length.
   public var held: Int
-  /// What `source` says.
+  /// The length declared by `source`.
   public var declared: Int
-  /// What is counted, with its verb: `frames are there`.
+  /// What is counted, with a verb: `frames are there`.
   public var unit: String
-  /// Who declares, as a noun: `numDepthFrames`, `the pictures`. No name of a file: those may hold the
-  /// capture's id, which redacted pages must not show.
+  /// Where the declaration comes from, as a noun: `numDepthFrames`, `the pictures`. Never a file
+  /// name, which may contain the capture's id: redacted pages must not show it.
   public var source: String
 
   public init(
@@ -22,20 +22,20 @@ public struct StreamClaim: Hashable, Sendable, Codable {
     self.source = source
   }
 
-  /// What is declared and not there; 0 where there is more than declared.
+  /// Difference between declared and counted length; 0 if there is more than declared.
   public var lost: Int { max(0, declared - held) }
 
-  /// `lost` as a part of `declared`, 0...1.
+  /// `lost` as a fraction of `declared`, 0...1.
   public var lostShare: Double { declared > 0 ? Double(lost) / Double(declared) : 0 }
 }
 
-/// What a capture says of the lengths of its streams, gathered by the reader of its family.
+/// The declared lengths of a capture's streams, collected by the reader of its family.
 public struct StreamClaims: Hashable, Sendable {
   private var all: [StreamClaim] = []
 
   public init() {}
 
-  /// Adds a claim; without a count, or without a declaration above zero, there is none.
+  /// Adds a claim, unless there is no count or no declaration above zero.
   public mutating func add(
     _ stream: String, held: Int?, declared: Int?, unit: String = "frames are there",
     by source: String
@@ -44,8 +44,8 @@ public struct StreamClaims: Hashable, Sendable {
     all.append(StreamClaim(stream, held: held, declared: declared, unit: unit, by: source))
   }
 
-  /// Streams of which frame k belongs to frame k of the others: the longest says how long all were.
-  /// Those without a count are absent or cannot be read, and say nothing.
+  /// Adds streams whose frames correspond by index: the longest is taken as the length of all.
+  /// Streams without a count (absent or unreadable) are ignored.
   public mutating func addTogether(_ streams: [(stream: String, count: Int?, noun: String)]) {
     let counted = streams.filter { $0.count != nil }
     guard let longest = counted.max(by: { ($0.count ?? 0) < ($1.count ?? 0) }) else { return }
@@ -54,8 +54,8 @@ public struct StreamClaims: Hashable, Sendable {
     }
   }
 
-  /// Of each stream that lacks something the claim by which it lacks the largest part, in the order in
-  /// which streams were added.
+  /// For each stream with losses the claim with the largest loss, in the order in which streams
+  /// were added.
   public var lacking: [StreamClaim] {
     var order: [String] = []
     var worst: [String: StreamClaim] = [:]

@@ -1,13 +1,13 @@
-/// A stream of a capture: there, never recorded, or there but not readable.
+/// Whether a stream of a capture is available, absent or unreadable.
 ///
-/// A missing stream makes the stages that need it not applicable; an unreadable one fails them.
+/// Stages that need an absent stream do not apply; stages that need an unreadable one fail.
 public enum StreamState<Value: Sendable>: Sendable {
   /// Not part of this capture; the text says why ("the family has no depth", "no file x.imu").
   case absent(String)
   case unreadable(CaptureError)
   case present(Value)
 
-  /// The stream, if it is there and readable.
+  /// The stream, if it is available.
   public var value: Value? {
     if case .present(let value) = self { value } else { nil }
   }

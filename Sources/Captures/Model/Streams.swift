@@ -2,23 +2,23 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// What `capture.json` says of a stream.
+/// The description of a stream in `capture.json`.
 public struct StreamDescription: Hashable, Sendable {
   /// File name relative to the capture's folder.
   public var file: String
   public var encoding: String
-  /// Pixels; upright for color. `nil` where the stream has no pictures or the size is unknown.
+  /// Width in pixels; upright for color. `nil` for streams without pictures or of unknown size.
   public var width: Int?
   public var height: Int?
-  /// Counted in the file, never taken from a header.
+  /// Number of frames counted in the file, never taken from a header.
   public var frames: Int?
-  /// What the app claims.
+  /// Number of frames that the app declares.
   public var declaredFrames: Int?
   public var firstTimestamp: Timestamp?
   public var lastTimestamp: Timestamp?
   public var rateHz: Double?
   public var gaps: Int?
-  /// How the pictures of a video are to be understood; `nil` for other streams.
+  /// The color description of a video; `nil` for other streams.
   public var color: VideoColor?
 
   public init(
@@ -32,12 +32,15 @@ public struct StreamDescription: Hashable, Sendable {
     self.frames = frames
     self.declaredFrames = declaredFrames
   }
+
+  /// The form of a video file with this encoding.
+  public var container: VideoContainer { VideoContainer(ofEncoding: encoding) }
 }
 
-/// Color pictures.
+/// The color pictures of a capture.
 public struct ColorStream: Sendable {
   public enum Source: Sendable {
-    /// A video file; `track` is the index of the stream inside the container (0 for a bare stream).
+    /// A video file; `track` is the index of the track inside the container (0 for a bare stream).
     case video(FilePath, track: Int)
     /// One still per picture, in picture order.
     case stills([FilePath])
@@ -45,14 +48,15 @@ public struct ColorStream: Sendable {
 
   public var source: Source
   public var description: StreamDescription
-  /// The turn that makes the stored picture upright, applied to `color/`.
+  /// The turn that makes stored pictures upright, applied to `color/`.
   public var clockwiseQuarterTurns: Int
-  /// The video's display matrix exchanges left and right before the turn; applied to `color/`, too.
+  /// Whether the video's display matrix exchanges left and right before the turn; applied to
+  /// `color/`, too.
   public var isMirrored = false
-  /// Canonical frame of picture k (presentation order); `nil` = picture k is frame k.
+  /// Canonical frame of picture k (presentation order); `nil` if picture k is frame k.
   public var frameOfPicture: [Int]?
-  /// Which decoded picture of a video is picture k, known without decoding, so that a picture that later
-  /// fails to decode cannot shift the ones behind it; `nil` for stills.
+  /// Display order of a video's pictures, known without decoding, so that a picture that cannot be
+  /// decoded does not shift later ones; `nil` for stills.
   public var order: PictureOrder?
 
   public init(
@@ -68,15 +72,15 @@ public struct ColorStream: Sendable {
   }
 }
 
-/// Depth (UInt16 millimeters, 0 = none) or confidence (UInt8, stored values) pictures.
+/// Pictures of depth (UInt16 millimeters, 0 = none) or confidence (UInt8, stored values).
 public struct PictureStream<Pixel: BitwiseCopyable & Sendable>: Sendable {
   public var description: StreamDescription
   public var width: Int
   public var height: Int
   public var access: FrameAccess<Pixel>
-  /// Canonical frame of record 0; record k is frame `firstFrame + k`.
+  /// Canonical frame of record 0; record k belongs to frame `firstFrame + k`.
   public var firstFrame: Int
-  /// The values before conversion to millimeters (sensor shifts), where the format has them.
+  /// The values before conversion to millimeters (sensor shifts), if the format has them.
   public var storedValues: (any IndexedFrameSource<Pixel>)?
 
   public init(
@@ -95,7 +99,7 @@ public struct PictureStream<Pixel: BitwiseCopyable & Sendable>: Sendable {
 public typealias DepthStream = PictureStream<UInt16>
 public typealias ConfidenceStream = PictureStream<UInt8>
 
-/// Camera poses, rows in frame order; a frame without a usable pose has none.
+/// Camera poses, in frame order; a frame without a usable pose has no row.
 public struct PoseStream: Sendable {
   public struct Row: Sendable, Hashable {
     public var frame: Int
@@ -115,8 +119,9 @@ public struct PoseStream: Sendable {
   }
 }
 
-/// Intrinsics of the color camera at one frame, pixel centers at integers: `fx…cy` of the picture as
-/// stored, `width` and `height` of the upright one. Tables turn them along with the pictures.
+/// Intrinsics of the color camera at one frame, pixel centers at integers. `fx…cy` refer to the
+/// stored picture, `width` and `height` to the upright one. Tables turn the intrinsics like the
+/// pictures.
 public struct IntrinsicsRow: Sendable, Hashable {
   public var frame: Int
   public var width: Int?
@@ -163,7 +168,7 @@ public struct CameraSettingsRow: Sendable, Hashable {
   }
 }
 
-/// Camera settings, rows in frame order.
+/// Camera settings, in frame order.
 public struct CameraSettingsStream: Sendable {
   public var description: StreamDescription
   public var rows: [CameraSettingsRow]
@@ -179,14 +184,14 @@ public struct GeoStream: Sendable {
   /// Which frames get a row of `geo.csv`.
   public enum Coverage: Sendable {
     case everyFrame
-    /// One fix of the whole capture, at frame 0.
+    /// One position for the whole capture, at frame 0.
     case firstFrameOnly
   }
 
   public var description: StreamDescription
   public var track: GeoTrack
   public var coverage: Coverage
-  /// Whether the file breaks off: there were points behind the last one.
+  /// Whether the file is cut, so that later points are missing.
   public var isCut: Bool
 
   public init(

@@ -1,4 +1,4 @@
-/// The stable codes of recoverable damage; people script against the raw values.
+/// The stable codes of recoverable damage. Scripts depend on the raw values.
 public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case frameCountMismatch = "frame-count-mismatch"
   case colorShorterThanDepth = "color-shorter-than-depth"

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Gathers warnings from several threads; entries of the same code and subject add up, the first
-/// message stays.
+/// Collects warnings from several threads. Counts of entries with the same code and subject are
+/// added; the first message is kept.
 public final class WarningCollector: Sendable {
   private struct Entry {
     var warning: CaptureWarning
@@ -12,8 +12,8 @@ public final class WarningCollector: Sendable {
 
   public init() {}
 
-  /// Adds a warning. A count of 0 or less adds nothing. `extent` is what the count is measured against:
-  /// where the code is one that small counts make a note (``WarningSeverity``), name it.
+  /// Adds a warning; a count of 0 or less adds nothing. `extent` is the total to which the count
+  /// relates: required for codes whose small counts are notes (``WarningSeverity``).
   public func add(
     _ code: WarningCode, _ subject: String, count: Int = 1, of extent: WarningExtent = .unknown,
     _ message: String
@@ -21,7 +21,7 @@ public final class WarningCollector: Sendable {
     put(CaptureWarning(code, subject, count: count, of: extent, message), extent)
   }
 
-  /// Adds a warning that was weighed where it was found.
+  /// Adds a warning whose severity is already set.
   public func add(_ warning: CaptureWarning) {
     put(warning, .unknown)
   }
@@ -33,7 +33,7 @@ public final class WarningCollector: Sendable {
         $0.warning.code == warning.code && $0.warning.subject == warning.subject
       }
       guard let same else { return entries.append(Entry(warning: warning, extent: extent)) }
-      // Weighed anew: what was a note may be one no longer.
+      // The severity is determined again, because the sum may be too large for a note.
       let (sum, overflow) = entries[same].warning.count.addingReportingOverflow(warning.count)
       entries[same].extent = entries[same].extent.joined(with: extent)
       entries[same].warning = CaptureWarning(
@@ -42,6 +42,6 @@ public final class WarningCollector: Sendable {
     }
   }
 
-  /// All entries so far, in the order of their first appearance.
+  /// All entries so far, in the order of their first occurrence.
   public var warnings: [CaptureWarning] { entries.withLock { $0.map(\.warning) } }
 }

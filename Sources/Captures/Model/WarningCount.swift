@@ -1,8 +1,8 @@
-/// How many warnings there are, in the units in which everything counts them: kinds, of which each code is one
-/// however many subjects it concerns, and occurrences, the sum of the counts. Notes do not count.
+/// The number of warnings, in the two units that are used everywhere: kinds (distinct codes,
+/// whatever the number of subjects) and occurrences (the sum of the counts). Notes do not count.
 public struct WarningCount: Hashable, Sendable {
   private var codes: Set<WarningCode> = []
-  /// Affected frames, records, steps or files; a fact about a whole stream is one.
+  /// Affected frames, records, steps or files; a warning about a whole stream counts as one.
   public private(set) var occurrences = 0
 
   public init(_ warnings: [CaptureWarning]) { add(warnings) }

@@ -1,14 +1,14 @@
-/// How much a counted finding weighs: decided here and nowhere else.
+/// Whether a finding is a warning or a note. This type alone decides.
 ///
-/// Phones drop a frame now and then, start the IMU late and deliver a sample out of turn. What every
-/// ordinary recording shows, and what is handled without loss, is a note; everything else is a warning.
+/// Phones drop single frames, start the IMU late and deliver samples out of order. What ordinary
+/// recordings show, and what is handled without loss, is a note; everything else is a warning.
 public enum WarningSeverity: String, Codable, Sendable {
   case note
   case warning
 
-  /// The contract's rule (section 4): `frame-gap` up to 1 % of the frames, `timestamps-unordered` up to
-  /// 0.1 % of the samples or pictures, `imu-outside-frames` up to one second of frames at each end, and
-  /// `unknown-key` are notes. A count whose extent is not known is taken for a warning.
+  /// The rule of the contract (section 4). Notes are: `frame-gap` up to 1 % of the frames,
+  /// `timestamps-unordered` up to 0.1 % of the samples or pictures, `imu-outside-frames` up to one
+  /// second of frames at each end, and `unknown-key`. A count of unknown extent is a warning.
   public init(_ code: WarningCode, count: Int, of extent: WarningExtent) {
     let isNote =
       switch (code, extent) {
@@ -22,32 +22,32 @@ public enum WarningSeverity: String, Codable, Sendable {
   }
 }
 
-/// What a finding's count is measured against.
+/// The total to which a finding's count relates.
 public enum WarningExtent: Hashable, Sendable {
   case unknown
   /// All frames, samples or pictures of the stream concerned.
   case size(Int)
-  /// The frames outside the samples, each end by itself.
+  /// Frames without samples, at each end separately.
   case ends(FramesOutside)
 
-  /// Of two findings about one stream.
+  /// The extent of two findings about one stream.
   func joined(with other: WarningExtent) -> WarningExtent {
     switch (self, other) {
     case (.size(let a), .size(let b)): .size(max(a, b))
     case (.ends(let a), .ends(let b)): .ends(a.joined(with: b))
-    // Measured once and not measured once: not measured.
+    // If one of the two was not measured, the extent is unknown.
     default: .unknown
     }
   }
 }
 
-/// Frames that lie before the first or after the last sample of a sensor.
+/// Frames before the first or after the last sample of a sensor.
 public struct FramesOutside: Hashable, Sendable {
   public var before = 0
   public var after = 0
-  /// Frames that have a time.
+  /// Number of frames with a time.
   public let frames: Int
-  /// Frames per second by the median step; `nil` where that is not known.
+  /// Frames per second by the median step; `nil` if unknown.
   public let rateHz: Double?
 
   public init(frames: Int, rateHz: Double?) {
@@ -57,7 +57,7 @@ public struct FramesOutside: Hashable, Sendable {
 
   public var count: Int { before + after }
 
-  /// Whether at each end at most one second of frames lies outside, and some frame lies inside.
+  /// Whether at most one second of frames is outside at each end, and some frame is inside.
   public var isBrief: Bool {
     guard let rateHz, count < frames else { return false }
     let second = max(1, rateHz.rounded())

@@ -6,24 +6,24 @@ import SystemPackage
 
 /// The lines of the camera info file; line k describes frame k.
 struct MultiScanCameraInfo: Sendable {
-  /// In file order, blank lines left out; `nil` = a line that is no JSON object.
+  /// Lines in file order without blank ones; `nil` for a line that is not a JSON object.
   var lines: [Line?] = []
 
-  /// One frame's own line. What it does not state, or states in another shape, is `nil`.
+  /// The line of one frame. Values that are missing or of unexpected type are `nil`.
   struct Line: Sendable {
     var timestamp: Timestamp?
     var intrinsics: MultiScanIntrinsics?
-    /// Sixteen numbers, column-major, camera to world, axes of the app.
+    /// Sixteen numbers, column-major, camera to world, with the app's axes.
     var transform: [Double]?
-    /// `nil` where the app wrote 0: unknown.
+    /// `nil` where the app wrote 0, which means unknown.
     var exposureSeconds: Double?
-    /// Whether the line has a `transform` of any shape.
+    /// Whether the line has a `transform` of any type.
     var hasTransform = false
-    /// Whether the line has keys or texts that only Android's app writes.
+    /// Whether the line has keys or texts that only the Android app writes.
     var isAndroid = false
   }
 
-  /// Reads all lines; `\n` and `\r\n` both end one.
+  /// Reads all lines, which end with `\n` or `\r\n`.
   ///
   /// Cost: one JSON document per line, about 30 µs, spread over the cores.
   init(_ file: MappedFile) throws {
@@ -54,8 +54,8 @@ struct MultiScanCameraInfo: Sendable {
     }.flatMap(\.self)
   }
 
-  /// Takes the lines away whose time lies far from that of all other of the first `count`, which
-  /// describe frames: they keep their place.
+  /// Clears lines whose time is far from that of all others among the first `count`, which describe
+  /// frames. Their positions remain.
   mutating func dropFarOffLines(ofFirst count: Int) {
     let described = lines.prefix(count)
     let bounds = TimeBounds(described.lazy.compactMap { $0?.timestamp })
@@ -69,7 +69,7 @@ struct MultiScanCameraInfo: Sendable {
     lineRanges(bytes).first.flatMap { line(bytes.extracting($0), JSONDecoder()) }
   }
 
-  /// Lines decoded by one worker in one go: some milliseconds of work.
+  /// Lines that one worker decodes at a time: some milliseconds of work.
   private static let blockLines = 256
 
   private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
@@ -77,7 +77,7 @@ struct MultiScanCameraInfo: Sendable {
     return bytes.withUnsafeBytes { BoundedJSON.value(Line.self, in: $0, decoder) }
   }
 
-  /// Where the lines are, without their ends; blank ones left out.
+  /// The ranges of the lines, without their ends; blank ones are left out.
   private static func lineRanges(_ bytes: RawSpan) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var start = 0

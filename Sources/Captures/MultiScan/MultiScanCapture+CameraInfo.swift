@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 
 extension MultiScanCapture {
-  /// The lines that describe frames, with their frame numbers; broken ones left out.
+  /// The lines that describe frames, with their frame numbers; broken ones are left out.
   private var lines: [(frame: Int, line: MultiScanCameraInfo.Line)] {
     (contents.linesInUse?.lines.prefix(frames.pairing.lines) ?? []).enumerated().compactMap {
       frame, line in
@@ -10,7 +10,7 @@ extension MultiScanCapture {
     }
   }
 
-  /// Poses from the lines' transforms. The stored quaternion is composed in another order and is never
+  /// Poses from the lines' transforms. The stored quaternion is composed in another order and never
   /// used.
   func makePoses() -> StreamState<PoseStream> {
     guard contents.generation.writesCameraInfo else {
@@ -57,7 +57,7 @@ extension MultiScanCapture {
     return times
   }
 
-  /// Exposure times; ISO is not recorded.
+  /// Exposure times. ISO is not recorded.
   var cameraSettings: StreamState<CameraSettingsStream> {
     guard contents.generation.writesCameraInfo else {
       return .absent("the mode records no camera settings")
@@ -79,7 +79,7 @@ extension MultiScanCapture {
 }
 
 extension MultiScanCapture {
-  /// One row per line where the mode writes lines, else the metadata's first value for every frame.
+  /// One row per line if the mode writes lines, else the metadata's first value for every frame.
   var intrinsics: StreamState<[IntrinsicsRow]> {
     if let obstacle = contents.colorFit.obstacle { return .absent(obstacle) }
     let rows: [IntrinsicsRow]
@@ -93,7 +93,7 @@ extension MultiScanCapture {
     return rows.isEmpty ? .absent("no intrinsics are recorded") : .present(rows)
   }
 
-  /// The camera as it recorded, before any turn: the first known value.
+  /// The camera before any turn: the first known value.
   var alignment: DepthCalibration? {
     guard contents.files.depth != nil else { return nil }
     var calibration = DepthCalibration(registered: true, colorFromDepth: .identity)
@@ -108,7 +108,7 @@ extension MultiScanCapture {
     return calibration
   }
 
-  /// The values for the stored picture, with the size of the upright one.
+  /// A row with the intrinsics of the stored picture and the size of the upright one.
   private func row(_ frame: Int, _ values: MultiScanIntrinsics) -> IntrinsicsRow {
     let size = contents.storedColorSize
     let turns = contents.color.value?.track.orientation.clockwiseQuarterTurns ?? 0
@@ -123,14 +123,14 @@ extension MultiScanCapture {
 }
 
 extension MultiScanTables {
-  /// The video's size before any turn, else what the metadata says.
+  /// The video's size before any turn, else that of the metadata.
   fileprivate var storedColorSize: (width: Int, height: Int)? {
     if let video = color.value { return (video.track.storedWidth, video.track.storedHeight) }
     if case .size(let width, let height) = metadata?.color?.resolution { return (width, height) }
     return nil
   }
 
-  /// How the app's numbers go with the pictures of the video.
+  /// How the app's intrinsics relate to the pictures of the video.
   var colorFit: ColorFit {
     guard case .size(let width, let height) = metadata?.color?.resolution else {
       return ColorFit(stated: nil, color.value?.track)

@@ -1,11 +1,11 @@
 import Codecs
 
 extension MultiScanCapture {
-  /// What the metadata declares, what the headers of the motion files declare, and what streams that go
-  /// together say of each other.
+  /// Adds claims about stream lengths: those of the metadata, those in the headers of motion files,
+  /// and those between streams that correspond by index.
   ///
-  /// ARCore's own counts include copies, and its depth starts late: of depth that breaks off alone the lines
-  /// tell how much there was.
+  /// ARCore's own counts include copies, and its depth starts late. If depth alone is cut, its
+  /// length follows from the lines.
   func claim(_ capture: inout Capture) {
     let metadata = contents.metadata
     let color = contents.color.value?.pictures
@@ -51,7 +51,7 @@ extension MultiScanCapture {
       capture.claims.add(
         "imu", held: file.recordCount, declared: file.header?.declaredRecords,
         unit: "records of .\(kind) are there", by: "its header")
-      // The five files of iOS share their times row by row; on Android each sensor has its own.
+      // The five files of iOS have the same times row by row; on Android each sensor has its own.
       if !contents.generation.isAndroid {
         capture.claims.add(
           "imu", held: file.recordCount, declared: most,

@@ -2,8 +2,8 @@ import Codecs
 import SystemPackage
 
 extension MultiScanCapture {
-  /// The color stream. Pairing by index between separately written files is approximate and said so;
-  /// a video that cannot be read causes no code: its error tells.
+  /// Builds the color stream. Pairing separately written files by index is approximate and causes a
+  /// warning; an unreadable video causes none, because its error is reported.
   func makeColor() -> StreamState<ColorStream> {
     switch contents.color {
     case .absent(let why): return .absent(why)
@@ -53,7 +53,8 @@ extension MultiScanCapture {
     }
   }
 
-  /// Where pictures are timed from the start of the motion files: an edit list may hide that start.
+  /// A message if pictures are timed from the start of the motion files and an edit list may hide
+  /// that start.
   private func hiddenTime(_ video: CaptureVideo) -> String? {
     let hidden = video.track.hidden
     guard hidden.before > 0, contents.linesInUse == nil, contents.earliestMotion != nil else {

@@ -2,7 +2,7 @@ import Storage
 import SystemPackage
 
 extension MultiScanCapture {
-  /// Whether the app finished and everything it wrote has arrived. The app writes metadata and motion
+  /// Whether the app finished and all its files have arrived. The app writes metadata, motion
   /// headers, the video's index and the streams' end marks when the recording stops.
   var completeness: UploadCompleteness {
     var missing: [String] = []
@@ -54,18 +54,18 @@ extension MultiScanCapture {
 }
 
 extension MultiScanTables {
-  /// Endings of files that a complete upload has and that are not there: the metadata, and the file of
-  /// every stream that it declares.
+  /// Endings of missing files of a complete upload: the metadata, and the file of every stream that
+  /// it declares.
   var absentEndings: [String] {
     guard let metadata else { return [generation == .androidPlain ? ".txt" : ".json"] }
     var seen: Set<String> = []
     return metadata.streams.compactMap(declaredEnding)
       .filter { seen.insert($0).inserted && !files.has(ending: $0) }
-      // The app itself never uploads it.
+      // The app itself never uploads this file.
       .filter { !(generation == .androidPlain && $0 == ".atti") }
   }
 
-  /// The ending of the file that a stream is written to; `nil` when it is not told.
+  /// The ending of the file of a stream; `nil` if unknown.
   private func declaredEnding(_ stream: MultiScanStream) -> String? {
     switch stream.role {
     case .color where generation == .iosDual:
@@ -81,7 +81,8 @@ extension MultiScanTables {
 }
 
 extension MultiScanFiles {
-  /// Whether the file of that ending is there. A name that leads to another folder is no ending.
+  /// Whether the file with that ending exists. A name that leads to another folder is not an
+  /// ending.
   fileprivate func has(ending: String) -> Bool {
     guard !ending.contains("/"), !ending.utf8.contains(0) else { return true }
     return FileSystem.exists(folder.appending(stem + ending))

@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 
 extension MultiScanCapture {
-  /// Depth as counted, copies at the end left out.
+  /// Builds the depth stream as counted, without copies at the end.
   func makeDepth() -> StreamState<DepthStream> {
     switch contents.depth {
     case .absent(let why): return .absent(why)
@@ -37,7 +37,7 @@ extension MultiScanCapture {
     }
   }
 
-  /// Confidence, of the size of depth and starting at the same frame.
+  /// Builds the confidence stream, which has the size of depth and starts at the same frame.
   func makeConfidence() -> StreamState<ConfidenceStream> {
     switch contents.confidence {
     case .absent(let why): return .absent(why)

@@ -1,7 +1,7 @@
 import SystemPackage
 
 extension MultiScanCapture {
-  /// Files that the metadata declares or the mode always writes, and that are not there.
+  /// Warns of missing files that the metadata declares or the mode always writes.
   func warnOfMissingFiles() {
     let metadata = contents.metadata
     if metadata == nil, contents.metadataProblem == nil {
@@ -45,8 +45,8 @@ extension MultiScanCapture {
     return candidates.count { $0 != nil }
   }
 
-  /// Which files each part was read from; what a part is understood by (size, unit, pairing) belongs to
-  /// it.
+  /// The files from which each part was read, including those that determine its size, unit or
+  /// pairing.
   var filesOfParts: [CapturePart: [FilePath]] {
     let files = contents.files
     let metadata = [contents.metadataFile]
@@ -54,7 +54,7 @@ extension MultiScanCapture {
     let video = [files.colorVideo(in: contents.generation)]
     let motion = MultiScanMotionKind.allCases.map { files.motion[$0] }
     let isARCore = contents.generation == .androidARCore
-    // Copies at the end are found by looking at depth and lines together.
+    // Copies at the end are found by comparing depth and lines.
     let pairing = isARCore ? [files.depth] + info + metadata : []
     let choosesTrack = (contents.color.value?.otherTracks ?? 0) > 0
     let constants =
@@ -81,7 +81,7 @@ extension MultiScanCapture {
 }
 
 extension MultiScanTables {
-  /// Android's plain mode never has any.
+  /// Whether there are never intrinsics, as in Android's plain mode.
   fileprivate var hasNoIntrinsics: Bool {
     let inLines = cameraInfo.value?.lines.contains { $0?.intrinsics != nil } ?? false
     return generation == .androidPlain || !(inLines || metadata?.color?.intrinsics != nil)

@@ -1,7 +1,7 @@
 import Geometry
 
 extension MultiScanCapture {
-  /// The one position the app notes at the start, held at frame 0's time.
+  /// The single position that the app records at the start, at frame 0's time.
   var geo: StreamState<GeoStream> {
     guard let position = contents.metadata?.position, let file = contents.metadataFile else {
       return .absent("no position was recorded")

@@ -1,9 +1,9 @@
 extension MultiScanCapture {
-  /// Compares what was counted with what the app declared.
+  /// Compares counted lengths with what the app declared.
   ///
-  /// The reference of a stream is its declared count; where nothing is declared the number of lines;
-  /// without lines the largest stream. ARCore's own counts include copies and are not compared, except
-  /// for color. A stream that is absent or cannot be read has no length.
+  /// A stream is compared with its declared count; without one, with the number of lines; without
+  /// lines, with the largest stream. ARCore's own counts include copies and are not compared,
+  /// except for color. An absent or unreadable stream has no length.
   func warnOfLengths() {
     let color = contents.color.value?.pictures
     let metadata = contents.metadata

@@ -1,7 +1,7 @@
 import Geometry
 
 extension MultiScanCapture {
-  /// All samples of the motion files in the units of the tables.
+  /// All samples of the motion files in the units of the output tables.
   func makeIMU() -> StreamState<IMUStream> {
     let kinds = MultiScanMotionKind.allCases
     let readable = kinds.compactMap { kind in

@@ -1,9 +1,9 @@
 import Geometry
 
 extension MultiScanCapture {
-  /// Steps between neighboring rows that are faster than `PoseJumps.maximumSpeed`. `times[i]`
-  /// belongs to `rows[i]`. A step without two different times has no speed: equal times are a fact of
-  /// their own here, and no jump beside.
+  /// Number of steps between neighboring rows that are faster than `PoseJumps.maximumSpeed`.
+  /// `times[i]` belongs to `rows[i]`. A step between equal times has no speed and does not count:
+  /// equal times are reported by themselves.
   static func poseJumps(_ rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
     zip(rows.indices, rows.indices.dropFirst()).count { before, after in
       guard let from = times[before], let to = times[after], from != to else { return false }

@@ -2,7 +2,8 @@ import Codecs
 import Geometry
 
 extension MultiScanCapture {
-  /// Gaps and disorder of the canonical times, and poses that move faster than anyone walks.
+  /// Warns of gaps and disorder of the canonical times, and of poses that move faster than a
+  /// person.
   func warnOfTimes() {
     let steps = TimeSteps(ofNeighbors: frames.frames.map(\.timestamp))
     warnings.add(
@@ -11,7 +12,7 @@ extension MultiScanCapture {
       "steps longer than \(MultiScanReader.description.frameGapFactor) times the median step")
     warnings.add(
       .timestampsUnordered, "frames",
-      // Times that are the video's are reported as such.
+      // Times that are the video's are reported with the video.
       count: contents.generation.writesCameraInfo ? steps.backward : 0,
       of: .size(frames.frames.count),
       "times that go backward; frames stay in the order of the file")

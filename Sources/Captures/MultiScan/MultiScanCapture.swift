@@ -2,9 +2,9 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// Puts the contents of one capture together: pairs frames, gives them times, builds the streams.
-/// Each aspect is an extension of its own; what a `make…` function finds wrong goes to `warnings`, so
-/// each is called once.
+/// Builds the capture from the tables of its files: pairs frames, assigns times, builds the
+/// streams. Each aspect is an extension. A `make…` function adds to `warnings`, so it must be
+/// called only once.
 struct MultiScanCapture {
   let contents: MultiScanTables
   let warnings: WarningCollector
@@ -49,13 +49,13 @@ struct MultiScanCapture {
     return capture
   }
 
-  /// Uptime wherever the app wrote a time, else the video's own.
+  /// Uptime if the app wrote any times, else the video's own clock.
   private var clock: CaptureClock {
     contents.linesInUse == nil && contents.earliestMotion == nil
       ? CaptureClock(.video, unit: "ns") : CaptureClock(.uptime, unit: "ns")
   }
 
-  /// A description with the facts that every frame stream has.
+  /// A description with the facts that all frame streams have.
   func description(
     _ file: String, encoding: String, width: Int?, height: Int?, frames: Int, declared: Int?,
     times: [Timestamp?]

@@ -1,11 +1,11 @@
 import SystemPackage
 
-/// Size and element of the frames in a depth file; confidence has the same size.
+/// Size and element type of the frames in a depth file; confidence has the same size.
 struct MultiScanDepthLayout: Equatable, Sendable {
   enum Element: Sendable {
     /// IEEE half, meters.
     case halfMeters
-    /// Verbatim.
+    /// Stored unchanged.
     case uint16Millimeters
 
     var suffix: String {
@@ -19,14 +19,14 @@ struct MultiScanDepthLayout: Equatable, Sendable {
   var width: Int
   var height: Int
   var element: Element
-  /// Whether the metadata states a size that is none or not that of the data, and the usual one is
-  /// taken.
+  /// Whether the size in the metadata is invalid or not that of the data, so that the default size
+  /// is used.
   var hasInvalidClaim = false
 
   var pixels: Int { width * height }
 
-  /// The element follows the depth unit alone. The size is the metadata's; the LiDAR mode has
-  /// 256×192 where it states none, any other mode cannot be read then.
+  /// The element type follows from the depth unit alone. The size is the metadata's; without one it
+  /// is 256×192 in LiDAR mode, and `nil` in other modes.
   init?(generation: MultiScanGeneration, metadata: MultiScanMetadata?) {
     let unit = metadata?.depthUnit ?? (generation == .androidARCore ? .millimeters : .meters)
     element = unit == .millimeters ? .uint16Millimeters : .halfMeters
@@ -42,9 +42,9 @@ struct MultiScanDepthLayout: Equatable, Sendable {
 
   private static let lidarSize = (width: 256, height: 192)
 
-  /// The LiDAR's own size in place of a claimed one that the data of the depth file does not have:
-  /// `survey` counted it in frames of the claimed size, of which `expected` should be there. `nil` where
-  /// the claim may be right.
+  /// The LiDAR's own size if the size in the metadata does not fit the depth file: `survey` counted
+  /// frames of that size, and `expected` is the number there should be. `nil` if the size in the
+  /// metadata may be right.
   func replacingWrongClaim(_ survey: MultiScanStreamSurvey, expected: Int?) -> MultiScanDepthLayout?
   {
     var usual = self
@@ -53,7 +53,7 @@ struct MultiScanDepthLayout: Equatable, Sendable {
     let usualBytes = usual.pixels * 2
     guard (width, height) != Self.lidarSize, survey.bytes > 0, survey.bytes % usualBytes == 0
     else { return nil }
-    // Both sizes may fit: the one that gives as many frames as there should be.
+    // If both sizes fit, the one that gives the expected number of frames.
     if survey.bytes % (pixels * 2) == 0, pixels != usual.pixels, let expected {
       let usualFrames = survey.bytes / usualBytes
       guard abs(usualFrames - expected) < abs(survey.frames - expected) else { return nil }
@@ -61,7 +61,7 @@ struct MultiScanDepthLayout: Equatable, Sendable {
     return usual
   }
 
-  /// What to say of a file whose frames have no known size.
+  /// The error for a file whose frame size is unknown.
   static func unknown(_ file: FilePath) -> CaptureError {
     CaptureError(
       file: file, problem: "the size of its frames is not known",

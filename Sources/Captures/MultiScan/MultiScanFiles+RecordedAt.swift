@@ -1,7 +1,7 @@
 extension MultiScanFiles {
-  /// The start of the recording by its file stem, as ISO 8601: `yyyyMMdd'T'HHmmss±zzzz_…` (the server
-  /// deletes the `+`) or `yyyyMMdd_HHmmss_…`, which has no zone. `nil` for stems of other shapes and for
-  /// years that are of another calendar.
+  /// The start of the recording in the file stem, as ISO 8601: `yyyyMMdd'T'HHmmss±zzzz_…` (the
+  /// server deletes the `+`) or `yyyyMMdd_HHmmss_…`, which has no time zone. `nil` for other stems
+  /// and for years of another calendar.
   static func recordedAt(stem: String) -> String? {
     var text = Substring(stem)
     guard let year = text.takeNumber(digits: 4), (2015...2099).contains(year),

@@ -6,12 +6,12 @@ enum MultiScanMotionKind: String, CaseIterable, Sendable {
   case rot, acce, mag, atti, grav
 }
 
-/// The files of one capture: all that share a stem. Debug copies, previews and server files have
-/// other endings and are not among them.
+/// The files of one capture: all with the same stem. Debug copies, previews and server files have
+/// other endings and do not belong to it.
 struct MultiScanFiles: Sendable {
   let folder: FilePath
   let stem: String
-  /// Candidates for the metadata; which of them are metadata only their content tells.
+  /// A file that may be the metadata; only its content decides.
   var json: String?
   var text: String?
   var cameraInfo: String?
@@ -29,17 +29,18 @@ struct MultiScanFiles: Sendable {
 
   func path(of file: String) -> FilePath { folder.appending(name: file) }
 
-  /// The video that `color` is decoded from: the dual mode's primary one, else the plain one.
+  /// The video of `color`: the dual mode's primary one, else the plain one.
   func colorVideo(in generation: MultiScanGeneration) -> String? {
     generation == .iosDual ? primaryVideo ?? video : video ?? primaryVideo
   }
 
-  /// Whether a file is there whose name belongs to this family only.
+  /// Whether there is a file with a name that only this family uses.
   var hasMarker: Bool { depth != nil || confidence != nil || !motion.isEmpty }
 }
 
 extension MultiScanFiles {
-  /// The file sets of a folder, by stem. Hidden files (`._…` copies of other systems) belong to none.
+  /// The file sets of a folder by stem, without hidden files (`._…`, which other systems create
+  /// when copying).
   static func sets(in listing: FolderListing) -> [MultiScanFiles] {
     var sets: [String: MultiScanFiles] = [:]
     for name in listing.files where !name.hasPrefix(".") {
@@ -54,7 +55,7 @@ extension MultiScanFiles {
     return sets.values.sorted { $0.stem < $1.stem }
   }
 
-  /// The set of one stem.
+  /// The file set of one stem.
   static func set(stem: String, in listing: FolderListing) -> MultiScanFiles {
     var set = MultiScanFiles(folder: listing.folder, stem: stem)
     for (ending, keyPath) in endings where listing.contains(stem + ending) {
@@ -63,12 +64,12 @@ extension MultiScanFiles {
     return set
   }
 
-  /// Whether `name` is that of a file of this stem.
+  /// Whether `name` belongs to a file of this stem.
   static func isOwn(_ name: String, stem: String) -> Bool {
     endings.contains { name == stem + $0.0 }
   }
 
-  /// Endings in the order in which they are tried: `-primary.mp4` before `.mp4`.
+  /// Endings in the order of matching: `-primary.mp4` before `.mp4`.
   private static let endings: [(String, any WritableKeyPath<MultiScanFiles, String?> & Sendable)] =
     [
       (".depth.zlib", \.depth), (".confidence.zlib", \.confidence), (".jsonl", \.cameraInfo),

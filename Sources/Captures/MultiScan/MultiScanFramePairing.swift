@@ -1,26 +1,26 @@
-/// Which canonical frame a line, a depth frame and a confidence frame belong to.
+/// Assigns lines, depth frames and confidence frames to canonical frames.
 struct MultiScanFramePairing: Equatable, Sendable {
-  /// Lines that describe frames; filler lines at the end are left out.
+  /// Number of lines that describe frames, without filler lines at the end.
   var lines: Int
   var depthFrames: Int
   var confidenceFrames: Int
   /// Canonical frame of the first depth and the first confidence frame.
   var firstDepthFrame = 0
-  /// Depth frames at the end that are copies made at stop.
+  /// Number of depth frames at the end that are copies made at the stop.
   var filler = 0
 
-  /// One line, one depth and one confidence frame per canonical frame, all from 0.
+  /// One line, depth frame and confidence frame per canonical frame, all from 0.
   init(lines: Int, depthFrames: Int, confidenceFrames: Int) {
     self.lines = lines
     self.depthFrames = depthFrames
     self.confidenceFrames = confidenceFrames
   }
 
-  /// ARCore writes a line before its depth exists, so depth starts some lines late; at stop it repeats
-  /// the last line, depth and confidence until depth has as many frames as the video.
+  /// ARCore writes a line before its depth exists, so depth starts some lines late. At the stop it
+  /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
-  /// Confidence that is shorter than depth lost its end, copies first. More depth than lines starts at
-  /// frame 0.
+  /// Confidence that is shorter than depth has lost its end, copies first. If there is more depth
+  /// than lines, depth starts at frame 0.
   init(
     arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
     confidence: MultiScanStreamSurvey?
@@ -41,14 +41,14 @@ struct MultiScanFramePairing: Equatable, Sendable {
     }
   }
 
-  /// How many canonical frames there are, with a video of `pictures`.
+  /// Number of canonical frames, for a video of `pictures`.
   func canonicalFrames(pictures: Int) -> Int {
     max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
   }
 }
 
 extension MultiScanCameraInfo {
-  /// Lines at the end whose transform equals that of the line before.
+  /// Number of lines at the end whose transform equals that of the previous line.
   fileprivate var trailingRepeats: Int {
     var count = 0
     for (line, before) in zip(lines.reversed(), lines.reversed().dropFirst()) {

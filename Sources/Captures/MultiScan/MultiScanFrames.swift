@@ -1,14 +1,14 @@
 import Codecs
 import Geometry
 
-/// The canonical frames: which line, depth frame, confidence frame and picture belong to each, and its time.
+/// The canonical frames: line, depth frame, confidence frame, picture and time of each.
 struct MultiScanFrames {
   let pairing: MultiScanFramePairing
-  /// Where the pictures begin among the frames.
+  /// The frame of the first displayed picture.
   let start: HiddenStart
   let frames: [CaptureFrame]
 
-  /// Takes the time and pose from lines that lie far off all others.
+  /// Clears time and pose of lines whose time is far from all others.
   init(_ contents: inout MultiScanTables) {
     let depth = contents.depth.value?.survey
     let confidence = contents.confidence.value?.survey
@@ -24,8 +24,8 @@ struct MultiScanFrames {
     frames = Self.frames(contents, pairing: pairing, firstPicture: start.firstRow)
   }
 
-  /// Where the pictures begin among the frames: rows are lines, or else depth frames, which are paired with pictures
-  /// by index.
+  /// The frame of the first displayed picture: rows are lines, or else depth frames, which are
+  /// paired with pictures by index.
   private static func start(
     _ contents: MultiScanTables, pairing: MultiScanFramePairing
   ) -> HiddenStart {
@@ -37,8 +37,8 @@ struct MultiScanFrames {
         ? [Timestamp?](repeating: nil, count: pairing.depthFrames) : Array(lines))
   }
 
-  /// The canonical frames. With camera info, a frame's time is its line's; without, the picture's place
-  /// in the video counted from the start of the motion files, or the presentation time itself.
+  /// The canonical frames. With camera info, a frame's time is its line's. Without, it is the
+  /// picture's time in the video, relative to the start of the motion files if there are any.
   private static func frames(
     _ contents: MultiScanTables, pairing: MultiScanFramePairing, firstPicture: Int
   ) -> [CaptureFrame] {
@@ -70,7 +70,7 @@ extension MultiScanTables {
     cameraInfo = .present(info)
   }
 
-  /// The camera info where the mode has one that can be read.
+  /// The camera info, if the mode has one and it can be read.
   var linesInUse: MultiScanCameraInfo? {
     generation.writesCameraInfo ? cameraInfo.value : nil
   }

@@ -1,4 +1,4 @@
-/// The recording modes of the apps, named as `capture.json` names them.
+/// The recording modes of the apps, by their names in `capture.json`.
 enum MultiScanGeneration: String, CaseIterable, Sendable {
   case iosLidar = "ios-lidar"
   /// Recordings of 2020, whose metadata lacks unit, confidence range and format names.
@@ -9,7 +9,8 @@ enum MultiScanGeneration: String, CaseIterable, Sendable {
   case androidARCore = "android-arcore"
   case androidPlain = "android-plain"
 
-  /// What it is told by, for people: by the metadata, else by which files exist.
+  /// A phrase for people about how the mode is recognized: by the metadata, else by the files that
+  /// exist.
   var mark: String {
     switch self {
     case .iosLidar: "a depth stream of type lidar_sensor; else depth without motion files"
@@ -24,14 +25,14 @@ enum MultiScanGeneration: String, CaseIterable, Sendable {
 
   var isAndroid: Bool { self == .androidARCore || self == .androidPlain }
   var isLidar: Bool { self == .iosLidar || self == .iosLidar2020 }
-  /// Whether the mode writes one line of camera info per frame; all others write motion files.
+  /// Whether the mode writes one line of camera info per frame; all other modes write motion files.
   var writesCameraInfo: Bool { isLidar || self == .androidARCore }
   var writesMotion: Bool { !writesCameraInfo }
 }
 
 extension MultiScanGeneration {
-  /// From metadata where there is one (stream types first, then the depth unit), else from which files
-  /// exist and what their own text says of the system that wrote them.
+  /// By the metadata if there is any (stream types first, then the depth unit), else by the files
+  /// that exist and signs of the Android app in them.
   init(metadata: MultiScanMetadata?, files: MultiScanFiles, evidence: MultiScanAndroidEvidence) {
     if let metadata, let known = Self.from(metadata) {
       self = known
@@ -51,7 +52,7 @@ extension MultiScanGeneration {
     }
   }
 
-  /// `nil` when the streams tell nothing.
+  /// `nil` when the streams do not determine it.
   private static func from(_ metadata: MultiScanMetadata) -> Self? {
     if metadata.usesPlainKeys { return .androidPlain }
     let depthTypes = metadata.streams.filter { $0.role == .depth }.map { $0.type ?? "" }

@@ -1,29 +1,29 @@
 import Codecs
 import Storage
 
-/// What the DEFLATE streams of one file inflate to, back to back.
+/// The inflated content of the DEFLATE streams in one file, one after the other.
 ///
-/// The apps write one raw stream for the whole recording. Copies were re-encoded with a zlib or gzip
-/// wrapper, and streams were appended to each other: each is recognized where it starts. Behind an end
-/// mark only bytes that inflate count as a stream; others are `hasStrayBytes`.
+/// The apps write one raw stream for the whole recording. Copies were re-encoded with a zlib or
+/// gzip wrapper, and streams were appended to each other: each wrapper is detected where a stream
+/// starts. After an end mark only bytes that inflate count as a stream; others set `hasStrayBytes`.
 ///
-/// Constant memory. Not for use by two threads at once.
+/// Constant memory. Must not be used by two threads at once.
 final class MultiScanInflatedFile {
-  /// The wrapper of the first stream; `raw` also for a file that holds none.
+  /// The wrapper of the first stream; `raw` also for a file without any.
   private(set) var format: DeflateFormat
-  /// Streams begun so far.
+  /// Number of streams begun so far.
   private(set) var streams = 1
-  /// Whether bytes behind the last end mark are no stream.
+  /// Whether bytes after the last end mark are not a stream.
   private(set) var hasStrayBytes = false
 
   private let file: MappedFile
   private let frameBytes: Int
   private var stream: InflateStream
   private var currentFormat: DeflateFormat
-  /// Whether the wrong checksum of the stream being read has been counted.
+  /// Whether the wrong checksum of the current stream has been counted.
   private var isCounted = false
 
-  /// `frameBytes` is what a piece behind an end mark must yield, or end before, to count as a stream.
+  /// A stream after an end mark counts only if it yields `frameBytes` bytes or ends before.
   init(_ file: MappedFile, frameBytes: Int) {
     self.file = file
     self.frameBytes = frameBytes
@@ -33,19 +33,19 @@ final class MultiScanInflatedFile {
     file.willReadInOrder()
   }
 
-  /// Whether the stream being read has no end mark: cut, or damaged in the middle. Known once `read`
-  /// has returned less than asked for.
+  /// Whether the current stream has no end mark: cut, or damaged inside. Known once `read` has
+  /// returned less than requested.
   var isCut: Bool {
     switch stream.state {
     case .open, .ended, .wrongChecksum: false
     case .truncated, .damaged: true
     }
   }
-  /// Streams whose content is not what its checksum says.
+  /// Number of streams whose checksum does not match their content.
   private(set) var wrongChecksums = 0
 
-  /// Fills `output` with the next bytes, across the ends of streams. Returns how many: fewer than asked
-  /// for only at the end of everything that inflates.
+  /// Fills `output` with the next bytes, across the ends of streams. Returns how many; fewer than
+  /// requested only at the end of all streams.
   func read(into output: inout MutableRawSpan) -> Int {
     output.withUnsafeMutableBytes { output in
       var filled = 0
@@ -63,7 +63,7 @@ final class MultiScanInflatedFile {
     if stream.state == .wrongChecksum {
       if !isCounted { wrongChecksums += 1 }
       isCounted = true
-      // zlib stops at the checksum; gzip has a length of four bytes behind it.
+      // zlib stops at the checksum, after which gzip has a length of four bytes.
       if currentFormat == .gzip, stream.stopsBeforeLength { offset += 4 }
     } else if stream.state != .ended {
       return false
@@ -81,8 +81,8 @@ final class MultiScanInflatedFile {
 }
 
 extension MultiScanInflatedFile {
-  /// The first stream's wrapper: gzip by its magic, zlib only where nothing comes out of the bytes as a
-  /// raw stream, since that may begin like a zlib header.
+  /// The first stream's wrapper: gzip by its magic number, zlib only if the bytes do not inflate as
+  /// a raw stream, which may begin like a zlib header.
   private static func firstFormat(of file: MappedFile) -> DeflateFormat {
     if isGzip(file, at: 0) { return .gzip }
     let asRaw = probe(file, at: 0, format: .raw, limit: 1)
@@ -91,8 +91,8 @@ extension MultiScanInflatedFile {
     return asZlib.produced > 0 || (asRaw.state != .ended && asZlib.state == .ended) ? .zlib : .raw
   }
 
-  /// The wrapper of the stream at `offset`, or `nil` when there is none: damage before a whole frame came
-  /// out, or nothing came out at all.
+  /// The wrapper of the stream at `offset`; `nil` without one: nothing inflates, or damage comes
+  /// before the first whole frame.
   private static func format(
     of file: MappedFile, at offset: Int, frameBytes: Int
   ) -> DeflateFormat? {
@@ -108,7 +108,7 @@ extension MultiScanInflatedFile {
     }
   }
 
-  /// Inflates up to `limit` bytes to nowhere.
+  /// Inflates up to `limit` bytes and discards them.
   private static func probe(
     _ file: MappedFile, at offset: Int, format: DeflateFormat, limit: Int
   ) -> (produced: Int, state: InflateStream.State) {

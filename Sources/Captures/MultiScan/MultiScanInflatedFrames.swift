@@ -1,13 +1,13 @@
 import Codecs
 import Storage
 
-/// Depth frames of one inflated file, in order, as millimeters.
+/// Depth frames of one inflated file, in order, in millimeters.
 struct MultiScanDepthFrames: OrderedFrameSource {
   let file: MappedFile
   let layout: MultiScanDepthLayout
-  /// Frames to give out: what was counted, less copies at the end.
+  /// Number of frames to deliver: those counted, without copies at the end.
   let recordCount: Int
-  /// Whether frames may have the stereo mode's defect, whose false part is cleared.
+  /// Whether frames may have the stereo mode's defect, whose invalid part is cleared.
   let mayHaveStereoDefect: Bool
 
   func makeReader() -> any OrderedFrameReader<UInt16> { DepthFrameReader(self) }
@@ -74,7 +74,7 @@ private final class ConfidenceFrameReader: OrderedFrameReader {
 }
 
 extension MultiScanInflatedFile {
-  /// The next `count` little-endian elements; `false` when fewer are left.
+  /// Reads the next `count` little-endian elements; `false` when fewer are left.
   fileprivate func fill<Pixel: FixedWidthInteger & BitwiseCopyable>(
     _ pixels: inout [Pixel], count: Int
   ) -> Bool {
@@ -102,7 +102,7 @@ extension [UInt16] {
         var anyNonFinite = false
         for index in pixels.indices {
           let pattern = pixels[index]
-          // All exponent bits set. The table has an entry for each of the 65,536 patterns.
+          // All exponent bits are set. The table has an entry for each of the 65,536 patterns.
           anyNonFinite = anyNonFinite || pattern & 0x7c00 == 0x7c00
           pixels[index] = table[Int(pattern)]
         }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Storage
 
 extension MultiScanMetadata {
-  /// The last document of `bytes` that describes streams; `nil` when there is none.
+  /// Reads the last document in `bytes` that describes streams; `nil` when there is none.
   init?(_ bytes: RawSpan) {
     for range in Self.jsonObjects(in: bytes).reversed() {
       let object = bytes.extracting(range)
@@ -60,8 +60,8 @@ extension MultiScanStream {
   }
 }
 
-/// A JSON object as the apps write it; a value of an unexpected kind counts as absent, so that one odd
-/// key never costs the others.
+/// A JSON object as the apps write it. A value of unexpected type counts as absent, so that the
+/// others remain readable.
 private struct Document: Decodable {
   struct Device: Decodable {
     var id: String?
@@ -113,7 +113,7 @@ private struct Document: Decodable {
   }
 }
 
-/// An entry of `streams` or `stream`; one that is no object has no values.
+/// An entry of `streams` or `stream`; an entry that is not an object has no values.
 private struct StreamEntry: Decodable {
   enum Numbers {
     case absent

@@ -1,10 +1,10 @@
 extension MultiScanMetadata {
-  /// Where the top-level objects of a text lie, for files that were appended to and hold several JSON
-  /// documents one after the other. What stands between them is passed over; an object without its
-  /// end is left out. Whether an object is valid JSON is for the decoder to say.
+  /// The ranges of the top-level objects in a text: files that were appended to contain several
+  /// JSON documents. Text between them is skipped; an object without end is left out. Whether an
+  /// object is valid JSON is left to the decoder.
   ///
-  /// An object that was cut and then appended to would swallow the next one: when the text ends inside
-  /// an object, its last line that starts with a brace is looked at by itself.
+  /// An object that was cut and then appended to would include the next one. So if the text ends
+  /// inside an object, its last line that starts with a brace is tried by itself.
   ///
   /// Cost: one pass over the bytes, two at most.
   static func jsonObjects(in bytes: RawSpan) -> [Range<Int>] {
@@ -15,7 +15,7 @@ extension MultiScanMetadata {
     return objects + closedObjects(in: bytes, from: line).objects
   }
 
-  /// The objects that end, and where one begins that does not.
+  /// The ranges of closed objects, and the start of one that is not closed.
   private static func closedObjects(
     in bytes: RawSpan, from first: Int
   ) -> (objects: [Range<Int>], openFrom: Int?) {

@@ -1,4 +1,4 @@
-/// What the metadata says. Counts, sizes and encodings in it are claims.
+/// The content of the metadata. Its counts, sizes and encodings are not verified.
 struct MultiScanMetadata: Sendable {
   enum DepthUnit: String, Sendable {
     case meters = "m"
@@ -13,18 +13,18 @@ struct MultiScanMetadata: Sendable {
   var userName: String?
   var sceneType: String?
   var sceneDescription: String?
-  /// Latitude and longitude in degrees, one fix at the start.
+  /// Latitude and longitude in degrees, one position at the start.
   var position: (latitude: Double, longitude: Double)?
   var streams: [MultiScanStream] = []
   var depthUnit: DepthUnit?
-  /// Whether the streams stand under `stream`, as only Android's plain mode writes them.
+  /// Whether the streams are under the key `stream`, which only Android's plain mode writes.
   var usesPlainKeys = false
   /// Whether unit, confidence keys and format names are all absent.
   var isOf2020 = false
 
   func first(_ role: MultiScanRole) -> MultiScanStream? { streams.first { $0.role == role } }
 
-  /// The color stream that is exported: the dual mode's second one is not.
+  /// The color stream that is exported; the dual mode's second one is not.
   var color: MultiScanStream? {
     let all = streams.filter { $0.role == .color }
     return all.first { $0.id == "color_back_1" } ?? all.first { $0.id != "color_back_2" }
@@ -32,18 +32,18 @@ struct MultiScanMetadata: Sendable {
   }
 }
 
-/// What a stream entry describes.
+/// The kind of a stream entry.
 enum MultiScanRole: Hashable, Sendable {
   case color, depth, confidence, cameraInfo
   case motion(MultiScanMotionKind)
 }
 
-/// One entry of `streams`, found by what it says of itself, never by its position.
+/// One entry of `streams`, identified by its content, never by its position.
 struct MultiScanStream: Sendable {
   var id: String?
   var type: String?
   var role: MultiScanRole?
-  /// As it is claimed, without the dot.
+  /// The declared extension, without the dot.
   var fileExtension: String?
   var declaredFrames: Int?
   var resolution: MultiScanResolution
@@ -55,7 +55,7 @@ enum MultiScanResolution: Equatable, Sendable {
   case absent
   /// The app had none yet and wrote `[]`.
   case empty
-  /// Anything but a pair of integers in 1…16384.
+  /// Anything but two integers in 1…16384.
   case invalid
   case size(width: Int, height: Int)
 }
@@ -66,7 +66,7 @@ struct MultiScanIntrinsics: Equatable, Sendable {
   var cx: Double
   var cy: Double
 
-  /// From `fx 0 0 0 fy 0 cx cy 1`; `nil` unless nine finite numbers.
+  /// From `fx 0 0 0 fy 0 cx cy 1`; `nil` unless there are nine finite numbers.
   init?(columnMajor m: [Double]) {
     guard m.count == 9, m.allSatisfy(\.isFinite) else { return nil }
     (fx, fy, cx, cy) = (m[0], m[4], m[6], m[7])
@@ -74,7 +74,7 @@ struct MultiScanIntrinsics: Equatable, Sendable {
 }
 
 extension MultiScanRole {
-  /// By type, else by id, else by file extension: whichever is known first.
+  /// By type, else by id, else by file extension: the first one that is known.
   init?(type: String?, id: String?, fileExtension: String?) {
     let known =
       type.flatMap(Self.init(type:)) ?? id.flatMap(Self.init(id:))

@@ -1,16 +1,16 @@
 import Storage
 
 extension MultiScanMotionFile.Header {
-  /// Longer heads are not looked at: the apps write about 200 bytes.
+  /// Size limit of headers in bytes; the apps write about 200.
   private static let limit = 65_536
 
-  /// Whether the bytes begin as a header does.
+  /// Whether the bytes begin like a header.
   static func begins(_ bytes: RawSpan) -> Bool {
     guard let (line, _) = line(of: bytes, at: 0) else { return false }
     return line == "ply"
   }
 
-  /// `nil` when the bytes do not begin with a header or it does not end.
+  /// `nil` when the bytes do not begin with a header or it has no end.
   init?(_ bytes: RawSpan) {
     let bytes = bytes.extracting(0..<min(bytes.byteCount, Self.limit))
     guard let (first, afterFirst) = Self.line(of: bytes, at: 0), first == "ply" else { return nil }
@@ -41,7 +41,7 @@ extension MultiScanMotionFile.Header {
     }
   }
 
-  /// The line at `offset` without its end, and where the next one starts; `nil` without a line end.
+  /// The line at `offset` without its end, and the start of the next one; `nil` without a line end.
   private static func line(of bytes: RawSpan, at offset: Int) -> (text: String, next: Int)? {
     var end = offset
     while end < bytes.byteCount, bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self) != 10 {

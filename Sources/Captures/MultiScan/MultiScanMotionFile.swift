@@ -1,7 +1,7 @@
 import Geometry
 import Storage
 
-/// The samples of one motion file as stored: no unit is changed here.
+/// The samples of one motion file in the file's own units.
 struct MultiScanMotionFile: Sendable {
   enum Encoding: Sendable {
     case littleEndian, bigEndian, text
@@ -14,30 +14,30 @@ struct MultiScanMotionFile: Sendable {
     var z: Double
   }
 
-  /// The ASCII head of the file; `nil` when the app was killed before it wrote it.
+  /// The ASCII header of the file; `nil` when the app was killed before it wrote it.
   struct Header: Sendable, Equatable {
     var encoding: Encoding
-    /// What the `element` line claims.
+    /// The count in the `element` line.
     var declaredRecords: Int?
-    /// Offset of the first byte behind `end_header` and its line end.
+    /// Offset of the first byte after `end_header` and its line end.
     var dataStart: Int
   }
 
   var header: Header?
-  /// Those whose time can be true.
+  /// Records with a plausible time.
   var records: [Record] = []
-  /// Whole records in the file.
+  /// Number of whole records in the file.
   private(set) var recordCount = 0
-  /// Records left out because their time lies far from all others.
+  /// Number of records left out because their time is far from all others.
   var farOff: Int { recordCount - records.count }
-  /// Whether bytes were left behind the last whole record.
+  /// Whether there are bytes after the last whole record.
   var hasPartialRecord = false
 
-  /// A record on disk: int64 nanoseconds and three float64.
+  /// Size of a record in the file: int64 nanoseconds and three float64.
   static let recordBytes = 32
 
-  /// Reads a whole file. Without a header, records of `headlessEncoding` start at byte 0; a header that
-  /// does not end has no records behind it.
+  /// Reads a whole file. Without a header, records in `headlessEncoding` start at byte 0. A header
+  /// without end has no records.
   ///
   /// Cost: one pass; 32 bytes of memory per record.
   init(_ bytes: RawSpan, headlessEncoding: Encoding) {
@@ -75,7 +75,7 @@ struct MultiScanMotionFile: Sendable {
     }
   }
 
-  /// Four numbers a line. A line of another shape is no record.
+  /// Reads four numbers per line. Other lines are not records.
   private mutating func readText(_ data: RawSpan) {
     let text = data.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     for line in text.split(whereSeparator: \.isNewline) {

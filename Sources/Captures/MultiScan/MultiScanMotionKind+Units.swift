@@ -1,5 +1,5 @@
 extension MultiScanMotionKind {
-  /// The sensor type that a file's samples are.
+  /// The sensor type of a file's samples.
   func sensorName(android: Bool) -> String {
     switch self {
     case .rot: android ? "gyroscope" : "rotationRate"
@@ -12,8 +12,8 @@ extension MultiScanMotionKind {
 
   /// The values of a record in m/s², rad/s, µT or rad.
   ///
-  /// iOS writes accelerations in g; Android's attitude is azimuth, pitch, roll in
-  /// degrees, whatever its properties are called. Everything else is stored in the unit of the tables.
+  /// iOS writes accelerations in g; Android's attitude is azimuth, pitch, roll in degrees, whatever
+  /// the names of its properties. Everything else is stored in the unit of the tables.
   func values(
     of record: MultiScanMotionFile.Record, android: Bool
   ) -> (x: Double, y: Double, z: Double) {

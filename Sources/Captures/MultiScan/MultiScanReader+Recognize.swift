@@ -3,10 +3,11 @@ import Storage
 import SystemPackage
 
 extension MultiScanReader {
-  /// One recognition per stem that has a depth or confidence file, a motion file, or metadata whose
-  /// object has `streams` or `stream`. `certain` where the content of a file agrees with its name.
+  /// Recognizes one capture per stem with a depth or confidence file, a motion file, or metadata
+  /// whose object has `streams` or `stream`. `certain` if the content of a file agrees with its
+  /// name.
   ///
-  /// Cost: the heads of the files with the family's endings.
+  /// Cost: reads the first bytes of files with the family's endings.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     if isServerOutput(listing.folder) { return [] }
     return MultiScanFiles.sets(in: listing).compactMap { files in
@@ -17,7 +18,8 @@ extension MultiScanReader {
     }
   }
 
-  /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own files.
+  /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own
+  /// files.
   private static func isServerOutput(_ folder: FilePath) -> Bool {
     guard folder.name == "outputs",
       let around = try? FolderListing(of: folder.removingLastComponent())
@@ -25,7 +27,8 @@ extension MultiScanReader {
     return MultiScanFiles.sets(in: around).contains { evidence(for: $0, in: around) != nil }
   }
 
-  /// Metadata is a few thousand bytes; an Android file that was appended to many times is not longer.
+  /// Size limit of metadata: a few thousand bytes, also for Android files that were appended to
+  /// many times.
   private static let metadataLimit = 1 << 20
 
   private static func evidence(
@@ -35,7 +38,7 @@ extension MultiScanReader {
       guard let metadata = metadata(name, in: listing) else { continue }
       let known = metadata.streams.contains { $0.role != nil }
       if known { return (.certain, "\(name) describes the streams of a recording") }
-      // Other programs write lists of streams too, about files of theirs.
+      // Other programs also write lists of streams, about their own files.
       if files.hasMarker || files.video != nil || files.cameraInfo != nil {
         return (.possible, "\(name) has a list of streams, next to files of its name")
       }
@@ -50,7 +53,8 @@ extension MultiScanReader {
     if let name = files.depth ?? files.confidence {
       return (.possible, "\(name) is named as this family names depth or confidence")
     }
-    // A motion ending alone says nothing; with company it may be a killed app's empty files.
+    // A motion ending alone proves nothing; with other files it may be an empty file of a killed
+    // app.
     guard files.motion.count > 1 || files.video != nil || files.primaryVideo != nil else {
       return nil
     }
@@ -60,7 +64,7 @@ extension MultiScanReader {
   }
 
   private static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
-    // Most text files of other makers are no JSON: a look at their first bytes is enough.
+    // Most other text files are not JSON, as their first bytes show.
     let start = TextBytes.utf8(listing.head(of: name, limit: 64))
     guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }
     return MultiScanMetadata(
@@ -74,7 +78,8 @@ extension MultiScanReader {
     return line?.timestamp != nil || line?.transform != nil
   }
 
-  /// A header, or records that could be samples: times that grow, values that are finite and small.
+  /// Whether there is a header, or records that could be samples: increasing times, small finite
+  /// values.
   private static func isMotion(_ head: [UInt8]) -> Bool {
     if MultiScanMotionFile.Header(head.span.bytes) != nil { return true }
     return [MultiScanMotionFile.Encoding.littleEndian, .bigEndian].contains { encoding in

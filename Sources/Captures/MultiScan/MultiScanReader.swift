@@ -42,11 +42,11 @@ public enum MultiScanReader: CaptureReader {
     }
   }
 
-  /// Opens the files of `recognition`'s stem.
+  /// Opens the files with `recognition`'s stem.
   ///
-  /// Side files are parsed whole, the video is indexed, depth and confidence are inflated once in
-  /// constant memory, because nothing else tells how many frames they hold: the cost is that of
-  /// decompression.
+  /// Side files are parsed completely and the video is indexed. Depth and confidence are inflated
+  /// once in constant memory, because their number of frames is not known otherwise; this takes
+  /// most of the time.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing: FolderListing
     do throws(FileError) {

@@ -1,33 +1,33 @@
 import Codecs
 import Storage
 
-/// What a depth or confidence file holds, counted by inflating it once.
+/// What a depth or confidence file contains, counted by inflating it once.
 ///
-/// There is no index, header or size in these files: counting is the only way to know. Constant memory
-/// (one frame, two where repeats are looked for); time of one inflation.
+/// These files have no index, header or size, so that counting is the only way. Constant memory
+/// (one frame, two if repeats are searched); time of one inflation.
 struct MultiScanStreamSurvey: Sendable {
-  /// What to look for in the frames besides their number.
+  /// What to search in the frames besides counting them.
   struct Search: OptionSet, Sendable {
     let rawValue: Int
-    /// Frames at the end that equal the one before.
+    /// Frames at the end that equal the previous one.
     static let trailingRepeats = Search(rawValue: 1)
     /// Frames with the compressor defect of the stereo mode.
     static let stereoDefect = Search(rawValue: 2)
   }
 
   var format: DeflateFormat
-  /// Whole frames.
+  /// Number of whole frames.
   var frames = 0
-  /// Streams found back to back.
+  /// Number of consecutive streams.
   var streams: Int
   /// Whether the last stream has no end mark.
   var isCut: Bool
-  /// Whether, with all streams ended, something is left that is no whole frame.
+  /// Whether all streams are complete but bytes of an incomplete frame are left.
   var hasTrailingData: Bool
   var trailingRepeats = 0
-  /// Streams whose content is not what its checksum says.
+  /// Number of streams whose checksum does not match their content.
   var wrongChecksums: Int
-  /// Everything that inflates.
+  /// Number of inflated bytes.
   var bytes = 0
   var framesWithStereoDefect = 0
 
@@ -50,7 +50,7 @@ struct MultiScanStreamSurvey: Sendable {
         frames += 1
       }
     } else {
-      // No frame can come out of so few bytes: nothing of that size is allocated for it.
+      // No frame fits so few bytes: no buffer of that size is allocated.
       var scratch = [UInt8](repeating: 0, count: 65_536)
       var count = 0
       repeat {
@@ -66,7 +66,7 @@ struct MultiScanStreamSurvey: Sendable {
     hasTrailingData = !isCut && (rest > 0 || inflated.hasStrayBytes)
   }
 
-  /// DEFLATE makes at most 258 bytes of two bits; 1032 : 1 is zlib's own figure for the limit.
+  /// DEFLATE gives at most 258 bytes for two bits; 1032 : 1 is zlib's own figure for the limit.
   private static func mostBytes(inflatedFrom bytes: Int) -> Int {
     bytes.multipliedReportingOverflow(by: 1032).overflow ? .max : bytes * 1032
   }

@@ -3,13 +3,13 @@ import Parallel
 import Storage
 import SystemPackage
 
-/// Everything that the files of one capture hold, counted and parsed, not yet put together.
+/// The content of all files of one capture, counted and parsed separately.
 struct MultiScanTables: Sendable {
   var files: MultiScanFiles
   var metadata: MultiScanMetadata?
-  /// The file that `metadata` comes from.
+  /// The file from which `metadata` was read.
   var metadataFile: String?
-  /// Why metadata that is there cannot be read: frames cannot be understood then.
+  /// Why existing metadata cannot be read; frames cannot be interpreted then.
   var metadataProblem: CaptureError?
   var generation: MultiScanGeneration
   var cameraInfo: StreamState<MultiScanCameraInfo> = .absent("no camera info (.jsonl)")
@@ -20,22 +20,22 @@ struct MultiScanTables: Sendable {
     "no confidence file (.confidence.zlib)")
 }
 
-/// A depth or confidence file, counted.
+/// A depth or confidence file and its count.
 struct MultiScanSurveyedDepth: Sendable {
   var file: MappedFile
   var layout: MultiScanDepthLayout
   var survey: MultiScanStreamSurvey
 }
 
-/// What files without metadata betray of the system that wrote them.
+/// Signs of the Android app in files without metadata.
 struct MultiScanAndroidEvidence: Sendable {
   var inCameraInfo = false
   var inMotionFiles = false
 }
 
 extension MultiScanTables {
-  /// Reads side files whole, indexes the video, and inflates depth and confidence once to count them,
-  /// both at the same time. Throws when none of the files can be read.
+  /// Reads side files completely, indexes the video, and inflates depth and confidence once to
+  /// count them, both at the same time. Throws when none of the files can be read.
   init(of files: MultiScanFiles) throws(CaptureError) {
     self.files = files
     let found = Self.metadata(of: files)

@@ -3,8 +3,8 @@ import Geometry
 import SystemPackage
 
 extension CaptureVideo {
-  /// Of several video tracks the first one of the size that the metadata states (as stored, else upright), else
-  /// the first. Tracks of other kinds do not count.
+  /// Opens, of several video tracks, the first one with the size in the metadata (stored, else
+  /// upright), else the first. Tracks other than video do not count.
   init(
     multiScan path: FilePath, preferring resolution: MultiScanResolution
   ) throws(CaptureError) {
@@ -18,10 +18,10 @@ extension CaptureVideo {
     self = video
   }
 
-  /// Pictures with a time; a bare stream has none.
+  /// Number of pictures with a time; 0 for a bare stream.
   var pictures: Int { track.presentationTicks.count }
 
-  /// Presentation times; with `start`, those of a recording whose first picture is shown then.
+  /// Presentation times; with `start`, shifted so that the first picture is displayed at that time.
   /// `nil` for a time beyond ±292 years.
   func times(startingAt start: Timestamp?) -> [Timestamp?] {
     let first = start == nil ? 0 : track.presentationTicks.first ?? 0

@@ -1,16 +1,16 @@
 import Geometry
 
 extension Capture {
-  /// Sensors without which a frame has no motion.
+  /// Sensors that a frame needs for its motion.
   private static let inertialSensors: Set<String> = [
     "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
   ]
 
-  /// Claims of the IMU that it lasts as long as the frames, where both have times on one clock.
+  /// Adds the claim that the IMU covers all frames, if both have times on one clock.
   ///
-  /// Frames before the first or after the last sample of an inertial sensor with two samples or more lack
-  /// it, unless it is a second of them at most at each end, as in ordinary recordings. Cost: a pass over
-  /// the samples.
+  /// Frames before the first or after the last sample of an inertial sensor with at least two
+  /// samples count as lost, unless they are at most one second at each end, as in ordinary
+  /// recordings. Cost: a pass over the samples.
   mutating func claimIMUCoverage() {
     guard framesShareIMUClock, let imu = imu.value else { return }
     let times = frames.compactMap(\.timestamp)

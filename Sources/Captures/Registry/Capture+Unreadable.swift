@@ -2,16 +2,16 @@ import Storage
 import SystemPackage
 
 extension Capture {
-  /// Makes parts unreadable of which a file is there and cannot be opened: it may not be read, it is a
-  /// folder, a pipe or a link that leads round in a circle, the device does not answer. Nothing of that is
-  /// missing, and stages that need it must fail, not be passed over.
+  /// Marks parts as unreadable if one of their files exists but cannot be opened: no permission, a
+  /// folder or pipe in its place, a link loop, a device error. Such a file is not missing: stages
+  /// that need it must fail rather than be skipped.
   ///
-  /// A part that was taken for absent is unreadable. One of which other files can be read keeps what they
-  /// hold, and the problem stands in `partProblems`.
+  /// A part that was considered absent becomes unreadable. A part with other readable files keeps
+  /// their content, and the problem goes into `partProblems`.
   ///
   /// Cost: the folder is listed, and every file of the capture is opened once.
   ///
-  /// - Parameter role: of a file in the capture's folder, by its name.
+  /// - Parameter role: the role of a file in the capture's folder, by its name.
   mutating func failWhatCannotBeRead(_ role: (String) -> FileRole?) {
     let listing = try? FolderListing(of: folder)
     var paths = Set(files.values.joined())
@@ -44,13 +44,13 @@ extension Capture {
           partProblems[part] = problem
         }
       }
-      // It is not missing.
+      // It exists, so it is not missing.
       completeness.absentFiles.removeAll { $0 == name || name.hasSuffix($0) }
       if listing?.contains(name) != true { retractAbsence(of: name, role.parts) }
     }
   }
 
-  /// Makes a part unreadable that was taken for absent; `false`: it was not.
+  /// Marks a part that was considered absent as unreadable; `false` if it was not absent.
   @discardableResult
   private mutating func fail(_ part: CapturePart, _ problem: CaptureError) -> Bool {
     func failed<Value>(_ state: inout StreamState<Value>) -> Bool {
@@ -86,7 +86,7 @@ extension Capture {
     }
   }
 
-  /// Takes back that a file is missing which is there and is no file.
+  /// Removes a file from the missing ones if something that is not a file has its name.
   private mutating func retractAbsence(of name: String, _ parts: Set<CapturePart>) {
     let ending = name.firstIndex(of: ".").map { String(name[$0...]) } ?? name
     let subjects = Set([name, String(ending.dropFirst())] + parts.map(\.rawValue))
@@ -102,10 +102,10 @@ extension Capture {
     completeness.missing.removeAll { $0.contains(name) || $0.contains(" \(ending) ") }
   }
 
-  /// Why a file that is there cannot be opened; `nil`: it can, or nothing is there.
+  /// Why an existing file cannot be opened; `nil` if it can, or does not exist.
   private static func problem(_ path: FilePath) -> FileError? {
     do throws(FileError) {
-      // Opens neither pipes nor devices.
+      // Does not open pipes or devices.
       _ = try InputFile(path)
       return nil
     } catch {

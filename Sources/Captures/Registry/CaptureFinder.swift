@@ -1,18 +1,18 @@
 import Storage
 import SystemPackage
 
-/// Finds captures behind the paths that a user names.
+/// Finds the captures at paths that a user names.
 public struct CaptureFinder: Sendable {
-  /// What one path leads to.
+  /// The captures at one path.
   public struct Finding: Sendable {
     public var path: FilePath
-    /// In path order.
+    /// Captures in path order.
     public var captures: [Recognition]
     /// Why there are none.
     public var declined: String?
-    /// Folders below with files that are no capture of a known family, in path order.
+    /// Folders below the path with files that are not a capture of a known family, in path order.
     public var unrecognized: [UnrecognizedFolder] = []
-    /// Folders and files below that could not be read: captures may be hidden behind them.
+    /// Folders and files below the path that cannot be read and may contain captures.
     public var unreadable: [FileError] = []
 
     public init(path: FilePath, captures: [Recognition], declined: String? = nil) {
@@ -21,8 +21,8 @@ public struct CaptureFinder: Sendable {
       self.declined = declined
     }
 
-    /// All that this path asks for and that cannot be given, one finding each: itself, when it led to no
-    /// capture, and everything below it that could not be read.
+    /// One finding for each problem: the path itself if it led to no capture, and everything below
+    /// it that could not be read.
     public var failures: [Finding] {
       (captures.isEmpty
         ? [Finding(path: path, captures: [], declined: declined ?? "no capture")] : [])
@@ -35,10 +35,10 @@ public struct CaptureFinder: Sendable {
   private let search: FolderSearch
 
   /// - Parameters:
-  ///   - isLeftOut: folders that are not searched: an output inside the searched tree.
-  ///   - remembered: the only capture of a folder, from somebody who knows that nothing in the
-  ///     folder has changed since it was recognized.
-  ///   - memory: of somebody who looks at the same tree again and again.
+  ///   - isLeftOut: folders that are not searched, such as an output inside the searched tree.
+  ///   - remembered: the only capture of a folder, if the caller knows that nothing in it has
+  ///     changed since it was recognized.
+  ///   - memory: a cache for callers that search the same tree repeatedly.
   public init(
     _ registry: CaptureRegistry, isLeftOut: @escaping @Sendable (FilePath) -> Bool = { _ in false },
     remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil },
@@ -48,13 +48,15 @@ public struct CaptureFinder: Sendable {
       registry: registry, remembered: remembered, memory: memory, isLeftOut: isLeftOut)
   }
 
-  /// A folder that holds captures, a folder with captures up to six levels below, or one file of a
-  /// capture (then the capture with its stem, or the only one of its folder).
+  /// Finds captures at `path`: a folder that contains captures, a folder with captures up to six
+  /// levels below, or one file of a capture (then the capture with its stem, or the only one of its
+  /// folder).
   public func find(_ path: FilePath) -> Finding {
     do throws(FileError) {
       let real = try PathSafety.resolve(path)
       guard FileSystem.isFolder(real) else { return findAround(file: real) }
-      // What is found is looked at again later, by path: what has become a link out by then is refused.
+      // Findings are opened later by path. Whatever has become a link out of the tree by then must
+      // be refused.
       EnclosedPaths.enclose(real, links: .inside, followsPath: false)
       let listing = try FolderListing(of: real, isResolved: true)
       let found = search.search(listing)
@@ -75,7 +77,7 @@ public struct CaptureFinder: Sendable {
     do throws(FileError) {
       let listing = try FolderListing(of: folder)
       let all = search.registry.recognize(listing)
-      // Of `scan` and `scan2` the file `scan2.depth` belongs to the latter.
+      // With stems `scan` and `scan2`, the file `scan2.depth` belongs to the latter.
       let named = all.filter { capture in
         capture.stem.map { name.utf8.starts(with: $0.utf8) } ?? false
       }

@@ -1,12 +1,12 @@
 import Storage
 import SystemPackage
 
-/// Where a capture lies: its folder, and its stem where it shares the folder with others.
+/// The location of a capture: its folder, and its stem if it shares the folder with others.
 ///
-/// Compared by bytes: names that look alike in another composition are two locations.
+/// Compared by bytes: names that differ only in Unicode composition are different.
 public struct CaptureLocation: Hashable, Sendable {
   public let folder: FilePath
-  /// As `PathText` carries it.
+  /// The stem as encoded by `PathText`.
   public let stem: String?
 
   public init(folder: FilePath, stem: String? = nil) {
@@ -14,12 +14,13 @@ public struct CaptureLocation: Hashable, Sendable {
     self.stem = stem
   }
 
-  /// Of a capture as the finder gives it: its paths have no links.
+  /// From a capture found by the finder, whose paths have no links.
   public init(_ recognition: Recognition) {
     self.init(folder: recognition.folder, stem: recognition.stem)
   }
 
-  /// Of a capture by any path: links are resolved, as far as there is something. Cost: some system calls.
+  /// From a capture with any path: links are resolved as far as the path exists. Cost: some system
+  /// calls.
   public init(resolving recognition: Recognition) {
     self.init(
       folder: PathSafety.resolved(recognition.folder) ?? recognition.folder, stem: recognition.stem)
@@ -34,7 +35,7 @@ public struct CaptureLocation: Hashable, Sendable {
     hasher.combine(stem.map { Array($0.utf8) })
   }
 
-  /// Whether `other` is this location under another path: a bind mount, or a link made since.
+  /// Whether `other` is the same location under another path, through a bind mount or a later link.
   public func isAlias(of other: CaptureLocation) -> Bool {
     guard hasStem(of: other), let mine = FileID(ofFolder: folder) else { return false }
     return mine == FileID(ofFolder: other.folder)
@@ -44,8 +45,8 @@ public struct CaptureLocation: Hashable, Sendable {
     stem.map { Array($0.utf8) } == other.stem.map { Array($0.utf8) }
   }
 
-  /// Whether nothing is there any more. A location that cannot be looked at is not gone. Cost: a listing of
-  /// the folder.
+  /// Whether nothing exists there any more. A location that cannot be read counts as existing.
+  /// Cost: lists the folder.
   public var isGone: Bool {
     do throws(FileError) {
       let listing = try FolderListing(of: folder)

@@ -3,19 +3,19 @@ import SystemPackage
 
 /// Reads the captures of one family.
 public protocol CaptureReader: Sendable {
-  /// What others must know of the family.
+  /// Facts about the family that other modules need.
   static var description: FamilyDescription { get }
-  /// Part of every fingerprint that reads a capture; raised when equal files would be understood
-  /// otherwise.
+  /// Part of the fingerprints of all stages that read a capture. Must be raised when the same files
+  /// are interpreted differently.
   static var readerVersion: Int { get }
-  /// The captures of this family that the folder itself (not its subfolders) holds. Looks at names
-  /// and small heads of files only, and never decides by an extension alone.
+  /// Recognizes captures of this family in the folder itself, not in its subfolders. Reads names
+  /// and the first bytes of files only, and never decides by a file extension alone.
   static func recognize(_ listing: FolderListing) -> [Recognition]
-  /// Opens a recognized capture. Throws only when nothing of it can be read; an unreadable stream is
-  /// part of the result.
+  /// Opens a recognized capture. Throws only when nothing can be read; an unreadable stream is part
+  /// of the result.
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture
-  /// What a file or folder directly in the capture's folder is for; `nil`: nothing, or it is no name of
-  /// this family's. By its name alone.
+  /// The role of a file or folder directly in the capture's folder, by its name alone; `nil` if the
+  /// name is not one of this family's.
   static func role(of name: String, stem: String?) -> FileRole?
 }
 
@@ -25,7 +25,7 @@ extension CaptureReader {
   public static var family: CaptureFamily { description.family }
 }
 
-/// A capture found in a folder, before it is opened.
+/// A capture found in a folder and not yet opened.
 public struct Recognition: Hashable, Sendable, Codable {
   public enum Certainty: Int, Comparable, Sendable, Codable {
     case possible, certain
@@ -39,7 +39,7 @@ public struct Recognition: Hashable, Sendable, Codable {
   public var stem: String?
   /// The capture's id: stem or folder name.
   public var id: String
-  /// What was recognized, for people.
+  /// Why it was recognized, for people.
   public var reason: String
 
   public init(

@@ -1,5 +1,5 @@
 extension CaptureRegistry {
-  /// The families that the program reads: the only list of them.
+  /// The families that the program can read. No other list of them exists.
   public static let builtIn = CaptureRegistry([
     ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
     StraboReader.self,

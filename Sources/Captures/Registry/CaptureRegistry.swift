@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// The families that are known, and which of them a folder belongs to.
+/// The known families. Decides to which of them a folder belongs.
 public struct CaptureRegistry: Sendable {
   public let readers: [any CaptureReader.Type]
 
@@ -13,20 +13,20 @@ public struct CaptureRegistry: Sendable {
     readers.first { $0.family == family }
   }
 
-  /// In the order of the readers.
+  /// The families in the order of the readers.
   public var families: [CaptureFamily] { readers.map { $0.family } }
 
-  /// What is known of a family by its name; of one without a reader the name alone.
+  /// The description of a family; for one without a reader, only its name.
   public func description(of family: CaptureFamily) -> FamilyDescription {
     reader(of: family)?.description ?? FamilyDescription(unknown: family)
   }
 
-  /// The same where a name may be missing: of none what holds for most.
+  /// The same for a name that may be missing; then the default description.
   public func description(named name: String?) -> FamilyDescription {
     description(of: CaptureFamily(name ?? ""))
   }
 
-  /// What a file holds, for people, by its name or ending; `nil` where no family knows it.
+  /// The content of a file, for people, by its name or ending; `nil` if no family knows it.
   public func content(ofFile name: String) -> String? {
     func content(_ key: String) -> String? {
       readers.lazy.compactMap { $0.description.fileContents[key] }.first
@@ -36,7 +36,7 @@ public struct CaptureRegistry: Sendable {
     return content("*" + name[dot...].lowercased())
   }
 
-  /// All readers with their versions: what recognition depends on beside the files.
+  /// All readers with their versions: recognition depends on these and the files alone.
   public var signature: String {
     readers.map { "\($0.family.rawValue) \($0.readerVersion)" }.joined(separator: ", ")
   }
@@ -45,8 +45,8 @@ public struct CaptureRegistry: Sendable {
     reader(of: family)?.readerVersion ?? 0
   }
 
-  /// Opens a recognized capture. From then on no path below its folder leads out of it in this process,
-  /// whoever opens it: readers of frames know paths only.
+  /// Opens a recognized capture. From then on no path below its folder is followed out of it in
+  /// this process, because readers of frames use paths.
   public func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     guard let reader = reader(of: recognition.family) else {
       throw CaptureError(
@@ -60,18 +60,19 @@ public struct CaptureRegistry: Sendable {
     return capture
   }
 
-  /// The captures that a folder itself holds. Where two families claim the same files, the certain one
-  /// wins; between equals the order of the registry.
+  /// The captures in a folder itself. If two families claim the same files, the certain one wins,
+  /// else the first in the registry.
   public func recognize(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
     let certain = all.filter { $0.certainty == .certain }
-    // By their bytes: as texts, names equal others that are composed differently.
+    // By bytes: as strings, names with different Unicode composition are equal.
     func key(_ candidate: Recognition) -> [UInt8] { candidate.stem.map { Array($0.utf8) } ?? [] }
     let claimed = Set(certain.map(key))
     var taken: Set<[UInt8]> = []
     return (certain + all.filter { $0.certainty == .possible && !claimed.contains(key($0)) })
       .filter { candidate in
-        // A family that takes the whole folder excludes others that do; stems share a folder.
+        // A family that takes the whole folder excludes other such families; captures with stems
+        // share a folder.
         taken.insert(key(candidate)).inserted
       }
       .sorted { $0.id < $1.id }

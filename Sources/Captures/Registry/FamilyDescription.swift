@@ -1,11 +1,11 @@
-/// What others must know of a family. Its reader says it; nobody else tells families apart.
+/// Facts about a family that other modules need. Only its reader states them.
 public struct FamilyDescription: Hashable, Sendable {
   /// A layout of the app's files, as `capture.json` names it.
   public struct Generation: Hashable, Sendable {
     public var name: String
-    /// What it is told by, for people: one phrase, empty where there is nothing to tell apart.
+    /// How the layout is recognized, for people: one phrase, empty if there is only one layout.
     public var mark: String
-    /// Whether the third axis of the world of its poses points up; of all others the second does.
+    /// Whether the third axis of the poses' world frame points up; otherwise the second axis does.
     public var worldIsZUp: Bool
 
     public init(_ name: String, mark: String = "", worldIsZUp: Bool = false) {
@@ -18,34 +18,35 @@ public struct FamilyDescription: Hashable, Sendable {
   /// How often the app states its color camera.
   public enum CameraStatement: Hashable, Sendable {
     case perFrame
-    /// Once, before or after all frames: nominal numbers.
+    /// Once, for all frames: nominal intrinsics.
     case once
-    /// Per frame in captures that have poses, once in the others.
+    /// Per frame in captures with poses, once in others.
     case onceWithoutPoses
   }
 
   public var family: CaptureFamily
-  /// As people write it: `ARKit-Scanner`.
+  /// The name as people write it: `ARKit-Scanner`.
   public var title: String
-  /// The layouts that are told apart, oldest first.
+  /// The known layouts, oldest first.
   public var generations: [Generation]
-  /// How captures of the family are recognized, for people: a phrase without a capital and a period.
+  /// How captures of the family are recognized, for people: a phrase without capital and period.
   public var recognition: String
-  /// Steps between frames above this many median steps are gaps; infinite where the times of frames follow no
-  /// period.
+  /// Steps between frames above this many median steps are gaps; infinite if frame times are not
+  /// periodic.
   public var frameGapFactor = 1.5
   public var motionGaps = MotionGapRule.threeMedianSteps
   public var cameraStatement = CameraStatement.perFrame
-  /// Whether the app states how depth and color cameras lie; where it does not and depth belongs to the color
-  /// camera, that is an assumption.
+  /// Whether the app states the arrangement of its depth and color cameras. If not, and depth is
+  /// registered to color, that is an assumption.
   public var statesRegistration = false
-  /// The sensor's name in `.sens` files: never a name of a person or a device.
+  /// The sensor's name in `.sens` files. Must not name a person or a device.
   public var sensorName: String
-  /// What the files of a capture hold, for people, by their names, or by their endings with the period where the
-  /// files of a capture share a stem; `*.json` is any other name with that ending. A video or picture with a usual
-  /// ending (`.mp4`, `.jpg`) needs no entry.
+  /// The content of a capture's files, for people: by name, or by ending with the period if the
+  /// files of a capture share a stem. `*.json` stands for any other name with that ending. Videos
+  /// and pictures with a usual ending (`.mp4`, `.jpg`) need no entry.
   public var fileContents: [String: String] = [:]
-  /// Whether the files of a capture share a stem, its id: people are told of a file by its ending.
+  /// Whether the files of a capture share a stem, which is its id. Messages then name files by
+  /// their ending.
   public var namesFilesByStem = false
 
   public init(
@@ -58,12 +59,12 @@ public struct FamilyDescription: Hashable, Sendable {
     sensorName = family.rawValue
   }
 
-  /// A family of which nothing is known but its name.
+  /// A family of which only the name is known.
   public init(unknown family: CaptureFamily) {
     self.init(family, title: family.rawValue, generations: [], recognition: "")
   }
 
-  /// Whether the third axis of the world of a generation points up.
+  /// Whether the third axis of a generation's world frame points up.
   public func worldIsZUp(_ generation: String) -> Bool {
     generations.contains { $0.name == generation && $0.worldIsZUp }
   }

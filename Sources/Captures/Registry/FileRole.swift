@@ -1,8 +1,8 @@
-/// What a file of a capture is for, known by its name.
+/// The role of a capture's file, by its name.
 public struct FileRole: Hashable, Sendable {
   /// The parts that are read from it.
   public var parts: Set<CapturePart>
-  /// Whether another file may stand in for it: what is there instead counts then.
+  /// Whether another file may replace it, which is then used instead.
   public var isAlternative: Bool
 
   public init(_ parts: Set<CapturePart>, isAlternative: Bool = false) {

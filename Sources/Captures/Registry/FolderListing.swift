@@ -2,32 +2,34 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// What a folder holds, one level deep. Names are text as `PathText` carries them.
+/// The content of a folder, one level deep. Names are encoded by `PathText`.
 public struct FolderListing: Sendable {
   public var folder: FilePath
-  /// Names of regular files (links to files inside the capture included), sorted by name.
+  /// Names of regular files, sorted; links to files inside the capture are included.
   public var files: [String]
-  /// Names of subfolders (links to folders inside the capture included), sorted by name.
+  /// Names of subfolders, sorted; links to folders inside the capture are included.
   public var subfolders: [String]
-  /// Names of links to folders inside the capture, sorted by name.
+  /// Names of links to folders inside the capture, sorted.
   public var linkedFolders: [String]
-  /// Names of links that lead out of the capture, whatever to, sorted by name: told, never followed.
+  /// Names of links that lead out of the capture, sorted. They are reported, never followed.
   public var outside: [String]
-  /// Names of what is neither a file nor a folder (pipes, devices, sockets) and of links that lead nowhere:
-  /// a circle, a place that may not be looked at, nothing. In the order of the file system.
+  /// Names of entries that are neither file nor folder (pipes, devices, sockets) and of links
+  /// without a usable target: a loop, no permission, nothing. In the order of the file system.
   public var others: [String]
-  /// What links may lead around in: `folder`, or the capture's folder above it.
+  /// The folder that links must not leave: `folder`, or the capture's folder above it.
   private let root: EnclosedFolder
-  /// The way from `root` to `folder`, with a slash behind it; empty where they are one.
+  /// The path from `root` to `folder` with a trailing slash; empty if they are the same.
   private let prefix: String
-  private let troubles = Troubles()
+  private let errors = ErrorList()
 
-  /// Lists `folder`. Throws why it cannot be read. Cost: one directory read, and a few looks at each link.
+  /// Lists `folder`; throws if it cannot be read. Cost: one directory read, and a few system calls
+  /// per link.
   ///
   /// - Parameters:
-  ///   - capture: the folder that links must not lead out of, if it is not `folder` itself but one above it.
-  ///     A folder that a link on the way leads out of it is refused before it is opened.
-  ///   - isResolved: the path is known to have no links; where it has one now, it is refused.
+  ///   - capture: the folder that links must not leave, if it is not `folder` itself but one
+  ///     above it. If a link on the path leads out of it, `folder` is not opened.
+  ///   - isResolved: whether the path is known to have no links. If it has one now, it is not
+  ///     opened.
   public init(
     of folder: FilePath, inside capture: FilePath? = nil, isResolved: Bool = false
   ) throws(FileError) {
@@ -75,7 +77,8 @@ public struct FolderListing: Sendable {
       kind: .notFound, path: folder, operation: "list", reason: "it leads out of the capture")
   }
 
-  /// Whether a file is listed. Cost: a search among sorted names, of which a shelf has many.
+  /// Whether a file is listed. Cost: a binary search, because folders with many captures have many
+  /// names.
   public func contains(_ file: String) -> Bool {
     var range = files.indices
     while !range.isEmpty {
@@ -89,36 +92,35 @@ public struct FolderListing: Sendable {
   /// The path of an entry.
   public func path(of name: String) -> FilePath { folder.appending(name: name) }
 
-  /// A file of this folder, for a look at what it is; `nil` when it is not listed, and when it cannot be
-  /// read, which is remembered in `unreadable`.
+  /// A file of this folder for recognition; `nil` when it is not listed or cannot be read, which is
+  /// recorded in `unreadable`.
   ///
-  /// Read, not mapped: who recognizes captures must not be at the mercy of who writes them.
+  /// Read rather than mapped, because another process may truncate the file meanwhile.
   public func file(_ name: String) -> InputFile? {
     guard contains(name) else { return nil }
     do throws(FileError) {
       return try InputFile(prefix + name, in: root)
     } catch {
-      troubles.add(error)
+      errors.add(error)
       return nil
     }
   }
 
-  /// The first `limit` bytes of a file that is listed; empty for any other, and when it cannot be
-  /// read.
+  /// The first `limit` bytes of a listed file; empty for any other, and if it cannot be read.
   public func head(of name: String, limit: Int = 65_536) -> [UInt8] {
     guard let file = file(name) else { return [] }
     do throws(FileError) {
       return try file.head(limit)
     } catch {
-      troubles.add(error)
+      errors.add(error)
       return []
     }
   }
 
-  /// Why files that somebody wanted to look into could not be read: a capture may be hidden behind them.
-  public var unreadable: [FileError] { troubles.all }
+  /// Errors of files that could not be read during recognition: they may belong to a capture.
+  public var unreadable: [FileError] { errors.all }
 
-  private final class Troubles: Sendable {
+  private final class ErrorList: Sendable {
     private let found = Mutex<[FileError]>([])
     var all: [FileError] { found.withLock { $0 } }
 

@@ -2,11 +2,11 @@ import Parallel
 import Storage
 import SystemPackage
 
-/// A folder with files in which no family recognizes a capture, and which is neither inside nor above
-/// one.
+/// A folder with files in which no family recognizes a capture, and which is neither inside nor
+/// above a capture.
 public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   public var path: FilePath
-  /// Names of its files and, with `/` behind them, of its folders; at most a hundred.
+  /// Names of its files and (with a trailing `/`) of its folders; at most a hundred.
   public var holds: [String]
 
   public init(path: FilePath, holds: [String]) {
@@ -15,39 +15,40 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   }
 }
 
-/// What one look at one folder gives.
+/// What was found in one folder.
 public struct FolderLook: Sendable {
   public internal(set) var captures: [Recognition] = []
-  /// Folders to look at next.
+  /// Subfolders to search next.
   public internal(set) var inner: [FilePath] = []
-  /// Links to folders, and links that lead out of the folder: perhaps to folders elsewhere in the tree.
+  /// Links to folders, and links that lead out of the folder, possibly to folders elsewhere in the
+  /// tree.
   var links: [FilePath] = []
   public internal(set) var unrecognized: UnrecognizedFolder?
   public internal(set) var unreadable: [FileError] = []
 
-  /// Whether it is the folder of one capture, which is not searched further.
+  /// Whether the folder is one capture, which is not searched further.
   public var isWholeCapture: Bool { captures.contains { $0.stem == nil } }
 }
 
-/// Keeps what was found in folders for as long as nothing in them changes, for somebody who looks at the
-/// same tree again and again. Called from several threads.
+/// A cache of what was found in folders, for callers that search the same tree repeatedly. Called
+/// from several threads.
 public protocol FolderMemory: Sendable {
-  /// What was found when the folder was last looked into, if it still is as it was then.
+  /// What was found in the folder, if nothing in it has changed since.
   func recall(_ folder: FilePath) -> FolderLook?
-  /// What was found just now, after `recall` gave nothing.
+  /// Stores what was found, after `recall` returned `nil`.
   func note(_ look: FolderLook, of folder: FilePath)
 }
 
-/// Looks for captures below one folder, level by level, each level on all cores.
+/// Searches captures below one folder, level by level, each level on all cores.
 ///
-/// A capture that is a whole folder is not searched further, a shelf of stems is. Left out: names with a
-/// leading dot, links that lead out of the searched tree, output folders (they hold `.scanmill`), and
-/// what `isLeftOut` says. Links to folders inside the tree are followed to the folders themselves, each
-/// of which is visited once: no link makes a circle.
+/// A capture that is a whole folder is not searched further; a folder of captures with stems is.
+/// Not searched: names with a leading dot, links out of the tree, output folders (they contain
+/// `.scanmill`), and folders for which `isLeftOut` is true. Links to folders inside the tree are
+/// followed; each folder is visited once, so that link loops end.
 struct FolderSearch {
-  /// Deep enough for `date/user/capture` and as much again.
+  /// Number of levels: twice the depth of `date/user/capture`.
   static let levels = 6
-  /// Folders are handed to cores in shares of this size.
+  /// Number of folders per piece of work.
   private static let share = 32
 
   let registry: CaptureRegistry
@@ -63,7 +64,7 @@ struct FolderSearch {
 
   typealias Look = FolderLook
 
-  /// - Parameter listing: of `root`, which is resolved.
+  /// - Parameter listing: the listing of `root`, whose path is resolved.
   func search(_ listing: FolderListing) -> Result {
     let root = listing.folder
     var result = Result()
@@ -74,7 +75,7 @@ struct FolderSearch {
     var first: FolderListing? = listing
     while !next.isEmpty || !links.isEmpty {
       if next.isEmpty {
-        // What lies behind links and was not met on the way.
+        // The targets of links that were not visited otherwise.
         let (target, at) = links.removeFirst()
         guard !isKnown(target, visited, result.captures) else { continue }
         (next, level) = ([target], at)
@@ -142,7 +143,7 @@ struct FolderSearch {
       memory?.note(look, of: folder)
       return look
     } catch {
-      // Gone since its parent was listed: that is no trouble.
+      // A folder that has disappeared since its parent was listed is not a problem.
       return Look(unreadable: error.kind == .notFound && level > 0 ? [] : [error])
     }
   }
@@ -150,9 +151,9 @@ struct FolderSearch {
   private func look(into listing: FolderListing, level: Int) -> Look {
     var look = Look(captures: registry.recognize(listing))
     if look.captures.contains(where: { $0.stem == nil }) { return look }
-    // An output folder, ours or that of another run.
+    // An output folder of this run or another one.
     if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
-    // What `synthesize` puts beside a capture: its truth.
+    // The true values that `synthesize` writes next to a capture.
     if listing.folder.name?.hasSuffix(".truth") == true, listing.contains("expected.json") {
       return look
     }
@@ -176,7 +177,7 @@ struct FolderSearch {
     return look
   }
 
-  /// Those that are not above a capture, without those that lie in another one.
+  /// The folders that are not above a capture and not inside another one of them.
   private func outermost(
     _ folders: [UnrecognizedFolder], root: FilePath, captures: [Recognition]
   ) -> [UnrecognizedFolder] {

@@ -5,19 +5,19 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Paths written inside a capture are never followed out of it.
+/// Checks that paths written inside a capture stay inside it.
 public enum PathSafety {
-  /// Whether `path`, after all symbolic links, lies inside `folder` (after its own links). `false`
-  /// when either does not exist.
+  /// Whether `path` is inside `folder` after both are resolved. `false` when either does not exist.
   public static func resolves(_ path: FilePath, inside folder: FilePath) -> Bool {
     guard let target = resolved(path), let root = resolved(folder) else { return false }
     return target.starts(with: root)
   }
 
-  /// The path without symbolic links, or `nil` when it does not exist.
+  /// The path without symbolic links; `nil` when it does not exist.
   public static func resolved(_ path: FilePath) -> FilePath? { try? resolve(path) }
 
-  /// The path without symbolic links. Throws why there is none: absent, forbidden, links in a circle.
+  /// The path without symbolic links. Throws when it does not exist, is not permitted, or is a link
+  /// loop.
   public static func resolve(_ path: FilePath) throws(FileError) -> FilePath {
     guard let real = path.withPlatformString({ realpath($0, nil) }) else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
@@ -26,8 +26,8 @@ public enum PathSafety {
     return FilePath(platformString: real)
   }
 
-  /// The path without symbolic links as far as it exists, the rest as it is written. A path that can be
-  /// made need not exist yet.
+  /// The path without symbolic links as far as it exists, with the rest unchanged: for paths that
+  /// will be created.
   public static func resolvedAsFarAsPossible(_ path: FilePath) -> FilePath {
     guard let whole = try? FileSystem.absolute(path) else { return path }
     var present = whole

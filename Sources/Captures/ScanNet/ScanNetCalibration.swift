@@ -1,9 +1,9 @@
 import Geometry
 
-/// The two cameras as the metadata states them: nominal, without lens distortion.
+/// The two cameras in the metadata: nominal, without lens distortion.
 enum ScanNetCalibration {
-  /// A rigid transform from sixteen row-major numbers; `nil` when they are none. The app prints six
-  /// decimals, so that columns are orthonormal to about 1e-6 only.
+  /// A rigid transform from sixteen row-major numbers; `nil` when they are not one. The app prints
+  /// six decimals, so that columns are orthonormal only to about 1e-6.
   static func transform(_ key: String, in metadata: ScanNetMetadata) -> RigidTransform? {
     guard let transform = statedTransform(key, in: metadata), transform.isRigid() else {
       return nil
@@ -11,7 +11,7 @@ enum ScanNetCalibration {
     return transform
   }
 
-  /// What the metadata states, be it a rotation or not: stages that use it say why it is none.
+  /// The transform in the metadata, even if it is not a rotation: stages that use it report that.
   private static func statedTransform(
     _ key: String, in metadata: ScanNetMetadata
   ) -> RigidTransform? {
@@ -21,7 +21,7 @@ enum ScanNetCalibration {
     return RigidTransform(rowMajor: matrix)
   }
 
-  /// What is known of the two cameras.
+  /// What is known about the two cameras.
   static func calibration(
     from metadata: ScanNetMetadata, depthSize: (width: Int, height: Int), color: PinholeCamera?
   ) -> DepthCalibration {
@@ -39,13 +39,13 @@ enum ScanNetCalibration {
         ?? statedTransform(ScanNetKeys.inverseExtrinsics, in: metadata)
     }
     calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
-    // Without any size there is no camera to align to.
+    // Without a size there is no camera for alignment.
     calibration.colorIntrinsics = color.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
     return calibration
   }
 
-  /// The color camera on the pictures that are there, else as stated; of size 0 where none is known, `nil`
-  /// when the metadata lacks a parameter or fits no picture.
+  /// The color camera for the existing pictures, else as stated; of size 0 if none is known; `nil`
+  /// when the metadata lack a parameter or fit no picture.
   static func color(from metadata: ScanNetMetadata, _ fit: ColorFit) -> PinholeCamera? {
     guard fit.obstacle == nil, let stated = camera("color", in: metadata, size: (0, 0)) else {
       return nil
@@ -53,7 +53,7 @@ enum ScanNetCalibration {
     return fit.camera(fx: stated.fx, fy: stated.fy, cx: stated.cx, cy: stated.cy) ?? stated
   }
 
-  /// One row per canonical frame, all alike.
+  /// One identical row per canonical frame.
   static func intrinsicsRows(_ camera: PinholeCamera, frames: Int) -> [IntrinsicsRow] {
     let isSizeKnown = camera.width > 0 && camera.height > 0
     return (0..<frames).map { frame in

@@ -1,15 +1,15 @@
 import Storage
 
-/// The `.camera` file: the tag `v1`, then five float32 per frame.
+/// Reads the `.camera` file: the tag `v1`, then five float32 per frame.
 enum ScanNetCameraSettings {
   private static let tag = Array("v1".utf8)
   private static let recordBytes = 20
 
-  /// What the file holds.
+  /// The content of the file.
   enum Content {
-    /// Whole records in the file, and the rows of those that belong to a canonical frame.
+    /// Number of whole records, and the rows of those that belong to a canonical frame.
     case settings(records: Int, rows: [CameraSettingsRow])
-    /// Another tag: another layout.
+    /// The tag is another one, so the layout is unknown.
     case unsupported
   }
 
@@ -47,7 +47,8 @@ enum ScanNetCameraSettings {
     return .settings(records: records, rows: rows)
   }
 
-  /// Gains for red, green and blue, then exposure, then ISO; values that are not finite are unknown.
+  /// Reads gains for red, green and blue, then exposure, then ISO; values that are not finite are
+  /// unknown.
   private static func row(_ bytes: RawSpan, frame: Int) -> CameraSettingsRow {
     func value(_ index: Int) -> Double? {
       let offset = tag.count + frame * recordBytes + 4 * index

@@ -4,7 +4,7 @@ import Storage
 import SystemPackage
 
 extension ScanNetCapture {
-  /// - Parameter timedPictures: how many color times there are, if there are any.
+  /// - Parameter timedPictures: number of color times, if any.
   func color(timedPictures: Int?) -> StreamState<ScanNetColor.Facts> {
     guard let path = files.color else {
       tables.missing("h264", "there is no color")
@@ -29,13 +29,14 @@ extension ScanNetCapture {
     }
   }
 
-  /// Describes the pictures and compares their size with the claimed one.
+  /// Describes the pictures and compares their size with the declared one.
   private func stream(of facts: ScanNetColor.Facts, times: ScanNetFrames) -> ColorStream {
     let path = files.color ?? files.folder
     let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
     facts.oddities.report(to: warnings, beside: colorFit(facts))
     var description = StreamDescription(
-      file: path.shownName, encoding: "h264-annexb", width: facts.width ?? claimed.0,
+      file: path.shownName, encoding: VideoContainer.annexBEncoding,
+      width: facts.width ?? claimed.0,
       height: facts.height ?? claimed.1, frames: facts.pictures,
       declaredFrames: metadata.count("numColorFrames"))
     description.color = facts.color
@@ -48,7 +49,7 @@ extension ScanNetCapture {
       clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
   }
 
-  /// Intrinsics and extrinsics, where there is a metadata file to know them from.
+  /// Sets intrinsics and extrinsics, if there is a metadata file.
   func calibrate(
     _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
   ) {
@@ -74,7 +75,8 @@ extension ScanNetCapture {
     }
   }
 
-  /// How the numbers of the metadata go with the pictures; a side that it does not state is the pictures'.
+  /// How the intrinsics in the metadata relate to the pictures. A side that the metadata do not
+  /// state is that of the pictures.
   private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
     var stored: (width: Int, height: Int)?
     if let width = facts?.width, let height = facts?.height { stored = (width, height) }

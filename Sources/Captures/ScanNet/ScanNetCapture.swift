@@ -2,7 +2,8 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// One capture being opened: its files are read one after the other, each needing what came before.
+/// A capture while it is opened. Its files are read one after the other, because each read depends
+/// on earlier ones.
 struct ScanNetCapture {
   let tables: ScanNetTables
   let warnings = WarningCollector()
@@ -14,7 +15,7 @@ struct ScanNetCapture {
   var files: ScanNetFiles { tables.files }
   var metadata: ScanNetMetadata { tables.metadata }
 
-  /// Reads everything. Never fails: what cannot be read is part of the result.
+  /// Reads everything. Never fails: unreadable streams are part of the result.
   func capture() -> Capture {
     var capture = Capture(
       id: files.stem, family: .scannet, generation: "v1", folder: files.folder,
@@ -66,7 +67,7 @@ struct ScanNetCapture {
     capture.recordedAt = Self.date(ofStem: files.stem)
   }
 
-  /// `2017-03-14` from the start of a stem; the hour behind it has no AM or PM.
+  /// The date, such as `2017-03-14`, at the start of a stem. The hour after it has no AM or PM.
   static func date(ofStem stem: String) -> String? {
     let date = stem.utf8.prefix(10)
     guard date.count == 10, [nil, UInt8(ascii: "_")].contains(stem.utf8.dropFirst(10).first) else {
@@ -94,7 +95,7 @@ struct ScanNetCapture {
       "\(color) pictures for \(depth) depth frames")
     let declared = metadata.count("numColorFrames")
     guard declared != color else { return }
-    // The encoder lost pictures somewhere in the middle, and nothing says where.
+    // The encoder lost pictures somewhere inside, at unknown positions.
     warnings.add(
       .pairingApproximate, "color", count: color,
       "pictures were lost during encoding; where is not recorded, so they are paired by order")
@@ -105,7 +106,7 @@ struct ScanNetCapture {
     }
   }
 
-  /// What metadata, depth and pictures say of each other's lengths.
+  /// Adds claims about stream lengths from metadata, depth and pictures.
   private func claim(
     _ capture: inout Capture, depth: ScanNetDepthLayout?, color: ScanNetColor.Facts?
   ) {
@@ -128,7 +129,7 @@ struct ScanNetCapture {
         declared: metadata.count("numIMUmeasurements"), unit: "records are there",
         by: "numIMUmeasurements")
     }
-    // Times lie behind the last frame: a file that breaks off inside of them has all frames.
+    // Times are stored after the last frame: a file that ends inside them has all frames.
     if let depth, depth.hasTimes, depth.truncatedAt != nil {
       capture.claims.add(
         "times", held: depth.depthTimes.count + depth.colorTimes.count,

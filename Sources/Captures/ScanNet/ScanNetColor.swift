@@ -1,12 +1,12 @@
 import Codecs
 import SystemPackage
 
-/// The `.h264` file: a bare stream, whose pictures are counted without decoding them.
+/// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.
 enum ScanNetColor {
-  /// What is known of a stream before decoding.
+  /// Facts about a stream that are known without decoding.
   struct Facts: Sendable {
     var pictures: Int
-    /// Of the decoded pictures, pixels; `nil` when the stream's head does not say.
+    /// Width of the decoded pictures, pixels; `nil` when the stream's header does not state it.
     var width: Int?
     var height: Int?
     var clockwiseQuarterTurns: Int
@@ -15,9 +15,9 @@ enum ScanNetColor {
     var color: VideoColor
   }
 
-  /// Cost: one scan of the file for start codes.
+  /// Indexes the stream. Cost: one scan of the file for start codes.
   ///
-  /// - Parameter statedCounts: how many pictures metadata and times speak of.
+  /// - Parameter statedCounts: picture counts in metadata and times.
   static func facts(of file: FilePath, statedCounts: Set<Int>) throws(CaptureError) -> Facts {
     let video = try CaptureVideo(file, container: .annexB, statedCounts: statedCounts)
     guard let track = video?.track, track.pictureCount > 0 else {

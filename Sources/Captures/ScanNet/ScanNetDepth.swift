@@ -3,12 +3,12 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The depth stream of a capture being opened.
+/// The depth stream of a capture while it is opened.
 struct ScanNetDepth {
-  /// Pixels; 640×480 unless the metadata says otherwise.
+  /// Width in pixels; 640×480 unless the metadata state otherwise.
   let width: Int
   let height: Int
-  /// Where the frames lie; `nil` when there is no file or it cannot be mapped.
+  /// Positions of the frames; `nil` when there is no file or it cannot be mapped.
   private(set) var layout: ScanNetDepthLayout?
   private var file: MappedFile?
   private let path: FilePath?

@@ -1,24 +1,24 @@
-/// A place where the frames may end: behind it lie whole time blocks and nothing else.
+/// A possible end of the frames, after which there are only whole time blocks.
 struct ScanNetDepthEnd: Hashable, Sendable {
-  /// Records in front of the time blocks (F).
+  /// Number of records before the time blocks (F).
   var frames: Int
-  /// Time blocks: depth and color, or depth alone (B).
+  /// Number of time blocks: depth and color, or depth alone (B).
   var blocks: Int
-  /// Entries of each block (T′).
+  /// Number of entries per block (T′).
   var times: Int
 
-  /// The best place, or `nil` when there is none to trust.
+  /// The best end, or `nil` when none is plausible.
   ///
-  /// A time can by rare chance look like the length of a record, so that the walk went a few steps too
-  /// far: the last four cuts are tried. The declared number of times decides first, then two blocks
-  /// before one, then the number nearest to that of the frames, then the most frames. A best place
-  /// that contradicts a believable declaration is not taken.
+  /// A time can look like the length of a record, so that the walk may have gone a few steps too
+  /// far: the last four ends of records are tried. They are ranked by the declared number of times,
+  /// then two blocks before one, then the number nearest to that of the frames, then the most
+  /// frames. A best end that contradicts a plausible declaration is rejected.
   ///
-  /// - Parameter cuts: the offsets at which records end, the file's start first.
+  /// - Parameter cuts: the offsets at which records end, beginning with the start of the file.
   static func best(cuts: [Int], byteCount: Int, declaredTimes: Int?) -> ScanNetDepthEnd? {
     let last = cuts.count - 1
     var candidates: [ScanNetDepthEnd] = []
-    // At least one frame: an end in front of all of them would lose them.
+    // At least one frame: an end before all of them would lose them.
     for frames in stride(from: last, through: max(1, last - 3), by: -1) {
       let rest = byteCount - cuts[frames]
       for blocks in [2, 1] where rest % (8 * blocks) == 0 {

@@ -1,18 +1,18 @@
 import Codecs
 import Storage
 
-/// Where the frames and times of a `.depth` file lie.
+/// The positions of frames and times in a `.depth` file.
 ///
-/// The file has no frame count, no magic number and no checksum: records of `uint32 n` and n bytes,
+/// The file has no frame count, magic number or checksum. It has records of `uint32 n` and n bytes,
 /// then the depth times, then the color times as float64 seconds. The number of records is found by
-/// walking and then by looking which end leaves room for whole time blocks.
+/// walking them and then choosing the end after which whole time blocks fit.
 struct ScanNetDepthLayout: Sendable {
   /// One compressed frame.
   struct Record: Sendable, Hashable {
-    /// Of the payload, behind its length.
+    /// Offset of the payload, after its length.
     var payloadOffset: Int
     var payloadBytes: Int
-    /// Whether the stored length is wrong and the end was found from the codes instead.
+    /// Whether the stored length is wrong and the end was found by decoding.
     var hasDamagedLength = false
 
     var offset: Int { payloadOffset - 4 }
@@ -20,22 +20,23 @@ struct ScanNetDepthLayout: Sendable {
   }
 
   var records: [Record] = []
-  /// Seconds since boot, in frame order, not longer than `records`.
+  /// Seconds since boot, in frame order; at most as many as `records`.
   var depthTimes: [Double] = []
   var colorTimes: [Double] = []
-  /// Whether anything of the time blocks is there.
+  /// Whether any part of the time blocks exists.
   var hasTimes = false
-  /// The byte at which the file breaks off inside a payload or the time blocks.
+  /// The offset at which the file is cut inside a payload or the time blocks.
   var truncatedAt: Int?
-  /// The first byte behind everything that could be understood.
+  /// The first byte after everything that could be interpreted.
   var trailingAt: Int?
 
   init() {}
 
   /// - Parameters:
-  ///   - pixelCount: of one frame.
-  ///   - declaredTimes: how long the app says the time blocks are (T), if it says so.
-  ///   - didPass: hears how many bytes were left behind, so that a map can give them back.
+  ///   - pixelCount: pixels of one frame.
+  ///   - declaredTimes: number of times per block (T) that the app declares, if any.
+  ///   - didPass: receives the number of bytes that are no longer needed, so that a map can
+  ///     release them.
   ///
   /// Cost: one step per record; a frame is decoded only where a length is damaged.
   init(
@@ -57,7 +58,7 @@ struct ScanNetDepthLayout: Sendable {
     readRest(bytes, walk: walk, declaredTimes: declaredTimes)
   }
 
-  /// What stands behind the last record when no whole time blocks do.
+  /// Interprets what follows the last record if it is not whole time blocks.
   private mutating func readRest(
     _ bytes: RawSpan, walk: ScanNetDepthWalk, declaredTimes: Int?
   ) {
@@ -79,7 +80,7 @@ struct ScanNetDepthLayout: Sendable {
     }
   }
 
-  /// Takes the whole float64 that are there; entries beyond the last frame are garbage.
+  /// Reads the whole float64 that exist; entries beyond the last frame are invalid.
   private mutating func readTimes(_ bytes: RawSpan, at offset: Int, count: Int, blocks: Int) {
     hasTimes = true
     for index in 0..<min(count, records.count) {

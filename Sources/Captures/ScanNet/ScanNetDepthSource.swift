@@ -1,12 +1,12 @@
 import Codecs
 import Storage
 
-/// The frames of a `.depth` file, decoded from the mapped file by any number of threads.
+/// The frames of a mapped `.depth` file, decoded by any number of threads.
 struct ScanNetDepthSource: IndexedFrameSource {
   let file: MappedFile
   let records: [ScanNetDepthLayout.Record]
   let pixelCount: Int
-  /// Millimeters, or the stored shifts.
+  /// Whether to output millimeters rather than stored shifts.
   let inMillimeters: Bool
 
   var recordCount: Int { records.count }

@@ -1,13 +1,13 @@
 import Codecs
 import Storage
 
-/// Steps over the records of a `.depth` file.
+/// Walks over the records of a `.depth` file.
 struct ScanNetDepthWalk {
   private let pixelCount: Int
-  /// What the length of a record can be.
+  /// Possible lengths of a record.
   private let lengths: ClosedRange<Int>
   private(set) var records: [ScanNetDepthLayout.Record] = []
-  /// Where records end, the file's start first.
+  /// Offsets at which records end, beginning with the start of the file.
   private(set) var cuts = [0]
 
   init(pixelCount: Int) {
@@ -15,17 +15,17 @@ struct ScanNetDepthWalk {
     lengths = StructureShift.payloadBytes(pixelCount: pixelCount)
   }
 
-  /// Behind the last record.
+  /// End of the last record.
   var end: Int { cuts.last ?? 0 }
 
-  /// Whether a possible length stands at `offset`; its payload need not fit into the file.
+  /// Whether there is a possible length at `offset`; its payload need not fit the file.
   func startsRecord(_ bytes: RawSpan, at offset: Int) -> Bool {
     guard let length = bytes.littleEndian(UInt32.self, at: offset) else { return false }
     return lengths.contains(Int(length))
   }
 
-  /// Whether the bytes at `offset` are the start of a record rather than of a time block of the same
-  /// size: a possible length, and no seconds since boot.
+  /// Whether the bytes at `offset` are the start of a record rather than of a time block of the
+  /// same size: a possible length that is not a number of seconds since boot.
   func isCutRecord(_ bytes: RawSpan, at offset: Int) -> Bool {
     guard startsRecord(bytes, at: offset), let time = bytes.littleEndianDouble(at: offset) else {
       return false
@@ -33,8 +33,8 @@ struct ScanNetDepthWalk {
     return !(time > 1e-6 && time < 1e9)
   }
 
-  /// Goes on from the last record as long as lengths are possible and payloads fit.
-  /// `didPass` hears how many bytes each step left behind.
+  /// Continues from the last record as long as lengths are possible and payloads fit. `didPass`
+  /// receives the size of each step.
   mutating func stepOverRecords(of bytes: RawSpan, didPass: (Int) -> Void) {
     while let record = wholeRecord(of: bytes, at: end) {
       append(record)
@@ -42,7 +42,7 @@ struct ScanNetDepthWalk {
     }
   }
 
-  /// The record at `offset` by its stored length.
+  /// The record at `offset` with its stored length.
   private func wholeRecord(of bytes: RawSpan, at offset: Int) -> ScanNetDepthLayout.Record? {
     guard startsRecord(bytes, at: offset),
       let length = bytes.littleEndian(UInt32.self, at: offset).map(Int.init),
@@ -51,11 +51,11 @@ struct ScanNetDepthWalk {
     return ScanNetDepthLayout.Record(payloadOffset: offset + 4, payloadBytes: length)
   }
 
-  /// Gets one record back whose stored length is damaged, decoding its payload to find its end.
+  /// Recovers one record with a damaged length by decoding its payload to find the end.
   ///
-  /// Either the length before was wrong but possible and led astray, or the one at which the walk
-  /// stopped is wrong. Believed only if what follows the payload makes sense: another record, time
-  /// blocks, or the end of the file.
+  /// Either the previous length was wrong but possible, or the one at which the walk stopped is
+  /// wrong. The result is accepted only if another record, time blocks, or the end of the file
+  /// follow.
   mutating func recoverRecord(of bytes: RawSpan, declaredTimes: Int?) -> Bool {
     if let last = records.last, !last.hasDamagedLength,
       let record = decodedRecord(of: bytes, at: last.offset),
@@ -67,7 +67,7 @@ struct ScanNetDepthWalk {
       removeLast()
       append(last)
     }
-    // When less than the time blocks is left, they are cut: no record starts there.
+    // If less than the time blocks is left, they are cut, and no record starts here.
     if let times = declaredTimes, abs(times - records.count) <= 2,
       bytes.byteCount - end < 16 * times
     {
@@ -80,7 +80,8 @@ struct ScanNetDepthWalk {
     return false
   }
 
-  /// The record at `offset` by its codes alone; `nil` unless they make a whole proper frame.
+  /// The record at `offset` with the length of its codes; `nil` unless they decode to a whole valid
+  /// frame.
   private func decodedRecord(of bytes: RawSpan, at offset: Int) -> ScanNetDepthLayout.Record? {
     let left = bytes.byteCount - offset - 4
     guard left >= lengths.lowerBound else { return nil }

@@ -20,18 +20,18 @@ struct ScanNetFiles: Sendable {
     metadata = find(["txt"], in: listing)
     color = find(["h264"], in: listing)
     imu = find(["imu"], in: listing)
-    // Some texts call the camera file `.cam`.
+    // Some documents call the camera file `.cam`.
     camera = find(["camera", "cam"], in: listing)
   }
 
-  /// Endings of files that a complete upload has and that are not there.
+  /// Endings of missing files of a complete upload.
   var absentEndings: [String] {
     [
       (".txt", metadata), (".depth", depth), (".h264", color), (".imu", imu), (".camera", camera),
     ].filter { $0.1 == nil }.map(\.0)
   }
 
-  /// The stems that have a depth file; resource forks of copies made on a Mac (`._name`) are none.
+  /// The stems with a depth file, without the resource forks of copies made on a Mac (`._name`).
   static func stems(in listing: FolderListing) -> [String] {
     listing.files.filter { $0.hasSuffix(".depth") && !$0.hasPrefix("._") }
       .map { String($0.dropLast(".depth".count)) }.filter { !$0.isEmpty }

@@ -1,20 +1,21 @@
 import Geometry
 
-/// The canonical frames' times, and what is wrong with them.
+/// The times of the canonical frames, and their problems.
 struct ScanNetFrames: Sendable {
   private(set) var frames: [CaptureFrame]
   /// Steps between neighboring frames that both have a depth time.
   private(set) var depthSteps: TimeSteps
-  /// Depth times more than a second before the IMU's samples begin: those of an earlier scan.
+  /// Number of depth times more than a second before the first IMU sample: they belong to an
+  /// earlier scan.
   private(set) var staleFrames = 0
-  /// Whether so many are stale that no time of this capture can be trusted.
+  /// Whether so many are stale that no time of this capture is used.
   private(set) var noneIsTrusted = false
-  /// Frames with a depth or color time that lies far from all others.
+  /// Number of frames with a depth or color time far from all others.
   private(set) var farOff = 0
 
   /// - Parameters:
-  ///   - frameCount: canonical frames; those behind the depth records have no times.
-  ///   - imuStart: when the IMU's samples begin, if there is one.
+  ///   - frameCount: number of canonical frames; those after the depth records have no times.
+  ///   - imuStart: time of the first IMU sample, if any.
   init(layout: ScanNetDepthLayout, frameCount: Int, imuStart: Timestamp?) {
     frames = (0..<frameCount).map { frame in
       CaptureFrame(
@@ -40,7 +41,7 @@ struct ScanNetFrames: Sendable {
     }
   }
 
-  /// Frames whose depth time can be true get it.
+  /// Assigns plausible depth times to their frames.
   private mutating func place(isStale: [Bool]) {
     let fresh = zip(frames, isStale).lazy.filter { !$0.1 }.map(\.0)
     let depthBounds = TimeBounds(fresh.compactMap(\.depthTimestamp))
@@ -53,17 +54,17 @@ struct ScanNetFrames: Sendable {
     }
   }
 
-  /// Missing, zero and non-finite seconds are no time.
+  /// Missing, zero and non-finite seconds are `nil`.
   private static func time(_ frame: Int, of seconds: [Double]) -> Timestamp? {
     guard frame < seconds.count, seconds[frame] != 0 else { return nil }
     return Timestamp(exactSeconds: seconds[frame])
   }
 
-  /// Reports what the times lack.
+  /// Warns of problems of the times.
   ///
   /// - Parameters:
   ///   - depthFile: its name, for the messages.
-  ///   - lastSample: of the IMU, if there is one.
+  ///   - lastSample: time of the last IMU sample, if any.
   func report(
     layout: ScanNetDepthLayout, depthFile: String, lastSample: Timestamp?,
     into warnings: WarningCollector
@@ -77,8 +78,8 @@ struct ScanNetFrames: Sendable {
     warnings.add(
       .corruptRecord, "frames", count: farOff,
       "\(depthFile): times more than an hour away from all others; they place no frame")
-    // Frames behind the last depth record count only where no frame has times: otherwise the depth
-    // stream's being short is the whole story.
+    // Frames after the last depth record count only if no frame has times: otherwise the short
+    // depth stream is reported already.
     let concerned = layout.hasTimes ? frames.prefix(layout.records.count) : frames[...]
     warnings.add(
       .timestampsMissing, "frames",

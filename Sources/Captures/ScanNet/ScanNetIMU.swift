@@ -2,7 +2,7 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The `.imu` file: records of sixteen float64, five sensors at one time.
+/// Reads the `.imu` file: records of sixteen float64, five sensors at one time.
 struct ScanNetIMU {
   static let recordBytes = 128
   /// A longer step between neighboring records is a gap.
@@ -13,11 +13,11 @@ struct ScanNetIMU {
     var name: String
     /// Byte offset of x in the record.
     var offset: Int
-    /// To the unit of the tables.
+    /// Factor to the unit of the tables.
     var scale = 1.0
   }
 
-  /// CoreMotion gives these two accelerations in units of gravity.
+  /// CoreMotion states these two accelerations in units of gravity.
   private static let standardGravity = StandardGravity.metersPerSecondSquared
   private static let sensors = [
     Sensor(name: "rotationRate", offset: 8),
@@ -27,15 +27,16 @@ struct ScanNetIMU {
     Sensor(name: "gravity", offset: 104, scale: standardGravity),
   ]
 
-  /// Whole records in the file.
+  /// Number of whole records in the file.
   let recordCount: Int
   let stream: IMUStream
-  /// Of the first and last accepted records.
+  /// Times of the first and last accepted records.
   private let firstTimestamps, lastTimestamps: [Timestamp]
 
-  /// Reads all records; `declared` is how many the app claims. Cost: one pass and one sort.
+  /// Reads all records; `declared` is the number that the app declares. Cost: one pass and one
+  /// sort.
   init(_ file: MappedFile, name: String, declared: Int?, into warnings: WarningCollector) {
-    let head = file.withBytes(Self.headBytes)
+    let head = file.withBytes(Self.headerBytes)
     let count = max(0, file.count - head) / Self.recordBytes
     recordCount = count
     let rest = file.count - head - count * Self.recordBytes
@@ -45,7 +46,7 @@ struct ScanNetIMU {
         "\(name), record \(count), byte \(head + count * Self.recordBytes): "
           + "the file ends after \(rest) bytes of a record")
     }
-    // The counter may be one below the truth.
+    // The declared number may be one too low.
     if let declared, abs(declared - count) > 1 {
       warnings.add(
         .frameCountMismatch, "imu", count: abs(declared - count),
@@ -79,18 +80,19 @@ struct ScanNetIMU {
       samples, sensorNames: Self.sensors.map(\.name), description: description,
       convention: .coremotion)
     stream.gapThresholdNanoseconds = stream.sensors.map { _ in Self.gapNanoseconds }
-    // The five sensors of a record share its time: what all of them lose is one record.
+    // The five sensors of a record share its time: if all of them lose a sample, that is one
+    // record.
     warnings.add(
       .timestampsDuplicate, "imu", count: duplicates.values.max() ?? 0,
       "\(name): records with the time of an earlier record; the first is kept")
     self.stream = stream
   }
 
-  /// When the capture's samples begin: one early time alone must not tell, so the median of the first
-  /// five accepted records in file order.
+  /// Time of the first samples: the median of the first five accepted records in file order, so
+  /// that a single early time does not count.
   var start: Timestamp? { Self.median(firstTimestamps) }
 
-  /// The last sample's time, unless that one alone lies more than a second behind its neighbors.
+  /// Time of the last sample, unless it is alone and more than a second after its neighbors.
   var end: Timestamp? {
     guard let last = stream.samples.last?.timestamp, let usual = Self.median(lastTimestamps) else {
       return nil
@@ -103,8 +105,8 @@ struct ScanNetIMU {
     times.isEmpty ? nil : times.sorted()[(times.count - 1) / 2]
   }
 
-  /// Samples in file order, the accepted times of the records, how many records lost a sample, and how
-  /// many have a time that cannot be true.
+  /// Samples in file order, the accepted times of the records, the number of records that lost a
+  /// sample, and the number with an implausible time.
   private static func samples(
     _ bytes: RawSpan, head: Int, count: Int
   ) -> (samples: [IMUSample], times: [Timestamp], nonFinite: Int, noTime: Int) {
@@ -112,7 +114,7 @@ struct ScanNetIMU {
       bytes.littleEndianDouble(at: head + record * recordBytes)
         .flatMap(Timestamp.init(exactSeconds:))
     }
-    // Seconds since boot.
+    // Times are seconds since boot.
     let bounds = TimeBounds(all.lazy.compactMap { $0 }.filter { $0.nanoseconds > 0 })
     var samples: [IMUSample] = []
     var times: [Timestamp] = []
@@ -121,7 +123,7 @@ struct ScanNetIMU {
     for record in 0..<count {
       let start = head + record * recordBytes
       guard let time = all[record] else {
-        // Finite, but no time that a clock could show.
+        // Finite, but not a possible time.
         let isFinite = bytes.littleEndianDouble(at: start)?.isFinite ?? false
         if isFinite { noTime += 1 } else { nonFinite += 1 }
         continue
@@ -150,15 +152,15 @@ struct ScanNetIMU {
     return (samples, times, nonFinite, noTime)
   }
 
-  /// 8 when the file starts with a start time in front of its records, else 0.
+  /// 8 when the file starts with a start time before its records, else 0.
   ///
-  /// Decided by content, since a partial record at the end may hide the head in the file's size.
-  private static func headBytes(_ bytes: RawSpan) -> Int {
+  /// Determined by content, because a partial record at the end may hide it in the file's size.
+  private static func headerBytes(_ bytes: RawSpan) -> Int {
     properSteps(bytes, from: 8) > properSteps(bytes, from: 0) ? 8 : 0
   }
 
-  /// Among the first 64 records, the neighbors whose times look like seconds since boot and are at
-  /// most one second apart.
+  /// Number of steps between neighbors among the first 64 records whose times look like seconds
+  /// since boot and are at most one second apart.
   private static func properSteps(_ bytes: RawSpan, from start: Int) -> Int {
     let records = min(64, max(0, bytes.byteCount - start) / recordBytes)
     var count = 0

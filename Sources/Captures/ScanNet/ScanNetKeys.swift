@@ -1,13 +1,13 @@
-/// The keys of the metadata file and what to say when one is absent, unusable or unknown.
+/// The keys of the metadata file, and warnings about absent, unusable and unknown ones.
 enum ScanNetKeys {
   static let closing = ["scanSavedAt", "numDepthFrames", "numColorFrames", "numIMUmeasurements"]
   static let sizes = ["colorWidth", "colorHeight", "depthWidth", "depthHeight"]
   static let focalLengths = ["fx_color", "fy_color", "fx_depth", "fy_depth"]
   static let centers = ["mx_color", "my_color", "mx_depth", "my_depth"]
   static let extrinsics = "colorToDepthExtrinsics"
-  /// Used in place of `extrinsics` when that one is absent.
+  /// Used when `extrinsics` is absent.
   static let inverseExtrinsics = "depthToColorExtrinsics"
-  /// May be absent.
+  /// Keys that may be absent.
   static let optional: Set<String> = [
     "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
     "axisAlignment", inverseExtrinsics, "k1_color", "k2_color", "k3_color", "k4_color",
@@ -15,13 +15,13 @@ enum ScanNetKeys {
   ]
   static let required = sizes + focalLengths + centers + [extrinsics] + closing
 
-  /// Other spellings of the same key.
+  /// Other spellings of keys, and the usual ones.
   static let usualSpelling = [
     "color_width": "colorWidth", "color_height": "colorHeight", "depth_width": "depthWidth",
     "depth_height": "depthHeight",
   ]
 
-  /// Reports absent, unusable and unknown keys, each by its name.
+  /// Warns of absent, unusable and unknown keys, each by its name.
   static func check(_ metadata: ScanNetMetadata, file: String, into warnings: WarningCollector) {
     for key in required where !isUsable(key, in: metadata) {
       if key == extrinsics, metadata.values[key] == nil,

@@ -1,15 +1,16 @@
 /// The `key = value` lines of a capture's `.txt`.
 ///
-/// One pair per line, split at the first `=`; blanks, tabs and CR around both are cut off, everything
-/// else in a value is ordinary text: there are no comments and no quotes.
+/// One pair per line, split at the first `=`; surrounding blanks, tabs and CR are removed. There
+/// are no comments and no quotes.
 struct ScanNetMetadata: Sendable {
-  /// Values by the key's usual spelling; the last one of a repeated key.
+  /// Values by the usual spelling of the key; of repeated keys the last one.
   private(set) var values: [String: String] = [:]
 
-  /// Without any key: what a capture without `.txt` has.
+  /// Without any key: for a capture without `.txt`.
   init() {}
 
-  /// From UTF-8, or UTF-16 if an editor made that of it; damaged sequences become replacement characters.
+  /// From UTF-8, or from UTF-16 as some editors write it; damaged sequences become replacement
+  /// characters.
   init(_ bytes: [UInt8]) {
     for line in TextBytes.utf8(bytes).split(separator: UInt8(ascii: "\n")) {
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
@@ -34,21 +35,21 @@ struct ScanNetMetadata: Sendable {
     return value
   }
 
-  /// An integer of 0 or more, also when written with zero decimals.
+  /// An integer of 0 or more, which may be written with zero decimals.
   func count(_ key: String) -> Int? {
     guard let text = values[key] else { return nil }
     guard let count = Int(text) ?? Double(text).flatMap(Int.init(exactly:)) else { return nil }
     return count >= 0 ? count : nil
   }
 
-  /// A picture size; sizes that no depth or color camera of this app has (above 8192) are none, so
-  /// that nothing is allocated on their word.
+  /// A picture size in pixels. `nil` above 8192, which no camera of this app has, so that memory is
+  /// not allocated for damaged values.
   func pixels(_ key: String) -> Int? {
     guard let size = count(key), (1...8192).contains(size) else { return nil }
     return size
   }
 
-  /// A focal length: above 0.
+  /// A focal length; must be above 0.
   func focalLength(_ key: String) -> Double? {
     guard let length = number(key), length > 0 else { return nil }
     return length

@@ -6,8 +6,9 @@ extension CaptureFamily {
   public static let scannet = CaptureFamily("scannet")
 }
 
-/// Reads captures of the ScanNet iPad app: a Structure Sensor's depth, a bare H.264 stream, IMU records
-/// and camera settings, all files of one stem, several captures to a folder.
+/// Reads captures of the ScanNet iPad app: a Structure Sensor's depth, a bare H.264 stream, IMU
+/// records and camera settings. All files of a capture share a stem; a folder may have several
+/// captures.
 public enum ScanNetReader: CaptureReader {
   public static let readerVersion = 2
   public static let description: FamilyDescription = {
@@ -19,7 +20,7 @@ public enum ScanNetReader: CaptureReader {
     family.motionGaps = .above(nanoseconds: ScanNetIMU.gapNanoseconds)
     family.cameraStatement = .once
     family.statesRegistration = true
-    // As ScanNet's own tools write it.
+    // The name that ScanNet's own tools write.
     family.sensorName = "StructureSensor"
     family.fileContents = [
       ".txt": "metadata", ".depth": "depth", ".imu": "IMU", ".camera": "camera settings",
@@ -28,8 +29,8 @@ public enum ScanNetReader: CaptureReader {
     return family
   }()
 
-  /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Everything
-  /// else in the folder is someone else's.
+  /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Other files
+  /// in the folder are ignored.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     ScanNetFiles.stems(in: listing).compactMap { stem in
       let certainty: Recognition.Certainty
@@ -61,7 +62,7 @@ public enum ScanNetReader: CaptureReader {
     }
   }
 
-  /// Maps the files, steps over the depth records, counts the pictures and reads the small tables.
+  /// Maps the files, walks the depth records, counts the pictures and reads the small tables.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
     let listing: FolderListing

@@ -2,14 +2,14 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The side files of a capture: metadata, samples, camera settings. Each of the last two is read when it is asked
-/// for, once, since what is wrong with it is reported then.
+/// The side files of a capture: metadata, samples, camera settings. Each of the last two is read
+/// once, on request, because reading it adds warnings.
 struct ScanNetTables {
   let files: ScanNetFiles
   let metadata: ScanNetMetadata
-  /// Whether the `.txt` could be read: without it cameras are unknown.
+  /// Whether the `.txt` could be read; without it cameras are unknown.
   let hasMetadata: Bool
-  /// Why the `.txt` that is there cannot be read: depth and cameras cannot be understood then.
+  /// Why an existing `.txt` cannot be read; depth and cameras cannot be interpreted then.
   let metadataProblem: CaptureError?
   private let warnings: WarningCollector
 
@@ -34,7 +34,7 @@ struct ScanNetTables {
       } ?? ScanNetMetadata()
   }
 
-  /// The IMU and, apart, when its samples begin and end.
+  /// The IMU stream, and the times of its first and last samples.
   func imu() -> (stream: StreamState<IMUStream>, start: Timestamp?, end: Timestamp?) {
     func missing(_ why: String) -> (StreamState<IMUStream>, Timestamp?, Timestamp?) {
       if !files.outside.contains("\(files.stem).imu") {
@@ -56,7 +56,7 @@ struct ScanNetTables {
     }
   }
 
-  /// - Parameter depthRecords: the independent count of frames, if there is one.
+  /// - Parameter depthRecords: the frame count of the depth file, if any.
   func cameraSettings(frameCount: Int, depthRecords: Int?) -> StreamState<CameraSettingsStream> {
     guard let path = files.camera else {
       missing("camera", "there are no camera settings")
@@ -83,7 +83,7 @@ struct ScanNetTables {
           file: path.shownName, encoding: "scannet-camera-v1", frames: records), rows: rows))
   }
 
-  /// Reports an absent file, unless a link out of the folder has been reported in its place.
+  /// Warns of an absent file, unless a link out of the folder was reported in its place.
   func missing(_ ending: String, _ consequence: String) {
     let name = "\(files.stem).\(ending)"
     guard !files.outside.contains(name) else { return }

@@ -2,12 +2,13 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
-/// JSON of somebody else. The decoder descends by recursion: how deep it has to is looked at first.
+/// Decodes JSON from untrusted files. The decoder is recursive, so the nesting depth is checked
+/// first.
 enum BoundedJSON {
   /// Decodes a whole file; `path` is for messages.
   ///
-  /// Throws `FileError` for brackets too deep, else what the decoder throws. Cost beside decoding: a pass
-  /// over the bytes.
+  /// Throws `FileError` if brackets are nested too deeply, else the errors of the decoder. Cost in
+  /// addition to decoding: a pass over the bytes.
   static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: some Collection<UInt8>, of path: FilePath,
     _ decoder: JSONDecoder = JSONDecoder()
@@ -16,7 +17,7 @@ enum BoundedJSON {
     return try decoder.decode(type, from: Data(bytes))
   }
 
-  /// The same for a piece of a text, where what cannot be decoded is nothing.
+  /// The same for a part of a text; `nil` if it cannot be decoded.
   static func value<Value: Decodable>(
     _ type: Value.Type, in bytes: some Collection<UInt8>, _ decoder: JSONDecoder = JSONDecoder()
   ) -> Value? {
@@ -24,8 +25,7 @@ enum BoundedJSON {
     return try? decoder.decode(type, from: Data(bytes))
   }
 
-  /// The most brackets and braces that are open at a time, those in strings not counted; stops to count
-  /// above the limit.
+  /// Greatest nesting of brackets and braces outside strings; stops counting above the limit.
   static func depth(of bytes: some Collection<UInt8>) -> Int {
     bytes.withContiguousStorageIfAvailable { deepest(in: $0) } ?? deepest(in: bytes)
   }
@@ -42,7 +42,7 @@ enum BoundedJSON {
     private var isInString = false
     private var isEscaped = false
 
-    /// `false` when enough is known.
+    /// Takes the next byte; `false` when the result is known.
     mutating func take(_ byte: UInt8) -> Bool {
       if isInString {
         if isEscaped {

@@ -1,7 +1,7 @@
 import Codecs
 import SystemPackage
 
-/// A photograph of a capture, looked through once to know that its parts are whole; decoded by who needs it.
+/// A photograph of a capture, checked for completeness when it is opened and decoded on demand.
 struct CaptureStill {
   let path: FilePath
   /// `png` or `jpeg`, by the first bytes.
@@ -11,15 +11,15 @@ struct CaptureStill {
   /// Upright size.
   let width: Int
   let height: Int
-  /// The turn that the EXIF orientation asks for; mirroring not counted.
+  /// Clockwise turns of the EXIF orientation; without mirroring.
   let clockwiseQuarterTurns: Int
 
-  /// By EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
+  /// Turns by EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
   private static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
 
   init(_ path: FilePath) throws(CaptureError) {
     do throws(ImageError) {
-      let still = try StillImage.head(path)
+      let still = try StillImage.header(path)
       self.path = path
       encoding = still.isJPEG ? "jpeg" : "png"
       (storedWidth, storedHeight) = (still.storedWidth, still.storedHeight)
@@ -30,7 +30,7 @@ struct CaptureStill {
     }
   }
 
-  /// The first of `paths` whose head and parts are whole. Throws what is wrong with the first when none can.
+  /// The first of `paths` that is complete. If none is, throws the error of the first.
   init(firstReadable paths: some Sequence<FilePath>) throws(CaptureError) {
     var problem: CaptureError?
     for path in paths {

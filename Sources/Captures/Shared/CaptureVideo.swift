@@ -3,25 +3,26 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The video of a capture: its pictures counted and timed, none of them decoded.
+/// The video of a capture: its pictures are counted and timed, but not decoded.
 struct CaptureVideo: Sendable {
   let path: FilePath
   let track: VideoTrack
-  /// Further video tracks, which are not read.
+  /// Number of further video tracks, which are not read.
   let otherTracks: Int
-  /// The file ends before its own index says. Bare streams have no index and never do.
+  /// Whether the file ends before its own index says. Always false for bare streams, which have no
+  /// index.
   let endsEarly: Bool
 
-  /// The rate of a bare stream, which has no times.
+  /// The assumed rate of a bare stream, which has no times.
   private static let nominalRateHz: Int64 = 30
 
-  /// Indexes the file; cost: its index, of a bare stream one scan for start codes.
+  /// Indexes the file. Cost: reads its index; for a bare stream, one scan for start codes.
   ///
   /// - Parameters:
-  ///   - container: what the file must be; by default what its content tells.
-  ///   - statedCounts: how many pictures side files speak of.
-  ///   - choice: the track that is read, of all video tracks; the first by default.
-  /// - Throws: for a file that cannot be indexed. `nil`: no track was chosen.
+  ///   - container: the kind of file; by default detected by content.
+  ///   - statedCounts: picture counts in side files.
+  ///   - choice: chooses the track to read among all video tracks; by default the first.
+  /// - Throws: an error for a file that cannot be indexed. `nil` if no track was chosen.
   init?(
     _ path: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = [],
     choosing choice: ([VideoTrack]) -> VideoTrack? = \.first
@@ -42,14 +43,14 @@ struct CaptureVideo: Sendable {
   var name: String { path.shownName }
   var pictureCount: Int { track.pictureCount }
 
-  /// When pictures are shown, nanoseconds from the first one, in display order; at the nominal rate where the
-  /// file has no times. `Int64.max` for what lies beyond 292 years.
+  /// Display times in nanoseconds from the first picture, in display order; at the nominal rate if
+  /// the file has no times. `Int64.max` for times beyond 292 years.
   var pictureNanoseconds: [Int64] {
     guard let first = ticks.first else { return [] }
     return ticks.map { timeBase.nanoseconds(ofTicks: $0 &- first) ?? .max }
   }
 
-  /// The resolution of these times.
+  /// The resolution of these times, in nanoseconds.
   var tickNanoseconds: Int64 { timeBase.nanoseconds(ofTicks: 1) ?? .max / 4 }
 
   private var isTimed: Bool { track.presentationTicks.count == track.pictureCount }
@@ -60,7 +61,7 @@ struct CaptureVideo: Sendable {
     isTimed ? track.timeBase : VideoTimeBase(denominator: Self.nominalRateHz)
   }
 
-  /// What its head and index say; times are the family's to add.
+  /// The description from header and index; the family adds times.
   func description(declaredFrames: Int? = nil) -> StreamDescription {
     var description = StreamDescription(
       file: name, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
@@ -69,7 +70,7 @@ struct CaptureVideo: Sendable {
     return description
   }
 
-  /// - Parameter frameOfPicture: `nil` where picture k is frame k.
+  /// - Parameter frameOfPicture: `nil` if picture k is frame k.
   func stream(_ description: StreamDescription, frameOfPicture: [Int]? = nil) -> ColorStream {
     ColorStream(
       source: .video(path, track: track.number), description: description,

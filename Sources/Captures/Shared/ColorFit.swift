@@ -1,13 +1,14 @@
 import Codecs
 import Geometry
 
-/// Brings intrinsics that belong to the picture size that the app states to the pictures that are there.
+/// Converts intrinsics from the picture size that the app states to the size of the existing
+/// pictures.
 ///
 /// Sizes are those of stored pictures, before any turn.
 struct ColorFit: Sendable {
   private let stated: Size?
   private let stored: Size?
-  /// Why no intrinsics hold for the pictures; `nil` where they do.
+  /// Why no intrinsics apply to the pictures; `nil` if they do.
   let obstacle: String?
 
   private struct Size: Equatable {
@@ -16,8 +17,9 @@ struct ColorFit: Sendable {
   }
 
   /// - Parameters:
-  ///   - stated: in the metadata; one that equals the upright size of turned pictures is theirs.
-  ///   - track: the video, if there is one whose size is known.
+  ///   - stated: the size in the metadata; if it equals the upright size of turned pictures, it
+  ///     refers to that.
+  ///   - track: the video, if its size is known.
   init(stated: (width: Int, height: Int)?, _ track: VideoTrack?) {
     self.init(
       stated: stated, stored: track.map { ($0.storedWidth, $0.storedHeight) },
@@ -59,7 +61,7 @@ struct ColorFit: Sendable {
     if let stated, let stored { stated != stored } else { false }
   }
 
-  /// What is wrong, if anything is.
+  /// Warns of problems.
   func report(to warnings: WarningCollector) {
     if isMismatch, let stated, let stored {
       let consequence = obstacle == nil ? "intrinsics are rescaled" : "intrinsics do not apply"
@@ -70,8 +72,9 @@ struct ColorFit: Sendable {
     }
   }
 
-  /// The camera whose numbers were stated, on the pictures that are there: rescaled by the half-pixel rule
-  /// where the sizes differ. `nil` where no size is known; not to be asked where there is an obstacle.
+  /// The camera with the stated intrinsics for the existing pictures: rescaled by the half-pixel
+  /// rule if the sizes differ. `nil` if no size is known. Must not be called if there is an
+  /// obstacle.
   func camera(fx: Double, fy: Double, cx: Double, cy: Double) -> PinholeCamera? {
     guard let own = stated ?? stored else { return nil }
     let camera = PinholeCamera(

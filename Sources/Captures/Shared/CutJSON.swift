@@ -1,21 +1,22 @@
 import FoundationEssentials
 
-/// JSON documents that break off: copies that ended early, apps that were killed while writing.
+/// Repairs JSON documents that are cut: incomplete copies, apps that were killed while writing.
 enum CutJSON {
-  /// The document up to its last complete entry, with all brackets closed; `nil` when none is complete
-  /// or the document has an end.
+  /// The document up to its last complete entry, with all brackets closed; `nil` when no entry is
+  /// complete or the document is not cut.
   ///
-  /// - Parameter depth: how deep entries lie: 1 for the members of the outermost object or list, 2 for
-  ///   those of a list inside it. What is nested deeper is kept whole or not at all.
+  /// - Parameter depth: nesting depth of entries: 1 for the members of the outermost object or
+  ///   list, 2 for those of a list inside it. Deeper values are kept completely or not at all.
   ///
-  /// Zero bytes, which a copy leaves where it never wrote, count as the end. Cost: one pass.
+  /// Zero bytes, which a copy leaves for parts that it never wrote, count as the end. Cost: one
+  /// pass.
   static func closed(_ document: Data, entriesAtDepth depth: Int = 1) -> Data? {
     let last: End? = document.withUnsafeBytes { lastEntry(in: $0, depth: depth) }
     guard let last else { return nil }
     return Data(document.prefix(last.offset)) + Data(last.open.reversed().map { closer($0) })
   }
 
-  /// Where the last complete entry ends, and the brackets that are open there.
+  /// The end of the last complete entry, and the brackets that are open there.
   private struct End {
     var offset: Int
     var open: [UInt8]
@@ -26,7 +27,7 @@ enum CutJSON {
     var open: [UInt8] = []
     var isInString = false
     var isEscaped = false
-    // Whether a string that ends now is a value: in a list always, in an object behind a colon.
+    // Whether a string that ends now is a value: always in a list, after a colon in an object.
     var isValue = false
     for (offset, byte) in bytes.enumerated() {
       if byte == 0 { return last }
@@ -47,7 +48,7 @@ enum CutJSON {
       case UInt8(ascii: ":"): isValue = true
       case UInt8(ascii: ","):
         isValue = false
-        // Before the comma: what follows it is not complete yet.
+        // Before the comma: the entry after it is not complete yet.
         if !open.isEmpty, open.count <= depth { last = End(offset: offset, open: open) }
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         isValue = false

@@ -1,9 +1,9 @@
 import Storage
 import SystemPackage
 
-/// The name that a folder gives to a capture.
+/// The name of a capture that is a folder.
 enum FolderName {
-  /// The folder's own name; of `.`, `..` and the root the name that the resolved path has.
+  /// The folder's own name; for `.`, `..` and the root the name in the resolved path.
   static func of(_ folder: FilePath) -> String {
     switch folder.lastComponent?.kind {
     case .regular: folder.name ?? folder.text
@@ -11,7 +11,7 @@ enum FolderName {
     }
   }
 
-  /// The name of the folder above.
+  /// The name of the parent folder.
   static func ofParent(of folder: FilePath) -> String {
     var parent = folder
     if folder.lastComponent?.kind == .regular, parent.removeLastComponent(),

@@ -1,17 +1,18 @@
 import Codecs
 import Geometry
 
-/// To which row of a side file the first picture of a movie belongs whose edit list hides the pictures before
-/// it, as when a movie is trimmed without being encoded again: the rows know nothing of it.
+/// The row of a side file that belongs to the first displayed picture of a movie whose edit list
+/// hides earlier pictures, as when a movie is trimmed without re-encoding: the side file has rows
+/// for the hidden pictures.
 struct HiddenStart: Equatable {
-  /// The row of the first picture that is shown.
+  /// The row of the first displayed picture.
   private(set) var firstRow = 0
-  /// What is left open, for a message; `nil` where nothing is hidden, or list and rows agree on it.
+  /// What is uncertain, for a message; `nil` if nothing is hidden, or if list and rows agree.
   private(set) var doubt: String?
 
   /// - Parameters:
-  ///   - pictures: that are shown.
-  ///   - times: of the rows, in order; `nil` for a row without a time.
+  ///   - pictures: number of displayed pictures.
+  ///   - times: times of the rows, in order; `nil` for a row without a time.
   init(_ hidden: HiddenPictures, pictures: Int, times: [Timestamp?]) {
     let rows = times.count
     guard hidden.before > 0, pictures > 0, rows > 0, rows != pictures else { return }
@@ -37,8 +38,8 @@ struct HiddenStart: Equatable {
     }
   }
 
-  /// Whether as many rows as are hidden take as long, within half a row; where their times are not known, nothing
-  /// speaks against it.
+  /// Whether the hidden rows last as long as the hidden pictures, within half a row; true if their
+  /// times are not known.
   private static func agrees(_ hidden: HiddenPictures, _ times: [Timestamp?]) -> Bool {
     guard let span = span(times, from: 0, rows: hidden.before),
       let step = TimeSteps(ofNeighbors: times).medianNanoseconds
@@ -53,7 +54,7 @@ struct HiddenStart: Equatable {
     return end - start
   }
 
-  /// Rounded to the nearest.
+  /// Milliseconds, rounded to nearest.
   static func milliseconds(_ nanoseconds: Int64) -> Int64 {
     (nanoseconds.magnitude > UInt64(Int64.max - 500_000) ? nanoseconds : nanoseconds + 500_000)
       / 1_000_000

@@ -2,9 +2,10 @@
   import Glibc
 #endif
 
-/// Lists of numbers as Swift prints them: `[-0.12042544, 1e-05, nan, -inf]`.
+/// Parses lists of numbers as Swift prints them: `[-0.12042544, 1e-05, nan, -inf]`.
 ///
-/// Apps that write arrays by string interpolation write non-finite numbers this way, which is not JSON.
+/// Apps that write arrays by string interpolation produce non-finite numbers this way, which is not
+/// JSON.
 enum NumberList {
   /// The numbers of a bracketed, comma-separated list in order, non-finite ones included; `nil` when
   /// the brackets or a number are missing. `[]` is the empty list.
@@ -24,7 +25,7 @@ enum NumberList {
     }
   }
 
-  /// One number, blanks around it allowed.
+  /// Parses one number with optional surrounding blanks.
   static func number(_ text: String) -> Double? {
     text.withCString { start in
       var at = start
@@ -33,8 +34,9 @@ enum NumberList {
     }
   }
 
-  /// The number at `at`, which moves behind it. The C library's conversion is exact, knows `nan` and
-  /// `inf` and skips blanks; the program never leaves the locale whose decimal point is a point.
+  /// Parses the number at `at` and advances past it. The C library's conversion is exact, accepts
+  /// `nan` and `inf` and skips blanks; the program never leaves the locale whose decimal point is a
+  /// point.
   private static func scan(_ at: inout UnsafePointer<CChar>) -> Double? {
     var end: UnsafeMutablePointer<CChar>?
     let number = strtod(at, &end)
@@ -43,7 +45,7 @@ enum NumberList {
     return number
   }
 
-  /// Moves over blanks, and then over `character` if it is there.
+  /// Skips blanks, and then `character` if it follows.
   private static func skip(_ character: Unicode.Scalar, _ at: inout UnsafePointer<CChar>) -> Bool {
     skipBlanks(&at)
     guard at.pointee == CChar(truncatingIfNeeded: character.value) else { return false }

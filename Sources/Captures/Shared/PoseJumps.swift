@@ -1,14 +1,15 @@
 import Geometry
 
-/// Steps between poses that no hand-held device makes: tracking was lost and found elsewhere.
+/// Counts steps between poses that are impossible for a hand-held device: tracking was lost and
+/// resumed elsewhere.
 enum PoseJumps {
-  /// Meters per second between neighboring poses.
+  /// Limit in meters per second between neighboring poses.
   static let maximumSpeed = 10.0
-  /// Seconds between neighboring poses where a time is missing: one camera frame.
+  /// Assumed seconds between neighboring poses if a time is missing: one camera frame.
   static let assumedStep = 1.0 / 60
 
-  /// How many steps from one row to the next are faster than `maximumSpeed`. `times[i]` belongs to
-  /// `rows[i]`. A move in no time at all counts.
+  /// Number of steps between rows that are faster than `maximumSpeed`. `times[i]` belongs to
+  /// `rows[i]`. A move between equal times counts.
   static func count(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
     zip(rows.indices.dropFirst(), rows.indices).count { next, previous in
       var seconds = assumedStep

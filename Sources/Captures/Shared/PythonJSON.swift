@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// JSON as Python's `json` writes it: with the bare words `NaN`, `Infinity` and `-Infinity`.
+/// Reads JSON as Python's `json` writes it: with the bare words `NaN`, `Infinity` and `-Infinity`.
 ///
-/// Foundation's own JSON5 reader is not used for it: it traps on bytes that are not UTF-8 in a key, and on
-/// some texts of numbers (seen with Swift 6.3).
+/// Foundation's own JSON5 reader is not used, because it traps on keys that are not UTF-8, and on
+/// some numbers (seen with Swift 6.3).
 enum PythonJSON {
-  /// The document with each such word outside a string in quotes, which `decoder` reads as a number;
+  /// The document with each such word outside strings quoted, which `decoder` reads as a number;
   /// `nil` when it has none. Cost: one pass.
   static func quoted(_ document: Data) -> Data? {
     var result = Data(capacity: document.count + 256)
@@ -40,7 +40,7 @@ enum PythonJSON {
     return wordsQuoted > 0 ? result : nil
   }
 
-  /// Reads what `quoted` returns.
+  /// A decoder for the result of `quoted`.
   static func decoder() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -48,6 +48,6 @@ enum PythonJSON {
     return decoder
   }
 
-  /// The longer one first where one ends with another.
+  /// `-Infinity` first, because it ends with `Infinity`.
   private static let words = ["-Infinity", "Infinity", "NaN"].map { Array($0.utf8) }
 }

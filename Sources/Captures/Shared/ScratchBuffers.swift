@@ -1,13 +1,12 @@
 import Synchronization
 
-/// Buffers that are used again from call to call by whatever thread comes next: at most as many exist
-/// as threads have asked at once.
+/// A pool of reusable buffers. There are at most as many as threads that have used it at once.
 final class ScratchBuffers: Sendable {
   private let idle = Mutex<[[UInt8]]>([])
 
   init() {}
 
-  /// Lends a buffer of exactly `byteCount` bytes with unknown content.
+  /// Passes `body` a buffer of exactly `byteCount` bytes with undefined content.
   func withBuffer<Result>(
     byteCount: Int, _ body: (inout [UInt8]) throws -> Result
   ) rethrows -> Result {

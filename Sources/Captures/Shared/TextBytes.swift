@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Storage
 
-/// Text files as UTF-8, whatever an editor or a copy made of them.
+/// Decodes text files to UTF-8, whatever encoding an editor or a copy has produced.
 enum TextBytes {
   private enum Encoding {
     case utf16LittleEndian, utf16BigEndian
   }
 
-  /// UTF-16, with byte order mark or without, becomes UTF-8; a mark of UTF-8 is left out. Anything else
-  /// comes back as it is. Cost: none but a look at the first bytes for UTF-8.
+  /// Converts UTF-16, with or without byte order mark, to UTF-8; removes the mark of UTF-8. Other
+  /// bytes are returned unchanged. Cost: for UTF-8 only the first bytes are read.
   static func utf8(_ bytes: Data) -> Data {
     let head = Array(bytes.prefix(4))
     if let (encoding, mark) = utf16(head) {
@@ -24,15 +24,17 @@ enum TextBytes {
     return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
   }
 
-  /// The whole file as UTF-8 if it is UTF-16; `nil` when it is not, and can be read where it lies.
+  /// The whole file as UTF-8 if it is UTF-16; `nil` otherwise, in which case it can be read
+  /// directly.
   static func utf8(ifUTF16 file: MappedFile) -> [UInt8]? {
     let head = file.withBytes(in: 0..<4) { $0.withUnsafeBytes(Array.init) }
     guard utf16(head) != nil else { return nil }
     return utf8(file.withBytes { $0.withUnsafeBytes(Array.init) })
   }
 
-  /// The encoding that the first bytes tell, and how many of them are a byte order mark. Without one,
-  /// ASCII characters with zero bytes beside them: every text of these apps begins with two.
+  /// The encoding by the first bytes, and the length of the byte order mark. Without a mark, UTF-16
+  /// is detected by ASCII characters with zero bytes: every text of these apps begins with two
+  /// ASCII characters.
   private static func utf16(_ head: [UInt8]) -> (Encoding, mark: Int)? {
     if head.starts(with: [0xFF, 0xFE]) { return (.utf16LittleEndian, 2) }
     if head.starts(with: [0xFE, 0xFF]) { return (.utf16BigEndian, 2) }
@@ -43,7 +45,7 @@ enum TextBytes {
     return nil
   }
 
-  /// An odd byte at the end of a cut file is left out.
+  /// An odd byte at the end of a cut file is dropped.
   private static func decoded(_ bytes: some Collection<UInt8>, _ encoding: Encoding) -> [UInt8] {
     var units: [UInt16] = []
     units.reserveCapacity(bytes.count / 2)

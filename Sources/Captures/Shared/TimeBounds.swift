@@ -1,16 +1,17 @@
 import Geometry
 
-/// Which times of a file can be true: one that lies far from all others belongs to a damaged record, and
-/// must neither get a row nor move the others.
+/// The plausible times of a file. A time that is far from all others belongs to a damaged record:
+/// it must not get a row or shift other rows.
 ///
-/// The rule is the contract's (section 4): more than one hour from the median of the file. Times that
-/// are reached from the median in steps of at most a minute are kept however long the recording was.
+/// The rule is the contract's (section 4): more than one hour from the median of the file is
+/// implausible. Times that are connected to the median by steps of at most a minute are kept,
+/// however long the recording.
 public struct TimeBounds: Hashable, Sendable {
   private static let farNanoseconds: Int64 = 3_600_000_000_000
-  /// No recording pauses for longer and goes on on its own.
+  /// The longest pause after which a recording continues.
   private static let longestPauseNanoseconds: Int64 = 60_000_000_000
 
-  /// `nil` = any time.
+  /// `nil` if all times are plausible.
   private let range: ClosedRange<Timestamp>?
 
   /// From the times of a file in any order. Cost: one sort.

@@ -1,13 +1,13 @@
 import Codecs
 
-/// What is odd about the pictures of a video, as every family reports it.
+/// Unusual properties of a video's pictures, which every family reports the same way.
 struct VideoOddities: Sendable {
   let pictures: Int
-  /// Steps at which the container's time goes back.
+  /// Number of steps at which the container's time goes back.
   let backwardSteps: Int
-  /// Pictures of another size than the first.
+  /// Number of pictures of another size than the first.
   let picturesOfOtherSize: Int
-  /// The transfer, where it is one that an ordinary screen does not expect.
+  /// The transfer function, if ordinary screens do not expect it.
   let unusualTransfer: String?
 
   init(_ track: VideoTrack) {
@@ -26,8 +26,9 @@ struct VideoOddities: Sendable {
     self.unusualTransfer = unusualTransfer
   }
 
-  /// - Parameter fit: what the app states of the size, if it states any. A size that changes within the
-  ///   video counts the pictures concerned and stands for the difference from the stated one, too.
+  /// Adds warnings.
+  /// - Parameter fit: the size that the app states, if any. If the size changes within the video,
+  ///   its warning counts the pictures concerned and also covers a difference from the stated size.
   func report(to warnings: WarningCollector, beside fit: ColorFit? = nil) {
     warnings.add(
       .timestampsUnordered, "color", count: backwardSteps, of: .size(pictures),
@@ -45,7 +46,7 @@ struct VideoOddities: Sendable {
   }
 }
 
-/// Why a mirrored video leaves no camera whose pose could be told; `nil` for others.
+/// Why the pose of a mirrored video's camera is undefined; `nil` for other videos.
 func mirrorObstacle(_ track: VideoTrack?) -> String? {
   guard let track, track.orientation.isMirrored else { return nil }
   return mirrorReason

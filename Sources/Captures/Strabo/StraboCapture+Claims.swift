@@ -2,8 +2,8 @@ import Codecs
 import Geometry
 
 extension StraboCapture {
-  /// The movie's index says how many pictures there were; of points that break off the movie says how long
-  /// they lasted.
+  /// Adds claims about stream lengths: the movie's index states the number of pictures, and the
+  /// movie's duration that of a cut geo log.
   func claim(_ capture: inout Capture, _ media: StraboMedia?) {
     guard case .movie(let movie)? = media else { return }
     capture.claims.add(

@@ -4,7 +4,7 @@ import Storage
 import SystemPackage
 
 extension StraboCapture {
-  /// The color stream, and what is odd about it as warnings.
+  /// Builds the color stream and warns of its unusual properties.
   func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
     switch media {
     case .absent(let why): .absent(why)

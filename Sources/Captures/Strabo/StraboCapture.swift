@@ -4,7 +4,7 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// One capture of the recorder on its way into the neutral model.
+/// Builds one capture of the recorder.
 struct StraboCapture {
   private let folder: FilePath
   private let id: String
@@ -39,7 +39,7 @@ struct StraboCapture {
     let description = folder.appending(StraboInfo.file)
     capture.files[.color] = [files.media].compactMap { $0 }
     capture.files[.frames] = [files.media].compactMap { $0 }
-    // The media's length decides which points are stale.
+    // The media's length determines which points are stale.
     capture.files[.geo] = [files.geo, description, files.media].compactMap { $0 }
     capture.files[.thumbnail] = [files.thumbnail].compactMap { $0 }
     if files.thumbnail == nil { capture.partProblems[.thumbnail] = files.problems[.thumbnail] }
@@ -60,7 +60,7 @@ struct StraboCapture {
     }
   }
 
-  /// The app notes the time when it has put the files in place: for a movie its end.
+  /// The app records the time when it has moved the files to their place: for a movie its end.
   private func recordedAt(_ media: StreamState<StraboMedia>) -> String? {
     guard let createdAt = info.createdAt else { return nil }
     var seconds = createdAt

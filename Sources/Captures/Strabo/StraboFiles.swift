@@ -1,11 +1,11 @@
 import Storage
 import SystemPackage
 
-/// Which files of a capture's folder are meant, whatever the description says.
+/// The files of a capture's folder, by its description or by their usual names.
 ///
-/// A path may name the folder above and the token or the folder's own name, nothing else; the file it
-/// leads to must lie inside the capture's folder after all links are resolved. What does not is
-/// treated as absent, and the usual names are tried.
+/// A path in the description may consist of the parent folder, the token or the folder's own name,
+/// and a file name. The resolved file must be inside the capture's folder. Other paths are treated
+/// as absent, and the usual names are tried.
 struct StraboFiles {
   private static let movieExtensions: Set<String> = ["mov", "mp4", "m4v"]
   private static let stillExtensions: Set<String> = ["jpg", "jpeg", "png", "tif", "tiff", "heic"]
@@ -13,11 +13,11 @@ struct StraboFiles {
   private(set) var media: FilePath?
   private(set) var geo: FilePath?
   private(set) var thumbnail: FilePath?
-  /// Why what lies under the name of a file that was not found is none.
+  /// By key, why what has the name of a missing file is not usable.
   private(set) var problems: [StraboFileKey: CaptureError] = [:]
 
   private let folder: FilePath
-  /// The same, held open.
+  /// `folder`, held open.
   private let root: EnclosedFolder?
   private let info: StraboInfo
   private let warnings: WarningCollector
@@ -37,7 +37,7 @@ struct StraboFiles {
     }
   }
 
-  /// The media and the geo file that the description names, by that name, as far as they are not there.
+  /// Names of the media and the geo file in the description that do not exist.
   var absentNames: [String] {
     var absent: [String] = []
     if media == nil, problems[.media] == nil {
@@ -52,7 +52,7 @@ struct StraboFiles {
     return absent
   }
 
-  /// The name that a key tells, without a word about one that is rejected.
+  /// The file name of a key, without reporting a rejected one.
   private func acceptedName(of key: StraboFileKey) -> String? {
     info.path(key).flatMap(acceptedName)
   }
@@ -83,7 +83,7 @@ struct StraboFiles {
     }
   }
 
-  /// The file's name inside the folder that a key tells; `nil` when it is absent or rejected.
+  /// The file name of a key inside the folder; `nil` when it is absent or rejected.
   private func named(_ key: StraboFileKey) -> String? {
     guard let path = info.path(key) else { return nil }
     let name = acceptedName(path)
@@ -95,7 +95,7 @@ struct StraboFiles {
     return name
   }
 
-  /// The last part of a path that stays inside the capture.
+  /// The last component of a path that stays inside the capture.
   private func acceptedName(_ path: String) -> String? {
     guard !path.utf8.contains(UInt8(ascii: "\\")), !path.utf8.contains(0) else { return nil }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -107,7 +107,7 @@ struct StraboFiles {
     }
   }
 
-  /// `<token>.mov` and so on; none for a token that is no file name.
+  /// `<token>.mov` and similar; none for a token that is not a file name.
   private func usualNames(_ key: StraboFileKey) -> [String] {
     guard let token = info.token ?? FilePath(text: StraboReader.name(of: folder)).name,
       acceptedName(token) == token
@@ -119,7 +119,7 @@ struct StraboFiles {
     }
   }
 
-  /// The single file that its name makes a movie or a still.
+  /// The only file whose name is that of a movie or a still.
   private mutating func onlyMedia(_ seen: inout Set<FilePath>) -> FilePath? {
     let names = (try? FileSystem.names(in: folder)) ?? []
     let aside = Set([thumbnail?.name].compactMap { $0 } + usualNames(.thumbnail))
@@ -132,7 +132,7 @@ struct StraboFiles {
     return candidates.count == 1 ? inside(candidates[0], .media, &seen) : nil
   }
 
-  /// The regular file of that name, if it lies inside the folder after all links are resolved.
+  /// The regular file of that name, if it is inside the folder after all links are resolved.
   private mutating func inside(
     _ name: String, _ key: StraboFileKey, _ seen: inout Set<FilePath>
   ) -> FilePath? {
@@ -148,7 +148,7 @@ struct StraboFiles {
     return nil
   }
 
-  /// Why what has the name of a file cannot be opened; nothing where nothing has it.
+  /// Records why an existing file cannot be opened.
   private mutating func note(_ path: FilePath, _ key: StraboFileKey) {
     guard problems[key] == nil else { return }
     do throws(FileError) {

@@ -3,15 +3,16 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The points of a capture's geo data in callback order, damaged and stale ones left out.
+/// The points of a capture's geo data in the order of recording, without damaged and stale ones.
 struct StraboGeoLog {
-  /// Points of this recording may run past its end; older ones lie further behind.
+  /// Points of this recording may be up to this much after its end; points of an earlier one are
+  /// later.
   private static let endToleranceNanoseconds: Int64 = 1_000_000_000
 
   var track = GeoTrack()
-  /// Distinct times, in order.
+  /// Distinct times, ascending.
   private(set) var times: [Timestamp] = []
-  /// Whether the file breaks off.
+  /// Whether the file is cut.
   private(set) var isCut = false
 
   /// The log of a capture without geo data.
@@ -22,8 +23,8 @@ struct StraboGeoLog {
 
   private init() {}
 
-  /// Reads the points of `path`. `mediaNanoseconds` = the media's duration, 0 for a still, `nil` when
-  /// it is unknown: then no point is taken for stale. Throws for a file that is no JSON or has no
+  /// Reads the points of `path`. `mediaNanoseconds` is the media's duration, 0 for a still, `nil`
+  /// when unknown, in which case no point is stale. Throws for a file that is not JSON or has no
   /// list of points.
   init(_ path: FilePath, mediaNanoseconds: Int64?, warnings: WarningCollector) throws(CaptureError)
   {
@@ -67,8 +68,9 @@ struct StraboGeoLog {
     warnings.add(.geoNoFix, "geo", "no points: the capture's own position and heading are held")
   }
 
-  /// Which points stand before the recording's first one and lie behind its end: those are left over
-  /// from an earlier recording. None where the media's duration is not known.
+  /// For each point, whether it is left over from an earlier recording: it precedes the recording's
+  /// first point and its time is after the recording's end. Always false if the media's duration is
+  /// unknown.
   private static func stale(_ points: [StraboPoint], after mediaNanoseconds: Int64?) -> [Bool] {
     guard let mediaNanoseconds,
       let first = points.firstIndex(where: { $0.timestamp.nanoseconds == 0 })
@@ -78,7 +80,7 @@ struct StraboGeoLog {
     return points.indices.map { $0 < first && points[$0].timestamp > end }
   }
 
-  /// The points; of a file that breaks off the complete ones.
+  /// The points; of a cut file the complete ones.
   private static func points(
     of path: FilePath
   ) throws(CaptureError) -> (written: [StraboPoint.Written], isCut: Bool) {

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
-/// What `capture-info.json` says of a capture.
+/// The content of `capture-info.json`.
 struct StraboInfo {
   static let file = "capture-info.json"
   private static let knownKeys: Set<String> = [
     "media_type", "token", "title", "created_at", "uploaded_at", "coords", "heading", "orientation",
     "media_file", "geodata_file", "thumbnail_file",
-    // In merged copies of the server.
+    // In copies merged by the server.
     "points",
   ]
 
@@ -16,11 +16,11 @@ struct StraboInfo {
     case video, image
   }
 
-  /// What the app calls the media; what the file really is decides.
+  /// The media type that the app states; the content of the file decides.
   let mediaType: MediaType?
   let token: String?
   let title: String?
-  /// Unix seconds: for a video the end of the recording, for an image its moment.
+  /// Unix seconds: for a video the end of the recording, for an image its time.
   let createdAt: Double?
   /// First position in degrees; `nil` when absent, out of range or [0, 0].
   let coordinates: (latitude: Double, longitude: Double)?
@@ -28,16 +28,16 @@ struct StraboInfo {
   let heading: Double?
   /// Keys of the object that this reader does not know.
   let unknownKeys: [String]
-  /// Keys that every capture has, but this one lacks.
+  /// Keys that every capture has and this one lacks.
   let missingKeys: [String]
   private let values: [String: StraboValue]
 
-  /// Reads the description of `folder`. Throws when it is no JSON object.
+  /// Reads the description of `folder`. Throws when it is not a JSON object.
   init(_ folder: FilePath) throws(CaptureError) {
     let path = folder.appending(Self.file)
     let values: [String: StraboValue]
     do {
-      // Merged copies carry the points as well.
+      // Copies merged by the server contain the points as well.
       let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfDescription)
       values = try BoundedJSON.decode(
         [String: StraboValue].self, from: TextBytes.utf8(bytes), of: path)
@@ -52,7 +52,7 @@ struct StraboInfo {
     mediaType = values["media_type"]?.text.flatMap(MediaType.init)
     token = values["token"]?.text.flatMap { $0.isEmpty ? nil : $0 }
     title = values["title"]?.text
-    // Below 500 the app means never.
+    // The app writes values below 500 for an unknown time.
     createdAt = values["created_at"]?.number.flatMap { (500..<1e11).contains($0) ? $0 : nil }
     coordinates = values["coords"]?.coordinates.flatMap { latitude, longitude in
       let isNull = latitude == 0 && longitude == 0
@@ -63,13 +63,13 @@ struct StraboInfo {
     missingKeys = ["media_type", "token"].filter { values[$0]?.isNull ?? true }
   }
 
-  /// The path that a key names; `nil` for an absent key.
+  /// The path of a key; `nil` for an absent key.
   func path(_ key: StraboFileKey) -> String? { values[key.rawValue]?.text }
 
-  /// Whether the object has what a capture is recognized by.
+  /// Whether the object has the keys by which a capture is recognized.
   var isCapture: Bool { values["media_type"] != nil || values["geodata_file"] != nil }
 
-  /// `v1`: a SHA-256 as token, and paths with a folder in them.
+  /// `v1`: a SHA-256 as token, and paths that include a folder.
   var generation: String {
     let paths = StraboFileKey.allCases.compactMap(path)
     let isDigest =

@@ -8,7 +8,7 @@ enum StraboMedia {
   case movie(StraboMovie)
   case still(CaptureStill)
 
-  /// What the file really is decides, not its name.
+  /// The content of the file decides its kind, not its name.
   init(_ path: FilePath) throws(CaptureError) {
     if Self.isStill(path) {
       self = .still(try CaptureStill(path))
@@ -25,7 +25,7 @@ enum StraboMedia {
     }
   }
 
-  /// A still lasts no time.
+  /// Duration; 0 for a still.
   var durationNanoseconds: Int64 {
     switch self {
     case .movie(let movie): movie.durationNanoseconds
@@ -37,8 +37,8 @@ enum StraboMedia {
     if case .movie = self { true } else { false }
   }
 
-  /// JPEG, PNG and TIFF begin with their marks; anything else must be a movie, unless only its name
-  /// tells what it was meant to be.
+  /// Whether the file is a still. JPEG, PNG and TIFF are known by their magic numbers. Other files
+  /// are movies, unless their name is that of a still.
   private static func isStill(_ path: FilePath) -> Bool {
     guard let file = try? MappedFile(path) else { return false }
     let head = file.withBytes(in: 0..<12) { $0.withUnsafeBytes { Array($0) } }
@@ -58,7 +58,7 @@ enum StraboMedia {
   ]
 }
 
-/// A movie: pictures counted and timed without decoding.
+/// A movie: its pictures are counted and timed without decoding.
 struct StraboMovie {
   let video: CaptureVideo
   /// Presentation times from the first picture, in display order.
@@ -74,7 +74,7 @@ struct StraboMovie {
 
   var track: VideoTrack { video.track }
 
-  /// From the first picture to the end of the last, which lasts as long as most do.
+  /// Time from the first picture to the end of the last, whose duration is the most frequent one.
   var durationNanoseconds: Int64 {
     guard let last = times.last else { return 0 }
     return last.advanced(byNanoseconds: TimeSteps(times).medianNanoseconds ?? 0).nanoseconds

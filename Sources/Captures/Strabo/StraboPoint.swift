@@ -1,17 +1,18 @@
 import Geometry
 
-/// One entry of the geo data: a position or heading update that repeats the last value of the other.
+/// One entry of the geo data: an update of position or heading, which repeats the last value of the
+/// other.
 struct StraboPoint {
-  /// From the recording's start.
+  /// Time since the recording's start.
   var timestamp: Timestamp
   var latitude: Double
   var longitude: Double
-  /// Meters; negative = the position is invalid, `nil` = unknown.
+  /// Meters; negative if the position is invalid, `nil` = unknown.
   var accuracy: Double?
-  /// Degrees as recorded; negative or above 360 = invalid, `nil` = unknown.
+  /// Degrees as recorded; negative or above 360 if invalid, `nil` = unknown.
   var heading: Double?
 
-  /// The position, unless it is marked invalid or stands for "no fix yet".
+  /// The position, unless it is invalid or means "no fix yet".
   var position: GeoPosition? {
     let isNoFix = latitude == 0 && longitude == 0 && accuracy == 0
     guard !isNoFix, (accuracy ?? 0) >= 0 else { return nil }
@@ -25,7 +26,7 @@ struct StraboPoint {
     return GeoHeading(timestamp: timestamp, degrees: heading == 360 ? 0 : heading)
   }
 
-  /// An entry as the file holds it, which may be anything.
+  /// An entry of the file, which may be any JSON value.
   struct Written: Decodable {
     /// `nil` without usable time or coordinates.
     let point: StraboPoint?

@@ -6,10 +6,10 @@ extension CaptureFamily {
   public static let strabo = CaptureFamily("strabo")
 }
 
-/// Movies and stills of 2012 with a log of position and compass heading beside them.
+/// Reads movies and stills of 2012 with a log of position and compass heading.
 ///
-/// A folder per capture: `capture-info.json`, the media, a thumbnail and the geo data, all but the
-/// first named by a token. No IMU, no depth, no poses, no calibration.
+/// One folder per capture: `capture-info.json`, the media, a thumbnail and the geo data; all but
+/// the first are named by a token. No IMU, no depth, no poses, no calibration.
 public enum StraboReader: CaptureReader {
   public static let readerVersion = 2
   public static let description: FamilyDescription = {
@@ -22,7 +22,7 @@ public enum StraboReader: CaptureReader {
           mark: "a token of 64 hexadecimal digits, and a folder in every path of capture-info.json"),
       ],
       recognition: "a folder with capture-info.json, a JSON object with media_type or geodata_file")
-    // Frames bear times of positions, which jitter.
+    // Frame times are those of positions, which jitter.
     family.frameGapFactor = .infinity
     // Named by the capture's token: position and heading.
     family.fileContents = ["*.json": "geo data"]
@@ -43,7 +43,7 @@ public enum StraboReader: CaptureReader {
       return info.isCapture
         ? recognition(.certain, "\(StraboInfo.file) with media_type or geodata_file") : []
     } catch {
-      // A damaged capture must be told, not passed over.
+      // A damaged capture must be reported rather than skipped.
       return recognition(.possible, "\(StraboInfo.file): \(error.problem)")
     }
   }

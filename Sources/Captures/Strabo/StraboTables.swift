@@ -3,14 +3,14 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// The side files of a capture: its description and its log of positions. The log is read when it is asked for,
-/// once, since what is wrong with it is reported then.
+/// The side files of a capture: its description and its log of positions. The log is read once, on
+/// request, because reading it adds warnings.
 struct StraboTables {
   let info: StraboInfo
   private let files: StraboFiles
   private let warnings: WarningCollector
 
-  /// Reads the description, which tells where the files are. Throws when it is no JSON object.
+  /// Reads the description, which names the other files. Throws when it is not a JSON object.
   static func info(
     _ folder: FilePath, _ warnings: WarningCollector
   ) throws(CaptureError) -> StraboInfo {
@@ -58,7 +58,8 @@ struct StraboTables {
     }
   }
 
-  /// The log counts from the beginning of the recording, pictures from the first one that is shown.
+  /// Warns of hidden pictures: the log counts from the beginning of the recording, pictures from
+  /// the first displayed one.
   private func reportHidden(_ movie: StraboMovie) {
     let hidden = movie.track.hidden
     warnings.add(

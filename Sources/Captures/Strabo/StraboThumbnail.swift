@@ -1,14 +1,14 @@
 import Codecs
 import SystemPackage
 
-/// The small picture that the app makes of a capture: checked, never used.
+/// The thumbnail that the app makes of a capture. It is checked but never used.
 enum StraboThumbnail {
   private static let longestSide = 300
 
-  /// Whether a thumbnail of `width` x `height` is one of `media`.
+  /// Whether a thumbnail of `width` x `height` fits `media`.
   ///
-  /// Movies get one of at most 300 pixels in the movie's aspect, to one pixel; stills also one in full
-  /// size.
+  /// Those of movies have at most 300 pixels and the movie's aspect, to one pixel; stills may also
+  /// have one in full size.
   static func fits(width: Int, height: Int, _ media: StraboMedia) -> Bool {
     let size = media.size
     if !media.isMovie, width == size.width, height == size.height { return true }
@@ -22,7 +22,7 @@ enum StraboThumbnail {
 
   static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
     do throws(ImageError) {
-      let thumbnail = try StillImage.head(path).uprightSize
+      let thumbnail = try StillImage.header(path).uprightSize
       guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
       let (width, height) = media.size
       warnings.add(

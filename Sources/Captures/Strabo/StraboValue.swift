@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Geometry
 
-/// A value of the app's JSON, which writes numbers now and then as texts.
+/// A value of the app's JSON, in which numbers are sometimes written as text.
 enum StraboValue: Decodable {
   case null
   case flag(Bool)
@@ -31,7 +31,7 @@ enum StraboValue: Decodable {
     }
   }
 
-  /// A finite number, also one written as a text.
+  /// A finite number, also if written as text.
   var number: Double? {
     switch self {
     case .number(let number): number
@@ -40,7 +40,7 @@ enum StraboValue: Decodable {
     }
   }
 
-  /// A text, also a whole number written without quotes.
+  /// A text, also if a whole number is written without quotes.
   var text: String? {
     switch self {
     case .text(let text): text
@@ -49,7 +49,7 @@ enum StraboValue: Decodable {
     }
   }
 
-  /// Two numbers or more: latitude, longitude.
+  /// At least two numbers: latitude, longitude.
   var coordinates: (latitude: Double, longitude: Double)? {
     guard case .list(let list) = self, list.count >= 2, let latitude = list[0].number,
       let longitude = list[1].number
@@ -58,9 +58,9 @@ enum StraboValue: Decodable {
   }
 }
 
-/// Numbers of the app's JSON.
+/// Parses numbers of the app's JSON.
 enum StraboNumber {
-  /// The finite decimal number that a text holds.
+  /// The finite decimal number in a text.
   static func value(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
     guard trimmed.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),
@@ -69,8 +69,8 @@ enum StraboNumber {
     return value
   }
 
-  /// Seconds as decimal text or number, to the nearest nanosecond, without passing through a double
-  /// where the number has up to 38 digits.
+  /// Seconds as decimal text or number, rounded to nanoseconds, without a binary floating-point
+  /// number for up to 38 digits.
   static func seconds(_ value: any SingleValueDecodingContainer) -> Timestamp? {
     if let decimal = try? value.decode(Decimal.self) {
       return Timestamp(decimalSeconds: decimal.description)

@@ -1,8 +1,8 @@
 import Codecs
 
 extension VISLAMCapture {
-  /// Rows and pictures say of each other how many there were; the video's index and the side file of the
-  /// Android recorder say it of the pictures.
+  /// Adds claims about stream lengths: rows and pictures for each other; for the pictures also the
+  /// video's index and the side file of the Android recorder.
   func claim(_ capture: inout Capture, _ joined: VISLAMFrames) {
     let pictures = capture.color.value?.description.frames
     let rows = joined.rows.count

@@ -1,8 +1,8 @@
 import SystemPackage
 
 extension VISLAMCapture {
-  /// Which files each part is read from: where the join decides a picture's number, tables belong to
-  /// the color too.
+  /// The files from which each part is read. If rows determine a picture's frame, color depends on
+  /// the tables too.
   func files(
     _ pictures: VISLAMPictures, samples: StreamState<VISLAMIMUTable>,
     table: StreamState<VISLAMFrameTable>
@@ -19,16 +19,16 @@ extension VISLAMCapture {
     let signs = existing([VISLAMFiles.metadataFile])
     var files: [CapturePart: [FilePath]] = [:]
     files[.color] = color + rows
-    // Which pictures lack a row is found in the video's times; stills have none.
+    // The video's times show which pictures lack a row; stills have none.
     if case .video = pictures { files[.frames] = rows + color } else { files[.frames] = rows }
     files[.cameraSettings] = rows
     let imuNames = [VISLAMFiles.imuFile, VISLAMFiles.siblingIMUFile]
-    // The form of the frame table is one of the signs for the convention.
+    // The form of the frame table is one of the signs of the convention.
     files[.imu] = Array(existing(imuNames).prefix(1)) + signs + rows
     return files
   }
 
-  /// The app writes its tables when recording ends: a session without them was cut off.
+  /// The app writes its tables when the recording ends: a session without them was interrupted.
   func completeness(
     _ pictures: VISLAMPictures, samples: StreamState<VISLAMIMUTable>,
     table: StreamState<VISLAMFrameTable>

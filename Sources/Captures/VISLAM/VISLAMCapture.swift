@@ -1,7 +1,7 @@
 import Geometry
 import SystemPackage
 
-/// One session on its way to become a capture.
+/// Builds the capture of one session.
 struct VISLAMCapture {
   let folder: VISLAMFiles
   let id: String
@@ -77,7 +77,7 @@ struct VISLAMCapture {
     }
   }
 
-  /// Stamps of more than 31 years are no uptime.
+  /// Times of more than 31 years are not an uptime.
   private func clock(_ joined: VISLAMFrames, _ imu: IMUStream?) -> CaptureClock {
     guard joined.hasRows else { return CaptureClock(.video, unit: "s") }
     let first = joined.frames.frames.first?.timestamp ?? imu?.samples.first?.timestamp

@@ -1,12 +1,12 @@
 import Storage
 import SystemPackage
 
-/// The files of a session's folder by their part in it.
+/// The files of a session's folder by role.
 struct VISLAMFiles {
   static let imuFile = "imu_data.csv"
   static let siblingIMUFile = "imu.csv"
   static let frameFile = "frame_metadata.csv"
-  /// The usual name; any movie counts.
+  /// The usual name; any other movie is used as well.
   static let usualVideo = "video.mp4"
   static let metadataFile = "metadata.json"
   static let stillsFolder = "frames"
@@ -17,9 +17,10 @@ struct VISLAMFiles {
   /// The folder, held open.
   private let root: EnclosedFolder
   let listing: FolderListing
-  /// Files of a part, and the folder of stills, whose links lead out of the folder: treated as absent.
+  /// Files with a role, and the folder of stills, that are links out of the folder: treated as
+  /// absent.
   let outside: [String]
-  /// The folder of stills, if it lies inside the capture.
+  /// The folder of stills, if it is inside the capture.
   private let pictures: FolderListing?
 
   init(_ path: FilePath) throws(CaptureError) {
@@ -46,18 +47,18 @@ struct VISLAMFiles {
 
   func file(_ name: String) -> FilePath { path.appending(name: name) }
 
-  /// Movies by name, hidden files left out.
+  /// Movies sorted by name, without hidden files.
   var movies: [String] {
     listing.files.filter { Self.hasExtension($0, Self.movieExtensions) }
   }
 
   var hasStillsFolder: Bool { listing.subfolders.contains(Self.stillsFolder) }
 
-  /// The pictures of the stills folder in order of their names, links that lead out left out.
-  /// Throws when the stills folder may not be read.
+  /// The pictures of the stills folder sorted by name, without links out of the capture. Throws
+  /// when the folder cannot be read.
   func stills() throws(FileError) -> [FilePath] {
     guard hasStillsFolder, !outside.contains(Self.stillsFolder) else { return [] }
-    // Listing it again tells why it could not be.
+    // Listing it again gives the error.
     let pictures: FolderListing
     if let known = self.pictures {
       pictures = known
@@ -68,38 +69,38 @@ struct VISLAMFiles {
       .map(pictures.path)
   }
 
-  /// How many links among the stills lead out of the capture.
+  /// Number of stills that are links out of the capture.
   var outsideStillCount: Int {
     (pictures?.outside ?? []).count { Self.hasExtension($0, Self.stillExtensions) }
   }
 
-  /// Where a picture named in a table lies.
-  enum Place {
+  /// The location of a picture that a table names.
+  enum PictureLocation {
     case found(FilePath)
     case missing
     /// The name leads out of the capture.
     case outside
   }
 
-  /// The picture that a table calls `name`, relative to the folder or to its stills folder.
-  func place(of name: String) -> Place {
+  /// The location of the picture `name`, relative to the folder or to its stills folder.
+  func location(of name: String) -> PictureLocation {
     guard !name.isEmpty, !name.utf8.contains(0) else { return .missing }
     let relative = FilePath(name)
     guard relative.isRelative else { return .outside }
-    var place = Place.missing
+    var location = PictureLocation.missing
     for base in [path, path.appending(Self.stillsFolder)] {
       let candidate = base.pushing(relative).lexicallyNormalized()
       var rest = candidate
       guard rest.removePrefix(path.lexicallyNormalized()) else { return .outside }
       switch root.look(at: rest.text) {
-      // What is forbidden may be there: reading it will say why it cannot be. A folder in the place of a picture
-      // is an error of the picture, not its absence.
+      // A picture without permission may exist: reading it gives the error. A folder in its place
+      // is an error of the picture rather than its absence.
       case .file, .folder, .forbidden: return .found(candidate)
-      case .outside: place = .outside
+      case .outside: location = .outside
       case .other, .nothing: continue
       }
     }
-    return place
+    return location
   }
 
   static func isMovie(_ name: String) -> Bool { hasExtension(name, movieExtensions) }

@@ -1,7 +1,7 @@
 import Geometry
 
-/// The canonical frames of a session: the rows in time order, and between them the pictures that have
-/// no row.
+/// The canonical frames of a session: the rows in time order, and between them the pictures without
+/// a row.
 struct VISLAMFrameList {
   private(set) var frames: [CaptureFrame] = []
   /// Row of frame i; `nil` for a picture without row.
@@ -11,12 +11,12 @@ struct VISLAMFrameList {
   private(set) var picturesWithoutRow = 0
   private(set) var rowsWithoutPicture = 0
 
-  /// Frames that are the pictures of a video alone, at their presentation times in nanoseconds.
+  /// Frames of a video's pictures alone, at their presentation times in nanoseconds.
   init(pictures: [Int64]) {
     for time in pictures { append(row: nil, Timestamp(nanoseconds: time), hasPicture: true) }
   }
 
-  /// Frames that are rows, of which some have a picture; then pictures without row and time.
+  /// Frames of rows, some of which have a picture; then pictures without row and time.
   init(rows: [Timestamp], hasPicture: (Int) -> Bool, untimedPictures: Int = 0) {
     for (row, time) in rows.enumerated() {
       append(row: row, time, hasPicture: hasPicture(row))
@@ -24,8 +24,8 @@ struct VISLAMFrameList {
     for _ in 0..<max(0, untimedPictures) { append(row: nil, nil, hasPicture: true) }
   }
 
-  /// Frames of rows and pictures that were paired. A picture without row stands at its own time
-  /// between its neighbors.
+  /// Frames of paired rows and pictures. A picture without row is inserted between its neighbors by
+  /// its own time.
   init(rows: [Timestamp], pictures: [Int64], pairing: VISLAMPairing) {
     var nextRow = 0
     var waiting: [Timestamp] = []
@@ -41,12 +41,12 @@ struct VISLAMFrameList {
     append(rows, from: &nextRow, upTo: rows.count, with: &waiting)
   }
 
-  /// `frameOfPicture`, or `nil` where picture k is frame k.
+  /// `frameOfPicture`, or `nil` if picture k is frame k.
   var frameOfPictureUnlessPlain: [Int]? {
     frameOfPicture.elementsEqual(frameOfPicture.indices) ? nil : frameOfPicture
   }
 
-  /// Rows without picture and pictures without row between two pairs, by time.
+  /// Appends rows without picture and pictures without row between two pairs, by time.
   private mutating func append(
     _ rows: [Timestamp], from nextRow: inout Int, upTo end: Int, with waiting: inout [Timestamp]
   ) {

@@ -6,12 +6,12 @@ import SystemPackage
 struct VISLAMFrameTable {
   struct Row: Sendable {
     var timestamp: Timestamp
-    /// `nil` = unknown, which the app writes as 0.
+    /// `nil` = unknown, for which the app writes 0.
     var exposureSeconds: Double?
     var iso: Double?
     var width: Int?
     var height: Int?
-    /// The picture that the row names itself.
+    /// The picture that the row names.
     var imageName: String?
   }
 
@@ -34,10 +34,11 @@ struct VISLAMFrameTable {
   private(set) var hasExposureInNanoseconds = false
   private(set) var hasImageNames = false
   private(set) var hasCameraSettings = false
-  /// Steps above 1.4 × the median step.
+  /// Number of steps above 1.4 × the median step.
   private(set) var gaps = 0
 
-  /// Reads, sorts and checks the table. Throws when the time column is missing or the clock stood.
+  /// Reads, sorts and checks the table. Throws when the time column is missing or the clock did not
+  /// advance.
   init(_ path: FilePath, warnings: WarningCollector) throws(CaptureError) {
     self.path = path
     var table = try VISLAMTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
@@ -87,14 +88,14 @@ struct VISLAMFrameTable {
     sort(warnings)
   }
 
-  /// The median step between rows; `nil` without two rows.
+  /// The median step between rows; `nil` with fewer than two rows.
   var medianStepNanoseconds: Int64? { TimeSteps(rows.map(\.timestamp)).medianNanoseconds }
 
   private mutating func take(_ table: VISLAMTable, _ columns: Columns, _ damage: inout Damage) {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
       return damage.addCorrupt(line: table.scanner.lineNumber)
     }
-    // What stands beside a good time is worth a cell, never a frame.
+    // A bad value next to a good time loses the cell, never the frame.
     func known(_ column: Int?) -> Double? {
       switch table.number(column) {
       case .finite(let value): return value > 0 ? value : nil
@@ -116,7 +117,7 @@ struct VISLAMFrameTable {
     rows.append(row)
   }
 
-  /// Rules for order, duplicates and gaps, in that order.
+  /// Applies the rules for order, duplicates and gaps, in that order.
   private mutating func sort(_ warnings: WarningCollector) {
     var order = VISLAMTimeOrder()
     for row in rows { order.add(row.timestamp) }
@@ -155,7 +156,7 @@ struct VISLAMFrameTable {
       remedy: "leave the file out to take the video's own times")
   }
 
-  /// Whether a line without header is a row in the app's own order.
+  /// Whether a line without header is a row in the app's column order.
   static func isRow(_ scanner: CSVScanner) -> Bool {
     scanner.cellCount >= ownOrder.count && scanner.timestamp(inCell: 1) != nil
       && ownOrder.indices.allSatisfy { scanner.number(inCell: $0) != .invalid }

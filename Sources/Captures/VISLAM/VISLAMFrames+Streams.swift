@@ -3,7 +3,7 @@ import Geometry
 import SystemPackage
 
 extension VISLAMFrames {
-  /// The color stream; rows whose size differs from the pictures' are reported.
+  /// The color stream. Rows whose size differs from that of the pictures are reported.
   func color(declaredFrames: Int?, _ warnings: WarningCollector) -> StreamState<ColorStream> {
     switch pictures {
     case .none: return .absent("no video and no stills")
@@ -40,7 +40,7 @@ extension VISLAMFrames {
   ) -> StreamState<ColorStream> {
     guard !stills.isEmpty else { return .absent("no still that a row names is there") }
     do throws(CaptureError) {
-      // One damaged still must not hide the others: the first that opens tells the size.
+      // The size is that of the first readable still: a damaged one must not hide the others.
       let still = try CaptureStill(firstReadable: stills.prefix(16))
       reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
       var description = StreamDescription(
@@ -72,7 +72,7 @@ extension VISLAMFrames {
       "rows that state another picture size than \(width)x\(height)")
   }
 
-  /// Exposure and sensitivity where a row knows them.
+  /// Exposure and sensitivity of the rows that have them.
   func cameraSettings(_ table: StreamState<VISLAMFrameTable>) -> StreamState<CameraSettingsStream> {
     switch table {
     case .absent(let why): return .absent(why)

@@ -5,14 +5,14 @@ import SystemPackage
 /// Pictures and rows joined to canonical frames.
 struct VISLAMFrames {
   let frames: VISLAMFrameList
-  /// Whether frames have the times of rows, and with them the IMU's clock.
+  /// Whether frame times are those of rows, which use the IMU's clock.
   let hasRows: Bool
   let pictures: VISLAMPictures
   let rows: [VISLAMFrameTable.Row]
-  /// Camera gaps between rows.
+  /// Number of gaps between rows.
   let gaps: Int
 
-  /// Joins and reports pictures and rows that have no partner.
+  /// Joins pictures and rows, and reports those without a counterpart.
   init(
     _ pictures: VISLAMPictures, _ table: StreamState<VISLAMFrameTable>, _ warnings: WarningCollector
   ) {
@@ -69,7 +69,7 @@ struct VISLAMFrames {
     switch pictures {
     case .none, .unreadable: break
     case .named:
-      // Names that lead nowhere were reported as such.
+      // Names without a file were reported already.
       break
     case .unnamed(let stills):
       let difference = abs(stills.count - rows.count)

@@ -1,16 +1,16 @@
 import Geometry
 
-/// The IMU of a session: samples sorted, each sensor by itself, damage counted.
+/// The IMU of a session: samples sorted per sensor, damage counted.
 struct VISLAMIMU {
-  /// Steps below this are never a gap.
+  /// Smallest step that is a gap.
   private static let smallestGapNanoseconds: Int64 = 50_000_000
 
   let stream: IMUStream
-  /// First and last time per inertial sensor with two samples or more.
+  /// First and last time per inertial sensor with at least two samples.
   private let coverage: [ClosedRange<Timestamp>]
 
-  /// Sorts the samples of `table` and reports disorder, duplicates, gaps and unknown sensors. Throws
-  /// when no row is usable, or when more than half of all rows carry one time.
+  /// Sorts the samples of `table` and reports disorder, duplicates, gaps and unknown sensors.
+  /// Throws when no row is usable, or when more than half of all rows have one time.
   init(
     _ table: VISLAMIMUTable, convention: IMUConvention, warnings: WarningCollector
   ) throws(CaptureError) {
@@ -108,7 +108,8 @@ struct VISLAMIMU {
       perSensor[sample.sensor] += 1
     }
     let same = perSensor.reduce(0, +)
-    // Sensors of one callback share a time: that alone is no clock standing still.
+    // Sensors of one callback share a time, which alone does not mean that the clock did not
+    // advance.
     guard same > table.samples.count / 2, perSensor.contains(where: { $0 > 1 }) else { return }
     let time = majority.candidate?.nanoseconds ?? 0
     warnings.add(

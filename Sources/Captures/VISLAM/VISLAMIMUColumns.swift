@@ -1,7 +1,7 @@
 import Codecs
 import SystemPackage
 
-/// Where an IMU table keeps its values.
+/// The columns of an IMU table.
 struct VISLAMIMUColumns {
   enum Form {
     /// One row per sample and sensor: sensor name, x, y, z.
@@ -18,14 +18,14 @@ struct VISLAMIMUColumns {
   ]
 
   var timestamp: Int
-  /// Whether the time column is called `timestamp` and its unit must be found from the steps.
+  /// Whether the time column is called `timestamp`, so that its unit must be found from the steps.
   var unitIsOpen: Bool
   var form: Form
-  /// Anything but the app's own five columns.
+  /// Whether the columns differ from the app's own five.
   var isSibling: Bool
   var unknown: [String]
 
-  /// Cells without which a row is worthless.
+  /// Columns that a row must have.
   var needed: [Int] {
     switch form {
     case .long(let sensor, let xyz): [timestamp, sensor] + xyz
@@ -33,7 +33,7 @@ struct VISLAMIMUColumns {
     }
   }
 
-  /// Finds the columns of `table`; the error names the ones that are missing.
+  /// Finds the columns of `table`; the error names the missing ones.
   init(_ table: VISLAMTable) throws(CaptureError) {
     let columns = table.columns
     guard let time = columns["timestamp_ns"] ?? columns["timestamp"] else {
@@ -58,13 +58,13 @@ struct VISLAMIMUColumns {
       isSibling = true
       unknown = table.unknownColumns(Set(wide + [timeName]))
     } else {
-      // The form that is nearer tells what is missing.
+      // The missing columns are those of the closer form.
       let isWide = columns["sensor_type"] == nil && missingWide.count < wide.count
       throw Self.missing(isWide ? missingWide : missingLong, table)
     }
   }
 
-  /// Whether a line without header is a row in the app's own order.
+  /// Whether a line without header is a row in the app's column order.
   static func isRow(_ scanner: CSVScanner) -> Bool {
     scanner.cellCount >= ownOrder.count && scanner.timestamp(inCell: 0) != nil
       && !scanner.isEmpty(cell: 1) && scanner.number(inCell: 1) == .invalid

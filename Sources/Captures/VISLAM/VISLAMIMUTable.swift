@@ -2,11 +2,11 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// The samples of an IMU table in file order, and what was wrong with the rows that gave none.
+/// The samples of an IMU table in file order, and the problems of unusable rows.
 struct VISLAMIMUTable {
-  /// More sensor names than this are no sensor table but damage.
+  /// Limit on unknown sensor names; more of them mean damage.
   private static let mostUnknownSensors = 64
-  /// Spellings remembered to find the sensor of the next row at once.
+  /// Number of spellings that are cached to find the sensor of the next row.
   private static let mostSpellings = 128
 
   let path: FilePath
@@ -16,17 +16,17 @@ struct VISLAMIMUTable {
   private(set) var samples: [IMUSample] = []
   /// Sensor names by `IMUSample.sensor`.
   private(set) var sensors: [String] = []
-  /// Whether a known sensor is spelled in another way than the app's.
+  /// Whether a known sensor has another spelling than the app's.
   private(set) var hasForeignSpelling = false
-  /// The power of ten that makes the file's times nanoseconds.
+  /// The power of ten that converts the file's times to nanoseconds.
   private(set) var timeScale = 0
   private(set) var rowCount = 0
-  /// Rows with surplus cells.
+  /// Number of rows with surplus cells.
   private(set) var surplusRows = 0
-  /// Rows dropped because they are short or no numbers, and the line of the first.
+  /// Number of rows dropped because they are short or not numeric, and the line of the first.
   private(set) var corrupt = 0
   private(set) var firstCorruptLine = 0
-  /// Rows dropped because a value is not finite.
+  /// Number of rows dropped because a value is not finite.
   private(set) var nonFinite = 0
   /// Whether the file ends inside a line.
   private(set) var isCut: Bool
@@ -42,7 +42,7 @@ struct VISLAMIMUTable {
       path, ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow)
     file = table.file
     isCut = table.isCut
-    // A header that is cut itself tells nothing of columns, and has no rows.
+    // A header that is cut itself does not determine the columns, and has no rows.
     guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
     let columns = try VISLAMIMUColumns(table)
     let needed = columns.needed
@@ -65,7 +65,7 @@ struct VISLAMIMUTable {
     if hasRow { self.columns = columns }
   }
 
-  /// Samples whose time lies far from all others are those of damaged rows.
+  /// Removes samples whose time is far from all others, which come from damaged rows.
   private mutating func dropFarOffSamples() {
     let bounds = TimeBounds(samples.lazy.map(\.timestamp))
     let read = samples.count
@@ -73,7 +73,7 @@ struct VISLAMIMUTable {
     corrupt += read - samples.count
   }
 
-  /// Tells what was wrong with rows and header.
+  /// Warns of problems of rows and header.
   func report(to warnings: WarningCollector) {
     warnings.add(
       .truncatedStream, file, count: isCut ? 1 : 0,
@@ -143,7 +143,7 @@ struct VISLAMIMUTable {
     return .nonFinite
   }
 
-  /// The sensor that the row names; `nil` for none, or for one name too many.
+  /// The sensor that the row names; `nil` if it names none, or if there are too many names.
   private mutating func sensor(_ scanner: CSVScanner, _ column: Int) -> Int? {
     if let known = spellings.first(where: { scanner.cell(column, holds: $0.bytes) }) {
       return known.sensor
@@ -167,8 +167,9 @@ struct VISLAMIMUTable {
     return sensors.count - 1
   }
 
-  /// The unit of a column called `timestamp`, from the median step of the first sensor: at least 10⁶ is
-  /// nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. One pass over the file.
+  /// The unit of a column called `timestamp`, from the median step of the first sensor: at least
+  /// 10⁶ is nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. Cost: one pass over the
+  /// file.
   private static func timeScale(
     of table: VISLAMTable, _ columns: VISLAMIMUColumns
   ) throws(CaptureError) -> Int {

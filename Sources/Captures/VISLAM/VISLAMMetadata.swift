@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// What the optional side file of the Android recorder tells. Anything that does not decode is left
-/// out: the file is never required.
+/// The optional side file of the Android recorder. Values that cannot be decoded are left out,
+/// because the file is never required.
 struct VISLAMMetadata {
-  /// A side file of a session is some hundred bytes.
+  /// Size limit in bytes; such a file has some hundred.
   private static let mostBytes = 1 << 22
 
   private(set) var hasRecordingID = false
-  /// Frames that the app claims.
+  /// Number of frames that the app declares.
   private(set) var frameCount: Int?
 
   init() {}

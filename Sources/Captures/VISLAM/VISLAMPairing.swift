@@ -1,24 +1,25 @@
 import Codecs
 import Geometry
 
-/// Which row of the frame table belongs to which picture of the video.
+/// Pairs the rows of the frame table with the pictures of the video.
 ///
-/// The writer drops pictures without a trace when it is busy, while the row may already exist. The
-/// video's times start at 0 and tell only distances.
+/// When it is busy the writer drops pictures silently, although their row may exist. The video's
+/// times start at 0 and give distances only.
 struct VISLAMPairing {
-  /// Offsets tried: the first picture may belong to any of the first rows.
+  /// Number of offsets to try: the first picture may belong to any of the first rows.
   private static let mostOffsets = 61
-  /// Two offsets that fit equally well to this are not told apart.
+  /// Two offsets whose errors differ by less are considered equal.
   private static let indistinctNanoseconds = 250_000.0
   private static let smallestToleranceNanoseconds: Int64 = 2_000_000
 
   /// Row of picture k in presentation order; `nil` for a picture without row.
   private(set) var rowOfPicture: [Int?]
-  /// The row clock's time of the first picture.
+  /// The time of the first picture on the rows' clock.
   private(set) var start: Timestamp
-  /// Whether the times do not prove the pairing.
+  /// Whether the times do not determine the pairing.
   private(set) var isApproximate = false
-  /// By how much times may be off because an edit list hides pictures of which rows do not tell; `nil` = not so.
+  /// Largest possible error of the times if an edit list hides pictures and the rows do not show
+  /// which; `nil` if there is none.
   private(set) var mostOffNanoseconds: Int64?
 
   /// - Parameters:
@@ -26,8 +27,8 @@ struct VISLAMPairing {
   ///   - pictures: presentation times in nanoseconds from the first picture, in display order.
   ///   - tickNanoseconds: the resolution of `pictures`.
   ///   - rowsHaveGaps: whether frames are missing between rows.
-  ///   - hidden: what an edit list hides; rows may know nothing of it. Where the times leave several rows for the
-  ///     first picture, it is the one behind as many rows as pictures are hidden.
+  ///   - hidden: pictures hidden by an edit list, for which rows may exist. If the times allow
+  ///     several rows for the first picture, the row index equals the number of hidden pictures.
   ///
   /// Cost: 61 × (rows + pictures) steps at most.
   init(
@@ -45,7 +46,7 @@ struct VISLAMPairing {
         return abs(Double(elapsed) - Double(picture)) <= Double(tolerance)
       }
       if fits { return }
-      // Evenly spaced times beside gaps in the rows are made up.
+      // Evenly spaced picture times together with gaps in the rows are artificial.
       let isMadeUp = rowsHaveGaps && Self.isEven(pictures, tickNanoseconds)
       isApproximate =
         isMadeUp || Self.bestFit(rows, pictures).fit.pairs < pictures.count
@@ -74,8 +75,8 @@ struct VISLAMPairing {
     var rmsNanoseconds: Double
   }
 
-  /// The offset with most pairs, then the smallest difference, then the earliest row; and whether no
-  /// other one fits as well.
+  /// The offset with the most pairs, then the smallest difference, then the earliest row; and
+  /// whether no other one is as good.
   private static func bestFit(
     _ rows: [Timestamp], _ pictures: [Int64], hidden: Int = 0
   ) -> (fit: Fit, isDistinct: Bool) {
@@ -97,8 +98,8 @@ struct VISLAMPairing {
     return (ofHidden ?? equals[0], equals.count == 1)
   }
 
-  /// Gives each picture, in order, the nearest later row within half a step of its time, if picture 0
-  /// were taken at row `offset`.
+  /// Assigns each picture, in order, the nearest later row within half a step of its time, assuming
+  /// that picture 0 belongs to row `offset`.
   private static func fit(
     _ rows: [Timestamp], _ pictures: [Int64], offset: Int, halfStep: Double,
     _ pair: (_ picture: Int, _ row: Int) -> Void
@@ -110,7 +111,7 @@ struct VISLAMPairing {
     for (picture, elapsed) in pictures.enumerated() {
       let time = rows[offset].advanced(byNanoseconds: elapsed)
       while behind < rows.count, rows[behind] < time { behind += 1 }
-      // The nearest is the last row before the time or the first one behind it.
+      // The nearest row is the last one before the time or the first one after it.
       var nearest: (row: Int, distance: Double)?
       for row in [behind - 1, max(behind, firstFree)] where row >= firstFree && row < rows.count {
         let distance = abs(Double(time - rows[row]))
@@ -131,7 +132,7 @@ struct VISLAMPairing {
     Double(TimeSteps(rows).medianNanoseconds ?? 0) / 2
   }
 
-  /// Whether all steps are equal as far as ticks can tell.
+  /// Whether all steps are equal within the resolution of ticks.
   private static func isEven(_ pictures: [Int64], _ tickNanoseconds: Int64) -> Bool {
     let steps = zip(pictures.dropFirst(), pictures).map { $0 - $1 }
     guard let shortest = steps.min(), let longest = steps.max() else { return false }

@@ -5,15 +5,15 @@ import SystemPackage
 enum VISLAMPictures {
   /// No video and no stills.
   case none
-  /// A video that is there but not readable.
+  /// A video exists but cannot be read.
   case unreadable(CaptureError)
   case video(CaptureVideo)
-  /// Stills that the rows name themselves; `nil` = the row has none.
+  /// Stills that the rows name; `nil` if a row has none.
   case named([FilePath?])
-  /// Stills in order of their names, which no row names.
+  /// Stills sorted by name; no row names them.
   case unnamed([FilePath])
 
-  /// Chooses the pictures and reports what is missing, unused or leads out of the folder.
+  /// Chooses the pictures and reports those that are missing, unused or outside the folder.
   init(_ folder: VISLAMFiles, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
     let movies = folder.movies
     if let table, table.hasImageNames {
@@ -57,7 +57,7 @@ enum VISLAMPictures {
 
   private typealias Movie = (name: String, video: Result<CaptureVideo, CaptureError>)
 
-  /// `video.*` if there, else the one whose counted frames are nearest to the rows.
+  /// `video.*` if it exists, else the movie with the frame count nearest to the number of rows.
   private static func best(_ names: [String], _ folder: VISLAMFiles, rowCount: Int) -> Movie? {
     let usual = names.filter { FilePath($0).stem?.lowercased() == "video" }
     let candidates = (usual.isEmpty ? names : usual).map { name -> Movie in
@@ -71,7 +71,7 @@ enum VISLAMPictures {
       }
       return (name, video)
     }
-    // Without rows the longest video says most.
+    // Without rows the longest video is chosen.
     func distance(_ movie: Movie) -> Int {
       guard case .success(let video) = movie.video else { return .max }
       return rowCount == 0 ? -video.pictureCount : abs(video.pictureCount - rowCount)
@@ -86,14 +86,14 @@ enum VISLAMPictures {
     var outside = 0
     let stills = table.rows.map { row -> FilePath? in
       guard let name = row.imageName else { return nil }
-      switch folder.place(of: name) {
+      switch folder.location(of: name) {
       case .found(let path): return path
       case .missing: missing += 1
       case .outside: outside += 1
       }
       return nil
     }
-    // Where there is no still at all, something else is told.
+    // If there are no stills at all, another warning is given.
     let hasStills = stills.contains { $0 != nil }
     if hasStills || (folder.movies.isEmpty && folder.hasStillsFolder) {
       warnings.add(

@@ -4,11 +4,11 @@ extension CaptureFamily {
   public static let vislam = CaptureFamily("vi-slam")
 }
 
-/// Sessions of one camera and the inertial sensors beside it: a video, `imu_data.csv` with one row per
+/// Reads sessions of one camera with inertial sensors: a video, `imu_data.csv` with one row per
 /// sample, `frame_metadata.csv` with one row per camera frame.
 ///
-/// No depth, no poses, no calibration. The tables are read by the column's name whatever wrote them;
-/// times stay integers from text to table.
+/// No depth, no poses, no calibration. Table columns are found by name, whatever program wrote
+/// them; times stay integers throughout.
 public enum VISLAMReader: CaptureReader {
   public static let readerVersion = 2
   public static let description: FamilyDescription = {
@@ -46,7 +46,7 @@ public enum VISLAMReader: CaptureReader {
     case VISLAMFiles.imuFile: FileRole([.imu])
     case VISLAMFiles.siblingIMUFile: FileRole([.imu], isAlternative: true)
     case VISLAMFiles.frameFile: FileRole([.cameraSettings, .frames])
-    // Tells the signs of the sensors.
+    // Contributes to the sign convention of the sensors.
     case VISLAMFiles.metadataFile: FileRole([.imu])
     default: VISLAMFiles.isMovie(name) ? FileRole([.color], isAlternative: true) : nil
     }

@@ -1,11 +1,11 @@
-/// Which sensor a name in a table means.
+/// Maps sensor names in tables to sensor types.
 enum VISLAMSensorNames {
   /// The spellings of the app itself.
   private static let own: Set<String> = [
     "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
   ]
 
-  /// Lower case, without `_`, `-` and blanks.
+  /// Other names, in lower case, without `_`, `-` and blanks.
   private static let others = [
     "accelerometer": "accelerometer", "accel": "accelerometer", "acc": "accelerometer",
     "a": "accelerometer",
@@ -17,15 +17,15 @@ enum VISLAMSensorNames {
     "gravity": "gravity", "grav": "gravity",
   ]
 
-  /// The sensor that `name` means, and whether the name is spelled as the app spells it; `nil` for a
-  /// name that means none and keeps its own spelling.
+  /// The sensor type of `name`, and whether the spelling is the app's; `nil` for an unknown name,
+  /// which is kept as it is.
   static func sensor(_ name: String) -> (sensor: String, isOwnSpelling: Bool)? {
     if own.contains(name) { return (name, true) }
     let plain = name.lowercased().filter { !"_- \t".contains($0) }
     return others[plain].map { ($0, false) }
   }
 
-  /// Sensors whose samples integrate to motion: only they count for coverage.
+  /// Sensors whose samples integrate to motion. Only these count for coverage.
   static let inertial: Set<String> = [
     "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
   ]

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// The wall-clock start that a session's folder name tells.
+/// The wall-clock start in the name of a session's folder.
 ///
-/// `session_2026-01-24T10:00:00Z` is what the app writes; copies replace the colons by `-`, `_`, `.`,
-/// `%3A`, a look-alike character or nothing. `recording_20260124_100000_1a2b3c4d` and
+/// The app writes `session_2026-01-24T10:00:00Z`; copies replace the colons by `-`, `_`, `.`,
+/// `%3A`, a similar character or nothing. `recording_20260124_100000_1a2b3c4d` and
 /// `20260124_100000` are local times.
 struct VISLAMSessionName {
   private var rest: Substring
 
-  /// `2026-01-24T10:00:00Z`, without `Z` where the name tells no zone; `nil` when the name does not
-  /// parse. A fraction of a second is dropped: the name is good to a second at best.
+  /// `2026-01-24T10:00:00Z`, without `Z` if the name has no time zone; `nil` when the name does not
+  /// parse. Fractions of a second are dropped: the name is precise to a second at best.
   static func recordedAt(_ folderName: String) -> String? {
     var name = VISLAMSessionName(rest: folderName.lowercased()[...])
     return name.parse()
@@ -33,7 +33,7 @@ struct VISLAMSessionName {
     let isUTC = skip("z")
     let minutesEast = isUTC ? 0 : offset()
     guard rest.isEmpty || isRecordingSuffix else { return nil }
-    // A date that does not exist (February 30) does not come back as it was.
+    // A date that does not exist (February 30) would be formatted differently.
     guard let moment = try? Date(local + "Z", strategy: .iso8601),
       moment.formatted(.iso8601) == local + "Z"
     else { return nil }
@@ -41,7 +41,7 @@ struct VISLAMSessionName {
     return moment.addingTimeInterval(Double(-60 * minutesEast)).formatted(.iso8601)
   }
 
-  /// `_` and 8 hex digits, which tell recordings of one second apart.
+  /// Whether it is `_` and 8 hex digits, which distinguish recordings of the same second.
   private var isRecordingSuffix: Bool {
     rest.first == "_" && rest.dropFirst().count == 8
       && rest.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
@@ -54,7 +54,7 @@ struct VISLAMSessionName {
     return true
   }
 
-  /// Any one character that is no digit, or what a web server makes of a colon.
+  /// Skips any one character that is not a digit, or the encoded form of a colon.
   private mutating func skipSeparator() {
     if !skip("%3a"), let first = rest.first, !Self.isDigit(first) { rest = rest.dropFirst() }
   }
@@ -66,7 +66,8 @@ struct VISLAMSessionName {
     rest = rest.dropFirst().drop(while: Self.isDigit)
   }
 
-  /// `+0130`, `-08:00`, `+01`, in minutes east of Greenwich; `nil` and nothing skipped without one.
+  /// Parses `+0130`, `-08:00`, `+01` as minutes east of Greenwich; skips nothing and returns `nil`
+  /// without one.
   private mutating func offset() -> Int? {
     let start = rest
     let isWest = skip("-")

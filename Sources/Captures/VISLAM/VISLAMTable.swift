@@ -2,18 +2,18 @@ import Codecs
 import Storage
 import SystemPackage
 
-/// A CSV table of a session behind its header: columns by name, rows with the rules for damage.
+/// A CSV table of a session: columns by name, rows classified by damage.
 ///
-/// Comment lines before the header, `,` `;` or tab as delimiter, columns in any order and spelled in
-/// any case, units in brackets ignored, no header at all where the first line already is a row of the
-/// app's own column order.
+/// Accepts comment lines before the header; `,`, `;` or tab as delimiter; columns in any order and
+/// case; units in brackets, which are ignored; and no header at all if the first line is a row in
+/// the app's column order.
 struct VISLAMTable {
-  /// How a row may be used.
+  /// Whether a row is usable.
   enum Row {
     case usable
     /// Too few cells, or too many.
     case corrupt
-    /// The last line, cut inside a cell that is needed.
+    /// The last line, cut inside a required cell.
     case cut
   }
 
@@ -21,27 +21,27 @@ struct VISLAMTable {
   /// Name inside the capture's folder.
   let file: String
   private(set) var scanner: CSVScanner
-  /// Column numbers by lower-case name without unit; of equal names the first.
+  /// Column index by lower-case name without unit; of equal names the first.
   private(set) var columns: [String: Int] = [:]
   /// Names of the header's columns that repeat an earlier one.
   private(set) var repeatedColumns: [String] = []
-  /// `false` for a file without any line.
+  /// `false` for a file without lines.
   private(set) var hasContent = false
   /// Whether the first line was the header.
   private(set) var hasHeader = false
   /// Whether the file ends inside a line; known once all rows were read.
   private(set) var isCut = false
-  /// Rows met so far, damaged ones included; a cut last line with unclosed cells is none.
+  /// Number of rows read so far, including damaged ones; without a cut last line that lacks cells.
   private(set) var rowCount = 0
-  /// Rows with more cells than the header has columns, the surplus ones not empty: what decimal commas
-  /// make of numbers.
+  /// Number of rows with more cells than the header has columns, the surplus ones not empty, as
+  /// decimal commas cause.
   private(set) var surplusRows = 0
-  /// Cells of a whole row.
+  /// Number of cells of a complete row.
   private var width = 0
   private var firstRowIsAtHand = false
 
-  /// Opens a table and finds its header. `ownOrder` = the app's own columns, for files without header,
-  /// and `isRow` tells such a row from a header.
+  /// Opens a table and finds its header. `ownOrder` is the app's column order, for files without
+  /// header; `isRow` distinguishes such a row from a header.
   init(
     _ path: FilePath, ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {
@@ -59,7 +59,7 @@ struct VISLAMTable {
     try self.init(path, scanner, ownOrder: ownOrder, isRow: isRow)
   }
 
-  /// The same for text at hand, the start of `path`.
+  /// The same for text in memory, the start of `path`.
   init(
     _ path: FilePath, head: [UInt8], ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {
@@ -90,12 +90,12 @@ struct VISLAMTable {
     }
   }
 
-  /// The columns that `known` does not list, nameless ones left out.
+  /// The named columns that are not in `known`.
   func unknownColumns(_ known: Set<String>) -> [String] {
     columns.keys.filter { !known.contains($0) }.sorted() + repeatedColumns
   }
 
-  /// Goes to the next row; `nil` at the end. `needed` = the columns without which a row is worthless.
+  /// Advances to the next row; `nil` at the end. `needed` lists the columns that a row must have.
   mutating func nextRow(needed: [Int]) throws(CaptureError) -> Row? {
     if firstRowIsAtHand {
       firstRowIsAtHand = false
@@ -109,7 +109,7 @@ struct VISLAMTable {
       return .corrupt
     }
     if !scanner.isLineClosed {
-      // The last cell may be cut: only what a delimiter closes is known.
+      // The last cell may be cut: only cells closed by a delimiter are complete.
       guard needed.allSatisfy({ $0 < scanner.cellCount - 1 }) else { return .cut }
       rowCount += 1
       return .usable
@@ -120,13 +120,13 @@ struct VISLAMTable {
 
   private func hasText(_ column: Int) -> Bool { !scanner.isEmpty(cell: column) }
 
-  /// Whether the cell of the row at hand is whole and holds something. `nil` = no such column.
+  /// Whether the cell of the current row is complete and not empty. `nil` means a missing column.
   func hasValue(_ column: Int?) -> Bool {
     guard let column, !scanner.isEmpty(cell: column) else { return false }
     return scanner.isLineClosed || column < scanner.cellCount - 1
   }
 
-  /// The number in a column of the row at hand; a column that is not there is empty.
+  /// The number in a column of the current row; a missing column counts as empty.
   func number(_ column: Int?) -> CSVNumber {
     guard let column, hasValue(column) else { return .empty }
     return scanner.number(inCell: column)
@@ -140,7 +140,7 @@ struct VISLAMTable {
     }
   }
 
-  /// What to do about a table of which no row can be read.
+  /// The remedy for a table without any readable row.
   static func remedy(surplusRows: Int, firstCorruptLine: Int) -> String? {
     if surplusRows > 0 {
       return
@@ -163,7 +163,7 @@ struct VISLAMTable {
     }
   }
 
-  /// Whether a comment line is the header after all: one of its cells is the time column's name.
+  /// Whether a comment line is the header: one of its cells is the name of the time column.
   private mutating func isHeader(comment: Substring) -> Bool {
     let delimiter = Character(Unicode.Scalar(Self.delimiter(of: comment)))
     let names = comment.split(separator: delimiter, omittingEmptySubsequences: false).map(
@@ -181,7 +181,7 @@ struct VISLAMTable {
     return UInt8(ascii: ",")
   }
 
-  /// Lower case, without a unit in `[]` or `()` and without blanks and quotes around it.
+  /// The name in lower case, without a unit in `[]` or `()`, blanks and quotes.
   static func plainName(_ name: String) -> String {
     let bare = name.prefix { $0 != "[" && $0 != "(" }
     let trimmed = bare.drop { $0 == " " || $0 == "\t" || $0 == "\"" }

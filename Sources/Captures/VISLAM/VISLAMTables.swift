@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// The side files of a session: frame table, samples, metadata. Each table is read when it is asked for, once, since
-/// what is wrong with it is reported then.
+/// The side files of a session: frame table, samples, metadata. Each table is read once, on
+/// request, because reading it adds warnings.
 struct VISLAMTables {
   let metadata: VISLAMMetadata
   private let folder: VISLAMFiles
@@ -50,12 +50,12 @@ struct VISLAMTables {
 }
 
 extension VISLAMIMUTable {
-  /// Any form but the one that the app itself writes.
+  /// Whether the form differs from the one that the app writes.
   var isSibling: Bool {
     columns?.isSibling == true || hasForeignSpelling || file == VISLAMFiles.siblingIMUFile
   }
 
-  /// Whether the form tells that values are specific force.
+  /// Whether the form shows that values are specific force.
   var isAndroid: Bool {
     if case .wide = columns?.form { return true }
     return hasForeignSpelling

@@ -1,11 +1,11 @@
 import Geometry
 
-/// Steps of one series of times in file order: small ones back are disorder, large ones a clock that
-/// jumped.
+/// Counts backward steps in a series of times in file order: small ones are disorder, large ones
+/// are jumps of the clock.
 struct VISLAMTimeOrder {
-  /// A step back above this is no swap of neighbors.
+  /// Largest backward step that is a swap of neighbors.
   private static let largestDisorderNanoseconds: Int64 = 1_000_000_000
-  /// A step forward above this is no pause.
+  /// Largest forward step that is a pause.
   private static let largestPauseNanoseconds: Int64 = 60_000_000_000
 
   private(set) var unordered = 0
@@ -35,8 +35,8 @@ struct VISLAMTimeOrder {
   }
 }
 
-/// The value that more than half of a series share, if there is one (Boyer and Moore's vote), found
-/// without a table of all values.
+/// Finds the value that more than half of a series share, if any (Boyer and Moore's vote), without
+/// storing all values.
 struct VISLAMMajority {
   private(set) var candidate: Timestamp?
   private var lead = 0

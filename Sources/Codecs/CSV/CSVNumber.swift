@@ -1,10 +1,11 @@
-/// What a cell of numbers holds.
+/// The content of a numeric cell.
 public enum CSVNumber: Hashable, Sendable {
   /// A finite number in decimal or scientific notation.
   case finite(Double)
-  /// `nan`, `inf`, `infinity` in any case and with any sign, or a number beyond the range of doubles.
+  /// `nan`, `inf`, `infinity` in any case and with any sign, or a number beyond the range of a
+  /// double.
   case nonFinite
-  /// Nothing but blanks.
+  /// No characters other than blanks.
   case empty
   /// Anything else: text, hexadecimal digits, a decimal comma.
   case invalid
@@ -21,11 +22,11 @@ public enum CSVNumber: Hashable, Sendable {
     1e18, 1e19, 1e20, 1e21, 1e22,
   ]
 
-  /// The double nearest to the decimal number in `range` of `bytes`.
+  /// Reads the decimal number in `range` of `bytes` as the nearest double.
   ///
-  /// Up to 2⁵³ as digits and 10^±22 as exponent, one multiplication or division of exact numbers gives
-  /// the nearest double (Clinger, "How to read floating point numbers accurately", 1990). All other
-  /// texts go through the standard library.
+  /// For digits up to 2⁵³ and exponents up to 10^±22, one multiplication or division of exact
+  /// numbers gives the nearest double (Clinger, "How to read floating point numbers accurately",
+  /// 1990). The standard library reads all other texts.
   init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
     guard !range.isEmpty else {
       self = .empty
@@ -84,8 +85,8 @@ public enum CSVNumber: Hashable, Sendable {
     self = value.isFinite ? .finite(value) : .nonFinite
   }
 
-  /// `e` or `E`, a sign or none, digits. The outer `nil` = something else, the inner one = larger than
-  /// any that matters here.
+  /// Reads `e` or `E`, an optional sign, and digits. The outer `nil` means any other text, the
+  /// inner one an exponent larger than any that matters.
   private static func exponent(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int?? {
     var index = range.lowerBound
     guard bytes[index] | 0x20 == UInt8(ascii: "e") else { return nil }

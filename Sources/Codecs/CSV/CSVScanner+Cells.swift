@@ -1,10 +1,10 @@
 import Geometry
 
 extension CSVScanner {
-  /// Cells of the line at hand, a last empty one behind a delimiter included.
+  /// Number of cells of the current line, including a last empty one after a delimiter.
   public var cellCount: Int { cells.count }
 
-  /// The text of the line at hand without its line end; malformed UTF-8 is repaired.
+  /// The text of the current line without its line end; malformed UTF-8 is repaired.
   public var lineText: String { String(decoding: piece[line], as: UTF8.self) }
 
   /// The text of a cell; empty where the line has no such cell. Malformed UTF-8 is repaired.
@@ -21,7 +21,7 @@ extension CSVScanner {
     return single
   }
 
-  /// Whether a cell holds nothing but blanks, or does not exist.
+  /// Whether a cell contains only blanks, or does not exist.
   public func isEmpty(cell: Int) -> Bool {
     !cells.indices.contains(cell) || cells[cell].isEmpty
   }
@@ -37,16 +37,17 @@ extension CSVScanner {
     return CSVNumber(piece.span, cells[cell])
   }
 
-  /// The integer nearest to the cell's decimal number × 10^`scale`, ties away from zero: 0 for
-  /// nanoseconds, 9 for seconds. Digits without point or exponent are taken as they are, nothing passes
-  /// through a floating-point number. `nil` when the cell is no finite number or does not fit.
+  /// The integer nearest to the cell's decimal number × 10^`scale`, ties away from zero; the scale
+  /// is 0 for nanoseconds, 9 for seconds. No floating-point number is involved. `nil` when the cell
+  /// is not a finite number or does not fit.
   public func timestamp(inCell cell: Int, scale: Int = 0) -> Timestamp? {
     guard cells.indices.contains(cell) else { return nil }
     if scale == 0, let plain = plainInteger(cells[cell]) { return Timestamp(nanoseconds: plain) }
     return Timestamp(decimal: text(inCell: cell), scale: scale)
   }
 
-  /// `[+-]? digits`, up to 18 of them: more may overflow and are left to exact arithmetic.
+  /// Reads `[+-]? digits` with up to 18 digits; more could overflow and go through exact
+  /// arithmetic.
   private func plainInteger(_ range: Range<Int>) -> Int64? {
     let bytes = piece.span
     var index = range.lowerBound
@@ -64,7 +65,7 @@ extension CSVScanner {
     return negative ? -value : value
   }
 
-  /// Finds the cells of the line at hand.
+  /// Finds the cells of the current line.
   mutating func split() {
     cells.removeAll(keepingCapacity: true)
     guard !isLineTooLong, !isBlank(line) else { return }
@@ -101,8 +102,8 @@ extension CSVScanner {
     return nil
   }
 
-  /// The quote that ends the one at `open`; `nil` when there is none in this line: then it is an
-  /// ordinary character.
+  /// Position of the quote that closes the one at `open`; `nil` if the line has none, in which case
+  /// the quote is an ordinary character.
   private func closingQuote(of open: Int) -> Int? {
     let bytes = piece.span
     var index = open + 1

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// Walks through a table in text form, line by line, in constant memory.
+/// Scans a text table line by line, in constant memory.
 ///
 ///     var scanner = try CSVScanner(path)
 ///     while try scanner.nextLine() {
@@ -9,48 +9,48 @@ import SystemPackage
 ///       …
 ///     }
 ///
-/// Lines end with LF, CR LF or CR; empty lines and lines of blanks are passed over; a byte order mark
-/// at the start and NUL bytes at the end of the file are not part of the text. Cells lose the blanks
-/// around them and the quotes they stand in. A cell never continues on the next line.
+/// Lines end with LF, CR LF or CR; empty and blank lines are skipped; a byte order mark at the
+/// start and NUL bytes at the end of the file are ignored. Blanks around cells and quotes that
+/// enclose them are removed. A cell never continues on the next line.
 ///
 /// Memory: one piece of the file, and one line if that is longer. Cost: linear in the text.
 public struct CSVScanner {
-  /// What separates cells; a change splits the line at hand again.
+  /// Separator of cells; changing it splits the current line again.
   public var delimiter = UInt8(ascii: ",") {
     didSet { split() }
   }
-  /// The number of the line at hand, from 1, empty lines counted.
+  /// Number of the current line, from 1; empty lines are counted.
   public private(set) var lineNumber = 0
-  /// Where the line at hand starts in the file.
+  /// Offset of the current line in the file.
   public private(set) var byteOffset = 0
-  /// Whether the line at hand ends with a line end. Only the last line of a file may have none; its
-  /// last cell may then be cut.
+  /// Whether the current line has a line end. Only the last line of a file may have none; its last
+  /// cell may then be cut.
   public private(set) var isLineClosed = true
-  /// Whether the line at hand is longer than any line of a table; it then has no cells.
+  /// Whether the current line exceeds the length limit; it then has no cells.
   public private(set) var isLineTooLong = false
 
   let pieces: PieceReader
   var piece: [UInt8]
-  /// The line at hand inside `piece`.
+  /// Range of the current line in `piece`.
   var line = 0..<0
-  /// The cells of the line at hand inside `piece`, without blanks and quotes.
+  /// Ranges of the current line's cells in `piece`, without blanks and quotes.
   var cells: [Range<Int>] = []
 
-  /// Unread bytes inside `piece`.
+  /// Range of unread bytes in `piece`.
   private var unread = 0..<0
-  /// Where `unread` starts in the file.
+  /// Offset of `unread` in the file.
   private var unreadOffset = 0
   private let longestLine: Int
   private var lastEndWasCR = false
 
-  /// Opens `path`; a folder or device is refused. Lines above `longestLine` bytes have no cells.
+  /// Opens `path`. Folders and devices are an error. Lines above `longestLine` bytes have no cells.
   public init(
     _ path: FilePath, pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16
   ) throws(FileError) {
     self.init(try PieceReader(path), pieceBytes: pieceBytes, longestLine: longestLine)
   }
 
-  /// Walks through text at hand.
+  /// Scans text in memory.
   public init(bytes: [UInt8], pieceBytes: Int = 1 << 18, longestLine: Int = 1 << 16) {
     self.init(PieceReader(bytes: bytes), pieceBytes: pieceBytes, longestLine: longestLine)
   }
@@ -61,7 +61,7 @@ public struct CSVScanner {
     piece = [UInt8](repeating: 0, count: max(4, min(pieceBytes, pieces.count + 1)))
   }
 
-  /// Goes to the next line that is not empty; `false` at the end of the text.
+  /// Advances to the next line that is not empty; `false` at the end of the text.
   public mutating func nextLine() throws(FileError) -> Bool {
     while try takeLine() {
       split()
@@ -72,7 +72,7 @@ public struct CSVScanner {
     return false
   }
 
-  /// Goes to the next line, empty or not.
+  /// Advances to the next line, empty or not.
   private mutating func takeLine() throws(FileError) -> Bool {
     isLineTooLong = false
     var searched = 0
@@ -117,7 +117,7 @@ public struct CSVScanner {
     unreadOffset += count
   }
 
-  /// Moves what is unread to the front and reads behind it; `false` at the end of the text.
+  /// Moves unread bytes to the front of `piece` and reads more; `false` at the end of the text.
   private mutating func readMore() throws(FileError) -> Bool {
     if unread.lowerBound > 0 {
       piece.withUnsafeMutableBufferPointer { bytes in

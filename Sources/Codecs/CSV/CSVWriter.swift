@@ -1,8 +1,8 @@
 /// Writes a table as comma-separated text: UTF-8, LF, a header row, `.` as decimal point, an empty
-/// cell for what is unknown.
+/// cell for unknown values.
 ///
-/// Text gathers in memory until it is drained: a table of any length needs as much memory as its
-/// writer lets pile up.
+/// Text is buffered until it is drained, so the caller determines how much memory a long table
+/// needs.
 ///
 ///     var table = CSVWriter(columns: ["frame", "timestamp_ns", "x"])
 ///     for sample in samples {
@@ -14,16 +14,16 @@
 ///     }
 ///     try file.write(table.drain())
 ///
-/// Not for other people's dialects: no other delimiter, no byte order mark, no quoting of numbers.
+/// No other dialects: no other delimiter, no byte order mark, no quoting of numbers.
 public struct CSVWriter {
-  /// Cells of a row.
+  /// Number of cells per row.
   public let columnCount: Int
-  /// Rows ended so far, the header not counted.
+  /// Number of rows ended so far, without the header.
   public private(set) var rowCount = 0
   private var bytes: [UInt8] = []
   private var cellsInRow = 0
 
-  /// Starts with the header row. `columns` is not empty.
+  /// Writes the header row. `columns` must not be empty.
   public init(columns: [String]) {
     columnCount = columns.count
     for column in columns { field(column) }
@@ -31,10 +31,10 @@ public struct CSVWriter {
     rowCount = 0
   }
 
-  /// Bytes written and not yet drained.
+  /// Number of bytes written and not yet drained.
   public var pendingByteCount: Int { bytes.count }
 
-  /// All bytes since the last call; the room they took is used again.
+  /// All bytes since the last call. Their memory is reused.
   public mutating func drain() -> [UInt8] {
     let drained = bytes
     bytes = []
@@ -42,13 +42,13 @@ public struct CSVWriter {
     return drained
   }
 
-  /// Hands the bytes since the last call to `body` without copying them.
+  /// Passes the bytes since the last call to `body` without copying them.
   public mutating func drain<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
     defer { bytes.removeAll(keepingCapacity: true) }
     return try body(bytes)
   }
 
-  /// Ends the row. Every row has one cell per column.
+  /// Ends the row, which must have one cell per column.
   public mutating func endRow() {
     assert(cellsInRow == columnCount, "a row of \(cellsInRow) cells under \(columnCount) columns")
     bytes.append(UInt8(ascii: "\n"))
@@ -56,7 +56,7 @@ public struct CSVWriter {
     rowCount += 1
   }
 
-  /// An unknown value.
+  /// Writes an empty cell for an unknown value.
   public mutating func empty() {
     startCell()
   }
@@ -70,15 +70,15 @@ public struct CSVWriter {
     field(Int64(value))
   }
 
-  /// The shortest decimal text that reads back to the same double: `0.1`, `12.0`, `1e-05`; `nan` and
-  /// `inf` for what is no number.
+  /// Writes the shortest decimal text that reads back to the same double, such as `0.1`, `12.0`,
+  /// `1e-05`; `nan` and `inf` for values that are not finite.
   public mutating func field(_ value: Double) {
     startCell()
     var text = value.description
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
-  /// A text, in quotes only when it holds a comma, a quote or a line end.
+  /// Writes a text; in quotes only if it contains a comma, a quote or a line end.
   public mutating func field(_ value: String) {
     startCell()
     if value.utf8.contains(where: Self.needsQuotes) {
@@ -93,22 +93,23 @@ public struct CSVWriter {
     }
   }
 
-  /// `nil` = unknown, an empty cell.
+  /// `nil` means unknown and gives an empty cell.
   public mutating func field(_ value: Int64?) {
     if let value { field(value) } else { empty() }
   }
 
-  /// `nil` = unknown, an empty cell.
+  /// `nil` means unknown and gives an empty cell.
   public mutating func field(_ value: Double?) {
     if let value { field(value) } else { empty() }
   }
 
-  /// `nil` = unknown, an empty cell.
+  /// `nil` means unknown and gives an empty cell.
   public mutating func field(_ value: String?) {
     if let value { field(value) } else { empty() }
   }
 
-  /// Cells that were written before, with the commas between them: for values that many rows share.
+  /// Appends cells that are already encoded, with commas between them: for values that many rows
+  /// share.
   public mutating func cells(_ text: ArraySlice<UInt8>, count: Int) {
     startCell()
     bytes.append(contentsOf: text)
@@ -122,7 +123,7 @@ public struct CSVWriter {
 
   private mutating func appendDecimal(_ value: Int64) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    // 20 digits are enough for any 64 bits.
+    // 20 digits suffice for any 64-bit integer.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var rest = value.magnitude
       var start = digits.count

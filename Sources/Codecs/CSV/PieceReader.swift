@@ -1,9 +1,9 @@
 import Storage
 import SystemPackage
 
-/// The bytes of a text file, read piece by piece at places of one's own choice.
+/// Reads the bytes of a text file piece by piece, at any offset.
 ///
-/// Reading, not mapping: mapped pages of a long table would count as memory of the process.
+/// The file is not mapped: mapped pages of a long table would count as memory of the process.
 struct PieceReader {
   private enum Source {
     case file(OpenFile)
@@ -11,10 +11,11 @@ struct PieceReader {
   }
 
   private let source: Source
-  /// Bytes of text: without the NUL bytes that a crashed file system leaves at the end.
+  /// Size of the text in bytes, without the NUL bytes that a file system may leave at the end after
+  /// a crash.
   private(set) var count: Int
 
-  /// Opens `path`; folders and devices are refused.
+  /// Opens `path`. Folders and devices are an error.
   init(_ path: FilePath) throws(FileError) {
     let identity = try FileIdentity(of: path)
     try InputLimits.bytesOfTable.check(Int(clamping: identity.bytes), of: path)
@@ -28,16 +29,16 @@ struct PieceReader {
     count = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
   }
 
-  /// Fills `room` from byte `offset` on; returns how many bytes there were, 0 at the end.
-  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-    let wanted = min(room.count, count - offset)
+  /// Fills `buffer` from byte `offset` on. Returns the number of bytes read, 0 at the end.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    let wanted = min(buffer.count, count - offset)
     guard wanted > 0 else { return 0 }
     switch source {
     case .file(let file):
       return try file.read(
-        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
     case .bytes(let bytes):
-      room.copyBytes(from: bytes[offset..<offset + wanted])
+      buffer.copyBytes(from: bytes[offset..<offset + wanted])
       return wanted
     }
   }
@@ -63,15 +64,15 @@ struct PieceReader {
 }
 
 extension [UInt8] {
-  /// Reads into the bytes of `range`; returns how many came.
+  /// Reads into the bytes of `range`. Returns the number of bytes read.
   mutating func readPiece(
     from pieces: PieceReader, at offset: Int, into range: Range<Int>
   ) throws(FileError) -> Int {
     var outcome: Result<Int, FileError> = .success(0)
     withUnsafeMutableBytes { bytes in
       do throws(FileError) {
-        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
-        outcome = .success(try pieces.read(at: offset, into: room))
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+        outcome = .success(try pieces.read(at: offset, into: buffer))
       } catch {
         outcome = .failure(error)
       }
@@ -80,7 +81,7 @@ extension [UInt8] {
   }
 }
 
-/// A file descriptor that closes itself.
+/// A file descriptor that is closed with its last reference.
 private final class OpenFile: Sendable {
   private let path: FilePath
   private let descriptor: FileDescriptor
@@ -98,9 +99,9 @@ private final class OpenFile: Sendable {
     try? descriptor.close()
   }
 
-  func read(at offset: Int, into room: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
     do {
-      return try descriptor.read(fromAbsoluteOffset: Int64(offset), into: room)
+      return try descriptor.read(fromAbsoluteOffset: Int64(offset), into: buffer)
     } catch let error as Errno {
       throw FileError(error, path: path, operation: "read")
     } catch {

@@ -1,12 +1,12 @@
 import CZlib
 
-/// Writes one DEFLATE stream piece by piece; for synthetic captures, not tuned for speed.
+/// Writes one DEFLATE stream incrementally; for synthetic captures, not tuned for speed.
 public final class DeflateEncoder {
   // On the heap: zlib keeps the address of this structure and compares it on every call.
   private let stream: UnsafeMutablePointer<z_stream>
   private let isReady: Bool
 
-  /// `level` 0…9 as in zlib; others count as its default.
+  /// `level` is 0…9 as in zlib; other values mean zlib's default.
   public init(format: DeflateFormat, level: Int = 6) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -22,17 +22,17 @@ public final class DeflateEncoder {
     stream.deallocate()
   }
 
-  /// Compresses `bytes` and appends what is ready to `output`.
+  /// Compresses `bytes` and appends available output to `output`.
   public func append(_ bytes: RawSpan, to output: inout [UInt8]) throws(DeflateError) {
     try run(bytes, flush: Z_NO_FLUSH, to: &output)
   }
 
-  /// Ends the stream; nothing may be appended after.
+  /// Ends the stream. Nothing may be appended afterward.
   public func finish(to output: inout [UInt8]) throws(DeflateError) {
     try run(RawSpan(), flush: Z_FINISH, to: &output)
   }
 
-  /// A whole stream of `bytes`.
+  /// Compresses `bytes` to a whole stream.
   public static func compress(
     _ bytes: [UInt8], format: DeflateFormat, level: Int = 6
   ) throws(DeflateError) -> [UInt8] {
@@ -54,7 +54,7 @@ public final class DeflateEncoder {
       let window = bytes.extracting(offset..<min(bytes.byteCount, offset + 1 << 30))
       let (status, consumed, produced) = window.withUnsafeBytes { input in
         piece.withUnsafeMutableBufferPointer { piece in
-          // zlib does not write through next_in; the type only lacks a const.
+          // zlib does not write through next_in; the type merely lacks `const`.
           stream.pointee.next_in = UnsafeMutablePointer(
             mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
           stream.pointee.avail_in = UInt32(input.count)

@@ -1,33 +1,35 @@
 import CZlib
 import Storage
 
-/// One DEFLATE stream inside a mapped file, inflated piece by piece.
+/// Inflates one DEFLATE stream inside a mapped file, piece by piece.
 ///
-/// Memory is constant: zlib's state (about 44 KiB), and pages of the file that were read are given back.
-/// Damage never loses what came before it: every byte that could be inflated is returned, then `state`
-/// says what happened. Not for use by two threads at once.
+/// Memory is constant: zlib's state (about 44 KiB); pages of the file that were read are released.
+/// Every byte before damage is returned; `state` then says what happened. Must not be used by two
+/// threads at once.
 public final class InflateStream {
   public enum State: Equatable, Sendable {
     /// More may follow.
     case open
-    /// The end mark of the stream was read, with its checksum where the format has one.
+    /// The end mark of the stream was read, and the checksum where the format has one.
     case ended
-    /// The end mark was read, and the checksum or length behind it is not that of what came out.
+    /// The end mark was read, but the checksum or length after it does not match the output.
     case wrongChecksum
     /// The range ended before the stream did.
     case truncated
-    /// What zlib found wrong; `inputOffset` is where, give or take the bytes it had buffered.
+    /// zlib found an error, here its description; `inputOffset` is its position up to the bytes
+    /// that zlib had buffered.
     case damaged(String)
   }
 
   public private(set) var state = State.open
-  /// Offset in the file of the first byte not consumed. After `.ended` exactly the first byte behind
-  /// the stream, where a concatenated one may start.
+  /// Offset in the file of the first byte that was not consumed. After `.ended` this is the first
+  /// byte after the stream, where another stream may start.
   public private(set) var inputOffset: Int
-  /// Bytes inflated so far.
+  /// Number of bytes inflated so far.
   public private(set) var producedBytes = 0
 
-  /// After `.wrongChecksum` in a gzip stream: whether the length behind the checksum is not consumed.
+  /// After `.wrongChecksum` in a gzip stream: whether the length field after the checksum has not
+  /// been consumed.
   public private(set) var stopsBeforeLength = false
 
   private let file: MappedFile
@@ -35,10 +37,11 @@ public final class InflateStream {
   // On the heap: zlib keeps the address of this structure and compares it on every call.
   private let stream: UnsafeMutablePointer<z_stream>
 
-  /// How much input zlib sees at a time.
+  /// Number of input bytes that zlib is given at a time.
   private static let windowBytes = 1 << 20
 
-  /// A stream that starts at the lower end of `range`, cut to the file, and may not read beyond it.
+  /// A stream that starts at the lower bound of `range`. It does not read beyond `range` or the end
+  /// of the file.
   public init(_ file: MappedFile, range: Range<Int>, format: DeflateFormat) {
     let range = range.clamped(to: 0..<file.count)
     self.file = file
@@ -57,13 +60,13 @@ public final class InflateStream {
     stream.deallocate()
   }
 
-  /// Fills `output` with the next bytes. Returns how many: fewer than asked for only when `state` is no
-  /// longer `.open`.
+  /// Fills `output` with the next bytes. Returns how many; fewer than requested only when `state`
+  /// is no longer `.open`.
   public func read(into output: inout MutableRawSpan) -> Int {
     output.withUnsafeMutableBytes { read(into: $0) }
   }
 
-  /// Resizes `output` to `count` bytes if it has another size and fills it; as `read(into:)`.
+  /// Resizes `output` to `count` bytes if necessary and fills it as `read(into:)` does.
   public func read(into output: inout [UInt8], count: Int) -> Int {
     if output.count != count { output = [UInt8](repeating: 0, count: count) }
     return output.withUnsafeMutableBytes { read(into: $0) }
@@ -78,27 +81,28 @@ public final class InflateStream {
     return produced
   }
 
-  /// Whether zlib stopped at the trailer behind the end mark: its own words, which it never changes.
+  /// Whether zlib stopped at the trailer after the end mark. Known by zlib's message, which it
+  /// never changes.
   private var isAtChecksum: Bool {
     guard let message = stream.pointee.msg else { return false }
     return ["incorrect data check", "incorrect length check"].contains(String(cString: message))
   }
 
-  /// One call of zlib with at most one window of input. Returns the bytes produced.
+  /// Calls zlib once with at most one window of input. Returns the number of bytes produced.
   private func step(into output: UnsafeMutableRawBufferPointer) -> Int {
     let window = inputOffset..<min(end, inputOffset + Self.windowBytes)
-    let room = min(output.count, Int(UInt32.max))
+    let capacity = min(output.count, Int(UInt32.max))
     let (status, consumed, produced) = file.withBytes(in: window) { input in
       input.withUnsafeBytes { input in
-        // zlib does not write through next_in; the type only lacks a const.
+        // zlib does not write through next_in; the type merely lacks `const`.
         stream.pointee.next_in = UnsafeMutablePointer(
           mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(input.count)
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_out = UInt32(room)
+        stream.pointee.avail_out = UInt32(capacity)
         let status = inflate(stream, Z_NO_FLUSH)
         let consumed = input.count - Int(stream.pointee.avail_in)
-        return (status, consumed, room - Int(stream.pointee.avail_out))
+        return (status, consumed, capacity - Int(stream.pointee.avail_out))
       }
     }
     inputOffset += consumed

@@ -1,27 +1,28 @@
 import CDeflate
 
-/// Inflation of a buffer that is there as a whole, two to three times as fast as a stream.
+/// Inflates a buffer that is completely in memory, two to three times as fast as a stream.
 public enum WholeInflate {
-  /// What a successful call did.
+  /// The outcome of a successful call.
   public struct Result: Equatable, Sendable {
-    /// Bytes written from the start of the output.
+    /// Number of bytes written from the start of the output.
     public var produced: Int
-    /// Bytes of the input up to the end of the stream. A record that must end with its stream has
-    /// `consumed` equal to its length.
+    /// Number of input bytes up to the end of the stream. If a record must end with its stream,
+    /// this must equal the record's length.
     public var consumed: Int
   }
 
-  /// Why nothing came out. The output holds no meaning then.
+  /// Why inflation failed. The content of the output is then undefined.
   public enum Failure: Error, Equatable, Sendable {
-    /// Not DEFLATE, damaged, cut, or a checksum that does not fit.
+    /// Not DEFLATE, damaged, cut, or a checksum mismatch.
     case notDeflate
-    /// More would come out than the output holds.
+    /// The output is too small for the data.
     case outputTooSmall
     case noMemory
   }
 
-  /// Inflates the stream at the start of `input` into `output`, which bounds the size whatever the
-  /// stream claims. May be called from many threads; each call takes about 12 KiB for its tables.
+  /// Inflates the stream at the start of `input` into `output`, whose size is the limit whatever
+  /// the stream claims. May be called from many threads; each call uses about 12 KiB for its
+  /// tables.
   public static func inflate(
     _ input: RawSpan, format: DeflateFormat, into output: inout MutableRawSpan
   ) throws(Failure) -> Result {

@@ -1,10 +1,11 @@
 import CDeflate
 
-/// Packs whole buffers as zlib streams (RFC 1950) with libdeflate; one per worker.
+/// Compresses whole buffers to zlib streams (RFC 1950) with libdeflate; one per worker.
 public struct ZlibCompressor: ~Copyable {
   private let compressor: OpaquePointer
 
-  /// `level` 1 (fastest) … 12 (smallest), as in libdeflate; others count as 6. Throws without memory.
+  /// `level` is 1 (fastest) … 12 (smallest), as in libdeflate; other values mean 6. Throws when out
+  /// of memory.
   public init(level: Int = 6) throws(DeflateError) {
     let level = (1...12).contains(level) ? Int32(level) : 6
     guard let compressor = libdeflate_alloc_compressor(level) else { throw DeflateError() }
@@ -15,7 +16,8 @@ public struct ZlibCompressor: ~Copyable {
     libdeflate_free_compressor(compressor)
   }
 
-  /// Appends one stream of all of `bytes` to `output`. The same bytes for the same version of the library.
+  /// Appends one stream of all of `bytes` to `output`. The output depends only on the bytes and the
+  /// version of the library.
   public mutating func append(_ bytes: RawSpan, to output: inout [UInt8]) throws(DeflateError) {
     let bound = libdeflate_zlib_compress_bound(compressor, bytes.byteCount)
     let start = output.count
@@ -27,7 +29,7 @@ public struct ZlibCompressor: ~Copyable {
       }
     }
     output.removeLast(bound - count)
-    // Never: `bound` suffices for every input.
+    // Cannot fail: `bound` suffices for every input.
     guard count > 0 else { throw DeflateError() }
   }
 }

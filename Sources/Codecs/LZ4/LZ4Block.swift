@@ -1,22 +1,22 @@
 import CLZ4
 
-/// Bare LZ4 blocks: no frame header, no size, no checksum.
+/// LZ4 blocks without frame header, size or checksum.
 public enum LZ4Block {
-  /// Why a block does not decode to exactly the bytes asked for.
+  /// Why a block does not decode to exactly the requested number of bytes.
   public enum Failure: Error, Equatable, Sendable {
-    /// The block ends inside a sequence, or a match reaches before the start.
+    /// The block ends inside a sequence, or a match begins before the start of the output.
     case invalid(inputOffset: Int)
-    /// More would come out than the output holds.
+    /// The data exceed the output.
     case tooLong(inputOffset: Int)
-    /// The block is whole but ends before the output is full.
+    /// The block is valid but does not fill the output.
     case short(produced: Int)
   }
 
-  /// Decodes `block` so that it fills `output` exactly and is used up exactly.
+  /// Decodes `block`, which must fill `output` exactly and must be consumed completely.
   ///
-  /// Unlike `LZ4_decompress_safe` this does not ask for the encoder's rules about the end of a block
-  /// (the last 5 bytes literals, no match in the last 12): Apple's encoder is not bound to them, and
-  /// the format has a meaning without them. Bytes of a block that fails have no meaning.
+  /// Unlike `LZ4_decompress_safe` this does not require the encoder's rules about the end of a
+  /// block (the last 5 bytes literals, no match in the last 12): Apple's encoder does not follow
+  /// them, and decoding does not need them. After an error the content of the output is undefined.
   public static func decode(_ block: RawSpan, into output: inout MutableRawSpan) throws(Failure) {
     let end = block.withUnsafeBytes { block in
       output.withUnsafeMutableBytes { output in decodeLZ4(block, into: output) }
@@ -29,7 +29,7 @@ public enum LZ4Block {
     }
   }
 
-  /// A block of `bytes` by liblz4; for synthetic captures. `nil` beyond about 2 GB.
+  /// Encodes `bytes` with liblz4; for synthetic captures. `nil` above about 2 GB.
   public static func encode(_ bytes: RawSpan) -> [UInt8]? {
     guard bytes.byteCount <= Int(LZ4_MAX_INPUT_SIZE) else { return nil }
     let bound = Int(LZ4_compressBound(Int32(bytes.byteCount)))

@@ -1,9 +1,9 @@
 import CLZ4
 
-/// The LZ4 frame format: what the `lz4` program and the readers of MCAP take.
+/// The LZ4 frame format, which the `lz4` program and readers of MCAP accept.
 public enum LZ4Frame {
-  /// One frame with the length of its content in the head; the same bytes for the same input and library.
-  /// `nil` without memory. Cost: about 500 MB/s.
+  /// Encodes one frame with the content length in its header. The output depends only on the input
+  /// and the version of the library. `nil` when out of memory. Speed: about 500 MB/s.
   public static func encode(_ bytes: [UInt8]) -> [UInt8]? {
     var preferences = LZ4F_preferences_t()
     preferences.frameInfo.contentSize = UInt64(bytes.count)

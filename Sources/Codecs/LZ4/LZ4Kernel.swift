@@ -1,15 +1,15 @@
 /// How decoding a block ended.
 enum LZ4End {
-  /// The input was used up after a whole sequence; so many bytes came out.
+  /// The input ended after a complete sequence; `produced` bytes were written.
   case whole(produced: Int)
   case invalid(Int)
   case tooLong(Int)
 }
 
-/// Decodes sequences until the input is used up.
+/// Decodes sequences until the input is consumed.
 ///
-/// Every read and write is checked against both buffers before it is made; copies may run up to 16
-/// bytes over their end (never over the buffer's end) where the bytes behind are written later anyway.
+/// Every read and write is checked against both buffers first. Copies may write up to 16 bytes too
+/// many inside the output buffer, where later output overwrites them.
 func decodeLZ4(
   _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
 ) -> LZ4End {
@@ -48,7 +48,7 @@ func decodeLZ4(
     guard literals <= end &- out else { return .tooLong(at) }
     copyLiterals(
       from: inputStart + at, to: start + out, count: literals,
-      room: min(inputEnd &- at, end &- out))
+      available: min(inputEnd &- at, end &- out))
     at &+= literals
     out &+= literals
     if at == inputEnd { break }
@@ -62,14 +62,14 @@ func decodeLZ4(
     if length == 15, !addLength(&length, inputStart, &at, inputEnd) { return .invalid(at) }
     length &+= 4
     guard length <= end &- out else { return .tooLong(at) }
-    copyMatch(start + out, distance: distance, length: length, room: end &- out)
+    copyMatch(start + out, distance: distance, length: length, available: end &- out)
     out &+= length
   }
   return .whole(produced: out)
 }
 
-/// Adds the bytes that continue a length: each 255 says that another follows. `false` at the end of
-/// the input. Cannot overflow: at most 255 per byte of input.
+/// Adds the continuation bytes of a length: each 255 means that another byte follows. `false` at
+/// the end of the input. Cannot overflow: a byte of input adds at most 255.
 @inline(__always)
 private func addLength(
   _ length: inout Int, _ input: UnsafeRawPointer, _ at: inout Int, _ end: Int
@@ -83,12 +83,12 @@ private func addLength(
   return false
 }
 
-/// `room` is how much may be read and written from the two places.
+/// `available` is the number of bytes that may be read and written at the two positions.
 @inline(__always)
 private func copyLiterals(
-  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, room: Int
+  from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, available: Int
 ) {
-  guard room &- count >= 16 else {
+  guard available &- count >= 16 else {
     target.copyMemory(from: source, byteCount: count)
     return
   }
@@ -99,7 +99,8 @@ private func copyLiterals(
   }
 }
 
-/// Writes 24 bytes, of which a short match needs 4 to 18. `false` for the rare distances 0, 1 and 3…7.
+/// Writes 24 bytes, of which a short match needs 4 to 18. `false` for the rare distances 0, 1 and
+/// 3…7.
 @inline(__always)
 private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) -> Bool {
   if distance >= 8 {
@@ -108,7 +109,7 @@ private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) ->
     copy8(from: target + 16 - distance, to: target + 16)
     return true
   }
-  // The same 16-bit value again: by far the most frequent short distance in depth pictures.
+  // The previous 16-bit value again: by far the most frequent short distance in depth pictures.
   guard distance == 2 else { return false }
   let value = UInt64((target - 2).loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
   target.storeBytes(of: value, as: UInt64.self)
@@ -117,19 +118,19 @@ private func copyShortMatch(_ target: UnsafeMutableRawPointer, distance: Int) ->
   return true
 }
 
-/// Repeats what stands `distance` bytes before `target`, which may overlap what is written.
+/// Copies bytes from `distance` bytes before `target`; source and target may overlap.
 @inline(__always)
 private func copyMatch(
-  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, available: Int
 ) {
   let source = target - distance
-  if distance >= 16, room &- length >= 16 {
+  if distance >= 16, available &- length >= 16 {
     var i = 0
     while i < length {
       copy16(from: UnsafeRawPointer(source) + i, to: target + i)
       i &+= 16
     }
-  } else if distance == 2, room &- length >= 16 {
+  } else if distance == 2, available &- length >= 16 {
     let value = UInt64(source.loadUnaligned(as: UInt16.self)) &* 0x0001_0001_0001_0001
     var i = 0
     while i < length {
@@ -139,16 +140,16 @@ private func copyMatch(
   } else if distance >= length {
     target.copyMemory(from: source, byteCount: length)
   } else {
-    repeatPattern(target, distance: distance, length: length, room: room)
+    repeatPattern(target, distance: distance, length: length, available: available)
   }
 }
 
-/// A match that overlaps its own output or stands at the end of it.
+/// Copies a match that overlaps its own output or is close to the end of the buffer.
 private func repeatPattern(
-  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, room: Int
+  _ target: UnsafeMutableRawPointer, distance: Int, length: Int, available: Int
 ) {
   let source = target - distance
-  // One by one until eight bytes are there.
+  // Byte by byte until eight bytes are written.
   var written = 0
   let lead = min(length, distance >= 8 ? 0 : 8)
   while written < lead {
@@ -157,10 +158,11 @@ private func repeatPattern(
       as: UInt8.self)
     written &+= 1
   }
-  // A whole number of periods, at least eight bytes: reading that far back never reads unwritten bytes.
+  // A whole number of periods, at least eight bytes: reading that far back never reaches unwritten
+  // bytes.
   let back = distance >= 8 ? distance : distance &* ((7 &+ distance) / distance)
   if length >= 64 {
-    // Long runs: what has been written doubles the period from copy to copy.
+    // In long runs the copied length doubles with each copy.
     var period = back
     while written < length {
       let count = min(period, length &- written)
@@ -170,7 +172,7 @@ private func repeatPattern(
     }
     return
   }
-  while written < length, room &- written >= 8 {
+  while written < length, available &- written >= 8 {
     (target + written).storeBytes(
       of: (target + written - back).loadUnaligned(as: UInt64.self), as: UInt64.self)
     written &+= 8

@@ -1,14 +1,15 @@
-/// What a point of a binary PLY cloud consists of, and the text that says so.
+/// The properties of the points of a binary PLY cloud, and its header.
 ///
-/// `format binary_little_endian 1.0`; `x y z` as `float` or `double`, then, as far as the cloud has them,
-/// `uchar red green blue`, `uchar confidence` and `int frame`; records are packed without gaps.
+/// `format binary_little_endian 1.0`; `x y z` as `float` or `double`; then, if the cloud has them,
+/// `uchar red green blue`, `uchar confidence` and `int frame`. Records are packed without gaps.
 public struct PLYLayout: Hashable, Sendable {
-  /// For coordinates beyond a kilometer, where a `float` is coarser than a tenth of a millimeter.
+  /// Whether coordinates are doubles: beyond a kilometer a `float` is coarser than a tenth of a
+  /// millimeter.
   public var hasDoubleCoordinates: Bool
   public var hasColor: Bool
   public var hasConfidence: Bool
   public var hasFrame: Bool
-  /// A line each; line breaks in them become blanks.
+  /// Comments of the header, one per line; line breaks in them become blanks.
   public var comments: [String]
 
   public init(
@@ -22,14 +23,14 @@ public struct PLYLayout: Hashable, Sendable {
     self.comments = comments
   }
 
-  /// Of one point.
+  /// Size of one point in bytes.
   public var recordBytes: Int {
     (hasDoubleCoordinates ? 24 : 12) + (hasColor ? 3 : 0) + (hasConfidence ? 1 : 0)
       + (hasFrame ? 4 : 0)
   }
 
-  /// The text before the records. It has the same length for every number of points, so that the number
-  /// can be put in when all points are written; a comment line makes up for its digits.
+  /// The header. It has the same length for every number of points, so that it can be rewritten
+  /// after all points; a comment line pads it.
   public func header(points: Int) -> [UInt8] {
     let coordinate = hasDoubleCoordinates ? "double" : "float"
     let digits = String(points)

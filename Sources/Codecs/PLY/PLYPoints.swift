@@ -1,7 +1,7 @@
-/// Packed points of a PLY cloud, in memory that is used again from frame to frame.
+/// Packed points of a PLY cloud in a buffer that is reused from frame to frame.
 public struct PLYPoints: Sendable {
   public let layout: PLYLayout
-  /// Records one after the other, as they go into the file.
+  /// The records in the layout of the file.
   public private(set) var bytes: [UInt8] = []
 
   public init(_ layout: PLYLayout) {
@@ -10,14 +10,14 @@ public struct PLYPoints: Sendable {
 
   public var count: Int { bytes.count / layout.recordBytes }
 
-  /// Forgets the points, keeps the memory and makes room for `count` more.
+  /// Removes all points, keeps the memory and reserves space for `count` points.
   public mutating func restart(reserving count: Int) {
     bytes.removeAll(keepingCapacity: true)
     bytes.reserveCapacity(count * layout.recordBytes)
   }
 
-  /// Appends a point; what the layout does not have is left out. Coordinates are rounded to the layout's
-  /// precision. Cost: some nanoseconds.
+  /// Appends a point without the properties that the layout lacks. Coordinates are rounded to the
+  /// layout's precision. Cost: some nanoseconds.
   public mutating func append(
     x: Double, y: Double, z: Double, color: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0),
     confidence: UInt8 = 0, frame: Int = 0

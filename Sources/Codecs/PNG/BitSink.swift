@@ -1,22 +1,22 @@
-/// Where the bits of a deflate stream go, lowest bit of each byte first.
+/// Writes the bits of a deflate stream, lowest bit of each byte first.
 ///
-/// Writes up to eight bytes past the last whole byte: the memory must reach that far.
+/// Writes up to eight bytes past the last whole byte, so the memory must extend that far.
 struct BitSink {
-  /// Where the first byte that is not complete will stand.
+  /// Address of the first byte that is not complete.
   private(set) var position: UnsafeMutableRawPointer
   private(set) var bits: UInt64 = 0
-  /// Valid bits of `bits`; at most 7 after `flush`.
+  /// Number of valid bits in `bits`; at most 7 after `flush`.
   private(set) var bitCount: UInt64 = 0
 
-  /// Goes on from `bitCount` valid bits, at most 7, in `bits`, whose others are 0.
+  /// Continues from `bitCount` valid bits in `bits`, at most 7; the other bits must be 0.
   init(at position: UnsafeMutableRawPointer, bits: UInt64 = 0, bitCount: UInt64 = 0) {
     self.position = position
     self.bits = bits
     self.bitCount = bitCount
   }
 
-  /// Appends the low `count` bits of `value`, whose other bits are 0. At most 57 bits may be added
-  /// between two flushes. Only the low six bits of `count` count.
+  /// Appends the low `count` bits of `value`, whose other bits must be 0. At most 57 bits may be
+  /// added between two flushes. Only the low six bits of `count` are used.
   @inline(__always)
   mutating func add(_ value: UInt64, count: UInt64) {
     bits |= value &<< bitCount
@@ -46,7 +46,7 @@ struct BitSink {
     }
   }
 
-  /// Appends bytes; to be called when aligned.
+  /// Appends bytes; call only when aligned to a byte.
   mutating func append(_ source: UnsafeRawPointer, count: Int) {
     position.copyMemory(from: source, byteCount: count)
     position += count

@@ -1,20 +1,20 @@
-/// Writes the header of a block with its own Huffman codes (RFC 1951, section 3.2.7).
+/// Writes the header of a block with dynamic Huffman codes (RFC 1951, section 3.2.7).
 struct DeflateBlockHeader {
   private var tokens: [(symbol: Int, extra: Int)] = []
   private var counts: [UInt32] = []
   private var code = HuffmanCode()
 
-  /// The order in which the lengths of the code of code lengths are written, from the RFC.
+  /// The order in which the lengths of the code length code are written, from the RFC.
   private static let order = [
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
   ]
 
-  /// No header is larger.
+  /// Upper bound of a header's size.
   static let largestBytes = 640
 
-  /// `lengths` are those of literals and run lengths. Unless `distances` says otherwise the distances 1
-  /// and 2 get a code of one bit each, 0 and 1: a code with one distance alone would be incomplete,
-  /// which some readers refuse.
+  /// `lengths` are those of the literal/length code. By default the distances 1 and 2 get the
+  /// one-bit codes 0 and 1: a code with one distance alone would be incomplete, which some readers
+  /// reject.
   mutating func write(
     lengths: [UInt8], distances: [UInt8] = [1, 1], isLast: Bool, to sink: inout BitSink
   ) {
@@ -47,7 +47,7 @@ struct DeflateBlockHeader {
     }
   }
 
-  /// Repeated lengths become the symbols 16 (the one before 3…6 times), 17 (3…10 zeros) and 18
+  /// Repeated lengths become the symbols 16 (previous length 3…6 times), 17 (3…10 zeros) and 18
   /// (11…138 zeros).
   private mutating func collectTokens(_ lengths: [UInt8]) {
     var i = 0

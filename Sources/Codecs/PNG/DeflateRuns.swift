@@ -1,9 +1,9 @@
-/// How deflate writes a repetition (RFC 1951, section 3.2.5).
+/// How deflate encodes match lengths (RFC 1951, section 3.2.5).
 enum DeflateRuns {
-  /// Shortest and longest repetition.
+  /// Shortest and longest match.
   static let lengths = 3...258
 
-  /// Symbols of literals, end of block and repetition lengths.
+  /// Number of symbols: literals, end of block and match lengths.
   static let symbolCount = 286
   static let endOfBlock = 256
 
@@ -13,7 +13,7 @@ enum DeflateRuns {
     var extraValue: Int
   }
 
-  /// The symbol of each repetition length, by the length.
+  /// The symbol for each match length; the index is the length.
   static let byLength: [Length] = {
     var table = [Length](repeating: Length(symbol: 0, extraBits: 0, extraValue: 0), count: 259)
     var length = 3

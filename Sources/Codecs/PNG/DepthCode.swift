@@ -1,4 +1,4 @@
-/// The Huffman code of lines of 16-bit values, and the table to write them with.
+/// The Huffman code of lines of 16-bit values, and the lookup table for writing them.
 struct DepthCode {
   private var counts = [UInt32](repeating: 0, count: DepthTokens.countsSize)
   private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
@@ -7,7 +7,7 @@ struct DepthCode {
 
   var lengths: [UInt8] { code.lengths }
 
-  /// Lets `body` count lines with `DepthTokens.count`, from nothing on.
+  /// Resets the counts and lets `body` count lines with `DepthTokens.count`.
   mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
     counts.withUnsafeMutableBufferPointer { counts in
       guard let target = counts.baseAddress else { return }
@@ -16,8 +16,9 @@ struct DepthCode {
     }
   }
 
-  /// Makes the code for what was counted and its table. Every symbol gets a code: lines that were not
-  /// counted may hold it, and what is a run is decided by the code.
+  /// Builds the code from the counts, and its table. Every symbol gets a code, because lines that
+  /// were not counted may contain it, and because the choice between runs and literals depends on
+  /// the code.
   mutating func make(withPairs: Bool) {
     for symbol in symbolCounts.indices { symbolCounts[symbol] = 1 }
     for literal in 0..<256 {
@@ -33,7 +34,7 @@ struct DepthCode {
     makeTable(withPairs: withPairs)
   }
 
-  /// Lets `body` write with the table.
+  /// Calls `body` with the table.
   func write<Result>(_ body: (UnsafePointer<UInt32>) -> Result?) -> Result? {
     table.withUnsafeBufferPointer { table in
       guard let table = table.baseAddress else { return nil }

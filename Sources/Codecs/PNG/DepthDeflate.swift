@@ -1,27 +1,27 @@
 import CDeflate
 
-/// Writes the lines of a picture of 16-bit values as a zlib stream, in blocks of at most about a
-/// megabyte: each has a Huffman code of its own, counted on all of its lines or on a sample of them, or is
-/// stored when the code does not pay. The filter is chosen row by row.
+/// Writes the lines of a 16-bit picture as a zlib stream, in blocks of at most about a megabyte.
+/// Each block has its own Huffman code, counted on all of its lines or on a sample, or is stored if
+/// that is smaller. The filter is chosen row by row.
 ///
-/// The output depends on the pixels alone, never on what was written before.
+/// The output depends on the pixels alone, never on earlier pictures.
 struct DepthDeflate {
   private var choice = FilterChoice()
   private var code = DepthCode()
   private var header = DeflateBlockHeader()
 
   private static let blockBytes = 1 << 20
-  /// Above this a table of all pairs of literals (26 µs to make) pays.
+  /// Block size in bytes from which a table of all pairs of literals (26 µs to build) saves time.
   private static let leastBytesForPairs = 96 << 10
-  /// Above this only every eighth line is counted.
+  /// Block size in bytes above which only every eighth line is counted.
   private static let leastBytesForSampling = 256 << 10
   private static let samplingStep = 8
 
-  /// Writes the stream to `target`, which has room for `FastDeflate.largestBytes`, and returns its
+  /// Writes the stream to `target`, which must hold `FastDeflate.largestBytes`, and returns its
   /// length.
   mutating func compress(_ lines: inout Scanlines, to target: UnsafeMutableRawPointer) -> Int {
     var sink = BitSink(at: target)
-    // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
+    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
     var checksum: UInt32 = 1
@@ -42,7 +42,7 @@ struct DepthDeflate {
     return sink.position - target
   }
 
-  /// Writes a block with a code of its own; false as soon as storing it would be smaller.
+  /// Writes a block with its own code; returns false as soon as storing it would be smaller.
   private mutating func writeCoded(
     _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
     checksum: inout UInt32
@@ -74,7 +74,8 @@ struct DepthDeflate {
     return sink.position - start <= largest
   }
 
-  /// Counts the tokens of one line in `step`, at changing places so that no pattern goes unseen.
+  /// Counts the tokens of one line in `step`, at varying positions so that no periodic pattern is
+  /// missed.
   private mutating func count(_ lines: inout Scanlines, rows: Range<Int>, step: Int) {
     code.count { counts in
       var group = 0

@@ -1,33 +1,34 @@
-/// The loops that turn a line of 16-bit values into literals and runs.
+/// The loops that split a line of 16-bit values into literals and runs.
 ///
-/// A run repeats the two bytes before it: at any place, from six bytes on, where that costs less than
-/// literals. In noise three equal neighbors are rare, so that eight bytes are looked at at a time.
-/// (Runs from four bytes on make files 0.2 % smaller and take an eighth more time.)
+/// A run repeats the previous two bytes: at any position, for at least six bytes, if that is
+/// shorter than literals. In noise three equal neighbors are rare, so that eight bytes are tested
+/// at a time. (Runs from four bytes on make files 0.2 % smaller and take an eighth more time.)
 enum DepthTokens {
-  /// Where the counts of run lengths begin, after four tables of literals.
+  /// Index of the first count of a run length, after four tables of literals.
   static let runCountsStart = 4 * 256
   static let countsSize = runCountsStart + 259
 
-  /// Places in a table of codes: pairs of literals, single literals, runs by length.
+  /// Indices into the table of codes: pairs of literals, single literals, runs by length.
   static let singlesStart = 65_536
   static let runsStart = singlesStart + 256
   static let tableSize = runsStart + 259
 
-  /// The longest that deflate knows: rare large differences must not take room from frequent small
-  /// ones.
+  /// The longest code length of deflate: rare large differences must not lengthen the codes of
+  /// frequent small ones.
   static let longestCode = 15
-  /// The length that marks a pair which does not fit into an entry; four of them still fit into a byte, and
-  /// one makes a sum that takes the slow way.
+  /// The length that marks a pair whose code does not fit an entry. Four of them still fit a byte,
+  /// and one makes the sum large enough to select the slow path.
   static let noPair: UInt32 = 63
-  /// Bits of code that an entry holds.
+  /// Most bits of code that an entry holds.
   static let longestPair = 24
 
-  /// A table entry: the bits to write above, how many in the low eight bits.
+  /// A table entry: the number of bits in the low eight bits, the bits to write above.
   static func entry(_ code: some BinaryInteger, _ length: some BinaryInteger) -> UInt32 {
     UInt32(truncatingIfNeeded: code) << 8 | UInt32(truncatingIfNeeded: length)
   }
 
-  /// Shortest run that counts, while no code is known: zeros cost a bit each, others more.
+  /// Shortest runs to count while no code is known: zeros are assumed to take a bit each, other
+  /// values more.
   private static let shortestZeros = 9
   private static let shortest = 6
 
@@ -109,7 +110,7 @@ enum DepthTokens {
       let bitsOfTwo =
         (singles[Int(byte(line, start))] & 255) &+ (singles[Int(byte(line, start &+ 1))] & 255)
       let length = end &- start
-      // Longer ones are worth a repetition in any case.
+      // Longer runs are always worth a match.
       if length <= 32,
         (table[runsStart &+ length] & 255) &* 2 >= bitsOfTwo &* UInt32(truncatingIfNeeded: length)
       {
@@ -136,7 +137,8 @@ enum DepthTokens {
     sink = output
   }
 
-  /// Bits in 16-bit lanes: the lowest is where six bytes repeat the ones two places before.
+  /// Bits in 16-bit lanes: the lowest bit is set where six bytes repeat those two positions
+  /// earlier.
   @inline(__always)
   private static func startsOfRuns(_ line: UnsafeRawPointer, _ i: Int, _ word: UInt64) -> UInt64 {
     let next = load(line, i &+ 2)
@@ -144,7 +146,7 @@ enum DepthTokens {
     return (changes &- 0x0001_0001_0001_0001) & ~changes & 0x8000_8000_8000_8000
   }
 
-  /// The end of the run that begins at `start`, of six bytes at least.
+  /// The end of the run at `start`, which has at least six bytes.
   @inline(__always)
   private static func endOfRun(_ line: UnsafeRawPointer, from start: Int, count: Int) -> Int {
     var end = start &+ 6
@@ -180,7 +182,7 @@ enum DepthTokens {
     }
   }
 
-  /// Eight literals as four pairs: mostly one store.
+  /// Writes eight literals as four pairs, usually with one store.
   @inline(__always)
   private static func addPairs(
     _ word: UInt64, _ pairs: UnsafePointer<UInt32>, to output: inout BitSink
@@ -189,7 +191,7 @@ enum DepthTokens {
     let e1 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 16 & 65_535)])
     let e2 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 32 & 65_535)])
     let e3 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 48)])
-    // Masking shifts look at the low six bits only, where an entry (or the sum of some) has its length.
+    // Masked shifts use only the low six bits, where an entry (or a sum of entries) has its length.
     let lowCount = e0 &+ e1
     let highCount = e2 &+ e3
     let total = (lowCount &+ highCount) & 255
@@ -218,7 +220,7 @@ enum DepthTokens {
     }
   }
 
-  /// Eight literals.
+  /// Writes eight literals.
   @inline(__always)
   private static func addSingles(
     _ word: UInt64, _ singles: UnsafePointer<UInt32>, to output: inout BitSink
@@ -229,7 +231,7 @@ enum DepthTokens {
     addSinglePair(word &>> 48, singles, to: &output)
   }
 
-  /// The two literals in the low bytes of `word`.
+  /// Writes the two literals in the low bytes of `word`.
   @inline(__always)
   private static func addSinglePair(
     _ word: UInt64, _ singles: UnsafePointer<UInt32>, to output: inout BitSink
@@ -254,7 +256,8 @@ enum DepthTokens {
     line.load(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// How much of a rest of at least three bytes one repetition takes, so that no rest is below three.
+  /// How many of the remaining bytes, at least three, one match takes so that at least three or
+  /// none remain.
   @inline(__always)
   private static func firstPart(of rest: Int) -> Int {
     guard rest > 258 else { return rest }

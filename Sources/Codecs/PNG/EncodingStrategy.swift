@@ -1,48 +1,49 @@
-/// How `fast` writes an RGB picture.
+/// How the compression `fast` writes an RGB picture.
 enum FastStrategy: Hashable {
-  /// Paeth and literals.
+  /// Paeth prediction and literals.
   case literals
-  /// Repetitions of gray pixels; even rows are predicted by this.
+  /// Matches of gray pixels; even rows are predicted by this filter.
   case gray(ScanlineFilter)
 }
 
-/// Chooses how an RGB picture is written: by the bits and the time of each way, estimated from a few groups of
-/// its rows. The same pixels are always written the same way.
+/// Chooses how an RGB picture is written, by estimates of size and time from a few groups of its
+/// rows. The choice depends on the pixels alone.
 struct EncodingStrategy {
-  /// What a way is estimated to take per 1024 pixels.
+  /// Estimated size and time of a strategy, per 1024 pixels.
   struct Estimate: Equatable {
-    var way: FastStrategy
+    var strategy: FastStrategy
     var bits: Int
-    /// Nanoseconds above what literals take.
+    /// Nanoseconds in addition to the time of literals.
     var time: Int
 
-    /// Bits count as the time that may be spent to save them.
+    /// Time plus the time that may be spent to save the bits.
     var cost: Int { time + bits * EncodingStrategy.timeOf1000Bits / 1000 }
   }
 
-  /// 20 ms for a megabyte. Every megabyte costs 1 to 2 ms again in checksums, digest and kernel, and is kept
-  /// and read for years.
+  /// Nanoseconds that may be spent to save 1000 bits: 20 ms per megabyte. Every megabyte also takes
+  /// 1 to 2 ms for checksums, digest and kernel, and is stored and read for years.
   static let timeOf1000Bits = 2500
-  // Measured on two videos and two rendered rooms, and right for six others; one core, Zen 4.
-  /// Per 1024 pixels, and per 1024 tokens of literals and repetitions.
+  // Measured on two videos and two rendered scenes, and confirmed on six other videos; one core,
+  // Zen 4.
+  /// Nanoseconds per 1024 pixels, and per 1024 tokens of literals and matches.
   private static let grayTime = 400
   private static let tokenTime = 2300
-  /// Per 1024 pixels, for Paeth in even rows.
+  /// Nanoseconds per 1024 pixels, for Paeth in even rows.
   private static let paethTime = 150
 
-  /// In `compact` Sub must make the gray way this much smaller than Up does, in percent: Up leaves more colors
-  /// that are repeated, which the gray way does not see. On ten videos Sub was better up to 95.8 and Up from
-  /// 95.9 on.
+  /// Percentage of the gray size with Up below which `compact` uses Sub. Up leaves more repeated
+  /// colors, which the gray strategy does not find. On ten videos Sub was better up to 95.8 and Up
+  /// from 95.9 on.
   private static let subAgainstUp = 96
 
-  /// Rows of a group, and those at its begin that only fill the window.
+  /// Rows per group, and those at its start that only fill the window.
   private static let groupRows = 8
   private static let unseenRows = 2
-  /// One row in so many is in a group, and at least two groups are looked at.
+  /// One of this many rows belongs to a group; the least number of groups is `leastGroups`.
   private static let fastSampling = 48
   private static let compactSampling = 24
   private static let leastGroups = 2
-  /// Below this literals are taken unseen.
+  /// Shorter lines are written as literals without estimates.
   private static let leastLineBytes = 256
 
   private let isWide: Bool
@@ -57,19 +58,19 @@ struct EncodingStrategy {
     self.isWide = isWide
   }
 
-  /// All ways of `fast`; none of a picture that is too small to be looked at.
+  /// Estimates of all strategies of `fast`; empty for a picture that is too small.
   static func estimates(of lines: inout Scanlines, isWide: Bool) -> [Estimate] {
     var choice = EncodingStrategy(isWide: isWide)
     return choice.isLargeEnough(lines) ? choice.fastEstimates(of: &lines) : []
   }
 
-  mutating func fastWay(of lines: inout Scanlines) -> FastStrategy {
+  mutating func fastStrategy(of lines: inout Scanlines) -> FastStrategy {
     guard isLargeEnough(lines) else { return .literals }
-    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.way ?? .literals
+    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.strategy ?? .literals
   }
 
-  /// How even rows are predicted for repetitions of pixels of all colors; `nil` for drawings, which are better
-  /// searched more thoroughly.
+  /// The filter of even rows for matches of pixels of all colors; `nil` for drawings, for which a
+  /// more thorough search is better.
   mutating func compactFilter(of lines: inout Scanlines) -> ScanlineFilter? {
     if PixelStatistics(evenRowsOf: &lines).isFlat { return nil }
     guard isLargeEnough(lines) else { return .up }
@@ -83,7 +84,7 @@ struct EncodingStrategy {
     lines.lineBytes >= Self.leastLineBytes && lines.height >= Self.leastGroups * Self.groupRows
   }
 
-  /// All ways of a picture that is large enough.
+  /// Estimates for a picture that is large enough.
   mutating func fastEstimates(of lines: inout Scanlines) -> [Estimate] {
     let groups = groups(of: lines, sampling: Self.fastSampling)
     return [
@@ -92,12 +93,12 @@ struct EncodingStrategy {
     ]
   }
 
-  /// Rows to look at, spread over the picture.
+  /// Rows to sample, spread over the picture.
   private func groups(of lines: Scanlines, sampling: Int) -> [Range<Int>] {
     let count = max(Self.leastGroups, lines.height / (sampling * Self.groupRows))
-    let room = lines.height - Self.groupRows
+    let span = lines.height - Self.groupRows
     return (0..<count).map { group in
-      let first = (2 * group + 1) * room / (2 * count) & ~1
+      let first = (2 * group + 1) * span / (2 * count) & ~1
       return first..<first + Self.groupRows
     }
   }
@@ -117,7 +118,7 @@ struct EncodingStrategy {
     }
     lineCode.make(smoothed: true, period: 1, withPairs: false)
     return Estimate(
-      way: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
+      strategy: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
   }
 
   private mutating func gray(
@@ -137,7 +138,7 @@ struct EncodingStrategy {
     var rows = 0
     var index = 0
     for group in groups {
-      // Groups do not find each other's pixels.
+      // Groups must not match pixels of other groups.
       let floor = index * lineBytes
       for (place, y) in group.enumerated() {
         lineMemory.withUnsafeMutableBufferPointer { memory in
@@ -163,7 +164,7 @@ struct EncodingStrategy {
     let counted = grayCode.counted
     let pixels = rows * width
     return Estimate(
-      way: .gray(filter), bits: counted.bits * 1024 / pixels,
+      strategy: .gray(filter), bits: counted.bits * 1024 / pixels,
       time: Self.grayTime + Self.tokenTime * counted.tokens / pixels
         + (filter == .paeth ? Self.paethTime : 0))
   }

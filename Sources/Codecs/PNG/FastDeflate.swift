@@ -1,26 +1,26 @@
 import CDeflate
 
-/// Writes the lines of a picture as a zlib stream, in blocks of at most about a megabyte: each has
-/// Huffman codes of its own, counted on all of its lines or on a sample of them, or is stored when the
-/// codes do not pay. Values of 16 bits are `DepthDeflate`'s.
+/// Writes the lines of a picture as a zlib stream, in blocks of at most about a megabyte. Each
+/// block has its own Huffman codes, counted on all of its lines or on a sample, or is stored if
+/// that is smaller. For 16-bit values see `DepthDeflate`.
 ///
-/// The output depends on the pixels alone, never on what was written before.
+/// The output depends on the pixels alone, never on earlier pictures.
 struct FastDeflate {
   private var code = LineCode()
   private var header = DeflateBlockHeader()
   private var depth: DepthDeflate?
 
   private static let blockBytes = 1 << 20
-  /// Above this a table of all pairs of literals (26 µs to make) pays.
+  /// Block size in bytes from which a table of all pairs of literals (26 µs to build) saves time.
   private static let leastBytesForPairs = 96 << 10
-  /// Above this only every eighth line is counted: codes are within 1 % of the best (and often better,
-  /// as fewer of the rare symbols get a code worth describing), counting is eight times as fast.
+  /// Block size in bytes above which only every eighth line is counted. Codes are then within 1 %
+  /// of the best, often better because fewer rare symbols need a code, and counting is eight times
+  /// as fast.
   private static let leastBytesForSampling = 256 << 10
   private static let samplingStep = 8
 
-  /// An upper bound of what `compress` writes and of how far beyond it may touch memory: everything
-  /// stored, and one line and header more, since a block is given up only after the line that made it
-  /// larger than stored.
+  /// An upper bound of the memory that `compress` writes to: all blocks stored, plus one line and a
+  /// header, since a block is abandoned only after the line that made it larger than stored.
   static func largestBytes(lineBytes: Int, height: Int) -> Int {
     let total = lineBytes * height
     let blocks =
@@ -30,7 +30,7 @@ struct FastDeflate {
 
   private static func linesPerBlock(_ lineBytes: Int) -> Int { max(1, blockBytes / lineBytes) }
 
-  /// Writes the stream to `target`, which has room for `largestBytes`, and returns its length.
+  /// Writes the stream to `target`, which must hold `largestBytes`, and returns its length.
   mutating func compress(
     _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
   ) -> Int {
@@ -40,7 +40,7 @@ struct FastDeflate {
       return depth.compress(&lines, to: target)
     }
     var sink = BitSink(at: target)
-    // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
+    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
     var checksum: UInt32 = 1
@@ -62,7 +62,7 @@ struct FastDeflate {
     return sink.position - target
   }
 
-  /// Writes a block with codes of its own; false as soon as storing it would be smaller.
+  /// Writes a block with its own codes; returns false as soon as storing it would be smaller.
   private mutating func writeCoded(
     _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
     checksum: inout UInt32
@@ -98,7 +98,8 @@ struct FastDeflate {
     return sink.position - start <= largest
   }
 
-  /// Counts the tokens of one line in `step`, at changing places so that no pattern goes unseen.
+  /// Counts the tokens of one line in `step`, at varying positions so that no periodic pattern is
+  /// missed.
   private mutating func count(
     _ lines: inout Scanlines, rows: Range<Int>, period: Int, step: Int
   ) {

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// Whole small files, such as one picture, as bytes.
+/// Reads whole small files, such as one picture.
 enum FileBytes {
   /// All bytes of a regular file of at most `InputLimits.bytesOfPicture`.
   static func read(_ file: FilePath) throws(ImageError) -> [UInt8] {

@@ -1,21 +1,22 @@
-/// Which filter to write a row of 16-bit values with: the one whose bytes cost least, by an estimate.
+/// Chooses the filter of a row of 16-bit values: the one with the smallest estimated size.
 ///
-/// The choice by row is what makes depth small: aligned depth repeats the row above wherever several rows
-/// of the output lie between two of the sensor, and is a slope elsewhere.
+/// The choice per row makes depth files small. Aligned depth repeats the row above wherever several
+/// rows of the output lie between two of the sensor, and is sloped elsewhere.
 struct FilterChoice {
-  /// A piece in each `step` bytes is looked at, in rows up to this in half as many.
+  /// Rows up to this many bytes are sampled twice as densely; otherwise one piece per `step` bytes.
   private static let narrow = 1024
   private static let step = 512
   private static let piece = 128
-  /// Bytes before a piece that tell whether its first bytes continue a run.
+  /// Bytes before a piece that show whether its first bytes continue a run.
   private static let lead = 8
 
   private var residual = [UInt8](repeating: 0, count: 2 * piece + lead)
 
-  /// Cost: a quarter of the row is predicted three times, about a microsecond for 1296 values.
+  /// Chooses the filter of row `y`. Cost: predicts a quarter of the row three times, about a
+  /// microsecond for 1296 values.
   mutating func filter(_ lines: inout Scanlines, row y: Int) -> ScanlineFilter {
     let rowBytes = lines.rowBytes
-    // Paeth is Sub where there is nothing above.
+    // In the first row Paeth equals Sub.
     guard y > 0, rowBytes >= Self.lead + 16 else { return .paeth }
     let above = lines.row(y - 1)
     let current = lines.row(y)
@@ -28,7 +29,7 @@ struct FilterChoice {
       while start < rowBytes {
         let count = min(Self.piece, rowBytes - start) + Self.lead
         let (row, up) = (current + start - Self.lead, above + start - Self.lead)
-        // Before the first piece lies no pixel: its first pixel is left out.
+        // Before the first piece there is no pixel: its first pixel is left out.
         let skipped = start == Self.lead ? 2 : 0
         ScanlineKernels.up(current: row, above: up, count: count, residual: residual)
         sums.0 += Self.bits(residual + Self.lead, count: count - Self.lead, costs: costs)
@@ -42,16 +43,16 @@ struct FilterChoice {
         sums.2 += Self.bits(residual + Self.lead, count: count - Self.lead, costs: costs)
         start += step
       }
-      // A piece is not the row: Paeth unless another is clearly better.
+      // The pieces are only a sample: Paeth is used unless another filter is clearly better.
       let most = sums.1 &- sums.1 / 32
       if min(sums.0, sums.2) >= most { return .paeth }
       return sums.0 <= sums.2 ? .up : .sub
     }
   }
 
-  /// About the bits of predicted bytes: one for 0, three for ±1, then one more for each doubling; none
-  /// inside a run of equal values. At most `piece` bytes; four bytes before them are looked at. `costs` has
-  /// room for as many.
+  /// Estimated bits of predicted bytes: one for 0, three for ±1, one more for each doubling; none
+  /// inside a run of equal values. Takes at most `piece` bytes and reads four bytes before them.
+  /// `costs` must hold as many values.
   private static func bits(
     _ bytes: UnsafePointer<UInt8>, count: Int, costs: UnsafeMutablePointer<UInt8>
   ) -> Int {

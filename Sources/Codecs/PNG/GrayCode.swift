@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The Huffman codes of rows of literals and repeated gray pixels.
+/// The Huffman codes of rows of literals and matched gray pixels.
 struct GrayCode {
   private var counts = [UInt32](repeating: 0, count: Int(SCANMILL_GRAY_COUNTS))
   private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
@@ -9,23 +9,23 @@ struct GrayCode {
   private var distanceCode = HuffmanCode()
   private var entries = [UInt32](repeating: 0, count: Int(SCANMILL_GRAY_CODES))
   private var distanceEntries = [UInt32](repeating: 0, count: Int(SCANMILL_GRAY_DISTANCES))
-  /// Rows counted, by the byte that names their filter.
+  /// Number of counted rows by filter byte.
   private var filterCounts = [UInt32](repeating: 0, count: 5)
 
   var lengths: [UInt8] { code.lengths }
   var distanceLengths: [UInt8] { distanceCode.lengths }
 
-  /// Longest codes: a repetition has 12 + 5 + 12 + 13 bits at most, a pixel 36.
+  /// Longest codes: a match has at most 12 + 5 + 12 + 13 bits, a pixel 36.
   private static let longestCode = 12
   private static let longestStep = 86
 
-  /// Counts from nothing on.
+  /// Resets the counts.
   mutating func beginCounting() {
     for index in counts.indices { counts[index] = 0 }
     for index in filterCounts.indices { filterCounts[index] = 0 }
   }
 
-  /// Adds a line, filter byte first.
+  /// Counts a line; its first byte is the filter.
   mutating func count(
     _ line: UnsafePointer<UInt8>, width: Int, distances: UnsafePointer<UInt16>,
     steps: UnsafePointer<UInt8>
@@ -37,7 +37,7 @@ struct GrayCode {
     }
   }
 
-  /// Bits of what was counted, and its tokens.
+  /// Size of the counted rows in bits, and their number of tokens.
   var counted: (bits: Int, tokens: Int) {
     var tokens = 0
     for index in 0..<256 { tokens += Int(counts[index]) }
@@ -54,15 +54,15 @@ struct GrayCode {
     return (bits, tokens)
   }
 
-  /// Makes the codes for what was counted.
+  /// Builds the codes from the counts.
   mutating func make() {
     makeCodes()
     makeTables()
   }
 
   mutating func makeCodes() {
-    // Everything gets a code: rows that are not counted may need it, and single pixels may be written as
-    // literals.
+    // Every symbol gets a code: rows that were not counted may contain it, and single pixels may be
+    // written as literals.
     let least: UInt32 = 1
     for symbol in symbolCounts.indices { symbolCounts[symbol] = 0 }
     for literal in 0..<256 {
@@ -95,7 +95,7 @@ struct GrayCode {
     let codes = distanceCode.codes
     let lengths = distanceCode.lengths
     distanceEntries.withUnsafeMutableBufferPointer { entries in
-      // No repetition: longer than any pixel.
+      // No match: more bits than any pixel.
       entries[0] = 46
       var distance = 1
       for symbol in 0..<30 {
@@ -115,7 +115,7 @@ struct GrayCode {
       Int(code.codes[DeflateRuns.endOfBlock]), count: Int(code.lengths[DeflateRuns.endOfBlock]))
   }
 
-  /// Writes a line, filter byte first.
+  /// Writes a line; its first byte is the filter.
   func write(
     _ line: UnsafePointer<UInt8>, width: Int, distances: UnsafePointer<UInt16>,
     steps: UnsafePointer<UInt8>, isWide: Bool, to sink: inout BitSink
@@ -136,7 +136,7 @@ struct GrayCode {
 }
 
 extension BitSink {
-  /// Lets C code write.
+  /// Calls C code that writes to this sink.
   fileprivate mutating func withState(_ body: (inout scanmill_gray_sink) -> Void) {
     var state = scanmill_gray_sink(
       position: position.assumingMemoryBound(to: UInt8.self), bits: bits, count: bitCount)

@@ -1,17 +1,18 @@
 import CDeflate
 
-/// Writes the lines of an RGB picture as a zlib stream in which gray pixels repeat earlier ones.
+/// Writes the lines of an RGB picture as a zlib stream in which gray pixels match earlier ones.
 ///
-/// After prediction most pixels of a video are gray, their three bytes one number: all in odd rows after the
-/// row above is subtracted (but where a channel is clipped), and those in even rows whose chroma is as
-/// predicted. Only they are looked up, by their numbers and not by a hash: nothing has to be compared, and
-/// what is found does not decide where to look next, so that a whole row is looked up without a branch that
-/// could be guessed wrong. What `PixelDeflate` finds beyond that are repeated colors, a few percent.
+/// After prediction most pixels of a video are gray (three equal bytes): in odd rows all of them
+/// after the row above is subtracted, except where a channel is clipped; in even rows those whose
+/// chroma is as predicted. Only gray pixels are looked up, directly by value instead of a hash. No
+/// bytes have to be compared, and a match does not determine where the next lookup is, so that a
+/// whole row is looked up without unpredictable branches. `PixelDeflate` also finds repeated
+/// colors, a few percent more.
 ///
-/// Blocks are about a megabyte, with codes counted on a sample of their rows, or stored when that does not
-/// pay. The output depends on the pixels alone, never on what was written before nor on the processor.
+/// Blocks are about a megabyte, with codes counted on a sample of their rows, or stored if that is
+/// smaller. The output depends on the pixels alone, never on earlier pictures or on the processor.
 struct GrayDeflate {
-  /// Whether to use wide vectors; the bytes are the same.
+  /// Whether to use wide vectors. The output is the same.
   let isWide: Bool
 
   private var lineMemory: [UInt8] = []
@@ -22,7 +23,7 @@ struct GrayDeflate {
   private var header = HeaderBits()
 
   private static let blockBytes = 1 << 20
-  /// How many times two rows are counted in a block at least, if it has them.
+  /// Least number of pairs of rows that are counted in a block, if it has as many.
   private static let sampleCount = 6
   private static let largestSamplingStep = 16
 
@@ -32,13 +33,13 @@ struct GrayDeflate {
 
   static func rowsPerBlock(_ lineBytes: Int) -> Int { max(2, blockBytes / lineBytes & ~1) }
 
-  /// Writes the stream to `target`, which has room for `PixelDeflate.largestBytes`, and returns its length.
-  /// Even rows are predicted by `evenFilter`, odd ones by the row above.
+  /// Writes the stream to `target`, which must hold `PixelDeflate.largestBytes`, and returns its
+  /// length. Even rows are predicted by `evenFilter`, odd ones by Up.
   mutating func compress(
     _ lines: inout Scanlines, evenFilter: ScanlineFilter, to target: UnsafeMutableRawPointer
   ) -> Int {
     var sink = BitSink(at: target)
-    // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
+    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
     var checksum: UInt32 = 1
@@ -89,7 +90,7 @@ struct GrayDeflate {
     }
   }
 
-  /// Looks up all pixels of a block, none before `floor`, and makes its codes.
+  /// Looks up all pixels of a block, ignoring those before `floor`, and builds its codes.
   private mutating func find(rows: Range<Int>, lineBytes: Int, floor: Int) {
     let width = (lineBytes - 1) / 3
     let sampling = max(1, min(Self.largestSamplingStep, rows.count / (2 * Self.sampleCount)))
@@ -105,7 +106,7 @@ struct GrayDeflate {
             finder.find(
               line + 1, at: y * lineBytes + 1, floor: floor, isWide: isWide,
               distances: distances + index * width, steps: steps + index * width)
-            // Two rows of each sample: one of each kind.
+            // Two rows of each sample: an even and an odd one.
             if index / 2 % sampling == 0 {
               code.count(
                 line, width: width, distances: distances + index * width,
@@ -119,7 +120,7 @@ struct GrayDeflate {
     header.make(lengths: code.lengths, distances: code.distanceLengths)
   }
 
-  /// False as soon as storing the block would be smaller.
+  /// Writes the block; returns false as soon as storing it would be smaller.
   private func write(
     rows: Range<Int>, lineBytes: Int, isLast: Bool, to sink: inout BitSink
   ) -> Bool {

@@ -1,11 +1,11 @@
 import CPlatform
 
-/// Where the gray pixels of predicted rows were last.
+/// Remembers the last position of each gray value in predicted rows.
 struct GrayFinder {
-  /// How far arrays by pixel reach beyond the last row.
+  /// How many entries the per-pixel arrays have beyond the last row.
   static let slack = Int(SCANMILL_GRAY_SLACK)
 
-  /// Whether this processor has the wide vectors that `isWide` asks for.
+  /// Whether this processor has the wide vectors of `isWide`.
   static let hasWide = scanmill_gray_has_wide()
 
   private var last = [UInt16](repeating: 0, count: Int(SCANMILL_GRAY_TABLE))
@@ -13,7 +13,7 @@ struct GrayFinder {
   private var scratch: [UInt16] = []
   private var width = 0
 
-  /// Forgets everything; rows of `width` pixels follow.
+  /// Clears all positions; rows of `width` pixels follow.
   mutating func begin(width: Int) {
     self.width = width
     let count = 4 * (width + Self.slack)
@@ -24,11 +24,11 @@ struct GrayFinder {
     }
   }
 
-  /// Looks up the pixels of the row at `line`, which has two more bytes, and whose place in the stream is
-  /// `place`; rows come in order. What lies before `floor` is not found.
+  /// Looks up the pixels of the row at `line`, which must be readable for two more bytes. `place`
+  /// is its offset in the stream; rows come in order. Pixels before `floor` are not found.
   ///
-  /// For each pixel `distances` becomes how many bytes back it is found again, 0 for nowhere, and `steps`
-  /// how many pixels from there on; both reach `slack` beyond the row.
+  /// For each pixel, `distances` gets the distance in bytes to the last equal pixel (0 for none)
+  /// and `steps` the number of pixels that match from there on. Both extend `slack` beyond the row.
   mutating func find(
     _ line: UnsafePointer<UInt8>, at place: Int, floor: Int, isWide: Bool,
     distances: UnsafeMutablePointer<UInt16>, steps: UnsafeMutablePointer<UInt8>

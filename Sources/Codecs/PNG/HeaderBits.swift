@@ -1,4 +1,4 @@
-/// The header of a block, ready to be written many times.
+/// The encoded header of a block, which may be written many times.
 struct HeaderBits {
   private var bytes = [UInt8](repeating: 0, count: DeflateBlockHeader.largestBytes + 16)
   private(set) var bitCount = 0
@@ -16,7 +16,7 @@ struct HeaderBits {
   func write(isLast: Bool, to sink: inout BitSink) {
     bytes.withUnsafeBytes { bytes in
       var output = sink
-      // Whether a block is the last is its first bit.
+      // The first bit says whether the block is the last.
       var first: UInt64 = isLast ? 1 : 0
       var done = 0
       while done < bitCount {

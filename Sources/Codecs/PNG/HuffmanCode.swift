@@ -1,16 +1,17 @@
-/// A prefix code of limited length for the symbols 0 ..< n, as deflate wants it: canonical, with the
-/// bits of each code in the order in which they are written.
+/// A length-limited prefix code for the symbols 0 ..< n in deflate's form: canonical, with the bits
+/// of each code in the order in which they are written.
 struct HuffmanCode {
-  /// Bits of each symbol's code, 0 for a symbol that does not occur.
+  /// Length of each symbol's code in bits; 0 for a symbol that does not occur.
   private(set) var lengths: [UInt8] = []
-  /// Each symbol's code, first bit lowest.
+  /// Each symbol's code; the first bit is the lowest.
   private(set) var codes: [UInt16] = []
 
   private var weights: [Int] = []
   private var order: [UInt64] = []
 
-  /// The best code for symbols that occur `counts` times, with no code longer than `limit` bits (where
-  /// that binds, a good one). Fewer than two symbols are filled up to two, so that the code is complete.
+  /// Builds the best code for symbols that occur `counts` times, with no code longer than `limit`
+  /// bits (if the limit matters, a good one). Fewer than two symbols are extended to two, so that
+  /// the code is complete.
   ///
   /// Cost: n log n; about 10 µs for 286 symbols.
   mutating func build(counts: [UInt32], limit: Int) {
@@ -31,16 +32,16 @@ struct HuffmanCode {
     assignCodes()
   }
 
-  /// Bits of a text with these counts.
+  /// Encoded size in bits of data with these counts.
   func bitCount(of counts: [UInt32]) -> Int {
     var bits = 0
     for (count, length) in zip(counts, lengths) { bits += Int(count) * Int(length) }
     return bits
   }
 
-  /// Puts into `weights` the depth of each leaf in `order`, rarest first, by the method of Moffat and
-  /// Katajainen (In-Place Calculation of Minimum-Redundancy Codes, 1995): weights become parents,
-  /// parents become inner depths, inner depths become leaf depths.
+  /// Stores in `weights` the depth of each leaf of `order`, rarest first, by the method of Moffat
+  /// and Katajainen (In-Place Calculation of Minimum-Redundancy Codes, 1995): weights become
+  /// parents, parents become inner depths, inner depths become leaf depths.
   private mutating func findDepths() {
     let count = order.count
     weights.removeAll(keepingCapacity: true)
@@ -100,7 +101,8 @@ struct HuffmanCode {
     var excess = -(1 << limit)
     for length in 1...limit { excess += leaves[length] << (limit - length) }
     while excess > 0 {
-      // A leaf one level up becomes a node with itself and one of the lowest leaves below it.
+      // A leaf one level higher becomes a node with that leaf and one of the lowest leaves below
+      // it.
       var length = limit - 1
       while length > 1 && leaves[length] == 0 { length -= 1 }
       leaves[length] -= 1
@@ -117,7 +119,7 @@ struct HuffmanCode {
     }
   }
 
-  /// The canonical codes of RFC 1951, section 3.2.2.
+  /// Assigns the canonical codes of RFC 1951, section 3.2.2.
   private mutating func assignCodes() {
     var leaves = [UInt16](repeating: 0, count: 16)
     for length in lengths where length > 0 { leaves[Int(length)] += 1 }

@@ -1,15 +1,15 @@
 import Storage
 import SystemPackage
 
-/// A picture that cannot be read or written: which, why, and what may help.
+/// A picture that cannot be read or written.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file, or `nil` for bytes in memory.
+  /// The file; `nil` for bytes in memory.
   public var file: FilePath?
   /// What is wrong, as a clause: `the file ends early`.
   public var what: String
-  /// How many bytes had been read when it was noticed.
+  /// Number of bytes that had been read when the error was found.
   public var byteOffset: Int?
-  /// What the reader of the message can do.
+  /// What the user can do.
   public var remedy: String?
 
   public init(

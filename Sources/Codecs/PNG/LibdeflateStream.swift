@@ -1,14 +1,14 @@
 import CDeflate
 
-/// Packs the lines of a picture with libdeflate, in one piece.
+/// Compresses the lines of a picture with libdeflate, all at once.
 ///
-/// Filters and levels were chosen on noisy frames and depth maps, by size first within what the
-/// compression may cost:
-/// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row minus
-///   the one above has three equal differences a pixel, which the search for repetitions finds. Level 1
-///   for drawings, whose repetitions are long (`PixelDeflate` writes everything else), and level 9.
+/// Filters and levels were chosen on noisy frames and depth maps, by size within the time that the
+/// compression allows:
+/// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row
+///   minus the one above has three equal differences per pixel, which the match search finds. Level 1
+///   for drawings, whose matches are long (`PixelDeflate` writes everything else), and level 9.
 /// - 16-bit depth: Paeth, levels 4 and 9.
-/// - 8-bit gray, which holds a few values in patches: no prediction, levels 6 and 9.
+/// - 8-bit gray, which has areas of a few values: no prediction, levels 6 and 9.
 final class LibdeflateStream {
   private let compressor: OpaquePointer
   private let format: PNGFormat
@@ -33,13 +33,13 @@ final class LibdeflateStream {
     libdeflate_free_compressor(compressor)
   }
 
-  /// An upper bound of what `compress` writes for `count` bytes.
+  /// Upper bound of the bytes that `compress` writes for `count` bytes.
   static func largestBytes(_ count: Int) -> Int {
     libdeflate_zlib_compress_bound(nil, count)
   }
 
-  /// Writes the zlib stream to `target` and returns its length, 0 when `capacity` does not suffice.
-  /// `packed` has room for all lines.
+  /// Writes the zlib stream to `target` and returns its length; 0 if `capacity` is too small.
+  /// `packed` must hold all lines.
   func compress(
     _ lines: inout Scanlines, packed: UnsafeMutablePointer<UInt8>,
     to target: UnsafeMutableRawPointer, capacity: Int

@@ -1,4 +1,4 @@
-/// The Huffman code of lines of literals and runs, and the table to write them with.
+/// The Huffman code of lines of literals and runs, and the lookup table for writing them.
 struct LineCode {
   private var counts = [UInt32](repeating: 0, count: LineTokens.countsSize)
   private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
@@ -7,7 +7,7 @@ struct LineCode {
 
   var lengths: [UInt8] { code.lengths }
 
-  /// Lets `body` count lines with `LineTokens.count`, from nothing on.
+  /// Resets the counts and lets `body` count lines with `LineTokens.count`.
   mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
     counts.withUnsafeMutableBufferPointer { counts in
       guard let target = counts.baseAddress else { return }
@@ -16,8 +16,8 @@ struct LineCode {
     }
   }
 
-  /// Makes the code for what was counted and its table. With `smoothed` every symbol gets a code, since
-  /// lines that were not counted may hold it.
+  /// Builds the code from the counts, and its table. With `smoothed` every symbol gets a code,
+  /// since lines that were not counted may contain it.
   mutating func make(smoothed: Bool, period: Int, withPairs: Bool) {
     let least: UInt32 = smoothed ? 1 : 0
     for symbol in symbolCounts.indices { symbolCounts[symbol] = least }
@@ -34,11 +34,11 @@ struct LineCode {
     makeTable(period: period, withPairs: withPairs)
   }
 
-  /// Bits of what was counted, in the code made.
+  /// Encoded size of the counted lines in bits.
   var countedBits: Int {
     var bits = code.bitCount(of: symbolCounts)
     for length in DeflateRuns.lengths {
-      // Extra bits and the distance's one.
+      // Extra bits, and the one bit of the distance.
       bits +=
         Int(counts[LineTokens.runCountsStart + length])
         * (DeflateRuns.byLength[length].extraBits + 1)
@@ -46,7 +46,7 @@ struct LineCode {
     return bits
   }
 
-  /// Lets `body` write with the table.
+  /// Calls `body` with the table.
   func write<Result>(_ body: (UnsafePointer<UInt32>) -> Result?) -> Result? {
     table.withUnsafeBufferPointer { table in
       guard let table = table.baseAddress else { return nil }
@@ -59,7 +59,7 @@ struct LineCode {
       Int(code.codes[DeflateRuns.endOfBlock]), count: Int(code.lengths[DeflateRuns.endOfBlock]))
   }
 
-  /// Fills the table of what to write for each literal, pair of literals and run.
+  /// Fills the table with the codes of each literal, pair of literals and run.
   private mutating func makeTable(period: Int, withPairs: Bool) {
     let lengths = code.lengths
     let codes = code.codes
@@ -68,7 +68,7 @@ struct LineCode {
         table[LineTokens.singlesStart + literal] = LineTokens.entry(
           codes[literal], lengths[literal])
       }
-      // The code of distance 1 is 0, that of distance 2 is 1.
+      // The code of distance 1 is the bit 0, that of distance 2 is 1.
       let distance = period - 1
       for length in DeflateRuns.lengths {
         let run = DeflateRuns.byLength[length]

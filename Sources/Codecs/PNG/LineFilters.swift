@@ -1,18 +1,18 @@
-/// Turns the lines of a PNG picture back into rows of pixels, where they are.
+/// Reverses the filters of PNG lines in place.
 enum LineFilters {
-  /// `lines` holds `height` lines: a byte that names the filter, then `rowBytes` predicted ones. Afterward the
-  /// rows stand one behind the other at its start.
+  /// `lines` holds `height` lines: a filter byte, then `rowBytes` predicted bytes. Afterward the
+  /// rows are contiguous from its start.
   ///
-  /// A row ends before the line that it comes from does: no byte is written before it was read.
+  /// A row ends before the line that it comes from does: no byte is overwritten before it was read.
   ///
-  /// - Returns: `false` for a filter that PNG does not have.
+  /// - Returns: `false` for an unknown filter.
   static func undo(
     _ lines: UnsafeMutableRawBufferPointer, rowBytes: Int, height: Int, pixelBytes: Int
   ) -> Bool {
     guard let base = lines.baseAddress, lines.count >= (rowBytes + 1) * height, rowBytes > 0 else {
       return false
     }
-    // Stands for the row above the first.
+    // The row above the first row.
     let zeros = [UInt8](repeating: 0, count: rowBytes)
     return zeros.withUnsafeBytes { zeros in
       guard var above = zeros.baseAddress else { return false }
@@ -35,8 +35,8 @@ enum LineFilters {
     }
   }
 
-  /// From a line and the row above to a row. The row may begin before the line and overlap it; what is read is
-  /// never behind what is written.
+  /// Computes a row from a line and the row above. The row may begin before the line and overlap
+  /// it; reads are always ahead of writes.
   private typealias Kernel = (
     _ line: UnsafeRawPointer, _ above: UnsafeRawPointer, _ row: UnsafeMutableRawPointer,
     _ count: Int, _ pixelBytes: Int
@@ -54,7 +54,7 @@ enum LineFilters {
     _ count: Int, _ pixelBytes: Int
   ) {
     var i = 0
-    // Explicitly by 16 bytes: the compiler cannot know that the overlap does no harm.
+    // Explicitly 16 bytes at a time, because the compiler cannot know that the overlap is harmless.
     while i <= count - 16 {
       let value =
         line.loadUnaligned(fromByteOffset: i, as: SIMD16<UInt8>.self)
@@ -98,10 +98,10 @@ enum LineFilters {
     _ line: UnsafeRawPointer, _ above: UnsafeRawPointer, _ row: UnsafeMutableRawPointer,
     _ count: Int, _ pixelBytes: Int
   ) {
-    // Without a left neighbor the nearest is the pixel above.
+    // Without a left neighbor the prediction is the pixel above.
     let head = min(pixelBytes, count)
     up(line, above, row, head, pixelBytes)
-    // The bytes of a pixel side by side: each waits for the one on its left only.
+    // The bytes of a pixel are independent of each other; each depends on its left neighbor only.
     switch pixelBytes {
     case 1: paeth1(line, above, row, count)
     case 2: paeth2(line, above, row, count)
@@ -151,8 +151,8 @@ enum LineFilters {
     }
   }
 
-  /// With a left, b above and c above left: adds the one nearest to a + b - c, the first of them on a tie.
-  /// Returns what is left and above left of the next pixel.
+  /// Adds the Paeth prediction: of a (left), b (above) and c (above left), the one nearest to a + b
+  /// - c, the first of them on a tie. Returns the left and above-left neighbors of the next pixel.
   @inline(__always)
   private static func step(
     _ line: UnsafeRawPointer, _ above: UnsafeRawPointer, _ row: UnsafeMutableRawPointer, _ i: Int,

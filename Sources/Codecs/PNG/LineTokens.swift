@@ -1,30 +1,31 @@
-/// The loops that turn a line into literals and runs.
+/// The loops that split a line into literals and runs.
 ///
-/// A run is a stretch of at least eight bytes, found where eight bytes at a multiple of eight repeat
-/// with a period of one byte (8-bit pictures) or two (16-bit). Its first period is written as literals,
-/// the rest as repetitions at that distance. Runs never cross lines. Any other byte is a literal: for
-/// what is noise after prediction a search for repetitions would cost five times as much.
+/// A run has at least eight bytes. It is found where eight bytes at a multiple of eight repeat with
+/// a period of one byte (8-bit pictures) or two (16-bit). Its first period is written as literals,
+/// the rest as matches at that distance. Runs never cross lines. All other bytes are literals:
+/// predicted noise has few matches, and a search for them would take five times as long.
 enum LineTokens {
-  /// Where the counts of run lengths begin, after four tables of literals.
+  /// Index of the first count of a run length, after four tables of literals.
   static let runCountsStart = 4 * 256
-  /// Four tables of literal counts (so that equal neighbors do not wait for each other), then one
-  /// count per run length.
+  /// Size of the counts: four tables of literals (so that equal neighbors do not wait for the same
+  /// counter), then one count per run length.
   static let countsSize = runCountsStart + 259
 
-  /// Places in a table of codes: pairs of literals, single literals, runs by length.
+  /// Indices into the table of codes: pairs of literals, single literals, runs by length.
   static let singlesStart = 65_536
   static let runsStart = singlesStart + 256
   static let tableSize = runsStart + 259
 
-  /// A table entry: the bits to write above, how many in the low eight bits. A pair of literals takes
-  /// 24 bits at most, so that codes of literals are limited to 12.
+  /// A table entry: the number of bits in the low eight bits, the bits to write above. A pair of
+  /// literals has 24 bits at most, so that codes of literals are limited to 12.
   static func entry(_ code: some BinaryInteger, _ length: some BinaryInteger) -> UInt32 {
     UInt32(truncatingIfNeeded: code) << 8 | UInt32(truncatingIfNeeded: length)
   }
 
   static let longestCode = 12
 
-  /// Adds the tokens of a line to `counts`. Eight bytes may be read at any place below `count`.
+  /// Adds the tokens of a line to `counts`. Reads up to eight bytes from any position below
+  /// `count`.
   static func count(
     _ line: UnsafeRawPointer, count: Int, period: Int, counts: UnsafeMutablePointer<UInt32>
   ) {
@@ -110,7 +111,7 @@ enum LineTokens {
     sink = output
   }
 
-  /// Eight literals as four pairs: mostly one store, two when their codes are long.
+  /// Writes eight literals as four pairs, usually with one store, two if their codes are long.
   @inline(__always)
   private static func addPairs(
     _ word: UInt64, _ pairs: UnsafePointer<UInt32>, to output: inout BitSink
@@ -119,7 +120,7 @@ enum LineTokens {
     let e1 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 16 & 65_535)])
     let e2 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 32 & 65_535)])
     let e3 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 48)])
-    // Masking shifts look at the low six bits only, where an entry (or the sum of some) has its length.
+    // Masked shifts use only the low six bits, where an entry (or a sum of entries) has its length.
     let low = e0 &>> 8 | (e1 &>> 8) &<< e0
     let high = e2 &>> 8 | (e3 &>> 8) &<< e2
     let lowCount = e0 &+ e1
@@ -136,7 +137,7 @@ enum LineTokens {
     }
   }
 
-  /// The four literals in the low bytes of `word`.
+  /// Writes the four literals in the low bytes of `word`.
   @inline(__always)
   private static func addSingles(
     _ word: UInt64, _ singles: UnsafePointer<UInt32>, to output: inout BitSink
@@ -183,7 +184,8 @@ enum LineTokens {
     return end
   }
 
-  /// How much of a rest of at least three bytes one repetition takes, so that no rest is below three.
+  /// How many of the remaining bytes, at least three, one match takes so that at least three or
+  /// none remain.
   @inline(__always)
   private static func firstPart(of rest: Int) -> Int {
     guard rest > 258 else { return rest }

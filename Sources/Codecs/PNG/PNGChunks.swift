@@ -1,13 +1,15 @@
 import CDeflate
 
-/// The frame around the compressed lines: signature, IHDR, one IDAT, notes if asked for, IEND.
+/// The parts of a PNG file around the compressed lines: signature, IHDR, one IDAT, optional notes,
+/// IEND.
 enum PNGChunks {
-  /// Signature, IHDR and the head of IDAT.
+  /// Signature, IHDR and the start of IDAT.
   static let bytesBeforeData = 8 + 25 + 8
-  /// Everything but the compressed lines.
+  /// Size of everything but the compressed lines.
   static let overheadBytes = bytesBeforeData + 4 + 12
 
-  /// Completes a file whose data stand at `bytesBeforeData`; returns its length. `file` is large enough.
+  /// Completes a file whose compressed lines are at `bytesBeforeData`; returns its length. `file`
+  /// must be large enough.
   static func finish(
     _ file: UnsafeMutableBufferPointer<UInt8>, _ format: PNGFormat, width: Int, height: Int,
     dataBytes: Int, notes: [PNGText]
@@ -15,7 +17,7 @@ enum PNGChunks {
     let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     var writer = BigEndianWriter(target: UnsafeMutableRawBufferPointer(file))
     writer.append(signature)
-    // Compression, filter and interlace method are 0.
+    // Compression, filter and interlace methods are 0.
     let start = writer.beginChunk("IHDR", dataBytes: 13)
     writer.append(UInt32(truncatingIfNeeded: width))
     writer.append(UInt32(truncatingIfNeeded: height))
@@ -37,7 +39,7 @@ enum PNGChunks {
   }
 }
 
-/// Appends to memory whose size its user has checked.
+/// Appends to memory whose size the caller has checked.
 private struct BigEndianWriter {
   let target: UnsafeMutableRawBufferPointer
   private(set) var offset = 0
@@ -62,7 +64,7 @@ private struct BigEndianWriter {
     offset += count
   }
 
-  /// Where the part of the chunk begins that the checksum covers.
+  /// Begins a chunk; returns the start of the part that the checksum covers.
   mutating func beginChunk(_ type: StaticString, dataBytes: Int) -> Int {
     append(UInt32(truncatingIfNeeded: dataBytes))
     let start = offset

@@ -1,12 +1,12 @@
-/// How hard a PNG writer tries. The pixels are the same for all.
+/// Compression effort of a PNG writer. The pixels are the same for all.
 public enum PNGCompression: String, CaseIterable, Sendable {
-  /// Predicted bytes go straight through a Huffman code; where most predicted pixels are gray, as in videos,
-  /// these are repetitions of earlier ones. The way is chosen for each picture by its estimated size and
-  /// time. A tenth of the time of the usual writers or less, and smaller.
+  /// Predicted bytes are Huffman-coded as literals; where most predicted pixels are gray, as in
+  /// videos, as matches of earlier ones. The strategy is chosen per picture by estimated size and
+  /// time. Takes a tenth of the time of usual writers or less, and gives smaller files.
   case fast
-  /// A search for repetitions of pixels of all colors, for captures that are kept: a tenth smaller, two to
+  /// Searches matches of pixels of all colors, for captures that are kept: a tenth smaller, two to
   /// three times the time.
   case compact
-  /// A thorough search, for archives; some ten times the time of `compact`.
+  /// Searches thoroughly, for archives: about ten times the time of `compact`.
   case archive
 }

@@ -1,4 +1,4 @@
-/// What one pixel of a file is.
+/// The pixel format of a file.
 enum PNGFormat {
   case gray8
   case gray16
@@ -18,9 +18,9 @@ enum PNGFormat {
   var colorType: UInt8 { self == .rgb8 ? 2 : 0 }
 }
 
-/// How a line is predicted; the raw value is the byte that stands before the line in the file.
+/// The filter of a line; the raw value is the filter byte in the file.
 enum ScanlineFilter: UInt8 {
-  /// The pixels themselves.
+  /// No prediction.
   case none = 0
   /// The difference to the pixel on the left.
   case sub = 1

@@ -5,24 +5,25 @@ import SystemPackage
 
 /// Reads PNG files strictly: a wrong checksum or a missing end is an error.
 ///
-/// Files of the usual kind are inflated in one piece (`PlainPNG`), more than twice as fast; all others, and what
-/// is wrong with any, are libpng's matter.
+/// Files of the usual kind are inflated at once (`PlainPNG`), more than twice as fast. libpng reads
+/// all others and reports errors.
 ///
-/// Sides and pixels are limited (`InputLimits`), and the pixels that a header claims must be possible for a file
-/// of that size (deflate packs at most 1,032 : 1) before memory is set aside for them.
+/// Sides and pixels are limited (`InputLimits`). Before memory is allocated, the number of pixels
+/// is also compared with the file size: deflate compresses at most 1,032 : 1.
 public enum PNGReader {
-  /// A 16-bit gray picture; other kinds are refused, for their values would not be millimeters.
+  /// Reads a 16-bit gray picture. Other kinds are an error, because their values would not be
+  /// millimeters.
   public static func depth(at file: FilePath) throws(ImageError) -> DepthImage {
     try depth(in: FileBytes.read(file), file: file)
   }
 
-  /// A gray picture of 8 bits or fewer; fewer are spread over 0…255.
+  /// Reads a gray picture of 8 bits or fewer; fewer are scaled to 0…255.
   public static func gray(at file: FilePath) throws(ImageError) -> GrayImage {
     try gray(in: FileBytes.read(file), file: file)
   }
 
-  /// Any picture as 8-bit RGB: gray is repeated, palettes are looked up, 16 bits are rounded to 8,
-  /// alpha is dropped (not blended), gamma is ignored.
+  /// Reads any picture as 8-bit RGB: gray is repeated, palettes are applied, 16 bits are rounded to
+  /// 8, alpha is dropped (not blended), gamma is ignored.
   public static func color(at file: FilePath) throws(ImageError) -> ColorImage {
     try color(in: FileBytes.read(file), file: file)
   }
@@ -52,7 +53,7 @@ public enum PNGReader {
 
   private static let largestSide = UInt32(clamping: InputLimits.sideOfPicture.most)
 
-  /// Deflate cannot pack tighter: 258 bytes take two bits at least.
+  /// Largest compression ratio of deflate: 258 bytes take at least two bits.
   private static let largestDeflateRatio = 1_032
 
   struct Picture<Sample> {
@@ -68,7 +69,7 @@ public enum PNGReader {
     return try libpng(bytes, as: format, file: file)
   }
 
-  /// The picture of a file of the usual kind in the layout that is asked for; `nil` for all others.
+  /// Reads a file of the usual kind in the requested format; `nil` for all others.
   static func plain<Sample: BitwiseCopyable>(
     _ bytes: [UInt8], as format: PNGFormat
   ) -> Picture<Sample>? {
@@ -78,7 +79,7 @@ public enum PNGReader {
         file.lineBytes / largestDeflateRatio <= input.count
       else { return nil }
       let count = file.rowBytes * file.height / MemoryLayout<Sample>.stride
-      // The lines are longer than the rows that they become, in the same place.
+      // The lines are longer than the rows that replace them in the same memory.
       let capacity = file.lineBytes / MemoryLayout<Sample>.stride + 1
       var isRight = false
       let samples = [Sample](unsafeUninitializedCapacity: capacity) { samples, initialized in
@@ -94,7 +95,7 @@ public enum PNGReader {
     }
   }
 
-  /// Any file, through libpng.
+  /// Reads any file with libpng.
   static func libpng<Sample: BitwiseCopyable>(
     _ bytes: [UInt8], as format: PNGFormat, file: FilePath?
   ) throws(ImageError) -> Picture<Sample> {
@@ -160,7 +161,7 @@ public enum PNGReader {
   }
 }
 
-/// Room for one line of text from a C function.
+/// A buffer for one line of text from a C function.
 private struct MessageBuffer {
   private var characters = [CChar](repeating: 0, count: 160)
 

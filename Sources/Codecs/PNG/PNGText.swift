@@ -3,9 +3,9 @@ public struct PNGText: Hashable, Sendable {
   let keyword: [UInt8]
   let text: [UInt8]
 
-  /// `nil` when one of the two cannot stand in a file: a keyword has 1…79 characters, no blanks at its
-  /// ends and no two in a row; both are Latin-1 without control characters (lines of the text may end
-  /// with `\n`); the text has at most 65,536 characters.
+  /// `nil` when a value is not allowed in a file. A keyword has 1…79 characters, no blanks at its
+  /// ends and no two in a row; both are Latin-1 without control characters (lines of the text may
+  /// end with `\n`); the text has at most 65,536 characters.
   public init?(keyword: String, text: String) {
     guard let key = Self.latin1(keyword, mayHaveLines: false),
       let content = Self.latin1(text, mayHaveLines: true),
@@ -19,7 +19,7 @@ public struct PNGText: Hashable, Sendable {
 
   private static let blank = UInt8(ascii: " ")
 
-  /// Bytes of the chunk: length, type, content, checksum.
+  /// Size of the chunk: length, type, content, checksum.
   var chunkBytes: Int { 12 + keyword.count + 1 + text.count }
 
   private static func latin1(_ text: String, mayHaveLines: Bool) -> [UInt8]? {

@@ -1,20 +1,20 @@
 import CDeflate
 import Geometry
 
-/// Encodes pictures as PNG files: 8-bit gray, 16-bit gray and 8-bit RGB, with no chunks but those that
-/// must be, and notes if asked for.
+/// Encodes pictures as PNG files: 8-bit gray, 16-bit gray and 8-bit RGB, with no chunks but the
+/// required ones and optional notes.
 ///
-/// The bytes depend on the pixels and the compression alone. Memory for lines and codes is kept from
-/// picture to picture (about 0.5 MB, 3 MB more for RGB; a copy of the picture with `compact` and
-/// `archive`): make one writer per worker.
+/// The output depends on the pixels and the compression alone. Memory for lines and codes is kept
+/// from picture to picture (about 0.5 MB, 3 MB more for RGB; a copy of the picture with `compact`
+/// and `archive`), so make one writer per worker.
 ///
-/// No file is larger than the stored lines and 1 % (and 150 bytes). Sides are 1…32,768 pixels.
+/// A file is at most 1 % and 150 bytes larger than the stored lines. Sides are 1…32,768 pixels.
 ///
-/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 to 20 ms, `archive`
-/// 100 ms and more.
+/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 to 20 ms,
+/// `archive` 100 ms and more.
 public struct PNGWriter {
   public let compression: PNGCompression
-  /// Written into every file, behind the pixels; none by default.
+  /// Notes that are written to every file, after the pixels; none by default.
   public let notes: [PNGText]
 
   private var scratch: [UInt8] = []
@@ -28,7 +28,7 @@ public struct PNGWriter {
     if compression == .fast { fast = FastDeflate() }
   }
 
-  /// A picture of three bytes a pixel, row 0 on top, no padding.
+  /// Encodes a picture of three bytes per pixel, row 0 on top, no padding.
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
@@ -37,14 +37,14 @@ public struct PNGWriter {
     return file
   }
 
-  /// As above, into memory that is used again: `file` is replaced, its storage kept.
+  /// The same into reused memory: replaces `file`, keeps its storage.
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {
     try encode(rgb.span.bytes, .rgb8, width: width, height: height, into: &file)
   }
 
-  /// A picture of one byte a pixel.
+  /// Encodes a picture of one byte per pixel.
   public mutating func encode(
     gray8: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
@@ -53,14 +53,15 @@ public struct PNGWriter {
     return file
   }
 
-  /// As above, into memory that is used again.
+  /// The same into reused memory.
   public mutating func encode(
     gray8: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {
     try encode(gray8.span.bytes, .gray8, width: width, height: height, into: &file)
   }
 
-  /// A picture of 16-bit values in the byte order of the host; the file has them big-endian.
+  /// Encodes a picture of 16-bit values in the byte order of the host; they are big-endian in the
+  /// file.
   public mutating func encode(
     gray16: [UInt16], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
@@ -69,30 +70,30 @@ public struct PNGWriter {
     return file
   }
 
-  /// As above, into memory that is used again.
+  /// The same into reused memory.
   public mutating func encode(
     gray16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {
     try encode(gray16.span.bytes, .gray16, width: width, height: height, into: &file)
   }
 
-  /// An 8-bit RGB picture.
+  /// Encodes an 8-bit RGB picture.
   public mutating func encode(_ image: ColorImage) throws(ImageError) -> [UInt8] {
     try encode(rgb: image.rgb, width: image.width, height: image.height)
   }
 
-  /// An 8-bit gray picture.
+  /// Encodes an 8-bit gray picture.
   public mutating func encode(_ image: GrayImage) throws(ImageError) -> [UInt8] {
     try encode(gray8: image.values, width: image.width, height: image.height)
   }
 
-  /// A 16-bit gray picture of millimeters.
+  /// Encodes a 16-bit gray picture of millimeters.
   public mutating func encode(_ image: DepthImage) throws(ImageError) -> [UInt8] {
     try encode(gray16: image.millimeters, width: image.width, height: image.height)
   }
 
   private static let largestSide = 32_768
-  /// A chunk holds at most 2^31 - 1 bytes; here all pixels are in one.
+  /// Most bytes of lines: a chunk holds at most 2^31 - 1 bytes, and all pixels are in one.
   private static let largestLinesBytes = 1 << 30
 
   private mutating func encode(

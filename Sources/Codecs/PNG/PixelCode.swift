@@ -1,23 +1,23 @@
-/// The Huffman codes of pixels and repetitions of pixels.
+/// The Huffman codes of pixels and matches of pixels.
 struct PixelCode {
   private var counts = [UInt32](repeating: 0, count: PixelTokens.countsSize)
   private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
   private var distanceCounts = [UInt32](repeating: 0, count: 30)
   private var code = HuffmanCode()
   private var distanceCode = HuffmanCode()
-  /// What to write for each literal, then for each length; as entries of `LineTokens`.
+  /// Entries of `LineTokens` for each literal, then for each length.
   private var entries = [UInt32](repeating: 0, count: 256 + 259)
-  /// For each symbol of a distance: its code above 16 bits, how long code and extra bits are together
-  /// above 8 bits, how long the code is below.
+  /// For each distance symbol: its code from bit 16 on, the total length of code and extra bits in
+  /// bits 8 ..< 16, the length of the code below.
   private var distances = [UInt32](repeating: 0, count: 32)
 
   var lengths: [UInt8] { code.lengths }
   var distanceLengths: [UInt8] { distanceCode.lengths }
 
-  /// Longest codes: a repetition has 12 + 5 + 12 + 13 bits at most, a pixel 36.
+  /// Longest codes: a match has at most 12 + 5 + 12 + 13 bits, a pixel 36.
   private static let longestCode = 12
 
-  /// Lets `body` count with `PixelTokens.find`, from nothing on.
+  /// Resets the counts and lets `body` count with `PixelTokens.find`.
   mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
     counts.withUnsafeMutableBufferPointer { counts in
       guard let target = counts.baseAddress else { return }
@@ -26,7 +26,8 @@ struct PixelCode {
     }
   }
 
-  /// Makes the codes for what was counted and the bytes that name the filters of so many lines.
+  /// Builds the codes from the counts and the filter bytes of the lines, given as filter and number
+  /// of lines.
   mutating func make(filters: [(ScanlineFilter, Int)]) {
     for symbol in symbolCounts.indices { symbolCounts[symbol] = 0 }
     for literal in 0..<256 {
@@ -91,8 +92,8 @@ struct PixelCode {
             let e0 = UInt64(literals[Int(truncatingIfNeeded: token & 255)])
             let e1 = UInt64(literals[Int(truncatingIfNeeded: token &>> 8 & 255)])
             let e2 = UInt64(literals[Int(truncatingIfNeeded: token &>> 16 & 255)])
-            // Masking shifts look at the low six bits only, where an entry (or the sum of some) has
-            // its length.
+            // Masked shifts use only the low six bits, where an entry (or a sum of entries) has its
+            // length.
             let low = e0 &>> 8 | (e1 &>> 8) &<< e0
             let lowCount = e0 &+ e1
             output.add(low | (e2 &>> 8) &<< lowCount, count: lowCount &+ e2)

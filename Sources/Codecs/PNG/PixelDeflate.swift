@@ -1,14 +1,13 @@
 import CDeflate
 
-/// Writes the lines of an RGB picture as a zlib stream in which pixels repeat earlier ones.
+/// Writes the lines of an RGB picture as a zlib stream in which pixels match earlier ones.
 ///
 /// The usual conversion of video gives two by two pixels the same chroma. After the row above is
-/// subtracted, each pixel of an odd row then is one number three times: literals alone would pay
-/// three times for it, while a repetition of two or three pixels seen shortly before costs little more than
-/// one of them.
+/// subtracted, the three bytes of each pixel of an odd row are therefore equal. As literals they
+/// take three codes, while a match of two or three recent pixels takes little more than one.
 ///
-/// Blocks are about a megabyte, with codes counted on all of their tokens, or stored when that does
-/// not pay. The output depends on the pixels alone, never on what was written before.
+/// Blocks are about a megabyte, with codes counted on all of their tokens, or stored if that is
+/// smaller. The output depends on the pixels alone, never on earlier pictures.
 struct PixelDeflate {
   private var window: [UInt8] = []
   private var tokens: [UInt32] = []
@@ -21,8 +20,8 @@ struct PixelDeflate {
 
   static func rowsPerBlock(_ lineBytes: Int) -> Int { max(2, blockBytes / lineBytes & ~1) }
 
-  /// An upper bound of what `compress` writes and of how far beyond it may touch memory: everything
-  /// stored, and the line that made a block larger than that, with a pixel's literals of 36 bits.
+  /// Upper bound of the memory that `compress` writes to: all blocks stored, plus the line that
+  /// made a block larger than that, with 36 bits of literals per pixel.
   static func largestBytes(lineBytes: Int, height: Int) -> Int {
     let total = lineBytes * height
     let blocks = height / rowsPerBlock(lineBytes) + 2
@@ -30,13 +29,13 @@ struct PixelDeflate {
       + 2 * DeflateBlockHeader.largestBytes + 64
   }
 
-  /// Writes the stream to `target`, which has room for `largestBytes`, and returns its length. Even rows are
-  /// predicted by `evenFilter`, odd ones by the row above.
+  /// Writes the stream to `target`, which must hold `PixelDeflate.largestBytes`, and returns its
+  /// length. Even rows are predicted by `evenFilter`, odd ones by Up.
   mutating func compress(
     _ lines: inout Scanlines, evenFilter: ScanlineFilter, to target: UnsafeMutableRawPointer
   ) -> Int {
     var sink = BitSink(at: target)
-    // Deflate with a window of 32 KiB, fastest: 0x7801 is a multiple of 31, as it must be.
+    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
     var checksum: UInt32 = 1
@@ -70,7 +69,7 @@ struct PixelDeflate {
     return sink.position - target
   }
 
-  /// Writes a block with codes of its own; false as soon as storing it would be smaller.
+  /// Writes a block with its own codes; returns false as soon as storing it would be smaller.
   private mutating func writeCoded(
     _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, floor: Int,
     isLast: Bool, to sink: inout BitSink, checksum: inout UInt32
@@ -95,7 +94,7 @@ struct PixelDeflate {
     }
   }
 
-  /// Puts the lines of a block behind the end of the one before.
+  /// Appends the lines of a block to those of the previous block.
   private mutating func fill(
     _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, checksum: inout UInt32
   ) {
@@ -111,13 +110,13 @@ struct PixelDeflate {
         lines.write(y, filter: y & 1 == 0 ? evenFilter : .up, to: block + index * lineBytes)
       }
       let count = rows.count * lineBytes
-      // What the search may look at beyond the end shall not depend on what was there before.
+      // Cleared, so that what the search reads beyond the end does not depend on earlier content.
       (block + count).update(repeating: 0, count: PixelTokens.slack)
       checksum = libdeflate_adler32(checksum, block, count)
     }
   }
 
-  /// Finds the repetitions of a block, none that begins before `floor`, and makes its codes.
+  /// Finds the matches of a block, none that begins before `floor`, and builds its codes.
   private mutating func findTokens(
     _ lines: Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, floor: Int
   ) {
@@ -126,9 +125,9 @@ struct PixelDeflate {
     tokenEnds.removeAll(keepingCapacity: true)
     window.withUnsafeBytes { window in
       guard let start = window.baseAddress else { return }
-      // So that places count from the begin of the stream.
+      // Makes positions count from the start of the stream.
       let bytes = start + PixelTokens.window - first
-      let lookFrom = max(floor, first - PixelTokens.window)
+      let searchStart = max(floor, first - PixelTokens.window)
       pixelCode.count { counts in
         tokens.withUnsafeMutableBufferPointer { tokens in
           table.withUnsafeMutableBufferPointer { table in
@@ -137,7 +136,7 @@ struct PixelDeflate {
             for y in rows {
               let pixels = (y * lineBytes + 1)..<((y + 1) * lineBytes)
               end = PixelTokens.find(
-                in: bytes, range: pixels, floor: lookFrom, table: table, tokens: end,
+                in: bytes, range: pixels, floor: searchStart, table: table, tokens: end,
                 counts: counts)
               tokenEnds.append(end - tokens)
             }

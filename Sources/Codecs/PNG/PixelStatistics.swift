@@ -1,15 +1,15 @@
-/// What a few rows of an RGB picture say about how it is best written.
+/// Measures a few rows of an RGB picture to decide how to write it.
 struct PixelStatistics {
-  /// Pixels looked at.
+  /// Number of sampled pixels.
   private var pixels = 0
-  /// Bits of even rows in a Huffman code of literals alone.
+  /// Estimated bits of even rows as Huffman-coded literals.
   private var subBits = 0
   private var upBits = 0
 
-  /// Rows that are looked at.
+  /// Number of sampled rows.
   private static let sampleRows = 8
 
-  /// Most pixels are predicted exactly, as in drawings.
+  /// Whether most pixels are predicted exactly, as in drawings.
   var isFlat: Bool { min(subBits, upBits) < 4 * pixels }
 
   init(evenRowsOf lines: inout Scanlines) {
@@ -37,7 +37,7 @@ struct PixelStatistics {
     }
   }
 
-  /// Rows spread over the picture.
+  /// Index of a sampled row, spread over the picture.
   private static func row(_ sample: Int, of lines: Scanlines) -> Int {
     (2 * sample + 1) * lines.height / (2 * sampleRows)
   }

@@ -1,21 +1,20 @@
 import CDeflate
 
-/// A PNG file of the usual kind, whose picture can be inflated in one piece: 8-bit RGB, gray of 8 or 16 bits,
-/// not interlaced, nothing but IHDR, IDAT, tEXt and IEND.
+/// A PNG file of the usual kind, which can be inflated at once: 8-bit RGB, gray of 8 or 16 bits,
+/// not interlaced, no chunks other than IHDR, IDAT, tEXt and IEND.
 ///
-/// Everything that is checked is checked here as strictly as libpng does: order and CRC-32 of all parts, the
-/// exact length of the lines, Adler-32. What is not of this kind, or not right, is left to libpng and its
-/// messages.
+/// Checks are as strict as libpng's: order and CRC-32 of all chunks, the exact length of the lines,
+/// Adler-32. Files of other kinds and files with errors are left to libpng and its messages.
 struct PlainPNG {
   let format: PNGFormat
   let width: Int
   let height: Int
-  /// Where the parts of the compressed lines are.
+  /// Ranges of the compressed lines in the file.
   private let data: [Range<Int>]
   private let input: UnsafeRawBufferPointer
 
   private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-  /// More of them, or longer ones, are libpng's matter: it has limits of its own.
+  /// Files with more or longer notes are left to libpng, which has its own limits.
   private static let mostNotes = 16
   private static let mostNoteBytes = 1 << 16
 
@@ -56,7 +55,8 @@ struct PlainPNG {
     return nil
   }
 
-  /// The kind of picture that IHDR at `offset` tells; compression, filter and interlace methods must be 0.
+  /// The pixel format in the IHDR at `offset`; `nil` unless compression, filter and interlace
+  /// methods are 0.
   private static func format(_ input: UnsafeRawBufferPointer, _ offset: Int) -> PNGFormat? {
     guard input[offset + 10] == 0, input[offset + 11] == 0, input[offset + 12] == 0 else {
       return nil
@@ -70,13 +70,14 @@ struct PlainPNG {
   }
 
   var rowBytes: Int { width * format.pixelBytes }
-  /// Bytes of all lines, each with the byte that names its filter.
+  /// Size of all lines, each with its filter byte.
   var lineBytes: Int { (rowBytes + 1) * height }
-  /// Bytes of the compressed lines.
+  /// Size of the compressed lines.
   var dataBytes: Int { data.reduce(0) { $0 + $1.count } }
 
-  /// Inflates the lines into `lines`, which has room for `lineBytes`, and turns them into rows of pixels at its
-  /// start: samples of 16 bits big-endian. `false` when anything is wrong; `lines` has no meaning then.
+  /// Inflates the lines into `lines`, which must hold `lineBytes`, and converts them to rows of
+  /// pixels from its start; 16-bit samples are big-endian. `false` on any error; the content of
+  /// `lines` is then undefined.
   func read(into lines: UnsafeMutableRawBufferPointer) -> Bool {
     guard lines.count >= lineBytes, inflate(into: lines) else { return false }
     return LineFilters.undo(
@@ -92,7 +93,7 @@ struct PlainPNG {
       let status = libdeflate_zlib_decompress_ex(
         decompressor, stream.baseAddress, stream.count, lines.baseAddress, lineBytes, &consumed,
         &produced)
-      // libpng warns of bytes behind the stream; fewer or more lines are its errors.
+      // libpng warns of bytes after the stream and fails for fewer or more lines.
       return status == LIBDEFLATE_SUCCESS && consumed == stream.count && produced == lineBytes
     }
     if data.count == 1, let only = data.first {
@@ -105,7 +106,7 @@ struct PlainPNG {
   }
 }
 
-/// The parts (chunks) of a PNG file in order, each with its right checksum.
+/// The chunks of a PNG file in order, each with a verified checksum.
 struct PNGParts {
   static let header: UInt32 = 0x4948_4452
   static let data: UInt32 = 0x4944_4154
@@ -120,7 +121,7 @@ struct PNGParts {
     self.offset = offset
   }
 
-  /// `nil` at the end of the bytes, before a part that they do not hold, and for a checksum that does not fit.
+  /// `nil` at the end of the bytes, for a chunk that extends beyond them, and for a wrong checksum.
   mutating func next() -> (type: UInt32, data: Range<Int>)? {
     // Length, type and checksum.
     guard input.count - offset >= 12, let base = input.baseAddress else { return nil }
@@ -134,7 +135,7 @@ struct PNGParts {
     return (type, start..<start + length)
   }
 
-  /// The big-endian number at `offset`, which is inside.
+  /// The big-endian number at `offset`, which must be inside.
   static func number(_ input: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
     UInt32(bigEndian: input.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }

@@ -1,4 +1,4 @@
-/// Writes RGB pictures whose pixels repeat earlier ones; made for one compression.
+/// Writes RGB pictures whose pixels match earlier ones, for one compression.
 struct RGBDeflate {
   private let compression: PNGCompression
   private var choice = EncodingStrategy()
@@ -14,14 +14,14 @@ struct RGBDeflate {
     }
   }
 
-  /// Writes the stream to `target`, which has room for `PixelDeflate.largestBytes`, and returns its length;
-  /// `nil` when another way is better.
+  /// Writes the stream to `target`, which must hold `PixelDeflate.largestBytes`, and returns its
+  /// length; `nil` when another strategy is better.
   mutating func compress(
     _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
   ) -> Int? {
     switch compression {
     case .fast:
-      guard case .gray(let filter) = choice.fastWay(of: &lines) else { return nil }
+      guard case .gray(let filter) = choice.fastStrategy(of: &lines) else { return nil }
       return grays?.compress(&lines, evenFilter: filter, to: target)
     case .compact:
       guard let filter = choice.compactFilter(of: &lines) else { return nil }

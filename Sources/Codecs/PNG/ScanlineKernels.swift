@@ -1,5 +1,4 @@
-/// The loops over the bytes of one line. All counts are bytes; no pointer may be off by more than its
-/// caller has checked.
+/// The loops over the bytes of one line. All counts are bytes. Callers must check all bounds.
 enum ScanlineKernels {
   /// `residual[i] = current[i] - above[i]`, modulo 256.
   static func up(
@@ -13,13 +12,13 @@ enum ScanlineKernels {
     }
   }
 
-  /// The Paeth prediction, 16 bytes at a time after vectorization.
+  /// Computes `current` minus its Paeth prediction, 16 bytes at a time after vectorization.
   ///
-  /// Reads `pixelBytes` bytes before `current` and `above`. With a left, b above, c above left the
+  /// Reads `pixelBytes` bytes before `current` and `above`. With a left, b above, c above left, the
   /// distances of the prediction a + b - c are |b - c|, |a - c| and |a + b - 2c|. The third is at
-  /// least as large as the others when a and b lie on the same side of c, and their difference
-  /// otherwise, so that bytes suffice. One form of `min`, `max` and select per line, without
-  /// branches: anything else is not vectorized for plain x86-64.
+  /// least as large as the others when a and b are on the same side of c, and otherwise it is their
+  /// difference, so that bytes suffice. `min`, `max` and select have one form per line, without
+  /// branches: otherwise the loop is not vectorized for plain x86-64.
   static func paeth(
     current: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>, pixelBytes: Int, count: Int,
     residual: UnsafeMutablePointer<UInt8>
@@ -46,7 +45,7 @@ enum ScanlineKernels {
     }
   }
 
-  /// Turns 16-bit values of the host into the big-endian bytes of a file.
+  /// Converts 16-bit values of the host to big-endian bytes.
   static func bigEndian(
     _ values: UnsafePointer<UInt16>, count: Int, into bytes: UnsafeMutablePointer<UInt8>
   ) {

@@ -1,6 +1,6 @@
-/// The lines of a picture as they stand in a file: a filter byte, then the predicted bytes.
+/// The lines of a picture as stored in a file: a filter byte, then the predicted bytes.
 ///
-/// Borrows the pixels and its scratch memory; lives no longer than the call that makes it.
+/// Borrows the pixels and its scratch memory; must not outlive the call that makes it.
 struct Scanlines {
   let rowBytes: Int
   let height: Int
@@ -8,20 +8,20 @@ struct Scanlines {
   private let pixels: UnsafeRawPointer
   private let line: UnsafeMutablePointer<UInt8>
   private let zeros: UnsafeMutablePointer<UInt8>
-  /// Two rows of big-endian values and which rows they hold, for 16-bit pictures.
+  /// Two rows of big-endian values for 16-bit pictures, and which rows they are.
   private let swapped: UnsafeMutablePointer<UInt8>
   private var swappedRows = (-1, -1)
 
-  /// Bytes of a line: the filter byte and the row.
+  /// Size of a line: the filter byte and the row.
   var lineBytes: Int { rowBytes + 1 }
 
-  /// Bytes of all lines.
+  /// Size of all lines.
   var totalBytes: Int { lineBytes * height }
 
-  /// The scratch memory that rows of `rowBytes` need. Lines are read by eight bytes at a time.
+  /// Size of the scratch memory for rows of `rowBytes`. Lines are read eight bytes at a time.
   static func scratchBytes(rowBytes: Int) -> Int { 4 * roundedUp(rowBytes) + 64 }
 
-  /// `scratch` holds at least `scratchBytes(rowBytes:)` bytes, aligned for 16-bit values.
+  /// `scratch` must hold `scratchBytes(rowBytes:)` bytes, aligned for 16-bit values.
   init(
     pixels: UnsafeRawPointer, width: Int, height: Int, format: PNGFormat,
     scratch: UnsafeMutablePointer<UInt8>
@@ -39,14 +39,14 @@ struct Scanlines {
 
   /// The line of row `y`, valid until the next call; `lineBytes` bytes.
   mutating func line(_ y: Int, filter: ScanlineFilter) -> UnsafeRawPointer {
-    // The upper row first: with two places for swapped rows it never displaces the lower one.
+    // The upper row first: with two buffers it never displaces the lower one.
     let above = y > 0 && filter != .none ? row(y - 1) : UnsafePointer(zeros)
     let current = row(y)
     write(current, above: above, filter: filter, to: line)
     return UnsafeRawPointer(line)
   }
 
-  /// Writes the line of row `y` to `target`, which has room for `lineBytes` bytes.
+  /// Writes the line of row `y` to `target`, which must hold `lineBytes` bytes.
   mutating func write(_ y: Int, filter: ScanlineFilter, to target: UnsafeMutablePointer<UInt8>) {
     let above = y > 0 && filter != .none ? row(y - 1) : UnsafePointer(zeros)
     write(row(y), above: above, filter: filter, to: target)
@@ -62,7 +62,7 @@ struct Scanlines {
     case .none:
       residual.update(from: current, count: rowBytes)
     case .sub:
-      // Without a left neighbor the pixel itself stays.
+      // Without a left neighbor the difference is the pixel itself.
       let pixelBytes = format.pixelBytes
       residual.update(from: current, count: pixelBytes)
       ScanlineKernels.up(
@@ -71,7 +71,7 @@ struct Scanlines {
     case .up:
       ScanlineKernels.up(current: current, above: above, count: rowBytes, residual: residual)
     case .paeth:
-      // Without a left neighbor the nearest is the pixel above.
+      // Without a left neighbor the prediction is the pixel above.
       let pixelBytes = format.pixelBytes
       ScanlineKernels.up(current: current, above: above, count: pixelBytes, residual: residual)
       ScanlineKernels.paeth(
@@ -80,18 +80,18 @@ struct Scanlines {
     }
   }
 
-  /// The bytes of row `y` as the file has them, valid until the row after the next is asked for.
+  /// The bytes of row `y` as in the file, valid until the row after the next is requested.
   mutating func row(_ y: Int) -> UnsafePointer<UInt8> {
     let source = pixels + y * rowBytes
     guard format == .gray16 else { return source.assumingMemoryBound(to: UInt8.self) }
     let isOdd = y & 1 == 1
-    let place = swapped + (isOdd ? Self.roundedUp(rowBytes) : 0)
+    let target = swapped + (isOdd ? Self.roundedUp(rowBytes) : 0)
     if (isOdd ? swappedRows.1 : swappedRows.0) != y {
       ScanlineKernels.bigEndian(
-        source.assumingMemoryBound(to: UInt16.self), count: rowBytes / 2, into: place)
+        source.assumingMemoryBound(to: UInt16.self), count: rowBytes / 2, into: target)
       if isOdd { swappedRows.1 = y } else { swappedRows.0 = y }
     }
-    return UnsafePointer(place)
+    return UnsafePointer(target)
   }
 
   private static func roundedUp(_ bytes: Int) -> Int { (bytes + 63) & ~63 }

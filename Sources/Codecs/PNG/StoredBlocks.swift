@@ -1,10 +1,10 @@
 import CDeflate
 
-/// Lines as deflate holds what cannot be made smaller.
+/// Writes lines as stored blocks of deflate, for data that cannot be compressed.
 enum StoredBlocks {
   static let longest = 65_535
 
-  /// What `count` bytes take, from the second byte of the first block on.
+  /// Encoded size of `count` bytes, from the second byte of the first block on.
   static func storedBytes(_ count: Int) -> Int { count + 5 * ((count + longest - 1) / longest) }
 
   /// Writes the rows unpredicted, in stored blocks of at most 65,535 bytes.
@@ -14,24 +14,24 @@ enum StoredBlocks {
   ) {
     let lineBytes = lines.lineBytes
     var rest = rows.count * lineBytes
-    var roomInChunk = 0
+    var leftInBlock = 0
     for y in rows {
       let line = lines.line(y, filter: .none)
       checksum = libdeflate_adler32(checksum, line, lineBytes)
       var offset = 0
       while offset < lineBytes {
-        if roomInChunk == 0 {
-          roomInChunk = min(rest, longest)
-          sink.put(isLast && roomInChunk == rest ? 1 : 0, count: 1)
+        if leftInBlock == 0 {
+          leftInBlock = min(rest, longest)
+          sink.put(isLast && leftInBlock == rest ? 1 : 0, count: 1)
           sink.put(0, count: 2)
           sink.alignToByte()
-          sink.put(roomInChunk, count: 16)
-          sink.put(roomInChunk ^ 0xffff, count: 16)
+          sink.put(leftInBlock, count: 16)
+          sink.put(leftInBlock ^ 0xffff, count: 16)
         }
-        let step = min(roomInChunk, lineBytes - offset)
+        let step = min(leftInBlock, lineBytes - offset)
         sink.append(line + offset, count: step)
         offset += step
-        roomInChunk -= step
+        leftInBlock -= step
         rest -= step
       }
     }

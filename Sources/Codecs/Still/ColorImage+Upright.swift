@@ -1,10 +1,10 @@
 import Geometry
 
 extension ColorImage {
-  /// The picture as EXIF Orientation 1…8 means it to be seen; other values count as 1.
+  /// The picture turned as EXIF Orientation 1…8 requires; other values count as 1.
   ///
-  /// 2 and 4 mirror, 3 turns by 180°, 6 and 8 turn by 90° clockwise and counterclockwise, 5 and 7 do
-  /// both. Cost: one pass.
+  /// 2 and 4 mirror, 3 turns by 180°, 6 and 8 turn by 90° clockwise and counterclockwise, 5 and 7
+  /// do both. Cost: one pass.
   public func upright(exifOrientation: Int) -> ColorImage {
     guard (2...8).contains(exifOrientation) else { return self }
     let isSideways = exifOrientation >= 5
@@ -24,7 +24,7 @@ extension ColorImage {
     return result
   }
 
-  /// The stored pixel that is seen at (x, y).
+  /// The stored pixel that is displayed at (x, y).
   private func source(_ x: Int, _ y: Int, _ orientation: Int) -> (column: Int, row: Int) {
     switch orientation {
     case 2: (width - 1 - x, y)

@@ -1,7 +1,7 @@
 /// The Orientation tag of a JPEG file's EXIF segment.
 enum EXIFOrientation {
-  /// 1…8, or `nil` when the file has none or it is damaged. Every offset is checked; cost: one walk
-  /// over the segments before the picture data.
+  /// The orientation, 1…8; `nil` if the file has none or it is damaged. Every offset is checked.
+  /// Cost: one walk over the segments before the picture data.
   static func find(in jpeg: [UInt8]) -> Int? {
     var position = 2
     while position + 4 <= jpeg.count, jpeg[position] == 0xFF {

@@ -2,21 +2,21 @@ import CDeflate
 import Storage
 import SystemPackage
 
-/// What the head of a picture file says, and whether its parts are whole: nothing is decoded.
+/// What the header of a picture file states, and whether the file is complete. Nothing is decoded.
 struct ImageHeader {
   enum Kind: String { case png, jpeg }
 
   var kind: Kind
   var width: Int
   var height: Int
-  /// Passes over the picture that decoding takes.
+  /// Number of passes over the picture that decoding needs.
   var scans = 1
 
-  /// Looks at `bytes`, a whole file, and checks every limit.
+  /// Reads `bytes`, a whole file, and checks every limit.
   ///
-  /// Throws for other kinds of files, for pictures larger than the limits or than the file can hold, for
-  /// JPEG files with too many scans, and for PNG files with a damaged or missing part. Cost: a pass over
-  /// the bytes.
+  /// Throws for other kinds of files, for pictures that exceed the limits or cannot fit the file,
+  /// for JPEG files with too many scans, and for PNG files with a damaged or missing chunk. Cost: a
+  /// pass over the bytes.
   init(_ bytes: [UInt8], file: FilePath?) throws(ImageError) {
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
       try self.init(png: bytes, file)
@@ -27,7 +27,7 @@ struct ImageHeader {
     }
   }
 
-  /// Throws when a picture of that size is not to be decoded.
+  /// Throws for a picture that exceeds the limits or cannot fit a file of that size.
   static func check(
     width: Int, height: Int, ofFileBytes count: Int, kind: Kind, file: FilePath?
   ) throws(ImageError) {
@@ -39,7 +39,8 @@ struct ImageHeader {
       ?? InputLimits.pixelsOfPicture.problem(
         width.multipliedReportingOverflow(by: height).partialValue)
     if let problem { throw ImageError(file: file, what: problem, byteOffset: 0) }
-    // A progressive scan takes one bit for a block of 64 pixels at least; small pictures may be cut.
+    // A progressive scan takes at least one bit per block of 64 pixels. Small pictures are
+    // excepted, because they may be cut.
     if kind == .jpeg, width * height > 512 * count + 1 << 24 {
       throw ImageError(
         file: file,
@@ -90,7 +91,7 @@ struct ImageHeader {
     var offset = 2
     while offset + 1 < bytes.count {
       guard bytes[offset] == 0xFF else {
-        // Inside of a scan: on to the next marker.
+        // Inside a scan: skip to the next marker.
         guard let next = bytes[offset...].firstIndex(of: 0xFF) else { break }
         offset = next
         continue

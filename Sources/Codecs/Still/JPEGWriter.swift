@@ -4,11 +4,11 @@ import CJPEG
 ///
 /// Cost on one core for a 1296x968 picture: about 4 ms.
 public struct JPEGWriter: ~Copyable {
-  /// 1 (smallest) … 100 (best).
+  /// Quality, 1 (smallest file) … 100 (best picture).
   public let quality: Int
   private let handle: UnsafeMutableRawPointer
 
-  /// Throws without memory. `quality` is brought into its range.
+  /// Throws when out of memory. `quality` is clamped to its range.
   public init(quality: Int) throws(ImageError) {
     guard let handle = tjInitCompress() else {
       throw ImageError(what: "no memory for a JPEG encoder")
@@ -21,7 +21,7 @@ public struct JPEGWriter: ~Copyable {
     tjDestroy(handle)
   }
 
-  /// Replaces `file` by the encoded picture; its storage is used again.
+  /// Encodes the picture into `file`, replacing its content and reusing its storage.
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {

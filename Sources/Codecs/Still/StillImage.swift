@@ -2,20 +2,20 @@ import CJPEG
 import Geometry
 import SystemPackage
 
-/// A photograph as stored, and how it must be turned.
+/// A photograph as stored, and its orientation.
 public struct StillImage: Sendable {
   public var picture: ColorImage
-  /// EXIF Orientation, 1…8; 1 when the file says nothing.
+  /// EXIF Orientation, 1…8; 1 if the file states none.
   public var exifOrientation: Int
 
-  /// The picture as it is meant to be seen.
+  /// The picture turned upright.
   public var upright: ColorImage { picture.upright(exifOrientation: exifOrientation) }
 
-  /// Reads a JPEG or PNG file, told apart by its first bytes, never by its name.
+  /// Reads a JPEG or PNG file; the kind is known by its first bytes, not by its name.
   ///
-  /// A damaged JPEG gives what can be decoded of it, the rest gray. Throws `ImageError` for other
-  /// files, empty ones, and those of which nothing can be decoded; and for what is above the limits on
-  /// pixels and scans (`InputLimits`), before anything is decoded.
+  /// The part of a damaged JPEG that cannot be decoded is gray. Throws `ImageError` for other
+  /// files, for empty ones, and for those of which nothing can be decoded; also, before anything is
+  /// decoded, for pictures above the limits on pixels and scans (`InputLimits`).
   public static func read(_ file: FilePath) throws(ImageError) -> StillImage {
     let bytes = try FileBytes.read(file)
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
@@ -29,12 +29,12 @@ public struct StillImage: Sendable {
       exifOrientation: EXIFOrientation.find(in: bytes) ?? 1)
   }
 
-  /// What the head of a photograph says; nothing is decoded.
-  public struct Head: Sendable {
+  /// What the header of a photograph states.
+  public struct Header: Sendable {
     public var isJPEG: Bool
     public var storedWidth: Int
     public var storedHeight: Int
-    /// EXIF Orientation, 1…8; 1 when the file says nothing.
+    /// EXIF Orientation, 1…8; 1 if the file states none.
     public var exifOrientation: Int
 
     /// Width and height of the upright picture.
@@ -43,19 +43,20 @@ public struct StillImage: Sendable {
     }
   }
 
-  /// Reads sizes and orientation, and checks that the file's parts are whole and within the limits
-  /// (`InputLimits`). Throws `ImageError`. Cost: reading the file and a pass over its bytes.
-  public static func head(_ file: FilePath) throws(ImageError) -> Head {
+  /// Reads size and orientation, and checks that the file is complete and within the limits
+  /// (`InputLimits`). Decodes nothing. Throws `ImageError`. Cost: reading the file and a pass over
+  /// its bytes.
+  public static func header(_ file: FilePath) throws(ImageError) -> Header {
     let bytes = try FileBytes.read(file)
     let head = try ImageHeader(bytes, file: file)
     let isJPEG = head.kind == .jpeg
-    return Head(
+    return Header(
       isJPEG: isJPEG, storedWidth: head.width, storedHeight: head.height,
       exifOrientation: isJPEG ? EXIFOrientation.find(in: bytes) ?? 1 : 1)
   }
 }
 
-/// JPEG files through libjpeg-turbo, whose errors come back as numbers.
+/// Reads JPEG files with libjpeg-turbo.
 enum JPEGReader {
   static func color(in bytes: [UInt8], file: FilePath?) throws(ImageError) -> ColorImage {
     guard let handle = tjInitDecompress() else {
@@ -70,7 +71,7 @@ enum JPEGReader {
     let status = tjDecompress2(
       handle, bytes, UInt(bytes.count), &image.rgb, Int32(width), Int32(width * 3), Int32(height),
       Int32(TJPF_RGB.rawValue), Int32(TJFLAG_ACCURATEDCT))
-    // A warning means that the picture is there, parts of it made up.
+    // A warning means that the picture was decoded and parts of it are made up.
     guard status == 0 || tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else {
       throw ImageError(file: file, what: "JPEG: \(String(cString: tjGetErrorStr2(handle)))")
     }

@@ -1,5 +1,5 @@
-/// What the first bytes of a PNG or JPEG file say of its pixels. Nothing is checked or decoded; cost: a walk
-/// over the segments before the picture.
+/// The pixel format in the header of a PNG or JPEG file. Nothing is checked or decoded. Cost: a
+/// walk over the segments before the picture.
 public struct StoredPicture: Hashable, Sendable {
   public enum Kind: Sendable { case png, jpeg }
 
@@ -7,10 +7,10 @@ public struct StoredPicture: Hashable, Sendable {
   public var width: Int
   public var height: Int
   public var bitDepth: Int
-  /// 1 gray, 3 color; palettes count as 1, alpha is counted.
+  /// Number of channels: 1 gray, 3 color; palettes count as 1, alpha as one more.
   public var channels: Int
 
-  /// `nil` for other files, and for those that end before it is told.
+  /// `nil` for other files, and for those that end within the header.
   public init?(_ bytes: [UInt8]) {
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), bytes.count >= 26 {
       func number(_ offset: Int) -> Int {
@@ -36,7 +36,7 @@ public struct StoredPicture: Hashable, Sendable {
     channels = Int(bytes[frame + 5])
   }
 
-  /// Where a JPEG file tells the depth, height, width and channels of its picture: six bytes that are there.
+  /// Offset of a JPEG file's depth, height, width and channels: six bytes, all present.
   private static func startOfFrame(_ bytes: [UInt8]) -> Int? {
     var offset = 2
     while offset + 10 <= bytes.count, bytes[offset] == 0xFF {

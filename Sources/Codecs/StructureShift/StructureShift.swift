@@ -3,21 +3,21 @@
 ///
 /// | code bits | meaning | pixels |
 /// | --- | --- | --- |
-/// | `00` | the predictor `p` again | 1 |
+/// | `00` | the predictor `p` | 1 |
 /// | `10`, `11` | `p` − 1, `p` + 1 | 1 |
 /// | `010` + 5 bits `k` | `p`, `k` + 5 times | 5…36 |
 /// | `01100`, `01101` | `p` − 2, `p` + 2 | 1 |
 /// | `0111` + 11 bits `v` | `v` | 1 |
 ///
-/// The predictor starts at 0 in every frame and runs on across row ends. What is left of the last byte
-/// is padding.
+/// The predictor starts at 0 in every frame and continues across row ends. The rest of the last byte is
+/// padding.
 public enum StructureShift {
   /// The longest run of equal pixels in one code.
   static let longestRun = 36
   /// The shortest run of equal pixels that has a code of its own.
   static let shortestRun = 5
 
-  /// How many bytes a payload of `pixelCount` pixels can have: from runs of 36 only (8 bits each) to
+  /// Possible sizes of a payload of `pixelCount` pixels: from runs of 36 only (8 bits each) to
   /// literals only (15 bits each).
   public static func payloadBytes(pixelCount: Int) -> ClosedRange<Int> {
     guard pixelCount > 0 else { return 0...0 }

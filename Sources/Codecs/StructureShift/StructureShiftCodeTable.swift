@@ -1,21 +1,22 @@
-/// What the next ten bits of a stream mean: several short codes at once.
+/// Decodes the next ten bits of a stream, several short codes at once.
 ///
-/// Neighboring depth pixels differ by little, so most codes have two bits and a lookup gives up to five
-/// pixels. An entry without pixels stands for a run or a literal, which the decoder reads by itself.
+/// Neighboring depth pixels differ by little, so most codes have two bits and a lookup gives up to
+/// five pixels. An entry without pixels stands for a run or a literal, which the decoder reads
+/// separately.
 struct StructureShiftCodeTable: Sendable {
   static let indexBits = 10
   static let shared = StructureShiftCodeTable()
 
-  /// What to add to the predictor for each of the next pixels; the lanes after the last one repeat
-  /// nothing useful. 16 KiB: stays in the first-level cache.
+  /// What to add to the predictor for each of the next pixels; lanes after the last pixel are
+  /// unused. 16 KiB, which fits the first-level cache.
   private(set) var deltas: [SIMD8<UInt16>]
   private(set) var steps: [Step]
 
-  /// How far one entry goes.
+  /// Number of bits and pixels of an entry.
   struct Step: Sendable {
     var bits: UInt8 = 0
     var pixels: UInt8 = 0
-    /// The sum of the pixels' changes, wrapping.
+    /// Sum of the pixels' changes, wrapping.
     var change: UInt16 = 0
   }
 
@@ -35,7 +36,7 @@ struct StructureShiftCodeTable: Sendable {
     }
   }
 
-  /// The code of a single small change that starts `position` bits into `index` and ends inside it.
+  /// The code of a single small change at bit `position` of `index`, if it ends inside `index`.
   private static func shortCode(in index: Int, after position: Int) -> (bits: Int, change: Int)? {
     let left = indexBits - position
     let rest = index & ((1 << left) - 1)

@@ -2,9 +2,9 @@
 public enum StructureShiftDecoder {
   /// Decodes one payload into `shifts`, one value per pixel in raster order.
   ///
-  /// The payload must hold exactly `shifts.count` pixels and no byte more; padding bits of the last
-  /// byte are not looked at. Shifts wrap at 16 bits; only a damaged payload leaves 0…2047. After
-  /// damage the contents of `shifts` are meaningless. Allocates nothing.
+  /// The payload must hold exactly `shifts.count` pixels and no further byte; padding bits of the
+  /// last byte are ignored. Shifts wrap at 16 bits; only a damaged payload leaves 0…2047. After
+  /// damage the content of `shifts` is undefined. Allocates nothing.
   public static func decode(
     _ payload: RawSpan, into shifts: inout MutableSpan<UInt16>
   ) -> StructureShiftOutcome {
@@ -16,8 +16,8 @@ public enum StructureShiftDecoder {
       StructureShiftDamage(reason: .bytesLeft, pixel: shifts.count, bitOffset: bytesUsed * 8))
   }
 
-  /// Decodes one frame from the start of `bytes`, which may go on behind it: a payload marks its own
-  /// end, so that a frame whose stored length is damaged can still be read.
+  /// Decodes one frame from the start of `bytes`, which may continue after it. The end follows from
+  /// the codes, so that a frame with a damaged stored length can still be read.
   public static func decodePrefix(
     of bytes: RawSpan, into shifts: inout MutableSpan<UInt16>
   ) -> StructureShiftOutcome {
@@ -27,19 +27,19 @@ public enum StructureShiftDecoder {
     return .decoded(bytesUsed: (position.bit + 7) / 8)
   }
 
-  /// How far decoding has come.
+  /// The current position of decoding.
   private struct Position {
     var bit = 0
     var pixel = 0
     var predictor: UInt16 = 0
   }
 
-  /// Decodes while eight more bytes can be loaded and the longest code fits into the picture with
-  /// room for whole vector stores; stops at a code's start.
+  /// Decodes while eight more bytes can be loaded and the longest code fits the picture with whole
+  /// vector stores; stops at the start of a code.
   private static func decodeBulk(
     _ bytes: RawSpan, into shifts: inout MutableSpan<UInt16>, from position: inout Position
   ) {
-    // Five stores of eight cover the longest run.
+    // Five stores of eight values cover the longest run.
     let lastStart = shifts.count - 40
     let lastLoad = bytes.byteCount - 8
     let table = StructureShiftCodeTable.shared
@@ -47,7 +47,8 @@ public enum StructureShiftDecoder {
     let deltas = table.deltas.span
     var pixel = 0
     var predictor: UInt16 = 0
-    // The next bits, the first one on top; `available` of them count, those behind are right or 0.
+    // The next bits, the first one highest. `available` of them are valid; those after are right or
+    // 0.
     var window: UInt64 = 0
     var available = 0
     var nextByte = 0
@@ -127,7 +128,7 @@ public enum StructureShiftDecoder {
     var literal: UInt16?
   }
 
-  /// The code that starts at bit `position`; bits behind the end read as 0.
+  /// The code that starts at bit `position`; bits after the end read as 0.
   private static func code(at position: Int, of bytes: RawSpan) -> Code {
     var window: UInt32 = 0
     for index in (position / 8)..<(position / 8 + 4) {

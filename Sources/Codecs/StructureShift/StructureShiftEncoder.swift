@@ -2,8 +2,8 @@
 public enum StructureShiftEncoder {
   /// The payload of one frame in raster order.
   ///
-  /// Values above 2047 do not fit a code and are stored as 2047, the sensor's own "nothing". An empty
-  /// frame is an empty payload. Cost: one pass.
+  /// Values above 2047 do not fit a code and are stored as 2047, the sensor's value for no
+  /// measurement. An empty frame gives an empty payload. Cost: one pass.
   public static func encode(_ shifts: [UInt16]) -> [UInt8] {
     var bits = BitWriter()
     bits.bytes.reserveCapacity(shifts.count / 2)
@@ -30,7 +30,7 @@ public enum StructureShiftEncoder {
     return bits.finish()
   }
 
-  /// Collects bits, the first one in the top of each byte.
+  /// Collects bits; the first one is the highest of each byte.
   private struct BitWriter {
     var bytes: [UInt8] = []
     private var pending: UInt64 = 0
@@ -46,7 +46,7 @@ public enum StructureShiftEncoder {
       }
     }
 
-    /// Runs as long as they go, then one code for each pixel left.
+    /// Appends runs as long as possible, then one code for each remaining pixel.
     mutating func appendEqualPixels(_ count: Int) {
       var count = count
       while count >= StructureShift.shortestRun {
@@ -57,7 +57,7 @@ public enum StructureShiftEncoder {
       for _ in 0..<count { append(0b00, count: 2) }
     }
 
-    /// The bytes, the last one filled up with zero bits.
+    /// The bytes; the last one is padded with zero bits.
     consuming func finish() -> [UInt8] {
       if pendingCount > 0 { append(0, count: 8 - pendingCount) }
       return bytes

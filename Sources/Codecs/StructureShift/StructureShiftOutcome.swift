@@ -1,25 +1,26 @@
-/// What decoding a payload came to.
+/// The outcome of decoding a payload.
 public enum StructureShiftOutcome: Hashable, Sendable {
-  /// Every pixel is there; the codes took `bytesUsed` bytes, padding of the last one included.
+  /// Every pixel was decoded; the codes took `bytesUsed` bytes, including padding of the last one.
   case decoded(bytesUsed: Int)
   case corrupt(StructureShiftDamage)
 }
 
-/// Why a payload is not a frame, and where.
+/// Why a payload is not a valid frame, and where.
 public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     /// The payload ends inside or before a code that is still needed.
     case endsEarly
-    /// A run of equal pixels would pass the last pixel.
+    /// A run of equal pixels extends beyond the last pixel.
     case runPassesEnd
-    /// All pixels are there but the payload is longer than their codes.
+    /// All pixels were decoded, but bytes remain.
     case bytesLeft
   }
 
   public var reason: Reason
-  /// Pixels decoded before the damage.
+  /// Number of pixels decoded before the damage.
   public var pixel: Int
-  /// Bits from the start of the payload to the code concerned (or to the end of the codes).
+  /// Offset in bits from the start of the payload to the code concerned (or to the end of the
+  /// codes).
   public var bitOffset: Int
 
   public init(reason: Reason, pixel: Int, bitOffset: Int) {

@@ -1,21 +1,21 @@
 import CFFmpeg
 
-/// 8-bit 4:2:0 to RGB with chroma interpolated linearly between its sample places and results rounded to
-/// nearest (within 0.02 of a step of the exact value).
+/// Converts 8-bit 4:2:0 to RGB. Chroma is interpolated linearly between its sample positions, and
+/// results are rounded to nearest (within 0.02 of a step of the exact value).
 struct AccurateConverter {
-  /// Rows of chroma sums, of chroma for every column, and of pixels, used again for every row.
+  /// Buffers for chroma sums, for chroma of every column, and for pixels; reused for every row.
   private var sums: [Int16] = []
   private var chroma: [UInt32] = []
   private var words: [UInt32] = []
 
-  /// Whether the frame is in one of the formats that are handled here.
+  /// Whether the frame has a supported format.
   static func accepts(_ frame: UnsafePointer<AVFrame>) -> Bool {
     [AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NV12].contains {
       $0.rawValue == frame.pointee.format
     } && frame.pointee.width > 0 && frame.pointee.height > 0
   }
 
-  /// Writes rows without padding; `rgb` has room for them.
+  /// Writes rows without padding. `rgb` must be large enough.
   mutating func convert(
     _ frame: UnsafePointer<AVFrame>, _ tags: ColorTags, into rgb: inout [UInt8]
   ) {
@@ -91,11 +91,11 @@ struct AccurateConverter {
   }
 }
 
-/// Where chroma was sampled in relation to luma.
+/// Position of chroma samples relative to luma.
 private struct ChromaSiting {
-  /// Between two columns (as in JPEG), not on the even ones.
+  /// Whether chroma is between two columns (as in JPEG) rather than on the even ones.
   var isBetweenColumns: Bool
-  /// On the even rows, not between two.
+  /// Whether chroma is on the even rows rather than between two.
   var isOnRows: Bool
 
   /// Untagged H.264 has it on even columns, between rows (ITU-T H.264, E.2.1, chroma_loc_info).
@@ -104,7 +104,7 @@ private struct ChromaSiting {
     isOnRows = [AVCHROMA_LOC_TOPLEFT, AVCHROMA_LOC_TOP].contains(location)
   }
 
-  /// The rows of chroma that row `y` of luma lies between, and the near one's weight out of 4.
+  /// The rows of chroma next to row `y` of luma, and the weight of the nearer one out of 4.
   func rows(_ y: Int, _ count: Int) -> (near: Int, far: Int, weight: Int16) {
     let near = y / 2
     if isOnRows { return y % 2 == 0 ? (near, near, 4) : (near, min(near + 1, count - 1), 2) }

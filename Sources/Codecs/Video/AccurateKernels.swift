@@ -1,7 +1,7 @@
-/// The loops over one row, written so that they are vectorized for plain x86-64: 16-bit factors, 32-bit
-/// sums, no branches. Kept as functions of their own: merged into one they are a quarter slower.
+/// The loops over one row, written so that they are vectorized for plain x86-64: 16-bit factors,
+/// 32-bit sums, no branches. They are separate functions because a merged one is a quarter slower.
 enum AccurateKernels {
-  /// Four times the chroma of a row between two rows: `near` × `weight` + `far` × (4 - `weight`), from
+  /// Four times the chroma between two rows: `near` × `weight` + `far` × (4 - `weight`), from
   /// `sums[1]` on, with the edges repeated before and after. Samples are `step` bytes apart.
   @inline(never) static func sumRows(
     _ near: UnsafePointer<UInt8>, _ far: UnsafePointer<UInt8>, _ step: Int, _ weight: Int16,
@@ -49,7 +49,7 @@ enum AccurateKernels {
     }
   }
 
-  /// Two values as they lie in memory.
+  /// Loads two values as one word.
   @inline(__always)
   private static func pair(_ first: Int16, _ second: Int16) -> UInt32 {
     let low = UInt32(UInt16(bitPattern: first))
@@ -76,7 +76,7 @@ enum AccurateKernels {
     }
   }
 
-  /// The whole part of a sum in 1/65536, held to 0…255.
+  /// The whole part of a sum in 1/65536, clamped to 0…255.
   @inline(__always)
   private static func clamped(_ sum: Int32) -> UInt16 {
     let value = Int16(truncatingIfNeeded: sum &>> 16)
@@ -84,7 +84,7 @@ enum AccurateKernels {
     return UInt16(truncatingIfNeeded: low > 0 ? low : 0)
   }
 
-  /// Three bytes of each word, four words at a time.
+  /// Packs three bytes of each word, four words at a time.
   @inline(never) static func pack(
     _ words: UnsafePointer<UInt32>, _ count: Int, _ rgb: UnsafeMutableRawPointer
   ) {

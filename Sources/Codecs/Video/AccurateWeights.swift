@@ -1,9 +1,10 @@
-/// The factors of a conversion, in 1/65536, as constants: only then are the products vectorized as 16-bit
-/// ones. Luma comes as 4 times, chroma as 16 times its value above black or gray.
+/// The factors of a conversion, in 1/65536. They are constants, because only then are the products
+/// vectorized as 16-bit ones. Luma is passed as 4 times, chroma as 16 times its value above black
+/// or gray.
 ///
-/// With the weights r and b of red and blue, g = 1 - r - b, and the steps s = 255/219 and c = 255/224
-/// (1 and 1 for full range): luma s/4; red from V 2(1 - r)c/16; green from U -2(1 - b)(b/g)c/16 and from V
-/// -2(1 - r)(r/g)c/16; blue from U 2(1 - b)c/16.
+/// With the weights r and b of red and blue, g = 1 - r - b, and the steps s = 255/219 and c =
+/// 255/224 (1 and 1 for full range): luma s/4; red from V 2(1 - r)c/16; green from U -2(1 -
+/// b)(b/g)c/16 and from V -2(1 - r)(r/g)c/16; blue from U 2(1 - b)c/16.
 protocol AccurateWeights {
   static var black: Int16 { get }
   static var luma: Int16 { get }

@@ -1,22 +1,22 @@
 import CFFmpeg
 
-/// Cuts a bare H.264 stream into access units with libavcodec's parser, as libavformat does, but without
-/// decoding a trial.
+/// Splits a bare H.264 stream into access units with libavcodec's parser, as libavformat does, but
+/// without decoding pictures to probe the stream.
 final class AnnexBReader {
   let input: MediaInput
   private let parser: UnsafeMutablePointer<AVCodecParserContext>
-  /// The parser notes facts about the stream in a context; a decoder has its own.
+  /// A context in which the parser stores facts about the stream; the decoder has its own.
   private let context: UnsafeMutablePointer<AVCodecContext>
   private var piece: [UInt8]
-  /// What of `piece` is not yet parsed.
+  /// The unparsed part of `piece`.
   private var unparsed = 0..<0
   private var offset: Int64 = 0
   private var isFlushed = false
 
   private static let pieceBytes = 256 << 10
 
-  /// A stream's head in which parameter sets are looked for: what ffmpeg looks through by default.
-  static let headBytes = 5_000_000
+  /// How many bytes from the start are searched for parameter sets: ffmpeg's default probe size.
+  static let probeBytes = 5_000_000
 
   init(_ input: MediaInput) throws(VideoError) {
     FFmpegLibrary.silence()
@@ -41,7 +41,7 @@ final class AnnexBReader {
     avcodec_free_context(&context)
   }
 
-  /// The next access unit; false at the end.
+  /// Reads the next access unit; false at the end.
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool {
     while true {
       if unparsed.isEmpty { try fill() }
@@ -80,7 +80,7 @@ final class AnnexBReader {
     } catch {
       throw VideoError(file: input.file, what: "\(error)")
     }
-    // The parser may look a little beyond.
+    // The parser may read a little beyond.
     for index in filled..<min(filled + Int(AV_INPUT_BUFFER_PADDING_SIZE), piece.count) {
       piece[index] = 0
     }
@@ -89,7 +89,7 @@ final class AnnexBReader {
   }
 }
 
-/// A packet that is freed with its box.
+/// Owns a packet and frees it.
 final class PacketHandle {
   let packet: UnsafeMutablePointer<AVPacket>
 

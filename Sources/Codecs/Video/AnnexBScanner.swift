@@ -2,8 +2,8 @@
 enum AnnexBScanner {
   private static let chunkBytes = 1 << 20
 
-  /// Whether a file is said to be a bare stream, or begins like one: zero bytes, a one, and the head of a NAL unit that may
-  /// stand at the beginning.
+  /// Whether `container` says that a file is a bare stream, or it begins like one: zero bytes, a
+  /// one, and the header of a NAL unit that may come first.
   static func isAnnexB(
     _ input: MediaInput, _ container: VideoContainer
   ) throws(VideoError) -> Bool {
@@ -12,22 +12,22 @@ enum AnnexBScanner {
     guard let one = head.firstIndex(where: { $0 != 0 }), one >= 2, head[one] == 1,
       one + 1 < head.count
     else { return false }
-    // Slices, SEI, parameter sets, access unit delimiter; the top bit must be 0.
+    // Slices, SEI, parameter sets, access unit delimiter. The top bit must be 0.
     let nal = head[one + 1]
     return nal & 0x80 == 0 && [1, 5, 6, 7, 8, 9].contains(nal & 0x1f)
   }
 
-  /// Calls `body` for every NAL unit with the place of its head and its first bytes, up to `headBytes` of
-  /// them; they may go on behind the unit's end.
+  /// Calls `body` for every NAL unit with the offset of its header and its first bytes, up to
+  /// `headBytes`; these may extend beyond the unit's end.
   ///
-  /// A unit at the very end of the file that has no byte after its head is left out. Cost: the file is
-  /// read once, in pieces of a megabyte.
+  /// A unit at the very end of the file without a byte after its header is left out. Cost: reads
+  /// the file once, in pieces of a megabyte.
   static func forEachUnit(
-    _ input: MediaInput, headBytes: Int,
+    _ input: MediaInput, headerBytes: Int,
     _ body: (_ offset: Int64, _ unit: Slice<UnsafeRawBufferPointer>) -> Void
   ) throws(VideoError) {
-    // The last bytes of a piece stand before the next one, for what lies across the edge.
-    let carry = headBytes + 3
+    // The last bytes of a piece are put before the next one, for units across the border.
+    let carry = headerBytes + 3
     var buffer = [UInt8](repeating: 0xff, count: carry + chunkBytes)
     var offset: Int64 = 0
     var isFirst = true
@@ -49,11 +49,11 @@ enum AnnexBScanner {
       let isLast = offset >= input.byteCount || filled < chunkBytes
       buffer.withUnsafeBytes { bytes in
         let piece = UnsafeRawBufferPointer(rebasing: bytes[..<(carry + filled)])
-        // Before the first piece lies nothing; heads near the end of a piece wait for the next.
+        // Nothing precedes the first piece; headers near the end of a piece are left for the next.
         scan(piece, from: isFirst ? carry : 0, upTo: isLast ? piece.count - 1 : filled + 3) {
-          place in
-          let end = min(piece.count, place + headBytes)
-          body(start + Int64(place), piece[place..<end])
+          unitOffset in
+          let end = min(piece.count, unitOffset + headerBytes)
+          body(start + Int64(unitOffset), piece[unitOffset..<end])
         }
       }
       isFirst = false
@@ -62,13 +62,13 @@ enum AnnexBScanner {
     }
   }
 
-  /// Start codes of which the head of the unit lies before `end` and at least three bytes behind `first`.
+  /// Finds start codes whose unit header is before `end` and at least three bytes after `first`.
   private static func scan(
     _ bytes: UnsafeRawBufferPointer, from first: Int, upTo end: Int, _ body: (Int) -> Void
   ) {
     guard let base = bytes.baseAddress else { return }
     var i = first
-    // Eight bytes at a time as long as none is zero: coded pictures rarely have one.
+    // Eight bytes at a time as long as none is zero: coded pictures rarely contain zeros.
     while i &+ 3 < end {
       if i &+ 8 <= bytes.count {
         let word = base.loadUnaligned(fromByteOffset: i, as: UInt64.self)

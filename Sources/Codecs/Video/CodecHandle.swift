@@ -2,24 +2,24 @@ import CFFmpeg
 import Storage
 import SystemPackage
 
-/// An opened decoder with the packet and the frame that go in and out of it.
+/// An opened decoder with a packet and a frame for its input and output.
 final class CodecHandle {
   let context: UnsafeMutablePointer<AVCodecContext>
   let packet: UnsafeMutablePointer<AVPacket>
   let frame: UnsafeMutablePointer<AVFrame>
-  /// Those that decode instead of the caller's, where there are any.
+  /// The decoder's own threads, if it has any.
   let threads: DecoderThreads
-  /// Whether other threads decode than the caller's.
+  /// Whether threads other than the caller's decode.
   let isThreaded: Bool
-  /// Whether they may.
+  /// Whether this codec may be decoded by several threads.
   let mayUseThreads: Bool
-  /// All complaints, and those about the pictures themselves.
+  /// Counts of the decoder's messages: all complaints, and those about the pictures themselves.
   private let messages: UnsafeMutablePointer<Int32>
 
-  /// How often the decoder has complained about damage, from any of its threads.
+  /// Number of complaints about damage, from any of the decoder's threads.
   var damageMessages: Int { Int(scanmill_message_count(messages)) }
 
-  /// Those of the complaints that are not about other pictures, which are not there.
+  /// Number of complaints other than those about missing reference pictures.
   var contentMessages: Int { Int(scanmill_message_count(messages + 1)) }
 
   private init(
@@ -27,8 +27,9 @@ final class CodecHandle {
     configure: (UnsafeMutablePointer<AVCodecContext>) -> Int32
   ) throws(VideoError) {
     FFmpegLibrary.silence()
-    // HEVC, and others, one thread: of a phone's movie with 40 wrong bytes FFmpeg 5.1 says nothing at all, with
-    // any number of threads, and gives other pictures with three than with one.
+    // One thread for HEVC and others: for a phone's movie with 40 wrong bytes FFmpeg 5.1 reports
+    // nothing, with any number of threads, and gives other pictures with three threads than with
+    // one.
     mayUseThreads = codec == AV_CODEC_ID_H264
     let threadCount = mayUseThreads ? Int32(clamping: max(0, threads)) : 1
     var threads = DecoderThreads()
@@ -51,7 +52,7 @@ final class CodecHandle {
     var status = configure(opened)
     if status >= 0 {
       opened.pointee.thread_count = threadCount
-      // Whole pictures, each in one thread, which complains as it does alone.
+      // Each picture is decoded by one thread, which complains as a single-threaded decoder does.
       opened.pointee.thread_type = FF_THREAD_FRAME
       opened.pointee.max_pixels = Int64(InputLimits.pixelsOfPicture.most)
       if threadCount == 1 {
@@ -76,7 +77,7 @@ final class CodecHandle {
     isThreaded = threadCount != 1
   }
 
-  /// A decoder for a track of a container, that holds back at least `reorderingDelay` pictures.
+  /// A decoder for a track of a container, which delays at least `reorderingDelay` pictures.
   convenience init(
     stream: UnsafeMutablePointer<AVStream>, reorderingDelay: Int, file: FilePath, threads: Int
   ) throws(VideoError) {
@@ -92,7 +93,7 @@ final class CodecHandle {
     }
   }
 
-  /// A decoder for a bare H.264 stream, that knows the parameter sets and holds back `reorderingDelay`
+  /// A decoder for a bare H.264 stream, which knows the parameter sets and delays `reorderingDelay`
   /// pictures from the start.
   convenience init(
     parameterSets: [UInt8], reorderingDelay: Int, file: FilePath, threads: Int

@@ -1,11 +1,12 @@
 import CFFmpeg
 import SystemPackage
 
-/// How decoded pictures become RGB.
+/// How decoded pictures are converted to RGB.
 public enum ColorConversion: String, CaseIterable, Sendable {
-  /// Exactly as the ffmpeg command line does: fast, one chroma sample for four pixels.
+  /// Exactly as the ffmpeg program does: fast, one chroma sample for four pixels.
   case ffmpeg
-  /// Chroma interpolated to every pixel from where it was sampled, results rounded to nearest.
+  /// Chroma is interpolated to every pixel from its sample positions; results are rounded to
+  /// nearest.
   case accurate
 }
 
@@ -14,19 +15,19 @@ public enum ColorMatrix: String, CaseIterable, Sendable {
   case bt601, bt709, fcc, smpte240m, bt2020
 }
 
-/// Which values stand for black and white: 16 and 235, or 0 and 255.
+/// The values of black and white: 16 and 235, or 0 and 255.
 public enum ColorRange: String, CaseIterable, Sendable {
   case limited, full
 }
 
-/// Turns decoded pictures into upright 8-bit RGB. One per worker: it keeps tables and memory from picture
-/// to picture.
+/// Converts decoded pictures to upright 8-bit RGB. One per worker, because it keeps tables and
+/// memory from picture to picture.
 ///
-/// Matrix and range come from each picture's own tags. Untagged pictures are taken as BT.601 and limited
-/// (full for the `yuvj` formats), which is what the ffmpeg command line does.
+/// Matrix and range come from each picture's own tags. Untagged pictures are treated as BT.601 and
+/// limited (full for the `yuvj` formats), as in the ffmpeg program.
 public struct ColorConverter {
   public let conversion: ColorConversion
-  /// Used instead of the tags, if given.
+  /// Overrides the tags, if set.
   public let matrix: ColorMatrix?
   public let range: ColorRange?
 
@@ -42,7 +43,7 @@ public struct ColorConverter {
     self.range = range
   }
 
-  /// Writes `picture` into `rgb`, which is given the size of `picture.width` × `picture.height` × 3 bytes.
+  /// Writes `picture` to `rgb`, which is resized to `picture.width` × `picture.height` × 3 bytes.
   ///
   /// Cost for 1296x968 on one core: 0.5 ms, `accurate` 1.5 ms; turned pictures about 1 ms more.
   public mutating func convert(
@@ -52,7 +53,7 @@ public struct ColorConverter {
     let width = picture.storedWidth
     let height = picture.storedHeight
     guard width > 0, height > 0 else {
-      throw VideoError(file: "", what: "picture \(picture.ordinal) has no pixels")
+      throw VideoError(file: "", what: "picture \(picture.outputIndex) has no pixels")
     }
     let count = width * height * 3
     if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
@@ -86,12 +87,12 @@ public struct ColorConverter {
     guard status >= 0 else {
       throw VideoError(
         file: "",
-        what: "picture \(picture.ordinal) cannot be converted to RGB: "
+        what: "picture \(picture.outputIndex) cannot be converted to RGB: "
           + FFmpegLibrary.text(ofError: status))
     }
   }
 
-  /// Mirrors and turns the RGB picture in `turned` into `rgb`.
+  /// Mirrors and turns the RGB picture in `turned`; writes it to `rgb`.
   private mutating func turn(
     _ rgb: inout [UInt8], width: Int, height: Int, turns: Int, isMirrored: Bool
   ) {
@@ -114,7 +115,7 @@ public struct ColorConverter {
 }
 
 extension DecodedPicture {
-  /// Writes the upright picture as 8-bit RGB into `rgb`, which is resized if necessary.
+  /// Writes the upright picture as 8-bit RGB to `rgb`, which is resized if necessary.
   public func rgb(
     into rgb: inout [UInt8], converter: inout ColorConverter
   ) throws(VideoError) {

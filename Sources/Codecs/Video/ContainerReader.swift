@@ -2,18 +2,18 @@ import CFFmpeg
 import Storage
 import SystemPackage
 
-/// A video container opened through libavformat.
+/// A video container, opened with libavformat.
 final class ContainerReader {
   let input: MediaInput
   let layout: MovieLayout
   private var io: UnsafeMutablePointer<AVIOContext>?
   private var format: UnsafeMutablePointer<AVFormatContext>?
 
-  /// Kinds that name no other file: no playlists, no sequences of pictures.
+  /// Formats that reference no other file: no playlists, no picture sequences.
   private static let kinds =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,h264,hevc,avi,mpegts,mpeg,m4v,ivf,obu"
 
-  /// Reads the header of `input`. `isForced` names the kind instead of finding it out.
+  /// Reads the header of `input`. `kind` names the format instead of detecting it.
   init(_ input: MediaInput, kind: String? = nil) throws(VideoError) {
     FFmpegLibrary.silence()
     self.input = input
@@ -27,14 +27,14 @@ final class ContainerReader {
       throw VideoError(file: input.file, what: "no memory to open it")
     }
     opened.pointee.pb = io
-    // Of the kinds without an index of ours to look at.
+    // For formats whose index `MovieValidator` does not check.
     opened.pointee.max_streams = Int32(clamping: InputLimits.tracksOfMovie.most)
     opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     opened.pointee.format_whitelist = av_strdup(Self.kinds)
     opened.pointee.protocol_whitelist = av_strdup("none")
     let status = avformat_open_input(&format, nil, kind.flatMap { av_find_input_format($0) }, nil)
     guard status >= 0 else {
-      // A failed open has freed the format context, but not the reading one.
+      // A failed open frees the format context, but not the I/O context.
       Self.free(io)
       throw layout.explanation(for: input)
         ?? VideoError(
@@ -57,7 +57,7 @@ final class ContainerReader {
     avio_context_free(&context)
   }
 
-  /// The positions of all video tracks; covers and thumbnails do not count.
+  /// The indices of all video tracks; covers and thumbnails do not count.
   var videoTracks: [Int] {
     (0..<streamCount).filter { number in
       guard let stream = stream(number), let codec = stream.pointee.codecpar else { return false }
@@ -73,26 +73,26 @@ final class ContainerReader {
 
   private var streamCount: Int { Int(format?.pointee.nb_streams ?? 0) }
 
-  /// Lets the packets of one track through and leaves all others in the file.
+  /// Selects the packets of one track; those of all others are not read.
   func select(_ track: Int) {
     for number in 0..<streamCount {
       stream(number)?.pointee.discard = number == track ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
   }
 
-  /// Reads and decodes the first packets, as the ffmpeg program does, to learn what the header does not
-  /// say: the reordering delay, parameter sets.
+  /// Reads and decodes the first packets, as the ffmpeg program does, to find what the header does
+  /// not state: the reordering delay, parameter sets.
   func analyze() {
     _ = avformat_find_stream_info(format, nil)
   }
 
-  /// Reads packets without looking into them; see `MediaInput.isHollow`.
+  /// Reads packets without their payload; see `MediaInput.isHollow`.
   func skipPayload() {
     if layout.isMovie { format?.pointee.flags |= AVFMT_FLAG_NOPARSE }
     input.isHollow = layout.isMovie && layout.hasIndex && !layout.isFragmented
   }
 
-  /// `count` bytes of a packet from `offset` on, or fewer; from the file where payload is skipped.
+  /// Up to `count` bytes of a packet from `offset` on; read from the file if payload is skipped.
   func bytes(of packet: UnsafePointer<AVPacket>, at offset: Int, count: Int) -> [UInt8] {
     let size = Int(packet.pointee.size)
     guard offset >= 0, offset < size, count > 0 else { return [] }
@@ -105,8 +105,8 @@ final class ContainerReader {
     return (try? input.bytes(at: packet.pointee.pos + Int64(offset), count: count)) ?? []
   }
 
-  /// The next packet of any selected track; false at the end and where reading fails, which the ffmpeg
-  /// program takes for the end, too.
+  /// Reads the next packet of a selected track; false at the end and at a read error, which the
+  /// ffmpeg program treats as the end, too.
   func next(into packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     while true {
       let status = av_read_frame(format, packet)

@@ -1,7 +1,7 @@
 import CFFmpeg
 import SystemPackage
 
-/// One pass over a track: a decoder and where its packets come from.
+/// One pass over a track: a decoder and the source of its packets.
 struct DecodePass {
   private(set) var counts = VideoDecoder.Counts()
   let timeBase: VideoTimeBase
@@ -12,12 +12,13 @@ struct DecodePass {
   private let orientation: VideoOrientation
   private let order: PictureOrder
   private var numbers: PacketNumbers
-  /// Pictures whose packets the decoder complained about, until they come out.
+  /// Pictures that are not output yet and whose packets the decoder complained about.
   private var patched: Set<Int> = []
   private var isDraining = false
   private var failedDrains = 0
 
-  /// More than any decoder holds back; so that one that fails forever does not keep us.
+  /// Most failed attempts to drain the decoder: more pictures than any decoder holds, so that a
+  /// permanent failure ends.
   private static let mostFailedDrains = 256
 
   init(
@@ -63,14 +64,14 @@ struct DecodePass {
   var isThreaded: Bool { codec.isThreaded }
   var mayUseThreads: Bool { codec.mayUseThreads }
 
-  /// CPU time of threads that decode instead of the caller's.
+  /// CPU time of the decoder's own threads.
   var threadCPUNanoseconds: Int64 { codec.threads.cpuNanoseconds }
 
-  /// Whether anything was damaged in what has been decoded so far. A picture that was made with a damaged
-  /// one does not come out before that is noticed.
+  /// Whether damage was found in what has been decoded so far. No picture that depends on damage is
+  /// output before this is set.
   var isDamaged: Bool { codec.damageMessages > 0 || counts.refusedPackets > 0 }
 
-  /// The next picture, `nil` after the last one.
+  /// Decodes the next picture; `nil` after the last one.
   mutating func next() throws(VideoError) -> DecodedPicture? {
     let frame = codec.frame
     while true {
@@ -78,7 +79,7 @@ struct DecodePass {
       if status >= 0 { return try picture(frame) }
       if status == scanmill_averror_eof() { return nil }
       if isDraining {
-        // A picture that could not be finished; the ones after it still come.
+        // A picture that could not be finished; later ones still follow.
         counts.refusedPackets += 1
         failedDrains += 1
         if failedDrains > Self.mostFailedDrains { return nil }
@@ -88,8 +89,8 @@ struct DecodePass {
     }
   }
 
-  /// Gives the decoder one packet, or the end. A packet that it refuses is skipped, as in the ffmpeg
-  /// program; decoding goes on with the next.
+  /// Sends one packet to the decoder, or the end of the stream. A rejected packet is skipped, as in
+  /// the ffmpeg program.
   private mutating func sendPacket() throws(VideoError) {
     let packet = codec.packet
     repeat {
@@ -100,7 +101,7 @@ struct DecodePass {
         return
       }
     } while packet.pointee.size == 0
-    // The decoder hands the time of a packet on to its picture: here it is the picture's number.
+    // The decoder copies a packet's time to its picture; here it is the picture's decoding index.
     let number = numbers.picture(of: packet)
     packet.pointee.pts = number.map(Int64.init) ?? scanmill_nopts()
     packet.pointee.dts = scanmill_nopts()
@@ -119,7 +120,7 @@ struct DecodePass {
     let decoded = number == scanmill_nopts() ? nil : Int(exactly: number)
     guard
       let picture = DecodedPicture(
-        moving: frame, ordinal: counts.pictures, index: decoded.map(order.rank),
+        moving: frame, outputIndex: counts.pictures, displayIndex: decoded.map(order.displayIndex),
         orientation: orientation,
         isPatched: decoded.map { patched.remove($0) != nil } ?? false)
     else { throw VideoError(file: file, what: "no memory for a picture") }

@@ -1,33 +1,34 @@
 import CFFmpeg
 
-/// One decoded picture, in the form the decoder gave it: cheap to hand to another thread, which turns it
-/// into RGB.
+/// One decoded picture in the decoder's own format: cheap to pass to another thread, which converts
+/// it to RGB.
 ///
-/// Holds a reference to memory of the decoder (1.5 bytes a pixel for most videos), given back with the
-/// last copy.
+/// Holds a reference to memory of the decoder (1.5 bytes per pixel for most videos), which is
+/// released with the last copy.
 public final class DecodedPicture: @unchecked Sendable {
-  /// How many pictures came out before.
-  public let ordinal: Int
-  /// The picture's place among all that the track counts, in display order, from 0; `nil` for one that
-  /// belongs to none of them.
-  public let index: Int?
+  /// Number of pictures that were output before.
+  public let outputIndex: Int
+  /// The picture's display index: its position in display order among all pictures that the track
+  /// counts, from 0; `nil` for one that is not counted.
+  public let displayIndex: Int?
   public let orientation: VideoOrientation
-  /// Parts of it are missing or made up, because the stream is damaged.
+  /// Whether parts of it are missing or concealed because the stream is damaged.
   public let isDamaged: Bool
 
-  // Safe to share: nobody writes to the frame or its pixels after `init`, reference counts are atomic.
+  // Safe to share: the frame and its pixels do not change after `init`, and reference counts are
+  // atomic.
   let frame: UnsafeMutablePointer<AVFrame>
 
-  /// Takes over the reference that `frame` holds; `nil` without memory.
+  /// Takes ownership of the reference in `frame`; `nil` when out of memory.
   init?(
-    moving frame: UnsafeMutablePointer<AVFrame>, ordinal: Int, index: Int?,
+    moving frame: UnsafeMutablePointer<AVFrame>, outputIndex: Int, displayIndex: Int?,
     orientation: VideoOrientation, isPatched: Bool = false
   ) {
     guard let own = av_frame_alloc() else { return nil }
     av_frame_move_ref(own, frame)
     self.frame = own
-    self.ordinal = ordinal
-    self.index = index
+    self.outputIndex = outputIndex
+    self.displayIndex = displayIndex
     self.orientation = orientation
     isDamaged =
       isPatched || own.pointee.decode_error_flags != 0
@@ -42,7 +43,7 @@ public final class DecodedPicture: @unchecked Sendable {
   public var storedWidth: Int { Int(frame.pointee.width) }
   public var storedHeight: Int { Int(frame.pointee.height) }
 
-  /// The size after the turn: that of the RGB picture.
+  /// Width after the turn, as in the RGB picture.
   public var width: Int { orientation.swapsSides ? storedHeight : storedWidth }
   public var height: Int { orientation.swapsSides ? storedWidth : storedHeight }
 }

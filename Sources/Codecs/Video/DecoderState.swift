@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Decodes with several threads as long as the video is whole, with one from the first damage on.
+/// Decodes with several threads while the video is intact, and with one from the first damage on.
 struct DecoderState {
   let timeBase: VideoTimeBase
   var counts: VideoDecoder.Counts { pass.counts }
@@ -11,10 +11,10 @@ struct DecoderState {
   private let order: PictureOrder
   private var pass: DecodePass
   private var delivered = 0
-  /// Of passes that are over.
+  /// CPU time of earlier passes.
   private var earlierThreadCPUNanoseconds: Int64 = 0
 
-  /// CPU time that threads of decoders have used, the caller's left out.
+  /// CPU time of the decoder's own threads, without that of the caller.
   var threadCPUNanoseconds: Int64 { earlierThreadCPUNanoseconds + pass.threadCPUNanoseconds }
 
   init(
@@ -32,7 +32,7 @@ struct DecoderState {
   mutating func next() throws(VideoError) -> DecodedPicture? {
     var picture = try pass.next()
     if pass.isThreaded && pass.isDamaged {
-      try startAgain(threads: 1)
+      try restart(threads: 1)
       picture = try pass.next()
     }
     if picture != nil { delivered += 1 }
@@ -46,20 +46,20 @@ struct DecoderState {
 
   var mayUseThreads: Bool { pass.mayUseThreads }
 
-  /// Goes on with another number of threads. Without effect once anything was damaged.
+  /// Continues with another number of threads. No effect once damage was found.
   mutating func use(threads: Int) throws(VideoError) {
-    if mayUseThreads, !pass.isDamaged { try startAgain(threads: threads) }
+    if mayUseThreads, !pass.isDamaged { try restart(threads: threads) }
   }
 
-  /// Back to where we are.
-  private mutating func startAgain(threads: Int) throws(VideoError) {
+  /// Restarts and decodes up to the current position.
+  private mutating func restart(threads: Int) throws(VideoError) {
     earlierThreadCPUNanoseconds += pass.threadCPUNanoseconds
     pass = try DecodePass(
       file, container: container, track: track, order: order, threads: threads)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
-      // All of it once more, with one thread.
-      if pass.isThreaded && pass.isDamaged { return try startAgain(threads: 1) }
+      // Decodes everything again, with one thread.
+      if pass.isThreaded && pass.isDamaged { return try restart(threads: 1) }
     }
   }
 }

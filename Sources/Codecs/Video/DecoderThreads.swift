@@ -1,14 +1,14 @@
 import CPlatform
 import Synchronization
 
-/// The threads that a decoder has made for itself, and the CPU time that they have used.
+/// The threads that a decoder has created, and their CPU time.
 struct DecoderThreads: Sendable {
   private let numbers: [Int32]
 
-  /// None.
+  /// No threads.
   init() { numbers = [] }
 
-  /// Those that `open` makes: a thread's name goes on to those that it starts.
+  /// Finds the threads that `open` creates by their name, which threads inherit from their creator.
   init<Result>(opening open: () -> Result, result: inout Result) {
     let name = "decode-\(Self.count.add(1, ordering: .relaxed).newValue % 1_000_000)"
     var previous = [CChar](repeating: 0, count: 16)
@@ -24,12 +24,12 @@ struct DecoderThreads: Sendable {
 
   var count: Int { numbers.count }
 
-  /// User and system time of all of them so far; of one that has ended, nothing.
+  /// User and system time of the threads that still exist.
   var cpuNanoseconds: Int64 {
     numbers.reduce(0) { $0 + max(0, scanmill_thread_cpu_nanoseconds($1)) }
   }
 
   private static let count = Atomic<Int>(0)
-  /// More than FFmpeg ever makes for one decoder (16 by itself, 64 when asked).
+  /// More threads than FFmpeg ever creates for one decoder (16 by default, 64 on request).
   private static let most = 256
 }

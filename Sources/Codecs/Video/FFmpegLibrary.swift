@@ -1,19 +1,19 @@
 import CFFmpeg
 
-/// The FFmpeg libraries as this room uses them.
+/// Setup of the FFmpeg libraries for this module.
 enum FFmpegLibrary {
-  /// Keeps FFmpeg from writing to standard error, where it would tear the progress display; what it has
-  /// to say comes back as errors and counts. Every user of the libraries calls this first.
+  /// Keeps FFmpeg from writing to standard error, which would disturb the progress display;
+  /// problems are reported as errors and counts. Every user of the libraries calls this first.
   static func silence() { _ = isSilent }
 
   private static let isSilent: Bool = {
     scanmill_silence()
-    // No single piece of memory is larger: the largest picture takes 400 MB.
+    // Limits single allocations: the largest picture takes 400 MB.
     av_max_alloc(1 << 30)
     return true
   }()
 
-  /// FFmpeg's words for an error code.
+  /// FFmpeg's description of an error code.
   static func text(ofError code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)
     guard av_strerror(code, &text, text.count) >= 0 else { return "error \(code)" }

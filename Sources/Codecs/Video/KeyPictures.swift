@@ -1,18 +1,18 @@
 import CFFmpeg
 import SystemPackage
 
-/// Single pictures of a video, decoded without all the others: for a quick look.
+/// Decodes single pictures of a video without all the others, for previews.
 public enum KeyPictures {
-  /// Decodes key pictures by themselves: for each entry of `wanted` the first one at or after it, none
-  /// twice, and none that the decoder complains about.
+  /// Decodes key pictures: for each entry of `wanted` the first one at or after it, none twice, and
+  /// none that the decoder complains about.
   ///
   /// - Parameters:
   ///   - track: as for `VideoDecoder`.
-  ///   - order: of the same track of `VideoIndex`.
-  ///   - wanted: places in display order, ascending.
-  ///   - body: is given the pictures as they are found.
-  /// - Returns: how many there were; fewer than asked for where key pictures are rare.
-  /// - Throws: `VideoError` for a file that cannot be opened, and what `body` throws.
+  ///   - order: that of the same track in `VideoIndex`.
+  ///   - wanted: display indices, ascending.
+  ///   - body: receives the pictures as they are found.
+  /// - Returns: how many were found; fewer than requested if key pictures are rare.
+  /// - Throws: `VideoError` for a file that cannot be opened, and errors of `body`.
   ///
   /// Cost: reading the file up to the last wanted picture, and opening a decoder per picture.
   public static func read(
@@ -20,31 +20,32 @@ public enum KeyPictures {
     wanted: [Int], _ body: (DecodedPicture) throws -> Void
   ) throws -> Int {
     let opened = try OpenedTrack(file, container: container, track: track, order: order)
-    guard let box = PacketHandle() else {
+    guard let handle = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
     var numbers = PacketNumbers(order, isBare: opened.isBare)
     var rest = wanted[...]
     var found = 0
-    while !rest.isEmpty, try opened.source.next(into: box.packet) {
-      defer { av_packet_unref(box.packet) }
-      guard box.packet.pointee.size > 0, let number = numbers.picture(of: box.packet) else {
+    while !rest.isEmpty, try opened.source.next(into: handle.packet) {
+      defer { av_packet_unref(handle.packet) }
+      guard handle.packet.pointee.size > 0, let number = numbers.picture(of: handle.packet) else {
         continue
       }
-      let rank = order.rank(number)
-      guard let next = rest.first, rank >= next, opened.isKey(box.packet),
-        let picture = try decode(box.packet, rank, found, opened)
+      let displayIndex = order.displayIndex(number)
+      guard let next = rest.first, displayIndex >= next, opened.isKey(handle.packet),
+        let picture = try decode(handle.packet, displayIndex, found, opened)
       else { continue }
       try body(picture)
       found += 1
-      rest = rest.drop { $0 <= rank }
+      rest = rest.drop { $0 <= displayIndex }
     }
     return found
   }
 
-  /// `nil` where the picture needs others, or is damaged.
+  /// Decodes one packet; `nil` if its picture needs others, or is damaged.
   private static func decode(
-    _ packet: UnsafeMutablePointer<AVPacket>, _ rank: Int, _ ordinal: Int, _ track: OpenedTrack
+    _ packet: UnsafeMutablePointer<AVPacket>, _ displayIndex: Int, _ outputIndex: Int,
+    _ track: OpenedTrack
   ) throws(VideoError) -> DecodedPicture? {
     let codec = try track.makeCodec()
     guard avcodec_send_packet(codec.context, packet) >= 0 else { return nil }
@@ -53,7 +54,8 @@ public enum KeyPictures {
       return nil
     }
     let picture = DecodedPicture(
-      moving: codec.frame, ordinal: ordinal, index: rank, orientation: track.orientation)
+      moving: codec.frame, outputIndex: outputIndex, displayIndex: displayIndex,
+      orientation: track.orientation)
     return picture.flatMap { $0.isDamaged ? nil : $0 }
   }
 }
@@ -94,11 +96,12 @@ private struct OpenedTrack {
     }
   }
 
-  /// Whether the picture in the packet may need no other: what the container says, or an IDR slice.
+  /// Whether the picture in the packet can be decoded alone: marked as key by the container, or an
+  /// IDR slice.
   func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
     guard isBare else { return packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     guard let data = packet.pointee.data else { return false }
-    // Parameter sets and notes come before the first slice; they are small.
+    // Parameter sets and SEI units before the first slice are small.
     let count = min(Int(packet.pointee.size), 1 << 16)
     let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
     return NALUnits.ranges(in: head).contains { head[$0.lowerBound] & 0x1f == 5 }

@@ -2,17 +2,18 @@ import CFFmpeg
 import Geometry
 import SystemPackage
 
-/// Encodes RGB pictures without loss (FFV1, version 3), each by itself: pictures may be encoded in any order
+/// Encodes RGB pictures without loss (FFV1, version 3), independently of each other: in any order
 /// and by many encoders.
 ///
-/// The bytes depend on the picture and the FFmpeg version alone. Used by one thread at a time.
+/// The output depends on the picture and the FFmpeg version alone. Must be used by one thread at a
+/// time.
 public final class LosslessVideoEncoder: @unchecked Sendable {
   let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: PacketHandle
   private let name: FilePath
 
-  /// - Parameter name: what errors call the video.
+  /// - Parameter name: the name of the video in errors.
   public init(width: Int, height: Int, name: FilePath) throws(VideoError) {
     FFmpegLibrary.silence()
     self.name = name
@@ -33,7 +34,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
     opened.pointee.gop_size = 1
     opened.pointee.level = 3
     opened.pointee.thread_count = 1
-    // Players decode as many parts at a time; small pictures are in one piece.
+    // Players decode as many parts in parallel; small pictures have one part.
     opened.pointee.slices = width >= 64 && height >= 64 ? 4 : 1
     opened.pointee.flags |= AV_CODEC_FLAG_BITEXACT
     av_opt_set(opened.pointee.priv_data, "slicecrc", "1", 0)
@@ -60,7 +61,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
     av_frame_free(&frame)
   }
 
-  /// The coded picture.
+  /// The encoded picture.
   public func encode(_ picture: ColorImage) throws(VideoError) -> [UInt8] {
     let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
     guard picture.width == width, picture.height == height else {
@@ -100,7 +101,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
   }
 }
 
-/// A Matroska file of pictures that `LosslessVideoEncoder` has coded.
+/// Writes a Matroska file of pictures that `LosslessVideoEncoder` has encoded.
 public final class LosslessVideoFile {
   private let muxer: VideoMuxer
   private let packet: PacketHandle
@@ -108,7 +109,7 @@ public final class LosslessVideoFile {
 
   /// - Parameters:
   ///   - file: open for writing, empty; the caller closes it.
-  ///   - path: what errors call it.
+  ///   - path: the path in errors.
   public init(
     _ file: FileDescriptor, at path: FilePath, width: Int, height: Int
   ) throws(VideoError) {
@@ -123,7 +124,7 @@ public final class LosslessVideoFile {
     }
   }
 
-  /// Appends a picture; times must rise.
+  /// Appends a picture; times must increase.
   public func append(_ coded: [UInt8], microseconds: Int64) throws(VideoError) {
     let packet = packet.packet
     guard let count = Int32(exactly: coded.count), av_new_packet(packet, count) >= 0,
@@ -140,6 +141,6 @@ public final class LosslessVideoFile {
     try muxer.write(packet)
   }
 
-  /// Writes the end. Without this call the file is not whole.
+  /// Completes the file, which is not valid without this call.
   public func finish() throws(VideoError) { try muxer.finish() }
 }

@@ -2,13 +2,13 @@ import CFFmpeg
 import Storage
 import SystemPackage
 
-/// A file that FFmpeg reads through our own functions: no name is ever taken for a protocol or a playlist,
-/// nothing but this file is opened, and payload can be left out.
+/// A file that FFmpeg reads through this module's functions. Its name is never taken for a protocol
+/// or a playlist, no other file is opened, and payload can be skipped.
 final class MediaInput {
   let file: FilePath
   let byteCount: Int64
-  /// While true, bytes are counted but not fetched: FFmpeg gets packets of the right size and time
-  /// with undefined content. For containers with all facts in their index.
+  /// If true, bytes are counted but not read: FFmpeg gets packets of the right size and time with
+  /// undefined content. For containers whose index states everything else.
   var isHollow = false
 
   private let descriptor: FileDescriptor
@@ -36,7 +36,7 @@ final class MediaInput {
     try? descriptor.close()
   }
 
-  /// Fills `buffer` from `offset` on as far as the file goes; 0 at its end.
+  /// Fills `buffer` from `offset` on as far as the file has bytes; 0 at its end.
   func read(
     at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(VideoError) -> Int {
@@ -55,7 +55,7 @@ final class MediaInput {
     return filled
   }
 
-  /// `count` bytes at `offset`, or fewer at the end of the file.
+  /// Up to `count` bytes at `offset`, fewer at the end of the file.
   func bytes(at offset: Int64, count: Int) throws(VideoError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -70,7 +70,7 @@ final class MediaInput {
     return bytes
   }
 
-  /// A context for `AVFormatContext.pb`; valid as long as this input lives. `nil` without memory.
+  /// A context for `AVFormatContext.pb`, valid as long as this input; `nil` when out of memory.
   func makeContext() -> UnsafeMutablePointer<AVIOContext>? {
     let bufferBytes = 1 << 16
     guard let buffer = av_malloc(bufferBytes) else { return nil }

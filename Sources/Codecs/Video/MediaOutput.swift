@@ -1,22 +1,22 @@
 import CFFmpeg
 import SystemPackage
 
-/// A file that FFmpeg writes through our own functions: into what is open already, never by name.
+/// A file that FFmpeg writes through this module's functions: to an open descriptor, never by name.
 final class MediaOutput {
   private let file: FileDescriptor
   private var position: Int64 = 0
   private var byteCount: Int64 = 0
-  /// Why writing failed; FFmpeg says no more than that it did.
+  /// The error of a failed write, which FFmpeg does not report in detail.
   private(set) var failure: Errno?
 
   private static let bufferBytes = 1 << 18
 
-  /// `file` is empty; the caller closes it.
+  /// `file` must be empty; the caller closes it.
   init(_ file: FileDescriptor) {
     self.file = file
   }
 
-  /// A context for `AVFormatContext.pb`; valid as long as this output lives. `nil` without memory.
+  /// A context for `AVFormatContext.pb`, valid as long as this output; `nil` when out of memory.
   func makeContext() -> UnsafeMutablePointer<AVIOContext>? {
     guard let buffer = av_malloc(Self.bufferBytes) else { return nil }
     let context = avio_alloc_context(

@@ -1,22 +1,22 @@
-/// The outermost atoms of an MP4 or QuickTime file: enough to say why one cannot be opened, and whether
-/// its index is in one piece.
+/// The top-level atoms of an MP4 or QuickTime file: enough to explain why a file cannot be opened,
+/// and whether its index is complete.
 struct MovieLayout {
-  /// The first atom is one that such files begin with.
+  /// Whether the first atom is one with which such files begin.
   var isMovie = false
   var hasIndex = false
   var isFragmented = false
-  /// Where an atom begins whose size leads beyond the end of the file.
+  /// The first atom whose size extends beyond the end of the file.
   var cutAtom: (type: String, offset: Int64)?
-  /// Where the walk ended.
+  /// Offset at which the walk ended.
   var end: Int64 = 0
 
-  /// Atoms that a movie may begin with.
+  /// Atoms with which a movie may begin.
   private static let firstTypes: Set<String> = [
     "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx",
   ]
 
-  /// Follows the sizes from atom to atom; reads 16 bytes of each. Fragmented files have two atoms per
-  /// fragment: the walk ends after the first.
+  /// Walks from atom to atom by their sizes; reads 16 bytes of each. Fragmented files have two
+  /// atoms per fragment: the walk ends after the first fragment.
   init(_ input: MediaInput) throws(VideoError) {
     while end < input.byteCount && !isFragmented {
       let head = try input.bytes(at: end, count: 16)
@@ -50,7 +50,7 @@ struct MovieLayout {
     }
   }
 
-  /// Why a movie that FFmpeg cannot open cannot be opened, or `nil`.
+  /// Why FFmpeg cannot open the movie; `nil` if unknown.
   func explanation(for input: MediaInput) -> VideoError? {
     guard isMovie, !isFragmented else { return nil }
     if let cutAtom, cutAtom.type == "moov" {

@@ -1,15 +1,15 @@
 import Storage
 
-/// What the boxes of an MP4 or QuickTime file say of its tracks and libavformat does not tell: how much an edit
-/// list hides, and the transfer that has no number.
+/// What the boxes of an MP4 or QuickTime file state about its tracks and libavformat does not
+/// report: how much an edit list hides, and a transfer function without a number.
 ///
-/// For files that `MovieValidator` has looked through. Cost: 16 bytes per box, and of tracks with an edit list that
-/// begins late the tables of time.
+/// For files that `MovieValidator` has checked. Cost: 16 bytes per box, and the time tables of
+/// tracks with an edit list that begins late.
 struct MovieTracks {
   private struct Track {
     var id: Int64?
     var ticksPerSecond: Int64 = 0
-    /// On the track's own clock, where the first edit that shows something begins.
+    /// Where the first edit with content begins, on the track's own clock.
     var editStart: Int64?
     var durations: Range<Int64>?
     var offsets: Range<Int64>?
@@ -20,9 +20,9 @@ struct MovieTracks {
   private var tracks: [Track] = []
   private var isAppleLog = false
 
-  /// How Apple calls its logarithmic transfers: this one, and others that begin like it.
+  /// Apple's name of its logarithmic transfer function; those of others begin with it.
   private static let logName = Array("com.apple.log".utf8)
-  /// Descriptions and notes are small.
+  /// Limit in bytes on descriptions and notes, which are small.
   private static let mostText = 1 << 18
   private static let mostBoxes = 4096
 
@@ -39,12 +39,12 @@ struct MovieTracks {
     }
   }
 
-  /// Whether the file says that a track holds Apple's logarithmic values.
+  /// Whether the file states that a track has Apple's logarithmic transfer.
   func isAppleLog(track id: Int) -> Bool {
     isAppleLog || tracks.contains { $0.id == Int64(id) && $0.isAppleLog }
   }
 
-  /// What is hidden of a track of which `shown` pictures are shown.
+  /// What the edit list hides of a track with `shown` displayed pictures.
   func hidden(track id: Int, shown: Int) throws(VideoError) -> HiddenPictures {
     var hidden = HiddenPictures()
     guard let track = tracks.first(where: { $0.id == Int64(id) }), let start = track.editStart,
@@ -83,18 +83,18 @@ struct MovieTracks {
 
   private func track(_ content: Range<Int64>) throws(VideoError) -> Track {
     var track = Track()
-    try look(content, into: &track, depth: 0)
+    try readBox(content, into: &track, depth: 0)
     return track
   }
 
-  private func look(
+  private func readBox(
     _ content: Range<Int64>, into track: inout Track, depth: Int
   ) throws(VideoError) {
     guard depth < 6 else { return }
     for box in try boxes(content) {
       let start = box.content.lowerBound
       switch box.type {
-      case "mdia", "minf", "stbl", "edts": try look(box.content, into: &track, depth: depth + 1)
+      case "mdia", "minf", "stbl", "edts": try readBox(box.content, into: &track, depth: depth + 1)
       case "tkhd":
         let isLong = try number(at: start, 1) == 1
         track.id = try number(at: start + (isLong ? 20 : 12), 4)
@@ -110,24 +110,24 @@ struct MovieTracks {
     }
   }
 
-  /// Where the first edit begins that is not empty.
+  /// Where the first non-empty edit begins.
   private func editStart(_ content: Range<Int64>) throws(VideoError) -> Int64? {
     let isLong = try number(at: content.lowerBound, 1) == 1
     let count = try number(at: content.lowerBound + 4, 4)
     let entry: Int64 = isLong ? 20 : 12
     for index in 0..<min(count, 64) {
-      let place = content.lowerBound + 8 + index * entry
-      guard place + entry <= content.upperBound else { break }
+      let offset = content.lowerBound + 8 + index * entry
+      guard offset + entry <= content.upperBound else { break }
       let time =
         isLong
-        ? try number(at: place + 8, 8)
-        : Int64(Int32(truncatingIfNeeded: try number(at: place + 4, 4)))
+        ? try number(at: offset + 8, 8)
+        : Int64(Int32(truncatingIfNeeded: try number(at: offset + 4, 4)))
       if time >= 0 { return time }
     }
     return nil
   }
 
-  /// Entries of two 32-bit numbers: for how many samples, and what.
+  /// Reads entries of two 32-bit numbers: a number of samples and a value.
   private func runs(_ content: Range<Int64>) throws(VideoError) -> [(count: Int64, value: Int64)] {
     guard content.count >= 8 else { return [] }
     let bytes = try input.bytes(
@@ -135,8 +135,8 @@ struct MovieTracks {
       count: min(content.count - 4, 4 + 8 * InputLimits.samplesOfMovie.most))
     let count = min(Self.number(bytes.prefix(4)), Int64((bytes.count - 4) / 8))
     return (0..<Int(max(0, count))).map { index in
-      let place = 4 + 8 * index
-      return (Self.number(bytes[place..<place + 4]), Self.number(bytes[place + 4..<place + 8]))
+      let offset = 4 + 8 * index
+      return (Self.number(bytes[offset..<offset + 4]), Self.number(bytes[offset + 4..<offset + 8]))
     }
   }
 
@@ -178,7 +178,7 @@ struct MovieTracks {
     Self.number(try input.bytes(at: offset, count: count)[...])
   }
 
-  /// Big-endian.
+  /// Reads a big-endian number.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
     Int64(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }

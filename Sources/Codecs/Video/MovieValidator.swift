@@ -1,24 +1,25 @@
 import Storage
 
-/// Looks through the boxes of an MP4 or QuickTime file before FFmpeg does, which takes the numbers in
-/// them at their word: tables are set aside for claimed samples, and tracks are compared with each other.
+/// Checks the boxes of an MP4 or QuickTime file before FFmpeg reads it. FFmpeg trusts the numbers
+/// in them: it allocates tables for the stated number of samples and compares all tracks with each
+/// other.
 ///
-/// Every number is compared with the size of its box and of the file; what is too large is an error
-/// with the box's place. Cost: 16 to 32 bytes read per box, and the whole tables of time.
+/// Every number is compared with the size of its box and of the file; one that is too large is an
+/// error with the box's offset. Cost: 16 to 32 bytes read per box, and the time tables.
 struct MovieValidator {
   private let input: MediaInput
   private var tracks = 0
   private var boxes = 0
   private var indexBytes: Int64 = 0
 
-  /// Boxes that hold boxes, which FFmpeg descends into wherever they are.
+  /// Boxes that contain boxes; FFmpeg descends into them wherever they are.
   private static let containers: Set<String> = [
     "moov", "trak", "mdia", "minf", "stbl", "edts", "mvex", "moof", "traf", "udta", "meta", "dinf",
   ]
-  /// Boxes of payload: never looked into.
+  /// Boxes of payload, which are skipped.
   private static let payload: Set<String> = ["mdat", "free", "skip", "wide"]
 
-  /// Throws for the first number that cannot be.
+  /// Throws for the first impossible number.
   static func check(_ input: MediaInput) throws(VideoError) {
     var bounds = MovieValidator(input: input)
     try bounds.walk(0..<input.byteCount, depth: 0)
@@ -45,11 +46,11 @@ struct MovieValidator {
       let end = offset + min(size, range.upperBound - offset)
       if !Self.payload.contains(type) {
         boxes += 1
-        // Fragments have boxes of their own as long as the file goes.
+        // The number of fragments is limited only by the size of the file.
         if depth == 0 ? type == "moov" : true, !isFragment(type) {
           try check(boxes, InputLimits.boxesOfMovieIndex, at: offset)
         }
-        try look(type, offset + start..<max(end, offset + start), at: offset, depth)
+        try checkBox(type, offset + start..<max(end, offset + start), at: offset, depth)
       }
       offset = end
     }
@@ -60,7 +61,7 @@ struct MovieValidator {
       .contains(type)
   }
 
-  private mutating func look(
+  private mutating func checkBox(
     _ type: String, _ content: Range<Int64>, at offset: Int64, _ depth: Int
   ) throws(VideoError) {
     switch type {
@@ -86,21 +87,22 @@ struct MovieValidator {
     default: break
     }
     if Self.containers.contains(type) {
-      // `meta` of QuickTime has no version in front of its boxes, that of MP4 has.
+      // `meta` has a version before its boxes in MP4, but not in QuickTime.
       try walk(content, depth: depth + 1)
     }
   }
 
-  /// A table whose count stands `skipped` bytes behind its start and that has so many bytes an entry; 0:
-  /// an entry is a sample, which takes a byte of the file.
+  /// Checks a table whose count is `skipped` bytes after its start and whose entries have the given
+  /// size. With size 0 an entry is a sample, which takes at least a byte of the file.
   private func entries(
     _ content: Range<Int64>, _ skipped: Int64, entryBytes: Int64, at offset: Int64, _ type: String
   ) throws(VideoError) {
     let count = try number(at: content.lowerBound + skipped, in: content)
     guard let count else { return }
     try check(Int(count), InputLimits.samplesOfMovie, at: offset)
-    let room = entryBytes == 0 ? input.byteCount : (Int64(content.count) - skipped - 4) / entryBytes
-    if count > max(room, 0) { throw tooMany(count, "entries of \(type)", room, at: offset) }
+    let limit =
+      entryBytes == 0 ? input.byteCount : (Int64(content.count) - skipped - 4) / entryBytes
+    if count > max(limit, 0) { throw tooMany(count, "entries of \(type)", limit, at: offset) }
   }
 
   private func sampleSizes(_ content: Range<Int64>, at offset: Int64) throws(VideoError) {
@@ -108,13 +110,13 @@ struct MovieValidator {
       let count = try number(at: content.lowerBound + 8, in: content)
     else { return }
     try check(Int(count), InputLimits.samplesOfMovie, at: offset)
-    // Sizes one by one, or one for all: then the samples must fit into the file.
-    let room =
+    // One size per sample, or one for all: in that case the samples must fit the file.
+    let limit =
       size == 0 ? max(0, Int64(content.count) - 12) / 4 : input.byteCount / max(1, size)
-    if count > room { throw tooMany(count, "samples", room, at: offset) }
+    if count > limit { throw tooMany(count, "samples", limit, at: offset) }
   }
 
-  /// A table of runs, each for a number of samples.
+  /// Checks a table of runs, each for a number of samples.
   private func runs(
     _ content: Range<Int64>, entryBytes: Int64, at offset: Int64, _ type: String
   ) throws(VideoError) {
@@ -134,7 +136,7 @@ struct MovieValidator {
       left -= read
     }
     try check(Int(clamping: total), InputLimits.samplesOfMovie, at: offset)
-    // A sample takes a byte at least.
+    // A sample takes at least a byte.
     if total > input.byteCount { throw tooMany(total, "samples", input.byteCount, at: offset) }
   }
 
@@ -144,21 +146,22 @@ struct MovieValidator {
   }
 
   private func tooMany(
-    _ count: Int64, _ what: String, _ room: Int64, at offset: Int64
+    _ count: Int64, _ what: String, _ limit: Int64, at offset: Int64
   ) -> VideoError {
     VideoError(
-      file: input.file, what: "its index claims \(count) \(what), but its size allows only \(room)",
+      file: input.file,
+      what: "its index claims \(count) \(what), but its size allows only \(limit)",
       byteOffset: offset, remedy: "copy the file again")
   }
 
-  /// The 32-bit number at `offset`; `nil` where the box ends before it.
+  /// The 32-bit number at `offset`; `nil` if the box ends before it.
   private func number(at offset: Int64, in content: Range<Int64>) throws(VideoError) -> Int64? {
     guard content.upperBound - offset >= 4 else { return nil }
     let bytes = try input.bytes(at: offset, count: 4)
     return bytes.count == 4 ? Self.number(bytes[...]) : nil
   }
 
-  /// Big-endian, cut to what an `Int64` holds.
+  /// Reads a big-endian number, limited to the range of `Int64`.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
     Int64(clamping: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }

@@ -1,8 +1,8 @@
 import CFFmpeg
 
-/// Where a decoder gets its packets.
+/// A source of packets for a decoder.
 protocol PacketSource: AnyObject {
-  /// The next packet of the track; false at the end of what can be read.
+  /// Reads the next packet of the track; false at the end of what can be read.
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool
 }
 
@@ -26,13 +26,13 @@ final class ContainerPackets: PacketSource {
   }
 }
 
-/// The access units of a bare H.264 stream, after a look at its head.
+/// The access units of a bare H.264 stream.
 ///
-/// The ffmpeg program decodes a head of up to 5 MB before it opens its decoder; what it learns there and
-/// hands to the decoder is found here without decoding: the first parameter sets, with which pictures
-/// before the first key frame can be decoded.
+/// The ffmpeg program decodes up to 5 MB before it opens its decoder and passes the parameter sets
+/// on, so that pictures before the first key frame can be decoded. This type finds them without
+/// decoding.
 final class AnnexBPackets: PacketSource {
-  /// The first sequence and picture parameter sets of the head, with start codes; may be empty.
+  /// The first sequence and picture parameter sets of the stream, with start codes; may be empty.
   private(set) var parameterSets: [UInt8] = []
 
   private let reader: AnnexBReader
@@ -42,14 +42,14 @@ final class AnnexBPackets: PacketSource {
   init(_ input: MediaInput) throws(VideoError) {
     reader = try AnnexBReader(input)
     var bytes = 0
-    while bytes < AnnexBReader.headBytes, parameterSets.isEmpty {
-      guard let box = PacketHandle() else {
+    while bytes < AnnexBReader.probeBytes, parameterSets.isEmpty {
+      guard let handle = PacketHandle() else {
         throw VideoError(file: input.file, what: "no memory for a packet")
       }
-      guard try reader.next(into: box.packet) else { break }
-      bytes += Int(box.packet.pointee.size)
-      parameterSets = Self.parameterSets(of: box.packet)
-      head.append(box)
+      guard try reader.next(into: handle.packet) else { break }
+      bytes += Int(handle.packet.pointee.size)
+      parameterSets = Self.parameterSets(of: handle.packet)
+      head.append(handle)
     }
   }
 
@@ -64,7 +64,7 @@ final class AnnexBPackets: PacketSource {
     return true
   }
 
-  /// The parameter sets of an access unit that holds both kinds, each with a start code.
+  /// The parameter sets of an access unit that has both kinds, each with a start code.
   private static func parameterSets(of packet: UnsafeMutablePointer<AVPacket>) -> [UInt8] {
     guard let data = packet.pointee.data else { return [] }
     let unit = [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))

@@ -1,6 +1,7 @@
-/// Turns the elements of a plane by multiples of 90°, and mirrors them.
+/// Turns the elements of a plane by multiples of 90° and mirrors them.
 enum PlaneRotation {
-  /// Exchanges left and right in place. Width in elements of 1 to 8 bytes, stride in bytes.
+  /// Mirrors left and right in place. Elements have 1 to 8 bytes; width is in elements, stride in
+  /// bytes.
   static func mirror(
     _ plane: UnsafeMutableRawPointer, stride: Int, width: Int, height: Int, elementBytes: Int
   ) {
@@ -18,8 +19,8 @@ enum PlaneRotation {
 
   /// Writes the plane, turned clockwise by `turns` quarter turns, to `target`.
   ///
-  /// Width, height and strides are those of each side's own orientation, strides in bytes; both memories
-  /// must hold their plane. Elements are 1 to 8 bytes.
+  /// Width, height and strides refer to the orientation of source and target respectively; strides
+  /// are in bytes, and both memories must hold their plane. Elements have 1 to 8 bytes.
   static func turn(
     _ source: UnsafeRawPointer, stride sourceStride: Int, width: Int, height: Int,
     elementBytes: Int, turns: Int, into target: UnsafeMutableRawPointer, stride targetStride: Int
@@ -68,8 +69,8 @@ enum PlaneRotation {
     }
   }
 
-  /// Blocks of 8x8 bytes are transposed in registers, 64 of them one after the other so that the lines of
-  /// both sides stay in the cache; what is left over at two edges goes byte by byte.
+  /// Transposes blocks of 8x8 bytes in registers, 64 of them in sequence so that the lines of both
+  /// planes stay in the cache. The rest at two edges is done byte by byte.
   private static func turnBytes(
     _ source: UnsafeRawPointer, _ sourceStride: Int, _ width: Int, _ height: Int,
     isClockwise: Bool, _ target: UnsafeMutableRawPointer, _ targetStride: Int
@@ -88,7 +89,7 @@ enum PlaneRotation {
       while x < right {
         var y = top
         while y < bottom {
-          // Clockwise, the lowest row comes first.
+          // For a clockwise turn the lowest row comes first.
           if isClockwise {
             transposeBlock(
               source + ((y &+ 7) &* sourceStride &+ x), 0 &- sourceStride,
@@ -107,15 +108,15 @@ enum PlaneRotation {
     for y in 0..<height {
       for x in (y < wholeHeight ? wholeWidth : 0)..<width {
         let byte = source.load(fromByteOffset: y &* sourceStride &+ x, as: UInt8.self)
-        let place =
+        let targetOffset =
           isClockwise
           ? x &* targetStride &+ height &- 1 &- y : (width &- 1 &- x) &* targetStride &+ y
-        target.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
+        target.storeBytes(of: byte, toByteOffset: targetOffset, as: UInt8.self)
       }
     }
   }
 
-  /// Writes the 8x8 bytes at `source`, columns as rows: exchanges bytes, pairs and quadruples between rows
+  /// Transposes the 8x8 bytes at `source` by exchanging bytes, pairs and quadruples between rows
   /// (Hacker's Delight, 7-3).
   @inline(__always)
   private static func transposeBlock(
@@ -153,7 +154,7 @@ enum PlaneRotation {
     put(r7, 7)
   }
 
-  /// Exchanges the upper part of each field of `a` with the lower part of `b`'s.
+  /// Exchanges the upper part of each field of `a` with the lower part of that of `b`.
   @inline(__always)
   private static func exchange(
     _ a: inout UInt64, _ b: inout UInt64, _ shift: UInt64, _ mask: UInt64
@@ -163,7 +164,7 @@ enum PlaneRotation {
     a ^= swap &<< shift
   }
 
-  /// In blocks, so that the lines of both sides stay in the cache.
+  /// Turns elements in blocks, so that the lines of both planes stay in the cache.
   private static func turnElements(
     _ source: UnsafeRawPointer, _ sourceStride: Int, _ width: Int, _ height: Int,
     _ elementBytes: Int, isClockwise: Bool, _ target: UnsafeMutableRawPointer, _ targetStride: Int
@@ -191,12 +192,13 @@ enum PlaneRotation {
   @inline(__always)
   private static func copyElement(
     from source: UnsafeRawPointer, at offset: Int, to target: UnsafeMutableRawPointer,
-    at place: Int, _ bytes: Int
+    at targetOffset: Int, _ bytes: Int
   ) {
     var k = 0
     while k < bytes {
       target.storeBytes(
-        of: source.load(fromByteOffset: offset &+ k, as: UInt8.self), toByteOffset: place &+ k,
+        of: source.load(fromByteOffset: offset &+ k, as: UInt8.self),
+        toByteOffset: targetOffset &+ k,
         as: UInt8.self)
       k &+= 1
     }

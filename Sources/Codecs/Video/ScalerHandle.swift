@@ -1,7 +1,7 @@
 import CFFmpeg
 
-/// A context of libswscale, set up as the ffmpeg program's own scale filter sets it up, and frames for
-/// what does not fit its way of writing.
+/// A context of libswscale with the settings of the ffmpeg program's scale filter, and frames for
+/// outputs that it cannot write directly.
 final class ScalerHandle {
   private struct Setup: Equatable {
     var width: Int32
@@ -37,8 +37,8 @@ final class ScalerHandle {
         isAccurate: isAccurate))
     guard status >= 0, let context else { return status }
     let rowBytes = width * 3
-    // The vector code writes whole steps of 8 pixels, as far as the row's stride lets it: a stride of
-    // whole vectors has room for all of them, any other needs padding.
+    // The vector code writes steps of 8 pixels as far as the row's stride allows: it fits a stride
+    // of whole vectors; any other needs padding.
     if rowBytes % 16 == 0 && height % 2 == 0 {
       return rgb.withUnsafeMutableBufferPointer { rgb in
         scale(context, frame, to: rgb.baseAddress, stride: rowBytes)
@@ -81,7 +81,7 @@ final class ScalerHandle {
     context = sws_alloc_context()
     guard let context else { return scanmill_averror_errno(ENOMEM) }
     let object = UnsafeMutableRawPointer(context)
-    // The command line's default is bicubic, which here only matters where no quick path exists.
+    // The ffmpeg program's default is bicubic, which matters here only if there is no fast path.
     let accurately = SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
     let options: [(String, Int32)] = [
       ("sws_flags", SWS_BICUBIC | (new.isAccurate ? accurately : 0)),
@@ -89,7 +89,7 @@ final class ScalerHandle {
       ("dstw", new.width), ("dsth", new.height), ("dst_format", AV_PIX_FMT_RGB24.rawValue),
     ]
     for (name, value) in options { av_opt_set_int(object, name, Int64(value), 0) }
-    // The scale filter places the chroma of this format between the rows (in 1/256 rows).
+    // The scale filter sets the chroma position of this format between the rows (in 1/256 rows).
     if new.format == AV_PIX_FMT_YUV420P.rawValue {
       av_opt_set_int(object, "src_v_chr_pos", 128, 0)
     }
@@ -116,8 +116,8 @@ final class ScalerHandle {
       context, coefficients, isFull, coefficients, targetIsFull, brightness, contrast, saturation)
   }
 
-  /// The frame mirrored and turned plane by plane, or `nil` for formats whose planes cannot be turned: chroma finer in
-  /// one direction than in the other, several values to a byte.
+  /// The frame mirrored and turned plane by plane; `nil` for formats whose planes cannot be turned:
+  /// chroma with different horizontal and vertical resolution, or several values per byte.
   func turned(
     _ frame: UnsafeMutablePointer<AVFrame>, turns: Int, isMirrored: Bool
   ) -> UnsafeMutablePointer<AVFrame>? {
@@ -153,8 +153,8 @@ final class ScalerHandle {
         elementBytes: steps[number], turns: isMirrored && swaps ? (turns + 2) % 4 : turns,
         into: UnsafeMutableRawPointer(to),
         stride: Int(plane.3))
-      // Left and right before a quarter turn are above and below after it: that is mirrored here as the
-      // same as left and right followed by half a turn more.
+      // Mirroring left and right before a quarter turn equals mirroring top and bottom after it,
+      // which is done here as left and right plus half a turn.
       if isMirrored {
         let (planeWidth, planeHeight) = (
           isChroma ? -(-width >> shift) : width, isChroma ? -(-height >> shift) : height
@@ -168,7 +168,7 @@ final class ScalerHandle {
     return upright
   }
 
-  /// Bytes from pixel to pixel in each of three planes, 0 for planes that do not exist.
+  /// Distance in bytes between pixels in each of three planes; 0 for planes that do not exist.
   private static func pixelSteps(_ description: UnsafePointer<AVPixFmtDescriptor>) -> [Int] {
     let components = description.pointee.comp
     var steps = [0, 0, 0]
@@ -180,7 +180,7 @@ final class ScalerHandle {
     return steps
   }
 
-  /// `frame` with memory for the given size, kept if it fits already.
+  /// `frame` with memory for the given size; reused if it fits.
   private static func sized(
     _ frame: inout UnsafeMutablePointer<AVFrame>?, _ width: Int32, _ height: Int32, _ format: Int32
   ) -> UnsafeMutablePointer<AVFrame>? {

@@ -1,38 +1,39 @@
 import CFFmpeg
 
-/// How the pictures of a video are to be understood: what the file says, and what is assumed where it says
+/// The color description of a video: what the file states, and what is assumed where it states
 /// nothing.
 public struct VideoColor: Hashable, Sendable {
-  /// Bits of a luma sample; `nil` = not known.
+  /// Bits of a luma sample; `nil` = unknown.
   public var bitDepth: Int?
-  /// FFmpeg's names (`arib-std-b67`, `smpte2084`, `bt709`, …); `nil` = untagged. `apple-log` is Apple's, for which
-  /// the other tags have no number.
+  /// FFmpeg's name (`arib-std-b67`, `smpte2084`, `bt709`, …); `nil` = untagged. `apple-log` is
+  /// Apple's, for which FFmpeg has no name.
   public var transfer: String?
   public var primaries: String?
   public var matrix: String?
   /// FFmpeg's name: `tv` (limited) or `pc` (full); `nil` = untagged.
   public var range: String?
-  /// What pictures are converted with, as the ffmpeg program does, because their tag is missing or none that it
-  /// knows; `nil` where the tag says it.
+  /// The matrix that pictures are converted with, as in the ffmpeg program, if their tag is missing
+  /// or unknown; `nil` if the tag states it.
   public var assumedMatrix: ColorMatrix?
   public var assumedRange: ColorRange?
 
   public init() {}
 
-  /// The transfer of Apple's logarithmic recordings.
+  /// The transfer function of Apple's logarithmic recordings.
   public static let appleLog = "apple-log"
 
-  /// Transfers whose values are no light for an ordinary screen: shown as they are, pictures look washed out.
+  /// Transfer functions that ordinary screens do not expect: pictures look washed out if displayed
+  /// unchanged.
   private static let unusual: Set<String> = [
     "arib-std-b67", "smpte2084", "smpte428", "linear", "log100", "log316", appleLog,
   ]
 
-  /// Whether the transfer is that of HDR, or another that an ordinary screen does not expect.
+  /// Whether the transfer is an HDR one, or another that ordinary screens do not expect.
   public var isUnusualTransfer: Bool { transfer.map(Self.unusual.contains) ?? false }
 
   /// - Parameters:
-  ///   - decoded: what the decoder's pictures are tagged with.
-  ///   - container: what the container says beside; tells where the decoder does not.
+  ///   - decoded: tags of the decoder's pictures.
+  ///   - container: tags of the container, used where the decoder has none.
   ///   - isYUV: whether a matrix is needed at all.
   init(
     bitDepth: Int?, decoded: CodedColor, container: CodedColor, isYUV: Bool,
@@ -56,9 +57,9 @@ public struct VideoColor: Hashable, Sendable {
     }
   }
 
-  /// Of a coded H.264 stream.
+  /// The description of a coded H.264 stream.
   init(_ sequence: H264Sequence, container: CodedColor = CodedColor()) {
-    // The decoder keeps what the container says where the stream says nothing.
+    // The decoder keeps the container's values where the stream states none.
     var decoded = container
     if let isFull = sequence.color.isFullRange { decoded.isFullRange = isFull }
     if sequence.color.matrix != nil {
@@ -87,14 +88,14 @@ public struct VideoColor: Hashable, Sendable {
 }
 
 extension CodedColor {
-  /// What the container says.
+  /// The tags of a container.
   init(_ parameters: UnsafePointer<AVCodecParameters>) {
     self.init(
       range: parameters.pointee.color_range, parameters.pointee.color_primaries,
       parameters.pointee.color_trc, parameters.pointee.color_space)
   }
 
-  /// What a decoder says that has been opened.
+  /// The tags of an opened decoder.
   init(_ context: UnsafePointer<AVCodecContext>) {
     self.init(
       range: context.pointee.color_range, context.pointee.color_primaries,
@@ -118,8 +119,8 @@ extension CodedColor {
 }
 
 extension VideoColor {
-  /// Of a track of a container that has not been analyzed. Cost: nothing is decoded for H.264 and HEVC; other codecs
-  /// have their first pictures decoded.
+  /// The description of a container's track that has not been analyzed. Cost: nothing is decoded
+  /// for H.264 and HEVC; the first pictures of other codecs are decoded.
   init(
     of stream: UnsafeMutablePointer<AVStream>, number: Int, in input: MediaInput
   ) throws(VideoError) {
@@ -128,12 +129,12 @@ extension VideoColor {
       return
     }
     let container = CodedColor(parameters)
-    if let sequence = PacketHeads(parameters)?.statedSequence {
+    if let sequence = SliceHeaderReader(parameters)?.statedSequence {
       self.init(sequence, container: container)
       return
     }
     if parameters.pointee.codec_id == AV_CODEC_ID_HEVC, parameters.pointee.extradata_size > 0 {
-      // Opening the decoder reads the parameter sets.
+      // Opening the decoder parses the parameter sets.
       let codec = try? CodecHandle(stream: stream, reorderingDelay: 0, file: input.file, threads: 1)
       if let codec, codec.context.pointee.pix_fmt != AV_PIX_FMT_NONE {
         self.init(

@@ -2,24 +2,24 @@ import CFFmpeg
 import Synchronization
 import SystemPackage
 
-/// Decodes one track of a video: every picture exactly once, in presentation order, with its place among
-/// all pictures of the track.
+/// Decodes one track of a video: every picture exactly once, in presentation order, with its
+/// display index.
 ///
-/// The pictures are those that `ffmpeg -i FILE -fps_mode passthrough` of the same FFmpeg version gives; what
-/// cannot be decoded is skipped and counted, what can be concealed is given and marked. In damaged videos
-/// several decoding threads would conceal differently from run to run, as ffmpeg does unless it is given
-/// `-threads 1`; here the pictures are always those of one thread. May be used from several threads, one
-/// at a time; memory does not grow with the length of the video.
+/// The pictures are those of `ffmpeg -i FILE -fps_mode passthrough` with the same FFmpeg version.
+/// Pictures that cannot be decoded are skipped and counted; concealed ones are output and marked.
+/// In damaged videos several decoding threads conceal differently from run to run, as ffmpeg does
+/// without `-threads 1`; the pictures here are always those of one thread. May be used from several
+/// threads, one at a time. Memory does not grow with the length of the video.
 public final class VideoDecoder: Sendable {
-  /// What has come out so far.
+  /// Counts for what has been output so far.
   public struct Counts: Hashable, Sendable {
     public var pictures = 0
-    /// Pictures with missing or made up parts, or that the decoder complained about.
+    /// Number of pictures with missing or concealed parts, or about which the decoder complained.
     public var damagedPictures = 0
-    /// Packets that the decoder refused.
+    /// Number of packets that the decoder rejected.
     public var refusedPackets = 0
-    /// Complaints of the decoder; above 0 where something was wrong, also when it could not say with
-    /// which pictures.
+    /// Number of the decoder's complaints. Above 0 if something was wrong, even if the pictures
+    /// concerned are unknown.
     public var damageMessages = 0
   }
 
@@ -28,18 +28,19 @@ public final class VideoDecoder: Sendable {
   /// Opens `file` and finds the track.
   ///
   /// - Parameters:
-  ///   - container: what the file may be.
-  ///   - track: a track's `number` of `VideoIndex`; by default the first video track.
-  ///   - order: of the same track of `VideoIndex`; if it is not given, the file is indexed first.
-  ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves it to FFmpeg.
-  ///     More threads give the same pictures, later. Only H.264 is decoded by several: of damage in
-  ///     others FFmpeg does not always tell, and what it then gives depends on the threads.
+  ///   - container: what kind of file it may be.
+  ///   - track: a track's `number` in `VideoIndex`; by default the first video track.
+  ///   - order: that of the same track in `VideoIndex`; if `nil`, the file is indexed first.
+  ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves the
+  ///     number to FFmpeg. More threads give the same pictures with more delay. Only H.264 is
+  ///     decoded by several: for other codecs FFmpeg does not always report damage, and its output
+  ///     then depends on the threads.
   /// - Throws: `VideoError` for a file without index, without that track, or with a codec that this
   ///   FFmpeg cannot decode.
   ///
-  /// Cost: containers have their first pictures decoded twice (as in the ffmpeg program, to learn how
-  /// far pictures are reordered); bare streams do not. With several threads, a damaged video is decoded
-  /// a second time up to where damage was met, and then on by one thread.
+  /// Cost: the first pictures of containers are decoded twice (as in the ffmpeg program, to find
+  /// the reordering delay), those of bare streams are not. With several threads, a damaged video is
+  /// decoded again up to the damage and then continued by one thread.
   public init(
     _ file: FilePath, container: VideoContainer = .any, track: Int? = nil,
     order: PictureOrder? = nil, threads: Int = 1
@@ -63,26 +64,27 @@ public final class VideoDecoder: Sendable {
     return track.order
   }
 
-  /// The next picture, `nil` after the last one.
-  /// - Throws: `VideoError` at the end of a track that gave no picture at all.
+  /// The next picture; `nil` after the last one.
+  /// - Throws: `VideoError` at the end of a track without any picture.
   public func next() throws(VideoError) -> DecodedPicture? {
     try state.withLock { (state) throws(VideoError) in try state.next() }
   }
 
-  /// Whether several threads may decode this track; otherwise one does, whatever is asked for.
+  /// Whether several threads may decode this track; otherwise one does, whatever is requested.
   public var mayUseThreads: Bool { state.withLock { $0.mayUseThreads } }
 
-  /// Goes on with another number of threads: decodes all pictures up to here once more, which costs as much
-  /// as they did. Without effect where something was damaged, and for codecs that one thread decodes.
+  /// Continues with another number of threads. Decodes all pictures up to the current position
+  /// again, which takes as long as the first time. No effect after damage, and for codecs that one
+  /// thread decodes.
   public func use(threads: Int) throws(VideoError) {
     try state.withLock { (state) throws(VideoError) in try state.use(threads: threads) }
   }
 
-  /// CPU time of the decoder's own threads so far, user and system. Of decoding in `next()`, which the
-  /// caller's thread does where there is one thread, nothing.
+  /// CPU time of the decoder's own threads so far, user and system. With one thread 0, because the
+  /// caller decodes in `next()`.
   public var threadCPUNanoseconds: Int64 { state.withLock { $0.threadCPUNanoseconds } }
 
-  /// After the last picture: of the whole track.
+  /// Counts so far; after the last picture those of the whole track.
   public var counts: Counts { state.withLock { $0.counts } }
 
   public var timeBase: VideoTimeBase { state.withLock { $0.timeBase } }

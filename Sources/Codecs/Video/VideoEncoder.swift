@@ -4,8 +4,9 @@ import SystemPackage
 
 /// Encodes pictures as H.264 or HEVC, for synthetic captures and tests.
 ///
-/// The bytes depend on the pictures, the settings and the FFmpeg version alone: one thread, no dates, no
-/// encoder's signature. Used by one thread at a time; memory does not grow with the number of pictures.
+/// The output depends on the pictures, the settings and the FFmpeg version alone: one thread, no
+/// dates, no encoder signature. Must be used by one thread at a time. Memory does not grow with the
+/// number of pictures.
 public final class VideoEncoder {
   private let file: FilePath
   private let settings: VideoEncoderSettings
@@ -15,7 +16,7 @@ public final class VideoEncoder {
   private var scaler: OpaquePointer?
   private var output: VideoOutput?
   private var lastTicks: Int64?
-  /// How long the last picture is shown: as long as the one before.
+  /// Duration of the last picture: that of the one before.
   private var lastStep: Int64
 
   /// Opens the encoder and creates `file`. Sides must be even (4:2:0).
@@ -49,7 +50,8 @@ public final class VideoEncoder {
     sws_freeContext(scaler)
   }
 
-  /// Encodes one picture, shown at `ticks` of `settings.ticksPerSecond`; ticks must rise.
+  /// Encodes one picture with the time `ticks`, in units of `settings.ticksPerSecond`; ticks must
+  /// increase.
   public func append(_ picture: ColorImage, ticks: Int64) throws(VideoError) {
     guard let context, let frame, let scaler else { return }
     guard picture.width == settings.width, picture.height == settings.height else {
@@ -71,7 +73,7 @@ public final class VideoEncoder {
     try drain()
   }
 
-  /// Writes what the encoder still holds and closes the file. Without this call the file is not whole.
+  /// Writes what the encoder still holds and closes the file, which is not valid without this call.
   public func finish() throws(VideoError) {
     guard let context else { return }
     try check(avcodec_send_frame(context, nil), "the encoder cannot end")
@@ -86,7 +88,7 @@ public final class VideoEncoder {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
       try check(status, "the encoder fails")
-      // A last picture without duration would lie at the end of the edit list and be hidden by it.
+      // A last picture without duration would be at the end of the edit list, which would hide it.
       if packet.pointee.duration == 0 { packet.pointee.duration = lastStep }
       try output?.write(packet, from: context.pointee.time_base)
       av_packet_unref(packet)
@@ -117,7 +119,7 @@ public final class VideoEncoder {
     av_opt_set(options, "preset", settings.preset, 0)
     av_opt_set(options, "crf", "\(settings.crf)", 0)
     if settings.codec == .h264 {
-      // No look-ahead threads, no scene cuts: key frames where the interval says.
+      // No look-ahead threads, no scene cuts: key frames follow the interval only.
       av_opt_set(options, "x264-params", "threads=1:sliced-threads=0:sync-lookahead=0", 0)
     } else {
       av_opt_set(options, "x265-params", "pools=none:frame-threads=1:info=0:log-level=none", 0)

@@ -1,4 +1,4 @@
-/// How a video is to be encoded and what its file says of it.
+/// How to encode a video, and what its file states about it.
 public struct VideoEncoderSettings: Hashable, Sendable {
   public enum Container: String, Hashable, Sendable {
     /// A bare stream with start codes: no container, no times.
@@ -17,15 +17,15 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   public var height: Int
   public var container: Container
   public var codec = Codec.h264
-  /// Ticks of the times given with each picture.
+  /// Time base of the pictures, ticks per second.
   public var ticksPerSecond = 600
-  /// Constant rate factor, 0 (without loss) … 51.
+  /// Constant rate factor, 0 (lossless) … 51.
   public var crf = 20
   /// x264's speed preset.
   public var preset = "veryfast"
-  /// A key frame at least every so many pictures.
+  /// Largest distance between key frames, in pictures.
   public var keyFrameInterval = 100
-  /// Up to how many B-frames in a row.
+  /// Most consecutive B-frames.
   public var bFrames = 0
   /// `nil`: not tagged, encoded as limited range.
   public var range: ColorRange?

@@ -1,14 +1,14 @@
 import Storage
 import SystemPackage
 
-/// A video that cannot be read or written: which, where, why, and what may help.
+/// A video that cannot be read or written.
 public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   public var file: FilePath
   /// What is wrong, as a clause: `no moov atom`.
   public var what: String
-  /// Where in the file, if that is known.
+  /// Offset in the file, if known.
   public var byteOffset: Int64?
-  /// What the reader of the message can do.
+  /// What the user can do.
   public var remedy: String?
 
   public init(file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil) {

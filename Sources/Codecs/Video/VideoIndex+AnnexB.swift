@@ -1,11 +1,11 @@
 extension VideoIndex {
-  /// A bare H.264 stream: its pictures are counted and put in order by the heads of their slices.
+  /// Reads a bare H.264 stream: counts its pictures and orders them by their slice headers.
   static func readAnnexB(
     _ input: MediaInput, statedCounts: Set<Int>
   ) throws(VideoError) -> VideoIndex {
     var list = H264PictureList()
     var units = 0
-    try AnnexBScanner.forEachUnit(input, headBytes: H264PictureList.headBytes) { offset, unit in
+    try AnnexBScanner.forEachUnit(input, headerBytes: H264PictureList.headerBytes) { offset, unit in
       units += 1
       list.add(unit, at: offset)
     }
@@ -18,12 +18,12 @@ extension VideoIndex {
     let (pictures, offsets, isReordered) = list.pictures(
       stated: statedCounts, decodes: probe.decodes)
     let order = PictureOrder(
-      places: pictures.map(\.place), offsets: offsets, isReordered: isReordered)
+      positions: pictures.map(\.position), offsets: offsets, isReordered: isReordered)
     let sizes = PictureSizes(order.sorted(pictures.map(\.size)))
     return VideoIndex(
       tracks: [
         VideoTrack(
-          number: 0, encoding: "h264-annexb", storedWidth: sizes.first?.width ?? 0,
+          number: 0, encoding: VideoContainer.annexBEncoding, storedWidth: sizes.first?.width ?? 0,
           storedHeight: sizes.first?.height ?? 0, orientation: .upright,
           timeBase: VideoTimeBase(denominator: 1), pictureCount: order.count,
           presentationTicks: [], order: order, picturesOfOtherSize: sizes.others,
@@ -32,11 +32,11 @@ extension VideoIndex {
   }
 }
 
-/// The sizes that the heads of a track's pictures tell.
+/// The picture sizes in the headers of a track.
 struct PictureSizes {
-  /// Of the first picture whose size is known.
+  /// Size of the first picture with a known size.
   private(set) var first: PictureExtent?
-  /// Pictures of another size than the first.
+  /// Number of pictures of another size than the first.
   private(set) var others = 0
 
   init(_ sizes: [PictureExtent?]) {

@@ -2,8 +2,8 @@ import CFFmpeg
 import SystemPackage
 
 extension VideoIndex {
-  /// Every video track of a container, each counted in a pass of its own, so that damage of one does not
-  /// shorten another.
+  /// Reads every video track of a container, each in a pass of its own, so that damage of one does
+  /// not shorten another.
   static func readContainer(_ input: MediaInput) throws(VideoError) -> VideoIndex {
     var reader = try ContainerReader(input)
     let numbers = reader.videoTracks
@@ -54,8 +54,9 @@ extension VideoIndex {
     return index
   }
 
-  /// The packets of a track. Where heads and times disagree about the order, pictures in doubt are decoded: the heads
-  /// of damaged ones are not believed, and the times tell their place.
+  /// The packets of a track. Where slice headers and times disagree about the order, the doubtful
+  /// pictures are decoded. Headers of damaged pictures are not used; those pictures are ordered by
+  /// time.
   private static func table(
     of track: Int, in reader: ContainerReader
   ) throws(VideoError) -> PacketTable {
@@ -69,16 +70,16 @@ extension VideoIndex {
       let found = try PictureProbe.damaged(doubtful, of: track, in: reader.input.file)
       guard !found.isEmpty else { break }
       damaged.formUnion(found)
-      let again = try ContainerReader(MediaInput(reader.input.file))
-      again.select(track)
-      again.skipPayload()
-      table = try PacketTable(reading: again, track: track, damaged: damaged)
+      let rereader = try ContainerReader(MediaInput(reader.input.file))
+      rereader.select(track)
+      rereader.skipPayload()
+      table = try PacketTable(reading: rereader, track: track, damaged: damaged)
     }
     return table
   }
 
-  /// What decoded pictures measure: as their heads say, within the last block cropped as the container says
-  /// (which the decoder does, too), or as the decoder says where neither tells.
+  /// The size of decoded pictures: that of their headers, cropped within the last block as the
+  /// container states (the decoder does so, too), or that of the decoder if neither states one.
   private static func size(
     of table: PacketTable, _ codec: UnsafePointer<AVCodecParameters>, _ track: Int,
     in reader: ContainerReader
@@ -95,7 +96,7 @@ extension VideoIndex {
     }
     if stated.width > 0, stated.height > 0 { return stated }
     guard table.order.count > 0 else { return stated }
-    // The container leaves it to the decoder (MPEG-4 part 2, H.263).
+    // The container does not state it (MPEG-4 part 2, H.263).
     let decoder = try VideoDecoder(reader.input.file, track: track, order: table.order)
     guard let picture = try? decoder.next() else { return stated }
     return PictureExtent(width: picture.storedWidth, height: picture.storedHeight)

@@ -1,26 +1,35 @@
 import SystemPackage
 
-/// What a video file may be.
-public enum VideoContainer: Sendable {
-  /// Found out from the first bytes, never from the name: MP4, QuickTime, Matroska, a bare H.264 stream.
+/// The possible forms of a video file.
+public enum VideoContainer: Hashable, Sendable {
+  /// Detected by the first bytes, never by the name: MP4, QuickTime, Matroska, a bare H.264 stream.
   case any
-  /// A bare H.264 stream with start codes, whatever it looks like.
+  /// A bare H.264 stream with start codes, without detection.
   case annexB
+
+  /// The encoding that descriptions state for a bare H.264 stream; other encodings are FFmpeg's names.
+  public static let annexBEncoding = "h264-annexb"
+
+  /// The form of a video whose description states `encoding`.
+  public init(ofEncoding encoding: String?) {
+    self = encoding == Self.annexBEncoding ? .annexB : .any
+  }
 }
 
-/// What is in a video file, counted without decoding.
+/// The content of a video file, counted without decoding.
 public struct VideoIndex: Hashable, Sendable {
   public var tracks: [VideoTrack]
-  /// The file ends before its own index says; what is listed is what is there.
+  /// Whether the file ends before its own index says; only what exists is listed.
   public var endsEarly: Bool
 
   /// Reads the index of `file`.
   ///
-  /// Cost: for MP4 and QuickTime the index alone; fragmented files and Matroska are read through, and
-  /// bare streams scanned for start codes, at memory speed; where the numbers of their pictures leap, the pictures
-  /// around are decoded. Memory: eight bytes per picture.
-  /// - Parameter statedCounts: how many pictures there are by other accounts (metadata, tables of times). A bare
-  ///   stream whose units agree with one of them has lost none, whatever the numbers of its pictures say.
+  /// Cost: for MP4 and QuickTime the index alone; fragmented files and Matroska are read
+  /// completely, and bare streams are scanned for start codes at memory speed, with pictures
+  /// decoded where picture numbers skip. Memory: eight bytes per picture.
+  /// - Parameter statedCounts: picture counts from other sources (metadata, tables of times). If
+  ///   the units of a bare stream agree with one of them, no picture is taken as lost, whatever the
+  ///   picture numbers say.
   /// - Throws: `VideoError` for a file without index (no moov atom), without a video track, or of
   ///   another kind.
   public static func read(
@@ -36,49 +45,49 @@ public struct VideoIndex: Hashable, Sendable {
 
 /// One video track of a file.
 public struct VideoTrack: Hashable, Sendable {
-  /// The track's position among all tracks of the file, with which a decoder finds it.
+  /// The track's index among all tracks of the file, by which a decoder finds it.
   public var number: Int
-  /// `h264`, `hevc`, …: FFmpeg's name of the codec; `h264-annexb` for a bare stream.
+  /// FFmpeg's name of the codec, such as `h264` or `hevc`; `h264-annexb` for a bare stream.
   public var encoding: String
   /// Size of the stored pictures, before any turn.
   public var storedWidth: Int
   public var storedHeight: Int
   public var orientation: VideoOrientation
   public var timeBase: VideoTimeBase
-  /// Pictures that will be shown, in the file: those that an edit list hides are not counted.
+  /// Number of displayed pictures in the file, without those that an edit list hides.
   public var pictureCount: Int
-  /// When each picture is shown by the container, in ticks of `timeBase`, in the order in which they
-  /// are decoded for display; may go back in damaged or odd files. Empty for a bare stream, which has
-  /// no times.
+  /// Presentation times of the pictures in the order in which the decoder outputs them, in ticks of
+  /// `timeBase`. May go back in damaged or unusual files. Empty for a bare stream, which has no
+  /// times.
   public var presentationTicks: [Int64]
-  /// Which decoded picture is which.
+  /// Maps decoding order to display order.
   public var order: PictureOrder
-  /// Pictures that the index of the file lists, where the file ends before them; `nil` where it is whole,
-  /// and where there is no index.
+  /// Number of pictures in the file's index if the file ends before them; `nil` for a complete
+  /// file, and without an index.
   public var listedPictures: Int?
-  /// Pictures whose heads state another size than the first one's.
+  /// Number of pictures whose headers state another size than the first one's.
   public var picturesOfOtherSize = 0
-  /// How the pictures are to be understood.
+  /// The color description.
   public var color = VideoColor()
   /// What an edit list hides.
   public var hidden = HiddenPictures()
 
-  /// Steps from one picture to the next at which time goes back.
+  /// Number of steps between pictures at which time goes back.
   public var backwardSteps: Int {
     zip(presentationTicks, presentationTicks.dropFirst()).count { $0 > $1 }
   }
 
-  /// The size of the pictures after the turn.
+  /// Width of the pictures after the turn.
   public var uprightWidth: Int { orientation.swapsSides ? storedHeight : storedWidth }
   public var uprightHeight: Int { orientation.swapsSides ? storedWidth : storedHeight }
 }
 
-/// Pictures of a track that its edit list hides, and which no player shows.
+/// Pictures of a track that its edit list hides, so that players do not display them.
 public struct HiddenPictures: Hashable, Sendable {
-  /// Shown before the first one that is not hidden, if they were shown.
+  /// Number of hidden pictures that would be displayed before the first visible one.
   public var before = 0
   public var after = 0
-  /// From the first picture of all to the first that is shown, on the video's clock.
+  /// Time from the first picture to the first visible one, on the video's clock.
   public var nanoseconds: Int64 = 0
 
   public init() {}

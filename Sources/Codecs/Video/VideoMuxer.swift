@@ -1,7 +1,7 @@
 import CFFmpeg
 import SystemPackage
 
-/// Puts coded pictures into a container with one track: no dates, no random ids, no name of a program.
+/// Writes coded pictures to a container with one track: no dates, no random ids, no program name.
 final class VideoMuxer {
   private let path: FilePath
   private let output: MediaOutput
@@ -9,14 +9,14 @@ final class VideoMuxer {
   private var io: UnsafeMutablePointer<AVIOContext>?
   private var format: UnsafeMutablePointer<AVFormatContext>?
 
-  /// Ticks of the times of packets.
+  /// Time base of packets, ticks per second.
   static let ticksPerSecond: Int32 = 1_000_000
 
   /// - Parameters:
   ///   - file: open for writing, empty; the caller closes it.
-  ///   - path: what errors call it.
+  ///   - path: the path in errors.
   ///   - container: FFmpeg's name: `mp4`, `matroska`.
-  ///   - describe: fills in how the pictures are coded; below 0 = failed.
+  ///   - describe: fills in the codec parameters; a result below 0 is an error.
   init(
     _ file: FileDescriptor, _ path: FilePath, container: String,
     describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
@@ -37,7 +37,7 @@ final class VideoMuxer {
     self.io = io
     opened.pointee.pb = io
     opened.pointee.flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_CUSTOM_IO
-    // The container chooses its own kind of tag.
+    // The container chooses its own codec tag.
     parameters.pointee.codec_tag = 0
     stream.pointee.time_base = AVRational(num: 1, den: Self.ticksPerSecond)
     try check(avformat_write_header(opened, nil), "write the header")
@@ -48,7 +48,7 @@ final class VideoMuxer {
     MediaOutput.free(io)
   }
 
-  /// Writes a packet whose times are in ticks, in the order of decoding. Takes its content.
+  /// Writes a packet with times in ticks, in decoding order. Takes ownership of its content.
   func write(_ packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) {
     packet.pointee.stream_index = 0
     packet.pointee.pos = -1
@@ -57,7 +57,7 @@ final class VideoMuxer {
     try check(av_write_frame(format, packet), "write a picture")
   }
 
-  /// Writes the end. Without this call the file is not whole.
+  /// Completes the file, which is not valid without this call.
   func finish() throws(VideoError) {
     try check(av_write_trailer(format), "write the end")
     avio_flush(io)

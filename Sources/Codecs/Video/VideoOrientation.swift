@@ -1,32 +1,31 @@
 import CFFmpeg
 
-/// How stored pictures must be mirrored and turned to be upright, from the display matrix of a track
+/// How stored pictures must be mirrored and turned to be upright, by the display matrix of a track
 /// (including that of the movie).
 public struct VideoOrientation: Hashable, Sendable {
-  /// Turns by 90° clockwise, 0…3, after `isMirrored`.
+  /// Clockwise quarter turns, 0…3, applied after `isMirrored`.
   public var clockwiseQuarterTurns: Int
-  /// Left and right change places before the turn.
+  /// Whether left and right are exchanged before the turn.
   public var isMirrored: Bool
-  /// The matrix is none of the four turns, mirrored or not: pictures stay as stored.
+  /// Whether the matrix is not a multiple of 90°, mirrored or not: pictures stay as stored.
   public var isIgnored: Bool
 
-  /// Pictures are stored upright.
+  /// Pictures that are stored upright.
   public static let upright = VideoOrientation(clockwiseQuarterTurns: 0, isIgnored: false)
 
-  /// Whether width and height change places.
+  /// Whether the turn exchanges width and height.
   public var swapsSides: Bool { clockwiseQuarterTurns % 2 == 1 }
 
-  /// The turn that a display matrix of nine 16.16 values asks for, to the nearest degree, by the 2x2 part
-  /// alone.
+  /// The turn of a display matrix of nine 16.16 values, rounded to degrees, by its 2x2 part alone.
   init(matrix: UnsafePointer<Int32>) {
     let determinant = Double(matrix[0]) * Double(matrix[4]) - Double(matrix[1]) * Double(matrix[3])
-    // What is left after taking out the exchange of left and right.
+    // What remains after removing the exchange of left and right.
     var turn = Array(UnsafeBufferPointer(start: matrix, count: 9))
     if determinant < 0 {
       turn[0] = 0 &- turn[0]
       turn[1] = 0 &- turn[1]
     }
-    // The library counts counterclockwise; not a number for a matrix that is no rotation.
+    // The library counts counterclockwise; NaN for a matrix that is no rotation.
     let angle = -av_display_rotation_get(turn).rounded()
     let turns = (angle / 90).rounded()
     guard angle.isFinite, determinant != 0, angle == turns * 90 else {
@@ -44,7 +43,7 @@ public struct VideoOrientation: Hashable, Sendable {
     self.isIgnored = isIgnored
   }
 
-  /// The turn of a stream's side data.
+  /// The turn in a stream's side data.
   init(of stream: UnsafePointer<AVStream>) {
     var size = 0
     guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size),

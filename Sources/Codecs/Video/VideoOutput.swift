@@ -1,7 +1,7 @@
 import CFFmpeg
 import SystemPackage
 
-/// Where encoded packets go: a muxer of libavformat, also for bare streams.
+/// The destination of encoded packets: a muxer of libavformat, also for bare streams.
 final class VideoOutput {
   private let file: FilePath
   private var format: UnsafeMutablePointer<AVFormatContext>?
@@ -76,7 +76,8 @@ final class VideoOutput {
     try Self.check(avio_closep(&format.pointee.pb), file, "close")
   }
 
-  /// Takes out the SEI units (type 6, in HEVC 39) in which encoders leave their name and options.
+  /// A filter that removes the SEI units (type 6, in HEVC 39) in which encoders write their name
+  /// and options.
   private static func signatureRemover(
     _ stream: UnsafeMutablePointer<AVStream>, _ settings: VideoEncoderSettings, _ file: FilePath
   ) throws(VideoError) -> UnsafeMutablePointer<AVBSFContext>? {

@@ -1,20 +1,21 @@
 import CFFmpeg
 import SystemPackage
 
-/// Puts the coded pictures of a video into a new file, as they are: nothing is decoded.
+/// Copies the coded pictures of a video into a new file. Nothing is decoded.
 public enum VideoRemux {
-  /// Writes an MP4 file with every picture of a track, in the order in which they are decoded, each with the
-  /// time at which it is shown.
+  /// Writes an MP4 file with every picture of a track, in decoding order, each with its display
+  /// time.
   ///
   /// - Parameters:
   ///   - file: a container, or a bare H.264 stream.
-  ///   - order: of the same track of `VideoIndex`.
-  ///   - microseconds: when picture n is shown, in display order; strictly increasing, from 0.
+  ///   - order: that of the same track in `VideoIndex`.
+  ///   - microseconds: display time of picture n, in display order; strictly increasing, from 0.
   ///   - output: open for writing, empty; the caller closes it.
-  ///   - path: where `output` lies.
-  /// - Returns: `false` where the pictures cannot be told apart for certain, or MP4 does not take such ones:
-  ///   what was written has no meaning then.
-  /// - Throws: `VideoError` where the file cannot be read or written.
+  ///   - path: the path of `output`.
+  /// - Returns: `false` if the pictures cannot be told apart reliably, or MP4 does not support
+  ///   them; what was written must then be discarded.
+  /// - Throws: `VideoError` if a file cannot be read or written.
+  ///
   /// Cost: reading and writing the coded bytes; memory: one packet, and 8 bytes per picture.
   public static func mp4(
     _ file: FilePath, container: VideoContainer, track: Int, order: PictureOrder,
@@ -26,24 +27,25 @@ public enum VideoRemux {
     else { return false }
     let muxer = try VideoMuxer(output, path, container: "mp4", describe: source.describe)
     var numbers = PacketNumbers(order, isBare: source.isBare)
-    guard let box = PacketHandle() else {
+    guard let handle = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
-    let packet = box.packet
+    let packet = handle.packet
     var count = 0
     while try source.packets.next(into: packet) {
       defer { av_packet_unref(packet) }
       if packet.pointee.size == 0 { continue }
-      // Each packet is the next picture and nothing else.
+      // Each packet must be the next picture and nothing else.
       guard count < order.count, numbers.picture(of: packet) == count, !numbers.holdsSeveral,
         !changesParameters(packet)
       else { return false }
-      let rank = order.rank(count)
-      let shown = microseconds[rank]
+      let displayIndex = order.displayIndex(count)
+      let shown = microseconds[displayIndex]
       packet.pointee.pts = shown
       packet.pointee.dts = decodingTime(count, order.delay, microseconds)
-      // Without a duration the last picture would lie at the end of the edit list and be hidden by it.
-      packet.pointee.duration = duration(rank, microseconds)
+      // Without a duration the last picture would be at the end of the edit list, which would hide
+      // it.
+      packet.pointee.duration = duration(displayIndex, microseconds)
       if source.isBare { packet.pointee.flags = isKey(packet) ? AV_PKT_FLAG_KEY : 0 }
       try muxer.write(packet)
       count += 1
@@ -53,23 +55,24 @@ public enum VideoRemux {
     return true
   }
 
-  /// Rises strictly, and is never after the time at which the picture is shown: the times of `delay` pictures
-  /// before, and before the first of all in steps of one.
+  /// Decoding times, which strictly increase and are never after the display time: the display time
+  /// `delay` pictures earlier, before the first one in steps of one.
   private static func decodingTime(_ number: Int, _ delay: Int, _ times: [Int64]) -> Int64 {
     number >= delay ? times[number - delay] : times[0] - Int64(delay - number)
   }
 
-  private static func duration(_ rank: Int, _ times: [Int64]) -> Int64 {
-    if rank + 1 < times.count { return times[rank + 1] - times[rank] }
-    return rank > 0 ? times[rank] - times[rank - 1] : 33_333
+  private static func duration(_ displayIndex: Int, _ times: [Int64]) -> Int64 {
+    if displayIndex + 1 < times.count { return times[displayIndex + 1] - times[displayIndex] }
+    return displayIndex > 0 ? times[displayIndex] - times[displayIndex - 1] : 33_333
   }
 
-  /// Whether the container says that pictures are coded otherwise from here on: a new file says it once.
+  /// Whether the container changes codec parameters here, which a new file can state only once.
   private static func changesParameters(_ packet: UnsafePointer<AVPacket>) -> Bool {
     av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil
   }
 
-  /// Whether a player can begin at an access unit of a bare stream: its first slice is of an IDR picture.
+  /// Whether a player can start at an access unit of a bare stream: its first slice belongs to an
+  /// IDR picture.
   private static func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
     guard let data = packet.pointee.data else { return false }
     let size = Int(packet.pointee.size)
@@ -81,14 +84,14 @@ public enum VideoRemux {
     return false
   }
 
-  /// Where the packets come from.
+  /// The source of packets.
   private struct Source {
     let packets: any PacketSource
     let isBare: Bool
-    /// How the pictures are coded; valid as long as `packets`.
+    /// Fills in the codec parameters; valid as long as `packets`.
     let describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
 
-    /// `nil` for what MP4 players do not take, and for streams without parameter sets.
+    /// `nil` for codecs that MP4 players do not support, and for streams without parameter sets.
     init?(_ file: FilePath, _ container: VideoContainer, _ track: Int) throws(VideoError) {
       let input = try MediaInput(file)
       isBare = try AnnexBScanner.isAnnexB(input, container)

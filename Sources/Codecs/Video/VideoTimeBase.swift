@@ -1,9 +1,9 @@
-/// How long a tick of a video's clock is: `numerator` / `denominator` seconds.
+/// Duration of a tick of a video's clock: `numerator` / `denominator` seconds.
 public struct VideoTimeBase: Hashable, Sendable {
   public var numerator: Int64
   public var denominator: Int64
 
-  /// Anything not positive becomes 1.
+  /// Values that are not positive become 1.
   public init(numerator: Int64 = 1, denominator: Int64) {
     self.numerator = max(1, numerator)
     self.denominator = max(1, denominator)

@@ -1,12 +1,12 @@
 import CZstd
 
-/// Zstandard frames.
+/// Writes Zstandard frames.
 public enum Zstandard {
-  /// zstd's own default: about 300 MB/s.
+  /// The default level of zstd: about 300 MB/s.
   public static let usualLevel = 3
 
-  /// One frame with the length of its content in the head; the same bytes for the same input and library.
-  /// `nil` without memory.
+  /// Encodes one frame with the content length in its header. The output depends only on the input
+  /// and the version of the library. `nil` when out of memory.
   public static func encode(_ bytes: [UInt8], level: Int = usualLevel) -> [UInt8]? {
     let bound = ZSTD_compressBound(bytes.count)
     var count = 0

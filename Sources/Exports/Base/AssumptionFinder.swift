@@ -1,11 +1,12 @@
 import Captures
+import Codecs
 import Geometry
 import Pipeline
 import Processing
 import Stages
 
-/// Finds what an export assumes: the one place where `assumed` of `export.json` and "Not measured" of
-/// `README.txt` are made, for every format, from facts.
+/// Finds what an export assumes without measurement. Makes `assumed` of `export.json` and "Not
+/// measured" of `README.txt` for every format.
 package struct AssumptionFinder: Sendable {
   private let content: ExportContent
   private let capture: Capture
@@ -15,14 +16,15 @@ package struct AssumptionFinder: Sendable {
     capture = content.capture
   }
 
-  /// Each with its sentence, in the order of the cases.
+  /// All assumptions with their sentences, in the order of the cases.
   package var all: [(assumption: ExportAssumption, sentence: String)] {
     ExportAssumption.allCases.compactMap { assumption in
       sentence(assumption).map { (assumption, $0) }
     }
   }
 
-  /// What is to be said; `nil` where it was measured, or the export does not state it.
+  /// The sentence about an assumption; `nil` if the value was measured, or the export does not
+  /// state it.
   private func sentence(_ assumption: ExportAssumption) -> String? {
     switch assumption {
     case .times, .timesOfVideo, .unknownTimes, .depthTimes, .pairing: timeSentence(assumption)
@@ -48,11 +50,11 @@ package struct AssumptionFinder: Sendable {
 
   private var statesTimes: Bool { hasFrameTimes || content.inertial != nil }
 
-  /// Nobody recorded them: neither the app, nor the container, for a bare stream has none.
+  /// Whether neither the app nor the container recorded times; a bare stream has none.
   private var areTimesNominal: Bool {
     switch capture.clock.base {
     case .nominal: true
-    case .video: capture.color.value?.description.encoding == "h264-annexb"
+    case .video: capture.color.value?.description.container == .annexB
     case .uptime, .unix, .recordingStart: false
     }
   }
@@ -106,7 +108,8 @@ package struct AssumptionFinder: Sendable {
     return "\(what) is not certain: " + messages.joined(separator: "; ") + "."
   }
 
-  /// That streams were paired without proof, or by number although their lengths differ.
+  /// Whether a warning says that streams were paired without proof, or by index although their
+  /// lengths differ.
   private func isAboutPairing(_ warning: CaptureWarning) -> Bool {
     guard [.pairingApproximate, .frameCountMismatch].contains(warning.code) else { return false }
     switch warning.subject {
@@ -183,7 +186,7 @@ package struct AssumptionFinder: Sendable {
     }
   }
 
-  /// What does not depend on samples.
+  /// The sentences that do not depend on samples.
   private func motionSentence(_ assumption: ExportAssumption) -> String? {
     switch assumption {
     case .imuFromCameraTranslation:
@@ -270,7 +273,7 @@ package struct AssumptionFinder: Sendable {
     }
   }
 
-  /// By a family that writes its cameras once, before or after all frames.
+  /// Whether the family writes its cameras once, before or after all frames.
   private var areIntrinsicsStatedOnce: Bool {
     switch capture.familyDescription.cameraStatement {
     case .perFrame: return false

@@ -1,13 +1,13 @@
 import Pipeline
 
-/// The frames that an inner stage has chosen for an export, so that nothing is made of the others.
+/// The frames that an inner stage has chosen for an export, so that nothing is made for the others.
 package struct ChosenFrames: Sendable {
-  /// The port at which an export is told of them.
+  /// The port at which an export receives them.
   package static let port = "chosen"
 
   /// Canonical indices, ascending.
   package let frames: [Int]
-  /// Only reasons that apply.
+  /// Numbers of skipped frames by reason; only reasons that occur.
   package let leftOut: [SkippedExport: Int]
 
   package init(_ frames: ExportFrames) {
@@ -15,7 +15,7 @@ package struct ChosenFrames: Sendable {
     leftOut = frames.leftOut
   }
 
-  /// As the inner stage has recorded them.
+  /// From the record of the inner stage.
   package init(_ input: InputArtifact) throws {
     guard case .array(let frames)? = input.record.recorded?["chosen"],
       case .object(let leftOut)? = input.record.recorded?["leftOut"]
@@ -33,7 +33,7 @@ package struct ChosenFrames: Sendable {
     if case .integer(let number) = value { Int(exactly: number) } else { nil }
   }
 
-  /// For the record.
+  /// The values for the record.
   package var recorded: [String: JSONValue] {
     [
       "chosen": .array(frames.map { .integer(Int64($0)) }),

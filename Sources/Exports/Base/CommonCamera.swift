@@ -2,25 +2,27 @@ import Captures
 import Geometry
 import Pipeline
 
-/// The one camera that stands for those of all exported frames, in formats that have room for no more.
+/// The camera used for all exported frames, in formats that store only one.
 package struct CommonCamera: Hashable, Sendable {
-  /// Which camera that is.
+  /// How the camera is chosen.
   package enum Choice: String, CaseIterable, Sendable {
-    /// Each parameter the median of all frames.
+    /// Each parameter is the median over all frames.
     case median
-    /// That of the first exported frame.
+    /// The camera of the first exported frame.
     case first
   }
 
   package let choice: Choice
   package let camera: PinholeCamera
-  /// The largest distance of any frame's principal point from that of `camera`, along x or y, pixels.
+  /// The largest difference of a frame's principal point from that of `camera`, along x or y,
+  /// pixels.
   package let principalPointSpread: Double
-  /// The same of the focal lengths.
+  /// The same for the focal lengths, pixels.
   package let focalLengthSpread: Double
 
-  /// Above this distance, in pixels, one camera for all frames is warned of: reconstructions are judged by
-  /// errors of one to two pixels, and the autofocus of a phone at work moves its camera by about one.
+  /// Difference in pixels above which one camera for all frames causes a warning. Reconstructions
+  /// are judged by errors of one to two pixels, and the autofocus of a phone changes its camera by
+  /// about one.
   package static let usualSpread = 2.0
 
   /// `nil` without cameras. Cost: sorts four lists.
@@ -37,9 +39,10 @@ package struct CommonCamera: Hashable, Sendable {
     }
   }
 
-  /// Of the exported frames, as the parameter `camera` asks for it; `nil` where none has intrinsics.
+  /// The camera of the exported frames, chosen by the parameter `camera`; `nil` if no frame has
+  /// intrinsics.
   ///
-  /// Warns of frames whose camera is further from it than usual.
+  /// Warns of frames whose camera differs more than usual.
   package init?(_ source: ExportSource, _ frames: [Int]) {
     let cameras = frames.compactMap { source.cameras[$0] }
     let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
@@ -47,10 +50,10 @@ package struct CommonCamera: Hashable, Sendable {
     warn(cameras, source.context)
   }
 
-  /// The largest distance of any frame's parameter from that of `camera`, pixels.
+  /// The largest difference of a frame's parameter from that of `camera`, pixels.
   package var largestDeviation: Double { max(principalPointSpread, focalLengthSpread) }
 
-  /// As a sentence goes on: "intrinsics is the median over the exported frames".
+  /// The end of a sentence: "intrinsics is the median over the exported frames".
   package var words: String {
     switch choice {
     case .median: "the median over the exported frames"
@@ -58,7 +61,7 @@ package struct CommonCamera: Hashable, Sendable {
     }
   }
 
-  /// Counts the frames that are further from `camera` than usual.
+  /// Warns with the number of frames that differ from `camera` more than usual.
   package func warn(_ cameras: [PinholeCamera], _ context: StageContext) {
     guard largestDeviation > Self.usualSpread else { return }
     let count = cameras.count { other in
@@ -75,13 +78,13 @@ package struct CommonCamera: Hashable, Sendable {
         + "\(ExportReadme.rounded(Self.usualSpread)) pixels off")
   }
 
-  /// The parameter of formats that have room for one camera.
+  /// The parameter of formats that store one camera.
   package static let parameter = ParameterDescription(
     "camera", .choice(Choice.allCases.map(\.rawValue)), default: .text(Choice.median.rawValue),
     "The one camera of all frames: the median of each parameter, or that of the first exported frame."
   ).omittedAtDefault()
 
-  /// The parameter of formats that have room for the camera of each frame.
+  /// The parameter of formats that store a camera per frame.
   package static let parameterPerFrame = ParameterDescription(
     "camera", .choice([perFrame] + Choice.allCases.map(\.rawValue)), default: .text(perFrame),
     "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
@@ -92,8 +95,8 @@ package struct CommonCamera: Hashable, Sendable {
 }
 
 extension ExportSource {
-  /// The cameras of frames that all have one, in a format with room for the camera of each: their own, or, if
-  /// the parameter `camera` asks for it, one for all.
+  /// The cameras of frames that all have one, in a format that stores a camera per frame: their
+  /// own, or the common one if the parameter `camera` requests it.
   package func cameras(
     of frames: [Int]
   ) -> (cameras: [PinholeCamera], common: CommonCamera?) {

@@ -5,30 +5,30 @@ import Stages
 /// Which depth pictures an export writes.
 package enum DepthChoice: Hashable, Sendable {
   case none
-  /// `depth/`, the depth camera's own grid and intrinsics.
+  /// `depth/`, with the depth camera's own grid and intrinsics.
   case native
-  /// `aligned/`, the grid and intrinsics of color.
+  /// `aligned/`, with the grid and intrinsics of color.
   case aligned
 
-  /// What a format makes of depth.
+  /// How a format uses depth.
   package enum Rule: Sendable {
-    /// No place for it.
+    /// The format does not store depth.
     case never
-    /// On the color grid, where the capture has depth.
+    /// Depth on the color grid, if the capture has depth.
     case aligned
     /// The parameter `depth` decides; `auto`: native when registered, else aligned.
     case chosen
   }
 
-  /// `none` for a capture without depth, for `depth: none`, and where depth cannot be brought to color
-  /// because the calibration is incomplete. Depth that cannot be read is not left out: its stage fails, and
-  /// the export with it.
+  /// `none` for a capture without depth, for `depth: none`, and if depth cannot be aligned because
+  /// the calibration is incomplete. Unreadable depth is not left out: its stage fails, and the
+  /// export with it.
   package init(_ rule: Rule, _ parameters: ParameterValues, _ capture: CaptureSummary) {
     if case .absent = capture.state(of: .depth) {
       self = .none
       return
     }
-    // A mirrored picture has no camera to bring depth to.
+    // Depth cannot be aligned to a mirrored picture.
     if capture.exports?.isMirrored == true {
       self = .none
       return
@@ -41,7 +41,7 @@ package enum DepthChoice: Hashable, Sendable {
     case (.aligned, _), (.chosen, "aligned"): self = canAlign ? .aligned : .none
     case (.chosen, "native"): self = .native
     default:
-      // Readers that ignore an extrinsic miss the turn of the color pictures, too.
+      // Readers that ignore an extrinsic also miss the turn of the color pictures.
       let isRegistered = capture.exports?.isRegistered == true
       let isTurned = capture.exports.map { $0.clockwiseQuarterTurns != 0 } ?? false
       self = isRegistered && !(isTurned && canAlign) ? .native : canAlign ? .aligned : .none

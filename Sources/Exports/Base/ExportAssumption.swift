@@ -1,39 +1,39 @@
-/// What stands in an export, or is left out of it, because nobody measured it. The raw values are the words of
-/// `assumed` in `export.json`.
+/// Something in an export, or left out of it, that was not measured. The raw values appear in
+/// `assumed` of `export.json`.
 package enum ExportAssumption: String, CaseIterable, Sendable {
   // Times and pairing.
-  /// Times follow from a rate.
+  /// Times are computed from a rate.
   case times
   /// Times are those of the video's container.
   case timesOfVideo
-  /// 0 stands for times that are not known.
+  /// Unknown times are written as 0.
   case unknownTimes
-  /// Depth pictures have the times of the color pictures.
+  /// Depth pictures get the times of the color pictures.
   case depthTimes
-  /// Which pictures, depth, poses and times belong together.
+  /// The correspondence of pictures, depth, poses and times.
   case pairing
 
   // Poses and world.
-  /// The identity in place of poses.
+  /// The identity is written in place of poses.
   case poses
-  /// Which axis of the world is up, where the export turns it.
+  /// Which axis of the world points up, if the export turns it.
   case worldUp
 
   // Inertial samples.
-  /// Specific force is a sum of what the phone computed.
+  /// Specific force is a sum of values that the phone computed.
   case gravity
   /// Whether acceleration is specific force or its negative.
   case accelerationSign
-  /// Acceleration at the times of the gyroscope.
+  /// Acceleration is interpolated at the times of the gyroscope.
   case acceleration
-  /// Samples near frames stand for samples at frames.
+  /// Samples near frames are used as samples at frames.
   case nearestSamples
-  /// Zeros in place of sensors.
+  /// Zeros are written in place of sensors.
   case missingSensors
   case timeOffset
   case imuFromCameraTranslation
   case imuFromCameraRotation
-  /// Noise densities: not written.
+  /// Noise densities are not written.
   case noise
   case covariances
   case velocity
@@ -41,32 +41,33 @@ package enum ExportAssumption: String, CaseIterable, Sendable {
   case accelerometerBias
 
   // Cameras and depth.
-  /// A file in place of the capture's own cameras.
+  /// A file replaces the capture's own cameras.
   case calibration
-  /// The same where depth was brought to the color grid.
+  /// A file replaces the capture's own cameras in the alignment of depth.
   case alignedCalibration
-  /// One statement of the app for all frames.
+  /// One statement of the app is used for all frames.
   case intrinsics
   case rescaledIntrinsics
-  /// The median in place of intrinsics that a frame lacks.
+  /// The median is used for frames without intrinsics.
   case intrinsicsOfOthers
   case distortion
-  /// That depth and color are one camera.
+  /// Depth and color are taken to be one camera.
   case registration
   case depthSize
-  /// Depth on the color grid, between the depth camera's pixels.
+  /// Depth on the color grid is interpolated between the depth camera's pixels.
   case alignedDepth
-  /// 0 in place of confidence that was not recorded.
+  /// 0 is written in place of confidence that was not recorded.
   case confidence
 
   // Positions.
-  /// Not written.
+  /// Altitude is not written.
   case altitude
   case timesOfDay
   case interpolatedPositions
   case heldPositions
 
-  /// Whether a default is written; else the export lacks the number, which `README.txt` alone says.
+  /// Whether a default is written. Otherwise the export lacks the value, which only `README.txt`
+  /// mentions.
   package var isWritten: Bool {
     switch self {
     case .noise, .altitude: false

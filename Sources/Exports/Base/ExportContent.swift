@@ -1,20 +1,20 @@
 import Captures
 import Pipeline
 
-/// What an export states, as the format tells when it has written everything. What of it was assumed follows from
-/// this and from the capture, in one place for all formats (`AssumptionFinder`).
+/// What an export contains, as stated by the format after writing. Its assumptions follow from this
+/// and from the capture (`AssumptionFinder`).
 package struct ExportContent: Sendable {
   package enum Cameras: Sendable {
     case none
     /// Intrinsics of each frame.
     case each
-    /// One camera for all frames.
+    /// One camera is written for all frames.
     case one
   }
 
   package enum Poses: Sendable {
     case none, recorded
-    /// The format has a place for them and no way to leave it empty.
+    /// The identity, because the format requires poses.
     case identity
   }
 
@@ -22,49 +22,49 @@ package struct ExportContent: Sendable {
   package struct Inertial: Sendable {
     /// Whether acceleration with gravity is written with the sign of specific force.
     package var isSpecificForce = false
-    /// Rows whose acceleration lies between two samples.
+    /// Number of rows whose acceleration is interpolated between two samples.
     package var interpolated = 0
-    /// Whether samples stand beside frames that were taken at other times.
+    /// Whether samples are stored with frames of other times.
     package var isNearest = false
-    /// Sensors whose places hold zeros.
+    /// Sensors for which zeros are written.
     package var zeros: [String] = []
-    /// Whether noise densities have a place, and none was given.
+    /// Whether the format stores noise densities and none was given.
     package var lacksNoise = false
     package init() {}
   }
 
   package let capture: Capture
   package let parameters: ParameterValues
-  /// `nil`: a format without pictures, depth and cameras.
+  /// `nil` for a format without pictures, depth and cameras.
   package let source: ExportSource?
-  /// Exported frames, canonical; empty for formats without frames.
+  /// Exported frames, canonical indices; empty for formats without frames.
   package let frames: [Int]
-  /// Color pictures, or colors taken from them.
+  /// Whether there are color pictures, or colors taken from them.
   package var hasPictures = false
-  /// Of depth pictures, or points of depth.
+  /// Kind of depth pictures, or of points from depth.
   package var depth = DepthChoice.none
-  /// Whether depth has times of its own in the export.
+  /// Whether the export states separate times for depth.
   package var statesDepthTimes = false
   package var cameras = Cameras.none
   package var poses = Poses.none
-  /// Whether the export turns the app's world.
+  /// Whether the export turns the app's world frame.
   package var turnsWorld = false
   package var inertial: Inertial?
-  /// Where the file says how camera and IMU stand to each other; `nil`: nowhere.
+  /// The file with the transform between camera and IMU; `nil` if there is none.
   package var cameraToIMU: String?
-  /// Whether velocities and biases stand beside the poses.
+  /// Whether velocities and biases are written with the poses.
   package var hasVelocities = false
-  /// What holds covariances that are not known.
+  /// Where unknown covariances are written.
   package var covariances: String?
-  /// Frames whose unknown time is written as 0.
+  /// Number of frames whose unknown time is written as 0.
   package var zeroTimes = 0
-  /// Frames whose unknown confidence is written as 0.
+  /// Number of frames whose unknown confidence is written as 0.
   package var zeroConfidences = 0
-  /// Positions by origin; `nil`: none is written.
+  /// How positions were obtained; `nil` if none are written.
   package var positions: Positions?
 
   package struct Positions: Sendable {
-    /// Frames at which the position lies between two fixes, and at which the nearest fix is kept.
+    /// Number of frames with a position between two fixes, and with that of the nearest fix.
     package var interpolated = 0
     package var held = 0
     package var isSingleFix = false

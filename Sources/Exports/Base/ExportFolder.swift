@@ -7,11 +7,11 @@ import Stages
 import Storage
 import Synchronization
 
-/// The folder of an export: what every format has in common about writing.
+/// The folder of an export: the writing that all formats share.
 package final class ExportFolder: Sendable {
   package let context: StageContext
   private let ways: [FileSharing]
-  /// Files by the way they got here.
+  /// Number of files by how they were shared.
   private let shared = Mutex<[FileSharing: Int]>([:])
 
   package init(_ context: StageContext) {
@@ -19,7 +19,7 @@ package final class ExportFolder: Sendable {
     ways = ExportParameters.ways(context.parameters)
   }
 
-  /// Puts the unchanged file of a frame here. Called by any thread.
+  /// Adds the unchanged file of a frame. Called by any thread.
   package func share(_ pictures: ExportPictures, _ frame: Int, as name: String) throws {
     let way = try pictures.share(frame, into: context.staging, as: name, by: ways)
     shared.withLock { $0[way, default: 0] += 1 }
@@ -33,14 +33,14 @@ package final class ExportFolder: Sendable {
     try context.staging.write(bytes, as: name)
   }
 
-  /// A file that is written piece by piece.
+  /// Creates a file that is written in pieces.
   package func create(_ name: String) throws -> StagedFile { try context.staging.create(name) }
 
-  /// The pictures of `frames` in the asked form, on all cores where any has to be encoded.
+  /// Writes the pictures of `frames` in the requested form, on all cores if any has to be encoded.
   ///
-  /// - Parameter name: of a frame's file, given the position in `frames`, the frame and the ending
-  ///   (`png`, `jpg`).
-  /// - Returns: the names, by position.
+  /// - Parameter name: the name of a frame's file, given the index in `frames`, the frame and the
+  ///   extension (`png`, `jpg`).
+  /// - Returns: the names, by index in `frames`.
   package func writePictures(
     _ pictures: ExportPictures, _ frames: [Int], _ form: PictureForm,
     name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
@@ -66,7 +66,7 @@ package final class ExportFolder: Sendable {
     return names
   }
 
-  /// Shares the unchanged files of `frames`; names by position.
+  /// Shares the unchanged files of `frames`. Returns the names, by index.
   package func sharePictures(
     _ pictures: ExportPictures, _ frames: [Int],
     name: (_ position: Int, _ frame: Int, _ ending: String) -> String
@@ -79,7 +79,8 @@ package final class ExportFolder: Sendable {
     }
   }
 
-  /// Does `work` for each of `positions` on all cores of the budget; at most one per core is in memory.
+  /// Calls `work` for each of `positions` on all cores of the budget; at most one per core is in
+  /// memory.
   package func encode<Scratch: ~Copyable>(
     _ positions: [Int], _ work: @Sendable (Int, inout Scratch) throws -> Void,
     makeScratch: @Sendable () throws -> Scratch
@@ -100,31 +101,32 @@ package final class ExportFolder: Sendable {
 
   /// Writes `frames.csv`, `export.json` and `README.txt`, last of all.
   ///
-  /// - Parameter content: what the export states; what of it was assumed is found here, for every format.
+  /// - Parameter content: what the export contains; its assumptions are determined here, for every
+  ///   format.
   package func finish(
-    _ account: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
+    _ manifest: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
   ) throws -> StageResult {
-    var (account, readme) = (account, readme)
+    var (manifest, readme) = (manifest, readme)
     let found = AssumptionFinder(content).all
-    account.assume(found.map(\.assumption))
+    manifest.assume(found.map(\.assumption))
     readme.assume(found.map(\.sentence))
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
     readme.remarks += ExportRemarks.all(content)
     let canonical = context.capture.frames.count
-    if let frames = account.frames {
+    if let frames = manifest.frames {
       if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }
-      try writeFrames(frames, account.names)
+      try writeFrames(frames, manifest.names)
     }
     let ways = shared.withLock { $0 }
-    // The least cheap way that was needed: what a user must know before changing a file in place.
+    // The most expensive method used: users must know it before they change a file in place.
     let way = [FileSharing.copy, .link, .clone].first { ways[$0, default: 0] > 0 }
-    let json = account.json(
+    let json = manifest.json(
       stage: context.stage, canonicalFrames: canonical, shared: way?.rawValue)
     try write(JSONText.pretty(json), as: "export.json")
     try write(
-      readme.text(account, canonicalFrames: account.frames == nil ? nil : canonical),
+      readme.text(manifest, canonicalFrames: manifest.frames == nil ? nil : canonical),
       as: "README.txt")
-    return StageResult(frames: account.frames?.frames.count ?? 0)
+    return StageResult(frames: manifest.frames?.frames.count ?? 0)
   }
 
   /// Where poses come from.

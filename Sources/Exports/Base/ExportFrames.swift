@@ -5,30 +5,36 @@ import Pipeline
 import Processing
 import Stages
 
-/// The frames that an export writes, and what became of all others: every canonical frame once.
+/// The frames that an export writes, and the reasons for leaving out all others. Every canonical
+/// frame counts once.
 package struct ExportFrames: Sendable {
   /// Canonical indices, ascending.
   package let frames: [Int]
-  /// Only reasons that apply.
+  /// Numbers of skipped frames by reason; only reasons that occur.
   package let leftOut: [SkippedExport: Int]
 
-  /// The one place where frames are chosen.
+  /// Chooses frames, for all formats.
   ///
-  /// What a frame lacks goes first, in the order of `SkippedExport`; the selection acts on what is left, so that it
-  /// gives the same frames whatever the times are like. Frames that an inner stage has chosen are not chosen
-  /// again: only what turned out to be missing since then is left out.
+  /// Frames that lack something are left out first, in the order of `SkippedExport`. The selection
+  /// acts on the rest, so that it gives the same frames whatever their times. Frames that an inner
+  /// stage has chosen are not chosen again: only those that have turned out to lack something since
+  /// are left out.
   ///
   /// - Parameters:
-  ///   - needs: of every frame; where depth pictures are connected, `depth` is for the caller to ask.
-  ///   - hasDepth: which frames have depth, or were left out by the stage that makes it, where it does not come
-  ///     as pictures.
-  ///   - hasIntrinsics: which frames have intrinsics, where those of color are not what is asked for.
-  ///   - inertial: with these, only frames that they cover: the first sample ≤ t < the last, and at least one
-  ///     sample since the frame kept before.
-  ///   - times: that the format can hold; another is as if it were unknown.
-  ///   - mayBeEmpty: for formats that hold something without frames, too.
+  ///   - needs: what every frame must have; if depth pictures are connected, the caller adds
+  ///     `depth`.
+  ///   - hasDepth: which frames have depth, or were left out by the stage that makes it, if it
+  ///     does not come as pictures.
+  ///   - hasIntrinsics: which frames have intrinsics, if other ones than those of color are
+  ///     needed.
+  ///   - inertial: keeps only frames covered by these times: the first sample ≤ t < the last, and
+  ///     at least one sample since the frame kept before.
+  ///   - times: times that the format can store; others count as unknown.
+  ///   - mayBeEmpty: for formats that also have content without frames.
   /// - Throws: `StageDoesNotApply` when no frame is left.
-  /// Cost: a pass over the frames; with `pick: sharpest`, decoding every picture that could be picked.
+  ///
+  /// Cost: a pass over the frames; with `pick: sharpest`, decoding every picture that could be
+  /// picked.
   package init(
     _ source: ExportSource, _ needs: ExportNeeds, hasDepth: ((Int) -> Bool)? = nil,
     hasIntrinsics: ((Int) -> Bool)? = nil, inertial: SixAxisIMU? = nil,
@@ -37,23 +43,23 @@ package struct ExportFrames: Sendable {
     let hasDepth = hasDepth ?? { source.hasDepth($0) || source.isDepthSkipped($0) }
     let hasIntrinsics = hasIntrinsics ?? { source.cameras[$0] != nil }
     if let chosen = source.chosen {
-      var account = chosen.leftOut
+      var counts = chosen.leftOut
       frames = chosen.frames.filter { frame in
-        // What shows only now that its pictures are made.
+        // What is known only after its pictures were made.
         guard let reason = Self.lacking(frame, source, needs, hasDepth, hasIntrinsics) else {
           return true
         }
-        account[reason, default: 0] += 1
+        counts[reason, default: 0] += 1
         return false
       }
-      leftOut = account
+      leftOut = counts
       guard mayBeEmpty || !frames.isEmpty else {
         throw StageDoesNotApply(
-          Self.nothing(account), warnings: nothingLeft(source.context).map { [$0] } ?? [])
+          Self.nothing(counts), warnings: nothingLeft(source.context).map { [$0] } ?? [])
       }
       return
     }
-    var account: [SkippedExport: Int] = [:]
+    var counts: [SkippedExport: Int] = [:]
     var kept: [Int] = []
     var previous: Timestamp?
     var coverage = inertial.map { IMUCoverage($0) }
@@ -62,7 +68,7 @@ package struct ExportFrames: Sendable {
         Self.lacking(frame, source, needs, hasDepth, hasIntrinsics)
         ?? Self.untimely(frame, source, needs, times, after: previous, &coverage)
       if let reason {
-        account[reason, default: 0] += 1
+        counts[reason, default: 0] += 1
         continue
       }
       if needs.contains(.time) { previous = source.time(frame) }
@@ -74,18 +80,18 @@ package struct ExportFrames: Sendable {
     }
     let picked = try FramePicking(source.context.parameters).pick(selected, source)
     frames = picked.frames
-    if picked.lost > 0 { account[.noPicture, default: 0] += picked.lost }
+    if picked.lost > 0 { counts[.noPicture, default: 0] += picked.lost }
     let notSelected = kept.count - frames.count - picked.lost
-    if notSelected > 0 { account[.notSelected] = notSelected }
-    leftOut = account
+    if notSelected > 0 { counts[.notSelected] = notSelected }
+    leftOut = counts
     guard mayBeEmpty || !frames.isEmpty else {
       throw StageDoesNotApply(
-        Self.nothing(account),
+        Self.nothing(counts),
         warnings: nothingLeft(source.context).map { [$0] } ?? [])
     }
   }
 
-  /// That the selection left none of the frames that could have been written; `nil`: it did, or there were none.
+  /// A warning if the selection left none of the possible frames; `nil` otherwise.
   package func nothingLeft(_ context: StageContext) -> CaptureWarning? {
     let notSelected = leftOut[.notSelected] ?? 0
     guard frames.isEmpty, notSelected > 0 else { return nil }
@@ -95,7 +101,7 @@ package struct ExportFrames: Sendable {
         + context.parameters.settings(FrameSelection.parameterNames))
   }
 
-  /// Whether a stage before was told to leave out what this export needs of the frame.
+  /// Whether an earlier stage was set to leave out what this export needs of the frame.
   private static func isSkipped(
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds
   ) -> Bool {
@@ -103,24 +109,25 @@ package struct ExportFrames: Sendable {
       || needs.contains(.depth) && source.isDepthSkipped(frame)
   }
 
-  /// Frames of a format that needs none of them: a track without frames is a track.
+  /// The frames of a format that has content without any, such as a track.
   ///
-  /// - Parameter lacking: why a canonical frame is left out, before the selection; `nil`: it is not.
+  /// - Parameter lacking: why a canonical frame is left out before the selection; `nil` if it is
+  ///   not.
   package init(
     count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> SkippedExport?
   ) {
     let selection = Self.selection(parameters)
-    var account: [SkippedExport: Int] = [:]
+    var counts: [SkippedExport: Int] = [:]
     var kept: [Int] = []
     for frame in 0..<count {
       if let reason = lacking(frame) ?? (selection.contains(frame) ? nil : .notSelected) {
-        account[reason, default: 0] += 1
+        counts[reason, default: 0] += 1
       } else {
         kept.append(frame)
       }
     }
     frames = kept
-    leftOut = account
+    leftOut = counts
   }
 
   private static func selection(_ parameters: ParameterValues) -> FrameSelection {
@@ -134,7 +141,7 @@ package struct ExportFrames: Sendable {
     self.leftOut = leftOut
   }
 
-  /// The first of them alone; the others count as not selected.
+  /// Only the first of them; the others count as not selected.
   package var firstAlone: ExportFrames {
     guard frames.count > 1 else { return self }
     return ExportFrames(
@@ -156,7 +163,7 @@ package struct ExportFrames: Sendable {
     return nil
   }
 
-  /// What is wrong with its time, in formats keyed by time.
+  /// What is wrong with the frame's time, in formats with times as keys.
   private static func untimely(
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ times: ClosedRange<Timestamp>?,
     after previous: Timestamp?, _ coverage: inout IMUCoverage?
@@ -169,10 +176,10 @@ package struct ExportFrames: Sendable {
     return nil
   }
 
-  /// The largest reasons first.
-  private static func nothing(_ account: [SkippedExport: Int]) -> String {
+  /// A text with the most frequent reasons first.
+  private static func nothing(_ counts: [SkippedExport: Int]) -> String {
     let reasons = SkippedExport.allCases.compactMap { reason in
-      account[reason].map { "\($0) \(reason.rawValue)" }
+      counts[reason].map { "\($0) \(reason.rawValue)" }
     }
     return reasons.isEmpty
       ? "no frames: the capture has none"
@@ -180,17 +187,17 @@ package struct ExportFrames: Sendable {
   }
 }
 
-/// Which picture times inertial samples cover. Asked in the order of time.
+/// Decides which picture times are covered by inertial samples. Times must be ascending.
 struct IMUCoverage {
   private let times: [Timestamp]
-  /// The first sample later than the last time asked about.
+  /// Index of the first sample after the last tested time.
   private var position = 0
 
   init(_ imu: SixAxisIMU) {
     times = imu.rows.map(\.timestamp)
   }
 
-  /// Whether first ≤ t < last, and a sample lies after `previous` and not after `t`.
+  /// Whether first ≤ t < last, and there is a sample after `previous` and not after `t`.
   mutating func keeps(_ time: Timestamp, after previous: Timestamp?) -> Bool {
     guard let first = times.first, let last = times.last, first <= time, time < last else {
       return false

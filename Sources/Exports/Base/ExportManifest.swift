@@ -1,27 +1,27 @@
 import Geometry
 import Pipeline
 
-/// What `export.json` says.
+/// The content of `export.json`.
 package struct ExportManifest: Sendable {
-  /// `nil`: the format has no frames.
+  /// `nil` for a format without frames.
   package var frames: ExportFrames?
-  /// The name of an exported frame's picture in the folder, or its time or index: third column of
-  /// `frames.csv`; by position in `frames`.
+  /// For each exported frame the file name of its picture, or its time or index: third column of
+  /// `frames.csv`. Same order as `frames`.
   package var names: [String] = []
-  /// Inertial samples written, and left out.
+  /// Number of inertial samples written, and left out.
   package var imu: (samples: Int, leftOut: Int)?
-  /// Where one camera stands for those of all frames: the largest deviation of a parameter, pixels.
+  /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
   package var intrinsicsDeviation: Double?
-  /// Defaults used in place of measurements; `ExportFolder.finish` alone knows them.
+  /// Defaults used in place of measurements; set by `ExportFolder.finish`.
   private var assumed: [ExportAssumption] = []
-  /// What only this format has to say.
+  /// Values that only this format has.
   package var more: [String: JSONValue] = [:]
 
   package init(frames: ExportFrames?) {
     self.frames = frames
   }
 
-  /// Takes note of what is written without having been measured.
+  /// Records what is written without having been measured.
   mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
 
   func json(stage: String, canonicalFrames: Int, shared: String?) -> JSONValue {

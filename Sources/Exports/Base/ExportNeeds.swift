@@ -2,7 +2,7 @@ import Captures
 import Pipeline
 import Stages
 
-/// What an export needs of a capture, and of every frame that it writes.
+/// What an export needs from a capture, and from every frame that it writes.
 package struct ExportNeeds: OptionSet, Sendable {
   package let rawValue: Int
   package init(rawValue: Int) { self.rawValue = rawValue }
@@ -11,17 +11,17 @@ package struct ExportNeeds: OptionSet, Sendable {
   package static let depth = ExportNeeds(rawValue: 2)
   package static let pose = ExportNeeds(rawValue: 4)
   package static let intrinsics = ExportNeeds(rawValue: 8)
-  /// The format is keyed by time: every frame has one, later than that of the frame before.
+  /// The format uses times as keys: every frame needs one, later than that of the previous frame.
   package static let time = ExportNeeds(rawValue: 16)
-  /// A gyroscope and an acceleration that gravity is part of (`IMUSources`).
+  /// A gyroscope and an acceleration that includes gravity (`IMUSources`).
   package static let inertial = ExportNeeds(rawValue: 32)
-  /// Where there are inertial samples, the format says how the camera stands to them.
+  /// If there are inertial samples, the format states the transform between them and the camera.
   package static let cameraToIMU = ExportNeeds(rawValue: 64)
   package static let position = ExportNeeds(rawValue: 128)
-  /// Times are those of ROS 1: whole seconds of 32 bits without sign. Goes with `time`.
+  /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
   package static let timeOfROS1 = ExportNeeds(rawValue: 256)
 
-  /// Whether the capture has it; the reason says what is missing, then why.
+  /// Whether the capture has it. The reason says what is missing, then why.
   package func applicability(
     _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -50,7 +50,7 @@ package struct ExportNeeds: OptionSet, Sendable {
     why.isEmpty || why == what ? "no \(what)" : "no \(what): \(why)"
   }
 
-  /// What the streams that are there do not hold.
+  /// What the existing streams lack.
   private func missing(
     _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> String? {
@@ -83,7 +83,7 @@ package struct ExportNeeds: OptionSet, Sendable {
   ) -> String? {
     if CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil { return nil }
     switch capture.state(of: .intrinsics) {
-    // Its file is read at work, and says so then.
+    // Its file is read while the stage runs, which reports the error.
     case .unreadable: return nil
     case .present where capture.exports?.intrinsics != 0: return nil
     case .present, .absent: return "no intrinsics: give \(stage).calibration"
@@ -92,7 +92,7 @@ package struct ExportNeeds: OptionSet, Sendable {
 }
 
 extension CapturePart {
-  /// As reasons name it.
+  /// The name in reasons.
   fileprivate var exportWord: String {
     switch self {
     case .geo: "position"

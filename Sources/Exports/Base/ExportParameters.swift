@@ -3,12 +3,12 @@ import Pipeline
 import Stages
 import Storage
 
-/// Parameters that several exports share, described once.
+/// Parameters that several exports share.
 package enum ExportParameters {
-  /// Which frames, by canonical index, as everywhere.
+  /// Selects frames by canonical index.
   package static let selection = CommonParameters.selection
 
-  /// How many of these, and which.
+  /// The number of frames, and how to pick them.
   package static let picking = [
     ParameterDescription(
       "count", .integer(0...Int.max), default: .integer(0),
@@ -23,7 +23,7 @@ package enum ExportParameters {
     "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
       + "allows. With link, a program that changes a picture in place changes both.")
 
-  /// - Parameter standard: `same`, or `jpeg` where readers take nothing else.
+  /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
   package static func pictures(default standard: String) -> [ParameterDescription] {
     [
       ParameterDescription(
@@ -55,7 +55,7 @@ package enum ExportParameters {
     "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
     "Which signs of acceleration the app recorded, if the reader determined them wrongly.")
 
-  /// Noise densities, which are written only when they are given.
+  /// Noise densities, which are written only if they are set.
   package static let noise = [
     ParameterDescription(
       "gyroscopeNoise", .number(0...1e6), "Noise density, rad/s/√Hz; absent when not given."
@@ -79,7 +79,7 @@ package enum ExportParameters {
     "points", .integer(0...Int.max), default: .integer(200_000),
     "At most this many start points from depth; 0 = none.")
 
-  /// The ways of sharing, in the order in which they are tried.
+  /// The methods of sharing files, in the order in which they are tried.
   package static func ways(_ parameters: ParameterValues) -> [FileSharing] {
     parameters.text("share").flatMap(FileSharing.init).map { [$0] } ?? [.clone, .link, .copy]
   }
@@ -92,12 +92,13 @@ package enum ExportParameters {
     parameters.durationNanoseconds("timeOffset") ?? 0
   }
 
-  /// What is wrong with a selection as such.
+  /// Problems of a selection of frames.
   package static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage)
   }
 
-  /// How much of the inertial samples before and after the frames is exported where only some are.
+  /// The time span of inertial samples to export before and after the frames if only some are
+  /// exported.
   package static let imuMargin = ParameterDescription(
     "imuMargin", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 1_000_000_000),
     "With first or last: inertial samples from so long before the first exported frame to so long after the "

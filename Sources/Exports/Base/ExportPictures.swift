@@ -6,16 +6,16 @@ import Stages
 import Storage
 import SystemPackage
 
-/// The picture files of an artifact by canonical frame, with what its record says of them.
+/// The picture files of an artifact by canonical frame, with their entries in its record.
 package struct ExportPictures: Sendable {
-  /// The stage that made them.
+  /// The stage that made the pictures.
   package let stage: String
   package let record: ArtifactRecord
   private let folder: HeldFolder
   private let path: FilePath
-  /// By frame.
+  /// Entries by frame.
   private let entries: [Int: OutputEntry]
-  /// Which frames were wanted of the stage, or of the one whose pictures it made anew.
+  /// The frames that were requested from the stage, or from the stage whose pictures it re-encoded.
   private let selection: FrameSelection
 
   package init(_ input: InputArtifact) throws {
@@ -29,7 +29,7 @@ package struct ExportPictures: Sendable {
 
   package func has(_ frame: Int) -> Bool { entries[frame] != nil }
 
-  /// Whether a frame has no picture only because its stage was told to leave it out.
+  /// Whether a frame has no picture only because its stage was set to leave it out.
   package func isSkipped(_ frame: Int) -> Bool {
     entries[frame] == nil && !selection.contains(frame)
   }
@@ -46,10 +46,10 @@ package struct ExportPictures: Sendable {
     if case .integer(let number)? = value { Int(exactly: number) } else { nil }
   }
 
-  /// The key under which inner stages pass on which frames the color stage was told to make.
+  /// The key under which inner stages record the selection of the color stage.
   private static let selectionKey = "selection"
 
-  /// What an inner stage that encodes these pictures anew records of them.
+  /// What an inner stage that re-encodes these pictures records about them.
   var toRecord: [String: JSONValue] {
     var recorded = sizesToRecord
     if selection != FrameSelection() {
@@ -62,7 +62,7 @@ package struct ExportPictures: Sendable {
     return recorded
   }
 
-  /// Ascending.
+  /// Frames with a picture, ascending.
   package var frames: [Int] { entries.keys.sorted() }
 
   package var isEmpty: Bool { entries.isEmpty }
@@ -70,15 +70,15 @@ package struct ExportPictures: Sendable {
   /// Name, size and digest of a frame's file.
   package func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
 
-  /// Where a frame's file lies.
+  /// Path of a frame's file.
   package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
 
-  /// `png` or `jpg`; `nil` where there is no picture.
+  /// `png` or `jpg`; `nil` without a picture.
   package func ending(_ frame: Int) -> String? {
     entry(frame).map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
   }
 
-  /// The bytes of a frame's file, as they are. Throws where it has not the recorded size any more.
+  /// The bytes of a frame's file. Throws if its size differs from the recorded one.
   package func bytes(_ frame: Int) throws -> [UInt8] {
     guard let entry = entry(frame) else { throw missing(frame) }
     guard let size = Int(exactly: entry.bytes), let bytes = try read(entry.path, size) else {
@@ -93,7 +93,7 @@ package struct ExportPictures: Sendable {
     return bytes
   }
 
-  /// Up to one byte more than `size`, in one piece: a file that has grown is noticed.
+  /// Reads up to one byte more than `size`, so that a file that has grown is detected.
   private func read(_ name: String, _ size: Int) throws -> [UInt8]? {
     guard let file = try folder.openFile(name) else { return nil }
     defer { try? file.close() }
@@ -125,7 +125,7 @@ package struct ExportPictures: Sendable {
     return try PNGReader.depth(at: file)
   }
 
-  /// Puts the file of a frame into `staging`, unchanged.
+  /// Adds the unchanged file of a frame to `staging`.
   func share(
     _ frame: Int, into staging: StagingFolder, as name: String, by ways: [FileSharing]
   ) throws -> FileSharing {

@@ -1,15 +1,16 @@
-/// `README.txt` of an export: what it is, how to open it, axes and units, and what was not measured.
+/// `README.txt` of an export: what it contains, how to open it, axes and units, and what was not
+/// measured.
 package struct ExportReadme: Sendable {
   package var title: String
-  /// One sentence each: what the folder holds.
+  /// The content of the folder, one sentence each.
   package var contents: [String]
-  /// Commands or lines of code that open it, and what each is for.
+  /// Commands or lines of code that open it, and their purpose.
   package var opening: [(command: String, purpose: String)]
   /// Axes, units, names, clocks; one sentence each.
   package var conventions: [String]
-  /// What else a user must know: warnings, remedies.
+  /// Warnings and remedies for the user.
   package var remarks: [String]
-  /// Sentences about numbers that were not measured; `ExportFolder.finish` alone knows them.
+  /// Sentences about values that were not measured; set by `ExportFolder.finish`.
   private var notMeasured: [String]
 
   package init(_ title: String) {
@@ -21,11 +22,11 @@ package struct ExportReadme: Sendable {
     notMeasured = []
   }
 
-  /// Takes note of what was not measured, one sentence each.
+  /// Records what was not measured, one sentence each.
   mutating func assume(_ sentences: [String]) { notMeasured = sentences }
 
-  /// The text, lines of at most 100 columns; the same for the same content.
-  func text(_ account: ExportManifest, canonicalFrames: Int?) -> String {
+  /// The text, in lines of at most 100 columns; depends on the content alone.
+  func text(_ manifest: ExportManifest, canonicalFrames: Int?) -> String {
     var lines = [title, String(repeating: "=", count: title.count), ""]
     lines += contents.flatMap { Self.wrapped($0) }
     lines += section(
@@ -37,8 +38,8 @@ package struct ExportReadme: Sendable {
     let assumed =
       notMeasured.isEmpty ? ["Nothing: every number was recorded."] : notMeasured
     lines += section("Not measured", assumed.flatMap(Self.item))
-    if let frames = account.frames, let canonicalFrames {
-      lines += section("Frames", Self.account(frames, canonicalFrames))
+    if let frames = manifest.frames, let canonicalFrames {
+      lines += section("Frames", Self.manifest(frames, canonicalFrames))
     }
     if !remarks.isEmpty { lines += section("Remarks", remarks.flatMap(Self.item)) }
     while lines.last?.isEmpty == true { lines.removeLast() }
@@ -52,7 +53,7 @@ package struct ExportReadme: Sendable {
         + (body.last?.isEmpty == true ? Array(body.dropLast()) : body)
   }
 
-  private static func account(_ frames: ExportFrames, _ canonical: Int) -> [String] {
+  private static func manifest(_ frames: ExportFrames, _ canonical: Int) -> [String] {
     var lines = item("\(frames.frames.count) of \(canonical) frames are here.")
     for reason in SkippedExport.allCases {
       if let count = frames.leftOut[reason] {
@@ -67,12 +68,12 @@ package struct ExportReadme: Sendable {
     return lines.enumerated().map { ($0.offset == 0 ? "- " : "  ") + $0.element }
   }
 
-  /// A number for people: three decimals at most.
+  /// A number for people with at most three decimals.
   package static func rounded(_ value: Double) -> String {
     MatrixText.number((value * 1000).rounded() / 1000)
   }
 
-  /// Broken at blanks; a line end in the text stays one.
+  /// Wraps at blanks; line ends in the text are kept.
   static func wrapped(_ text: String, columns: Int = 100) -> [String] {
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -91,7 +92,7 @@ package struct ExportReadme: Sendable {
 }
 
 extension SkippedExport {
-  /// For people.
+  /// A text for people.
   package var words: String {
     switch self {
     case .noPicture: "no color picture"

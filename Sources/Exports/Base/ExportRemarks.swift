@@ -1,9 +1,9 @@
 import Captures
 import Pipeline
 
-/// What the README of every export says of the capture itself.
+/// Makes the remarks about the capture that the README of every export contains.
 enum ExportRemarks {
-  /// - Parameter content: remarks are about what the export holds, and nothing else.
+  /// - Parameter content: only remarks about what the export contains are made.
   static func all(_ content: ExportContent) -> [String] {
     var remarks: [String] = []
     if content.poses == .recorded {

@@ -6,23 +6,23 @@ import Stages
 import Storage
 import SystemPackage
 
-/// A capture as exporters see it: pictures, depth, poses and cameras by canonical frame, all of the pictures
-/// as they lie in `color/` (turned upright, pixel centers at integers).
+/// The data of a capture for exporters: pictures, depth, poses and cameras by canonical frame. All
+/// refer to the pictures in `color/` (turned upright, pixel centers at integers).
 package struct ExportSource: Sendable {
   package let context: StageContext
-  /// `color/`, or what an inner stage made of it.
+  /// `color/`, or pictures that an inner stage made from it.
   package let pictures: ExportPictures?
   package let depth: ExportPictures?
   package let depthChoice: DepthChoice
-  /// Whether the aligned depth lies on another grid than color, as only start points may.
+  /// Whether the aligned depth has another grid than color, which is allowed only for start points.
   package let isDepthOnOtherGrid: Bool
   package let cameras: FrameCameras
-  /// Size of the pictures in `color/`; `nil` = not known.
+  /// Width of the pictures in `color/`; `nil` = unknown.
   package let width: Int?
   package let height: Int?
   /// Frames whose picture has another size than the stream.
   package let otherSizes: Set<Int>
-  /// The frames that an inner stage has chosen; `nil`: the export chooses itself.
+  /// The frames that an inner stage has chosen; `nil` if the export chooses them.
   package let chosen: ChosenFrames?
   /// Set while frames are chosen whose pictures are not made yet.
   package let outlook: FrameOutlook?
@@ -30,8 +30,8 @@ package struct ExportSource: Sendable {
   private let offsetNanoseconds: Int64
 
   /// - Parameters:
-  ///   - port: whose pictures are exported: `color`, `jpeg` or `gray`; `nil`: none.
-  ///   - outlook: what will be there, for choosing frames before anything is made of them.
+  ///   - port: the port of the exported pictures: `color`, `jpeg` or `gray`; `nil` for none.
+  ///   - outlook: describes the pictures that will be made, if frames are chosen before.
   package init(
     _ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule,
     outlook: FrameOutlook? = nil
@@ -54,7 +54,7 @@ package struct ExportSource: Sendable {
       depthChoice = outlook?.depthChoice ?? .none
     }
     isDepthOnOtherGrid = Self.otherGrid(depthChoice, depth) != nil
-    // Depth on its own grid is placed by the calibration, too.
+    // The calibration also places depth on its own grid.
     cameras = try FrameCameras(
       context, width: width, height: height, depthChoice == .native ? .depthAndColor : .color)
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
@@ -69,13 +69,13 @@ package struct ExportSource: Sendable {
     otherSizes = try Self.otherSizes(pictures, width: width, height: height)
   }
 
-  /// Canonical frames.
+  /// Number of canonical frames.
   package var frameCount: Int { context.capture.frames.count }
 
-  /// Whether there are color pictures, or will be.
+  /// Whether there are or will be color pictures.
   package var hasPictures: Bool { pictures != nil || outlook?.pictures != nil }
 
-  /// Whether any frame has depth that is exported, or will have.
+  /// Whether any frame has or will have exported depth.
   package var hasAnyDepth: Bool {
     depth.map { !$0.isEmpty } ?? outlook?.depth.map { !$0.isEmpty } ?? false
   }
@@ -88,8 +88,8 @@ package struct ExportSource: Sendable {
     depth?.has(frame) ?? outlook?.depth?.contains(frame) ?? false
   }
 
-  /// Whether a frame has no picture, or no depth, only because the stage that makes them was told to leave it
-  /// out: such a frame is not lost, it is not selected.
+  /// Whether a frame has no picture only because the color stage was set to leave it out. Such a
+  /// frame counts as not selected rather than lost.
   package func isPictureSkipped(_ frame: Int) -> Bool {
     pictures?.isSkipped(frame) ?? outlook?.pictures?.isSkipped(frame) ?? false
   }
@@ -99,30 +99,30 @@ package struct ExportSource: Sendable {
   /// Whether the capture has poses at all.
   package var hasPoses: Bool { !poses.isEmpty }
 
-  /// Whether the app's world has y up, as ARKit and ARCore define it; published ScanNet++ scenes stand in the
-  /// world of their mesh, which has z up.
+  /// Whether y points up in the app's world, as in ARKit and ARCore. Published ScanNet++ scenes use
+  /// the world of their mesh, in which z does.
   package var worldIsYUp: Bool { !ScannedWorld.isZUp(context.capture) }
 
-  /// The world of the poses, for people.
+  /// A description of the poses' world frame, for people.
   package var worldWords: String {
     worldIsYUp ? "the app's world (y up)" : "the world of the scene (z up)"
   }
 
-  /// Camera to world, OpenCV axes, of the picture as it lies in `color/`.
+  /// Camera to world, OpenCV axes, for the picture in `color/`.
   package func pose(_ frame: Int) -> Pose? { poses[frame] }
 
-  /// The time of a picture with the parameter `timeOffset` added; `nil` = unknown.
+  /// The time of a picture plus the parameter `timeOffset`; `nil` = unknown.
   package func time(_ frame: Int) -> Timestamp? {
     context.capture.frames[frame].pictureTime?.advanced(byNanoseconds: offsetNanoseconds)
   }
 
-  /// The same of the depth picture: its own time, else that of the picture.
+  /// The time of the depth picture, likewise: its own, else that of the color picture.
   package func depthTime(_ frame: Int) -> Timestamp? {
     context.capture.frames[frame].depthPictureTime?.advanced(byNanoseconds: offsetNanoseconds)
   }
 
-  /// Depth camera to color camera of the depth that is exported, the latter that of the upright pictures:
-  /// identity on the color grid.
+  /// From the camera of the exported depth to that of the upright color pictures; the identity on
+  /// the color grid.
   package var colorFromDepth: RigidTransform {
     guard depthChoice == .native else { return .identity }
     let stored =
@@ -133,14 +133,14 @@ package struct ExportSource: Sendable {
       : CameraAxes.turnedFromStored(clockwiseQuarterTurns: clockwiseQuarterTurns) * stored
   }
 
-  /// Whether it is known how the exported depth stands to color.
+  /// Whether the transform from exported depth to color is known.
   package var isColorFromDepthKnown: Bool {
     depthChoice != .native || cameras.calibration?.registered == true
       || cameras.calibration?.colorFromDepth != nil
   }
 
-  /// The camera of the exported depth pictures, given that of color: its own, or, where they share one
-  /// camera, that of color on the depth grid. `nil` where it is not known.
+  /// The camera of the exported depth pictures, given that of color: its own, or, if they share one
+  /// camera, that of color on the depth grid. `nil` if unknown.
   package func depthCamera(color: PinholeCamera) -> PinholeCamera? {
     guard depthChoice == .native, let stream = context.capture.depth.value else { return color }
     if let own = cameras.calibration?.depthIntrinsics { return own }
@@ -164,7 +164,7 @@ package struct ExportSource: Sendable {
     }
   }
 
-  /// The grid of aligned depth, where it is not that of color.
+  /// The grid of aligned depth if it differs from that of color.
   private static func otherGrid(_ choice: DepthChoice, _ depth: ExportPictures?) -> String? {
     guard choice == .aligned, case .string(let grid)? = depth?.record.parameters["grid"],
       grid != "color"
@@ -172,9 +172,9 @@ package struct ExportSource: Sendable {
     return grid
   }
 
-  /// For formats whose depth pictures are those of the color grid.
+  /// Checks the grid, for formats whose depth pictures must have the color grid.
   ///
-  /// - Throws: which parameter to change, where they were made on another.
+  /// - Throws: an error that names the parameter to change.
   package func checkGrid() throws {
     guard let depth, let grid = Self.otherGrid(depthChoice, depth) else { return }
     throw StageFailure(
@@ -182,7 +182,8 @@ package struct ExportSource: Sendable {
         + "run it again with --set \(depth.stage).grid=color")
   }
 
-  /// Read from the heads of the files, and only where the color stage has met other sizes.
+  /// Frames of other sizes, read from the files' headers, and only if the color stage has found
+  /// other sizes.
   private static func otherSizes(
     _ pictures: ExportPictures?, width: Int?, height: Int?
   ) throws -> Set<Int> {
@@ -192,16 +193,16 @@ package struct ExportSource: Sendable {
 }
 
 extension ExportPictures {
-  /// The key under which inner stages pass on that the color stage met pictures of other sizes.
+  /// The key under which inner stages record that the color stage found pictures of other sizes.
   static let otherSizesKey = "otherSizes"
 
-  /// Whether the color stage met pictures of another size than the stream's.
+  /// Whether the color stage found pictures of another size than the stream's.
   var haveOtherSizes: Bool {
     record.recorded?[Self.otherSizesKey] == .bool(true)
       || record.warnings.contains { $0.code == .sizeMismatch && $0.subject == "color" }
   }
 
-  /// What an inner stage that encodes these pictures anew records of their sizes.
+  /// What an inner stage that re-encodes these pictures records about their sizes.
   var sizesToRecord: [String: JSONValue] {
     haveOtherSizes ? [Self.otherSizesKey: .bool(true)] : [:]
   }
@@ -211,7 +212,7 @@ extension ExportPictures {
     var frames: Set<Int> = []
     for frame in self.frames {
       guard let file = file(frame) else { continue }
-      let head = try StillImage.head(file)
+      let head = try StillImage.header(file)
       if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
     }
     return frames

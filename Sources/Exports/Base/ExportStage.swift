@@ -5,18 +5,18 @@ import SystemPackage
 
 /// A stage that writes a capture in the layout of another tool.
 package protocol ExportStage: Stage {
-  /// What it needs, of the capture and of every frame.
+  /// What it needs from the capture and from every frame.
   static var needs: ExportNeeds { get }
   static var depthRule: DepthChoice.Rule { get }
-  /// Whether it makes anything of depth with these parameters; where not, none is made for it.
+  /// Whether it uses depth with these parameters. If not, none is made for it.
   static func wantsDepth(_ parameters: ParameterValues) -> Bool
-  /// Whether it writes no depth pictures, so that depth may lie on another grid than color.
+  /// Whether it writes no depth pictures, so that depth may have another grid than color.
   static var takesDepthOfAnyGrid: Bool { get }
-  /// Parts of the capture it reads besides those that every export reads.
+  /// Parts of the capture that it reads in addition to those of all exports.
   static var reads: Set<CapturePart> { get }
-  /// The port whose pictures it writes, `color`, `jpeg` or `gray`; `nil`: none.
+  /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none.
   static func pictures(_ parameters: ParameterValues) -> String?
-  /// The frames that it writes, chosen before pictures are made or from those that there are.
+  /// The frames that it writes, chosen from existing pictures or before they are made.
   ///
   /// - Throws: `StageDoesNotApply` when no frame is left.
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames
@@ -32,7 +32,7 @@ extension ExportStage {
     try ExportFrames(source, needs)
   }
 
-  /// Ports of pictures that exports have in common; each stage lists those that it may read.
+  /// Picture ports that exports share; each stage lists those that it may read.
   package static var colorPort: Port {
     Port("color", .colorImages, isRequired: false, "color pictures")
   }
@@ -79,7 +79,7 @@ extension ExportStage {
   ) -> Applicability {
     let found = needs.applicability(name, parameters, capture)
     guard case .applies = found else { return found }
-    // What an export reads must be readable, needed or not.
+    // Whatever an export reads must be readable, even if it is not needed.
     for part in CapturePart.allCases
     where part == .poses || part == .intrinsics || reads.contains(part) {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
@@ -105,7 +105,7 @@ extension ExportStage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
-  /// The capture as this stage exports it.
+  /// The capture's data as this stage exports them.
   package static func source(_ context: StageContext) throws -> ExportSource {
     let source = try ExportSource(context, pictures: pictures(context.parameters), depthRule)
     if !takesDepthOfAnyGrid { try source.checkGrid() }

@@ -4,26 +4,26 @@ import Pipeline
 import Processing
 import Stages
 
-/// The color camera frame by frame, of the pictures in `color/`, and its lens.
+/// The camera of each picture in `color/`, and its lens.
 package struct FrameCameras: Sendable {
-  /// From a file of the user's: one for all frames.
+  /// A camera from a file of the user, for all frames.
   private let fixed: PinholeCamera?
   private let rows: [Int: PinholeCamera]
-  /// Of the color lens; `nil` = not known. `k1…` as in OpenCV.
+  /// Distortion of the color lens in OpenCV's terms; `nil` = unknown.
   package let distortion: LensDistortion?
-  /// Everything that relates depth to color; of the file, else of the capture.
+  /// The calibration that relates depth to color: of the file, else of the capture.
   package let calibration: DepthCalibration?
 
   /// - Parameters:
-  ///   - width, height: of the pictures in `color/`; rows of another size count as unknown.
-  ///   - need: what a file of the user's has to hold.
+  ///   - width, height: size of the pictures in `color/`; rows for another size count as unknown.
+  ///   - need: parts that a file of the user must have.
   package init(
     _ context: StageContext, width: Int?, height: Int?, _ need: CalibrationNeed
   ) throws {
     let capture = context.capture
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
     if capture.color.value?.isMirrored == true {
-      // No camera takes such pictures.
+      // There is no camera model for such pictures.
       (fixed, rows, distortion, calibration) = (nil, [:], nil, nil)
       return
     }
@@ -67,7 +67,7 @@ package struct FrameCameras: Sendable {
     distortion = lens.isNone ? nil : lens.turnedClockwise(quarterTurns: turns)
   }
 
-  /// The camera for pictures of a size; throws where they have another shape, as the alignment does.
+  /// The camera for pictures of a size; throws for another aspect, as the alignment does.
   private static func fitted(
     _ camera: PinholeCamera?, _ role: CameraRole, _ size: (width: Int, height: Int)?
   ) throws(AlignmentError) -> PinholeCamera? {
@@ -80,15 +80,16 @@ package struct FrameCameras: Sendable {
     return fitted
   }
 
-  /// Pixel centers at integers, size that of the pictures; `nil` = not known.
+  /// The camera of a frame: pixel centers at integers, size of the pictures; `nil` = unknown.
   package subscript(frame: Int) -> PinholeCamera? { fixed ?? rows[frame] }
 
-  /// Whether any frame has one.
+  /// Whether no frame has a camera.
   package var isEmpty: Bool { fixed == nil && rows.isEmpty }
 }
 
 extension LensDistortion {
-  /// The lens of the picture after turning it clockwise: the tangential terms are a vector and turn along.
+  /// The lens of the picture after a clockwise turn: the tangential terms are a vector and turn
+  /// along.
   fileprivate func turnedClockwise(quarterTurns: Int) -> LensDistortion {
     let turns = ((quarterTurns % 4) + 4) % 4
     return (0..<turns).reduce(self) { lens, _ in

@@ -2,13 +2,13 @@ import Captures
 import Pipeline
 import Processing
 
-/// What the pictures of an export will be, as far as it can be told before any is made.
+/// What is known about the pictures of an export before any is made.
 package struct FrameOutlook: Sendable {
   /// Color pictures.
   package struct Pictures: Sendable {
-    /// Frames with a picture, as they were counted when the capture was opened.
+    /// Frames with a picture, counted when the capture was opened.
     package let counted: Set<Int>
-    /// Of these, those that the color stage is asked for.
+    /// The frames among these that the color stage makes.
     package let selection: FrameSelection
 
     package func has(_ frame: Int) -> Bool {
@@ -20,12 +20,13 @@ package struct FrameOutlook: Sendable {
     }
   }
 
-  /// `nil`: the export takes none.
+  /// `nil` if the export takes no pictures.
   package let pictures: Pictures?
-  /// Frames with a depth record; `nil`: the export takes no depth.
+  /// Frames with a depth record; `nil` if the export takes no depth.
   package let depth: Range<Int>?
   package let depthChoice: DepthChoice
-  /// How sharp the pictures of frames are; one that cannot be decoded is not in the answer.
+  /// The sharpness of the pictures of frames; pictures that cannot be decoded are missing in the
+  /// result.
   package let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
 
   package init(
@@ -38,7 +39,7 @@ package struct FrameOutlook: Sendable {
     self.sharpness = sharpness
   }
 
-  /// Frames of a stream of color for which a picture was counted.
+  /// Frames of a color stream for which a picture was counted.
   package static func counted(_ color: ColorStream, frames: Int) -> Set<Int> {
     if let frameOfPicture = color.frameOfPicture { return Set(frameOfPicture) }
     return Set(0..<max(0, min(color.description.frames ?? frames, frames)))

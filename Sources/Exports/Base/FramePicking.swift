@@ -4,7 +4,7 @@ import Parallel
 import Pipeline
 import Processing
 
-/// One frame of each of `count` windows: how people thin a video by hand.
+/// Picks one frame from each of `count` windows, as people do to thin a video.
 struct FramePicking {
   private let count: Int
   private let isSharpest: Bool
@@ -14,18 +14,18 @@ struct FramePicking {
     isSharpest = parameters.text("pick") == "sharpest"
   }
 
-  /// Of m frames, window k reaches from ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1; windows without frames (more of
-  /// them than frames) give none.
+  /// Of m frames, window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
+  /// than frames, empty ones are left out.
   static func windows(of m: Int, count: Int) -> [Range<Int>] {
-    // A window for each frame at most: more would only be empty.
+    // At most one window per frame: more would be empty.
     guard count < m else { return (0..<m).map { $0..<$0 + 1 } }
     return (0..<count).map { k in
-      // k·m may leave 64 bits for absurd counts only, which are above m.
+      // k·m overflows 64 bits only for counts above m.
       (k * m / count)..<((k + 1) * m / count)
     }
   }
 
-  /// - Returns: the frames, and how many turned out to have no picture when they were looked at.
+  /// - Returns: the frames, and the number of frames that turned out to have no picture.
   func pick(
     _ frames: [Int], _ source: ExportSource
   ) throws -> (frames: [Int], lost: Int) {
@@ -41,7 +41,7 @@ struct FramePicking {
       return (best, frames.count - found.count)
     }
     let context = source.context
-    // Of the pixels of color/ in every format, also where its pictures are exported as something else.
+    // In every format by the pixels of color/, even if other pictures are exported.
     let color = try context.inputs["color"].map(ExportPictures.init) ?? source.pictures
     let sharpness = try concurrentMap(count: frames.count, budget: context.budget) { index in
       try context.cancellation.check()
@@ -51,7 +51,7 @@ struct FramePicking {
     return (Self.sharpest(frames, sharpness, count: count), 0)
   }
 
-  /// Of each window the sharpest.
+  /// The sharpest frame of each window.
   private static func sharpest(
     _ frames: [Int], _ sharpness: [Sharpness], count: Int
   ) -> [Int] {

@@ -3,7 +3,7 @@ import Geometry
 import Pipeline
 import Processing
 
-/// Which recorded sensors make up angular velocity and acceleration with gravity.
+/// Chooses the recorded sensors for angular velocity and for acceleration with gravity.
 package enum IMUSources {
   /// Why there is no six-axis stream; `nil` when there is one.
   package static func missing(_ sensors: Set<String>) -> String? {
@@ -23,8 +23,8 @@ package enum IMUSources {
     samples(of: "gyroscope", imu) ?? samples(of: "rotationRate", imu) ?? []
   }
 
-  /// m/s², in time order: `accelerometer`, else `userAcceleration` + `gravity` of the same time; the sign
-  /// of specific force, whichever the app recorded.
+  /// m/s², in time order: `accelerometer`, else the sum of `userAcceleration` and `gravity` at the
+  /// same time. With the sign of specific force, whichever the app recorded.
   package static func specificForce(_ imu: IMUStream, _ convention: IMUConvention) -> [IMUSample] {
     let recorded = samples(of: "accelerometer", imu) ?? sumWithGravity(imu)
     return recorded.map { sample in
@@ -39,8 +39,8 @@ package enum IMUSources {
     }
   }
 
-  /// The six-axis stream of a capture; `nil` where it has none. `convention` of the parameters goes before
-  /// what the reader found.
+  /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters
+  /// overrides that of the reader.
   package static func stream(_ imu: IMUStream?, _ parameters: ParameterValues) -> SixAxisIMU? {
     guard let imu, missing(Set(imu.sensors)) == nil else { return nil }
     return SixAxisIMU(
@@ -48,7 +48,7 @@ package enum IMUSources {
       specificForce: specificForce(imu, convention(imu, parameters)))
   }
 
-  /// Whose signs the samples have.
+  /// The sign convention of the samples.
   package static func convention(
     _ imu: IMUStream, _ parameters: ParameterValues
   ) -> IMUConvention {

@@ -1,6 +1,6 @@
 import Storage
 
-/// A text file of an artifact, one line after the other, written in pieces of 64 KiB.
+/// A text file of an artifact, written line by line in pieces of 64 KiB.
 package struct LineFile: ~Copyable {
   private var bytes: [UInt8] = []
   private let file: StagedFile
@@ -16,7 +16,7 @@ package struct LineFile: ~Copyable {
     if bytes.count > 1 << 16 { try flush() }
   }
 
-  /// Writes the rest; without this the file is not part of the artifact.
+  /// Writes the rest; without this call the file does not become part of the artifact.
   package mutating func finish() throws {
     try flush()
     try file.finish()

@@ -1,5 +1,5 @@
-/// Matrices as lines of numbers: one blank between, none at the end, the shortest texts that read back to the
-/// same doubles.
+/// Formats matrices as lines of numbers: separated by one blank, none at the end, each the shortest
+/// text that reads back to the same double.
 package enum MatrixText {
   /// 4 lines of 4 numbers.
   package static func rows(_ rowMajor4x4: [Double]) -> String {
@@ -8,7 +8,7 @@ package enum MatrixText {
     }.joined()
   }
 
-  /// Whole numbers without `.0`, and never `-0`.
+  /// Whole numbers have no `.0`; never `-0`.
   package static func number(_ value: Double) -> String {
     if value == 0 { return "0" }
     let text = value.description

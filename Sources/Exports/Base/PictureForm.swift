@@ -3,15 +3,15 @@ import Codecs
 import Pipeline
 import Stages
 
-/// In which form pictures are exported.
+/// The file form of exported pictures.
 package enum PictureForm: Hashable, Sendable {
-  /// The files as they are.
+  /// The files are shared unchanged.
   case same
   case png
-  /// Files that are JPEG already stay as they are.
+  /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
-  /// What the inner stage of JPEG pictures makes.
+  /// The quality of the inner stage for JPEG pictures.
   package static let usualQuality = 95
 
   package init(_ parameters: ParameterValues) {
@@ -22,10 +22,10 @@ package enum PictureForm: Hashable, Sendable {
     }
   }
 
-  /// The port that the pictures come from: what others have encoded already is not encoded again.
+  /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
   package var port: String { self == .jpeg(quality: Self.usualQuality) ? "jpeg" : "color" }
 
-  /// Whether a frame's file must be made anew.
+  /// Whether a frame's file must be encoded.
   package func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
     let ending = pictures.ending(frame)
     switch self {
@@ -44,7 +44,7 @@ package enum PictureForm: Hashable, Sendable {
   }
 }
 
-/// Encodes RGB pictures in a form; one per worker.
+/// Encodes RGB pictures in a file form; one per worker.
 package struct PictureWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
@@ -60,7 +60,7 @@ package struct PictureWriter: ~Copyable {
     }
   }
 
-  /// Replaces `file` by the encoded picture.
+  /// Encodes the picture into `file`, replacing its content.
   package mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws {

@@ -2,17 +2,18 @@ import Captures
 import Geometry
 import Pipeline
 
-/// One color camera and one depth camera for all frames, as datasets of RGB-D pictures state them.
+/// One color camera and one depth camera for all frames, as RGB-D datasets state them.
 package struct RGBDCameras: Sendable {
-  /// Of the pictures in `color/`.
+  /// Camera of the pictures in `color/`.
   package let color: CommonCamera
   package let depth: PinholeCamera
-  /// Depth camera to color camera: identity for registered depth and on the color grid.
+  /// Depth camera to color camera; the identity for registered depth and on the color grid.
   package let colorFromDepth: RigidTransform
 
-  /// One for those of `frames` that have intrinsics: frames without stay in.
+  /// The common camera of those `frames` that have intrinsics; frames without are still exported.
   ///
-  /// - Throws: the problem of a calibration that cannot be read; `StageDoesNotApply` where a camera, or how one stands to the other, is not known.
+  /// - Throws: the error of an unreadable calibration; `StageDoesNotApply` if a camera, or the
+  ///   transform between the two, is unknown.
   package init(_ source: ExportSource, _ frames: [Int]) throws {
     let stage = source.context.stage
     let capture = source.context.capture
@@ -36,7 +37,7 @@ package struct RGBDCameras: Sendable {
     colorFromDepth = source.colorFromDepth
   }
 
-  /// What `README.txt` says of them; one sentence each.
+  /// Sentences about the cameras for `README.txt`.
   package func conventions(_ source: ExportSource) -> [String] {
     var sentences = [
       "Camera axes: x right, y down, z forward; pixel centers at integers, no half pixel added.",
@@ -54,7 +55,7 @@ package struct RGBDCameras: Sendable {
     return sentences
   }
 
-  /// Depth that readers misplace unless they apply the extrinsic.
+  /// Remarks about depth that readers misplace unless they apply the extrinsic.
   package var remarks: [String] {
     colorFromDepth.isIdentity
       ? []

@@ -1,8 +1,8 @@
 import Captures
 
-/// What world the poses of a capture refer to.
+/// The world frame of a capture's poses.
 package enum ScannedWorld {
-  /// Whether it is one with z up, as in published scenes, whose world is that of their mesh.
+  /// Whether z points up, as in published scenes, whose world is that of their mesh.
   package static func isZUp(_ capture: Capture) -> Bool {
     capture.familyDescription.worldIsZUp(capture.generation)
   }

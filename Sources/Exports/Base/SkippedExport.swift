@@ -1,7 +1,8 @@
-/// Why a frame is not exported: the first that applies, in this order. People script against the raw values.
+/// Why a frame is not exported: the first reason that applies, in this order. Scripts depend on the
+/// raw values.
 package enum SkippedExport: String, Sendable, CaseIterable {
   case noPicture = "no-picture"
-  /// The picture has another size than those of the stream, and the format has one size for all.
+  /// The picture has another size than the stream, and the format has one size for all.
   case otherSize = "other-size"
   case noDepth = "no-depth"
   case noPose = "no-pose"

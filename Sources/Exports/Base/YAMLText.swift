@@ -1,18 +1,19 @@
 import Yams
 
-/// Small YAML documents for other tools, through libyaml: mappings in the order given, one key a line, lists
-/// in flow style.
+/// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
+/// per line, lists in flow style.
 package enum YAMLText {
   package enum Value {
     case text(String)
     case integer(Int)
     case flag(Bool)
-    /// The shortest text that reads back to the same double, always with a point: some readers take the type
-    /// of a list from its first element.
+    /// The shortest text that reads back to the same double, always with a decimal point: some
+    /// readers take a list's type from its first element.
     case number(Double)
     case numbers([Double])
     case integers([Int])
-    /// Names and values, in order. No list of pairs: a tuple of the type itself is a circle for the compiler.
+    /// Names and values, in order. Two arrays, because an array of tuples of the type itself does
+    /// not compile.
     case members([String], [Value])
 
     package static func mapping(_ pairs: [(String, Value)]) -> Value {
@@ -21,7 +22,7 @@ package enum YAMLText {
   }
 
   package static func document(_ pairs: [(String, Value)]) throws -> String {
-    // Lists stay in one line, however long.
+    // Lists stay on one line, whatever their length.
     try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
   }
 
@@ -42,7 +43,7 @@ package enum YAMLText {
     Node(texts.map { Node($0) }, .implicit, .flow)
   }
 
-  /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers take for a number, too.
+  /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers also parse as a number.
   private static func decimal(_ number: Double) -> String {
     if number == 0 { return "0.0" }
     let text = number.description

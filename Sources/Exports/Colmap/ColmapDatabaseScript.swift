@@ -1,8 +1,10 @@
-/// `database.py` beside a COLMAP model: fills a new database of COLMAP with the cameras and images of the model.
+/// `database.py` next to a COLMAP model: fills a new COLMAP database with the cameras and images of
+/// the model.
 ///
-/// `feature_extractor` alone numbers images in the order in which its threads end (3.x) and gives every image a
-/// camera and a rig of its own with a guessed focal length; `point_triangulator` then aborts, as database and model
-/// disagree. Images that are in the database before keep their ids and cameras, in all versions.
+/// `feature_extractor` alone numbers images in the order in which its threads end (3.x) and gives
+/// every image its own camera and rig with a guessed focal length. `point_triangulator` then
+/// aborts, because database and model disagree. Images that are already in the database keep their
+/// ids and cameras, in all versions.
 enum ColmapDatabaseScript {
   static let name = "database.py"
 

@@ -1,13 +1,13 @@
 import Geometry
 import Storage
 
-/// The two forms of a COLMAP model; both say the same, to the last bit of every number.
+/// The two file forms of a COLMAP model, with exactly the same numbers.
 enum ColmapForm: String, CaseIterable, Sendable {
   case text = "txt"
   case binary = "bin"
 }
 
-/// One table of a model (`cameras`, `images`, `points3D`) in one form, written piece by piece.
+/// One table of a model (`cameras`, `images`, `points3D`) in one form, written in pieces.
 struct ColmapFile: ~Copyable {
   private static let pieceBytes = 1 << 20
 
@@ -15,14 +15,14 @@ struct ColmapFile: ~Copyable {
   private let file: StagedFile
   private var bytes: [UInt8] = []
 
-  /// - Parameter count: of the records that follow.
+  /// - Parameter count: number of records that follow.
   init(_ table: String, _ form: ColmapForm, count: Int, _ folder: ExportFolder) throws {
     self.form = form
     file = try folder.create("sparse/0/\(table).\(form.rawValue)")
     if form == .binary { put(UInt64(count)) }
   }
 
-  /// Ids are from 1.
+  /// Appends a camera; ids start at 1.
   mutating func append(_ camera: ColmapCamera, id: Int) throws {
     switch form {
     case .text:
@@ -45,7 +45,7 @@ struct ColmapFile: ~Copyable {
     switch form {
     case .text:
       line(["\(image.id)"] + numbers.map(MatrixText.number) + ["\(image.camera)", image.name])
-      // The 2D points: none, but their line must be there, or every second picture vanishes.
+      // There are no 2D points, but their line is required, or every second picture is lost.
       line([])
     case .binary:
       put(Int32(clamping: image.id))
@@ -57,7 +57,7 @@ struct ColmapFile: ~Copyable {
     try writePiece()
   }
 
-  /// Error 0, seen by no picture.
+  /// Appends a point with error 0 that no picture sees.
   mutating func append(_ point: StartPoint, id: Int) throws {
     let numbers = [point.x, point.y, point.z]
     switch form {
@@ -75,7 +75,7 @@ struct ColmapFile: ~Copyable {
     try writePiece()
   }
 
-  /// Writes the rest; without this the file is not part of the artifact.
+  /// Writes the rest; without this call the file does not become part of the artifact.
   mutating func finish() throws {
     try file.append(bytes)
     bytes = []

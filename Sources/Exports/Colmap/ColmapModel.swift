@@ -2,7 +2,7 @@ import Geometry
 
 /// A camera of a COLMAP model.
 struct ColmapCamera: Hashable, Sendable {
-  /// As COLMAP numbers and names its models; the parameters of each in its order.
+  /// Camera models with COLMAP's numbers and names; parameters are in its order.
   enum Model: Int32, Sendable {
     /// fx fy cx cy
     case pinhole = 1
@@ -23,10 +23,10 @@ struct ColmapCamera: Hashable, Sendable {
   var model: Model
   var width: Int
   var height: Int
-  /// Pixels, the principal point counted from the corner of the corner pixel.
+  /// Pixels; the principal point is relative to the corner of the corner pixel.
   var parameters: [Double]
 
-  /// The smallest model that says everything: coefficients above p2 are never dropped.
+  /// Chooses the smallest model without loss: coefficients after p2 are never dropped.
   init(_ camera: PinholeCamera, _ lens: LensDistortion?) {
     width = camera.width
     height = camera.height
@@ -42,17 +42,17 @@ struct ColmapCamera: Hashable, Sendable {
   }
 }
 
-/// A picture of a COLMAP model, world to camera.
+/// A picture of a COLMAP model with its world-to-camera transform.
 struct ColmapImage: Sendable {
-  /// From 1.
+  /// Id, from 1.
   var id: Int
   /// w ≥ 0.
   var rotation: Quaternion
-  /// Meters; not the camera's place.
+  /// Meters. This is not the camera's position.
   var translation: [Double]
-  /// From 1.
+  /// Camera id, from 1.
   var camera: Int
-  /// Relative to `images/`.
+  /// Name relative to `images/`.
   var name: String
 
   init(id: Int, _ pose: Pose, camera: Int, name: String) {
@@ -64,18 +64,18 @@ struct ColmapImage: Sendable {
   }
 }
 
-/// Which cameras a model has, and which picture is of which.
+/// The cameras of a model, and the camera of each picture.
 struct ColmapCameras: Sendable {
-  /// By id - 1, in order of appearance.
+  /// The camera with id n is at index n - 1; in order of appearance.
   let cameras: [ColmapCamera]
-  /// Id of the camera, by position in the exported frames.
+  /// Id of the camera of each exported frame.
   let ids: [Int]
-  /// The one camera for all; `nil`: one for each distinct set of values.
+  /// The common camera; `nil` if there is one for each distinct set of values.
   let common: CommonCamera?
-  /// With one camera for all: the largest deviation of a parameter of any frame, pixels.
+  /// With a common camera: the largest deviation of a parameter of any frame, pixels.
   var deviation: Double? { common?.largestDeviation }
 
-  /// - Parameter one: one camera for all frames; `nil`: one for each distinct set of values.
+  /// - Parameter one: the common camera; `nil` for one camera per distinct set of values.
   init(_ cameras: [PinholeCamera], _ lens: LensDistortion?, one: CommonCamera?) {
     common = one
     if let one {

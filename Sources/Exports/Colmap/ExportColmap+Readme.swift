@@ -40,7 +40,7 @@ extension ExportColmap {
     return readme
   }
 
-  /// Measured with COLMAP 3.8: cameras and pixels of PINHOLE come out as they went in.
+  /// Measured with COLMAP 3.8: cameras and pixels of PINHOLE do not change.
   private static func undistortion(_ model: ColmapCamera.Model) -> String {
     let principalPoint =
       " Some trainers take the middle of the picture for cx, cy; image_undistorter does not move them there."
@@ -90,7 +90,7 @@ extension ExportColmap {
     ]
   }
 
-  /// One command a line.
+  /// Commands, one per line.
   private static let refining = [
     "colmap database_creator --database_path database.db",
     "python3 \(ColmapDatabaseScript.name)",

@@ -3,7 +3,7 @@ import Geometry
 import Pipeline
 import Stages
 
-/// A COLMAP model with its pictures, which trainers of Gaussian splats and COLMAP itself open.
+/// Writes a COLMAP model with its pictures, for trainers of Gaussian splats and for COLMAP itself.
 public enum ExportColmap: ExportStage {
   public static let name = "export-colmap"
   public static let version = 2
@@ -35,7 +35,7 @@ public enum ExportColmap: ExportStage {
 
   package static let takesDepthOfAnyGrid = true
 
-  /// For start points alone.
+  /// Depth is used only for start points.
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
     parameters.integer("points") != 0
   }
@@ -61,22 +61,22 @@ public enum ExportColmap: ExportStage {
     try writePoints(points, folder)
     try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.intrinsicsDeviation = cameras.deviation
-    account.more["points"] = .integer(Int64(points.count))
-    account.more["cameras"] = .integer(Int64(cameras.cameras.count))
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = cameras.deviation
+    manifest.more["points"] = .integer(Int64(points.count))
+    manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = points.count > 0 ? source.depthChoice : .none
     content.cameras = cameras.deviation == nil ? .each : .one
     content.poses = .recorded
-    return try folder.finish(account, readme(source, cameras, points), content)
+    return try folder.finish(manifest, readme(source, cameras, points), content)
   }
 
   private static let picturesFolder = "images/"
 
-  /// One camera for all frames, where that is asked for; `camera` goes before `intrinsics`.
+  /// The common camera, if requested; `camera` overrides `intrinsics`.
   private static func commonCamera(_ source: ExportSource, _ frames: [Int]) -> CommonCamera? {
     let parameters = source.context.parameters
     let isOne =
@@ -101,7 +101,8 @@ public enum ExportColmap: ExportStage {
     try file.finish()
   }
 
-  /// Ids from 1 in the order of frames, which is that of the names; `database.py` carries them into a database.
+  /// Writes images with ids from 1 in the order of frames, which is that of the names;
+  /// `database.py` copies the ids into a database.
   private static func writeImages(
     _ frames: [Int], _ names: [String], _ cameras: ColmapCameras, _ source: ExportSource,
     _ form: ColmapForm, _ folder: ExportFolder
@@ -117,7 +118,7 @@ public enum ExportColmap: ExportStage {
     try file.finish()
   }
 
-  /// Both forms in one pass over the pictures.
+  /// Writes both forms in one pass over the pictures.
   private static func writePoints(_ points: StartPoints, _ folder: ExportFolder) throws {
     let forms = forms(folder.context.parameters)
     var text: ColmapFile? =

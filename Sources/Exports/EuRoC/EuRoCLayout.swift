@@ -5,11 +5,11 @@ import Pipeline
 import Stages
 import Storage
 
-/// Names and tables of the ASL format, one row per exported frame.
+/// Names and tables of the ASL format, with one row per exported frame.
 struct EuRoCLayout: Sendable {
   private let source: ExportSource
   private let frames: [Int]
-  /// Of the pictures, by position in `frames`.
+  /// Times of the pictures, by index in `frames`.
   let times: [Timestamp]
 
   static let imuColumns = [
@@ -17,7 +17,7 @@ struct EuRoCLayout: Sendable {
     "a_RS_S_x [m s^-2]", "a_RS_S_y [m s^-2]", "a_RS_S_z [m s^-2]",
   ]
 
-  /// As the data set writes them: a blank behind every comma of the header, none in the rows.
+  /// As in the data set: a blank after every comma of the header, none in the rows.
   static let groundTruthColumns = [
     "#timestamp", " p_RS_R_x [m]", " p_RS_R_y [m]", " p_RS_R_z [m]", " q_RS_w []", " q_RS_x []",
     " q_RS_y []", " q_RS_z []", " v_RS_R_x [m s^-1]", " v_RS_R_y [m s^-1]", " v_RS_R_z [m s^-1]",
@@ -25,20 +25,20 @@ struct EuRoCLayout: Sendable {
     " b_a_RS_S_x [m s^-2]", " b_a_RS_S_y [m s^-2]", " b_a_RS_S_z [m s^-2]",
   ]
 
-  /// - Parameter frames: each with a time.
+  /// - Parameter frames: frames with a time each.
   init(_ source: ExportSource, _ frames: [Int]) {
     self.source = source
     self.frames = frames
     times = frames.compactMap { source.time($0) }
   }
 
-  /// `<timestamp_ns>.png`, as data.csv lists it.
+  /// `<timestamp_ns>.png`, as in data.csv.
   private func fileName(_ position: Int) -> String { "\(times[position].nanoseconds).png" }
 
-  /// Inside the export.
+  /// Path inside the export.
   func pictureName(_ position: Int) -> String { "mav0/cam0/data/" + fileName(position) }
 
-  /// `times.txt` and `cam0/data.csv`.
+  /// Writes `times.txt` and `cam0/data.csv`.
   func writeTimes(_ staging: StagingFolder) throws {
     var list = try LineFile("times.txt", staging)
     var table = try TableFile(
@@ -53,7 +53,7 @@ struct EuRoCLayout: Sendable {
     try table.finish()
   }
 
-  /// `cam0/exposure.csv` where any exported frame has an exposure; whether there is one.
+  /// Writes `cam0/exposure.csv` if any exported frame has an exposure; returns whether it did.
   func writeExposures(_ context: StageContext) throws -> Bool {
     let rows = context.capture.cameraSettings.value?.rows ?? []
     let exposures = Dictionary(rows.map { ($0.frame, $0.exposureSeconds) }) { first, _ in first }
@@ -72,7 +72,8 @@ struct EuRoCLayout: Sendable {
     return true
   }
 
-  /// The poses of the **body**, one row per exported frame with a pose; how many. No file without any.
+  /// Writes the poses of the **body**, one row per exported frame with a pose; returns their
+  /// number. Writes no file without any.
   func writeGroundTruth(_ context: StageContext) throws -> Int {
     guard frames.contains(where: { source.pose($0) != nil }) else { return 0 }
     let cameraFromIMU = PhoneAxes.cameraFromIMU(
@@ -87,7 +88,7 @@ struct EuRoCLayout: Sendable {
       for coordinate in pose.position { table.csv.field(coordinate) }
       let q = pose.orientation
       for component in [q.w, q.x, q.y, q.z] { table.csv.field(component) }
-      // Velocity and both biases: not known.
+      // Velocity and both biases are unknown.
       for _ in 0..<9 { table.csv.field(0.0) }
       try table.endRow()
     }

@@ -2,7 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 
-/// What the README of `export-euroc` says.
+/// The README of `export-euroc`.
 enum EuRoCReadme {
   static func text(
     _ sensors: EuRoCSensors, hasExposures: Bool, truths: Int, _ source: ExportSource

@@ -4,7 +4,7 @@ import Pipeline
 import Processing
 import Stages
 
-/// The YAML files of the ASL format. `T_BS` maps **sensor to body**; the body is the IMU.
+/// Writes the YAML files of the ASL format. `T_BS` maps **sensor to body**; the body is the IMU.
 struct EuRoCSensors: Sendable {
   private let source: ExportSource
   private let times: [Timestamp]
@@ -21,7 +21,7 @@ struct EuRoCSensors: Sendable {
     median = CommonCamera(source, frames)
   }
 
-  /// Coefficients of the lens that the model has no place for.
+  /// Whether the lens has coefficients that the model cannot store.
   var hasFurtherDistortion: Bool {
     guard median != nil, let lens = source.cameras.distortion else { return false }
     return lens.openCVOrder.dropFirst(4).contains { $0 != 0 }

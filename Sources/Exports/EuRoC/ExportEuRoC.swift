@@ -5,7 +5,8 @@ import Processing
 import Stages
 import Storage
 
-/// The folder of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM reads.
+/// Writes the layout of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM
+/// programs read.
 public enum ExportEuRoC: ExportStage {
   public static let name = "export-euroc"
   public static let version = 2
@@ -51,7 +52,7 @@ public enum ExportEuRoC: ExportStage {
 
     let folder = ExportFolder(context)
     let layout = EuRoCLayout(source, frames.frames)
-    // Gray pictures are PNG already; color is encoded only where color/ holds JPEG.
+    // Gray pictures are PNG already; color is encoded only if color/ has JPEG.
     let names = try folder.writePictures(pictures, frames.frames, .png) { position, _, _ in
       layout.pictureName(position)
     }
@@ -64,11 +65,11 @@ public enum ExportEuRoC: ExportStage {
     try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
     try folder.write(try sensors.imu(context.parameters), as: "mav0/imu0/sensor.yaml")
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.intrinsicsDeviation = sensors.median?.largestDeviation
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = sensors.median?.largestDeviation
     var readme = EuRoCReadme.text(sensors, hasExposures: hasExposures, truths: truths, source)
-    inertial.describe(&account, &readme, context)
+    inertial.describe(&manifest, &readme, context)
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.cameras = sensors.median == nil ? .none : .one
@@ -76,6 +77,6 @@ public enum ExportEuRoC: ExportStage {
     content.hasVelocities = truths > 0
     content.inertial = inertial.content
     content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
-    return try folder.finish(account, readme, content)
+    return try folder.finish(manifest, readme, content)
   }
 }

@@ -2,10 +2,11 @@ import Captures
 import FoundationEssentials
 import Geometry
 
-/// Times of day of a capture whose start is known: `recordedAt` + (t - time of the first frame), or + t
-/// where the clock begins with the recording. Good to seconds, as `recordedAt` is.
+/// Converts capture times to times of day: `recordedAt` + (t - time of the first frame), or
+/// `recordedAt` + t if the clock starts with the recording. Accurate to seconds, as `recordedAt`
+/// is.
 struct AbsoluteClock: Sendable {
-  /// Nanoseconds since 1970 of the capture clock's 0.
+  /// Nanoseconds since 1970 at the capture clock's 0.
   private let zero: Int64
 
   /// Why there are no times of day.
@@ -32,7 +33,7 @@ struct AbsoluteClock: Sendable {
     zero = difference
   }
 
-  /// `2012-08-07T15:10:57.250Z`: UTC, the nearest millisecond. `nil` outside the years 1 … 9999.
+  /// `2012-08-07T15:10:57.250Z`: UTC, rounded to milliseconds. `nil` outside the years 1 … 9999.
   func text(_ time: Timestamp) -> String? {
     let (sum, overflow) = zero.addingReportingOverflow(time.nanoseconds)
     let (rounded, tooFar) = sum.addingReportingOverflow(500_000)
@@ -40,7 +41,7 @@ struct AbsoluteClock: Sendable {
     return Self.text(milliseconds: Self.floorDivided(rounded, by: 1_000_000))
   }
 
-  /// The same of the start of the recording.
+  /// The same for the start of the recording.
   static func start(_ capture: Capture) -> String? {
     guard let text = capture.recordedAt, let start = try? nanoseconds(text) else { return nil }
     return self.text(milliseconds: floorDivided(start, by: 1_000_000))
@@ -49,7 +50,7 @@ struct AbsoluteClock: Sendable {
   private static func text(milliseconds: Int64) -> String? {
     let seconds = floorDivided(milliseconds, by: 1000)
     let rest = milliseconds - seconds * 1000
-    // Whole seconds are exact as doubles; the decimals never pass through one.
+    // Whole seconds are exact as doubles; decimals are formatted separately.
     let text = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     guard text.utf8.count == 20, text.hasSuffix("Z") else { return nil }
     let digits = String(rest)

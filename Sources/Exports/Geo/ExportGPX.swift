@@ -4,7 +4,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// A GPX 1.1 track, and a way point per frame.
+/// Writes a GPX 1.1 track, and a way point per frame.
 public enum ExportGPX: GeoExport {
   public static let name = "export-gpx"
   public static let version = 3
@@ -12,7 +12,7 @@ public enum ExportGPX: GeoExport {
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
   public static let parameters = ExportParameters.selection
 
-  /// Of `course` and `accuracy_horizontal`, which GPX has no element for.
+  /// Namespace of `course` and `accuracy_horizontal`, for which GPX has no element.
   static let ownNamespace = "urn:scanmill:track:1"
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -25,7 +25,7 @@ public enum ExportGPX: GeoExport {
         ("version", "1.1"), ("creator", "scanmill"),
         ("xmlns", "http://www.topografix.com/GPX/1/1"), ("xmlns:scanmill", ownNamespace),
       ])
-    writeHead(source, &xml)
+    writeHeader(source, &xml)
     var names: [String] = []
     for frame in source.frames.frames {
       try context.cancellation.check()
@@ -41,8 +41,8 @@ public enum ExportGPX: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var account = ExportManifest(frames: source.frames)
-    account.names = names
+    var manifest = ExportManifest(frames: source.frames)
+    manifest.names = names
     let readme = GeoReadme.text(
       "Track in GPX 1.1",
       contents: [
@@ -53,7 +53,7 @@ public enum ExportGPX: GeoExport {
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)
     return try ExportFolder(context).finish(
-      account, extended(readme), source.stated(context, hasFrames: true))
+      manifest, extended(readme), source.stated(context, hasFrames: true))
   }
 
   private static func extended(_ readme: ExportReadme) -> ExportReadme {
@@ -64,7 +64,7 @@ public enum ExportGPX: GeoExport {
     return readme
   }
 
-  private static func writeHead(_ source: GeoTrackSource, _ xml: inout XMLStream) {
+  private static func writeHeader(_ source: GeoTrackSource, _ xml: inout XMLStream) {
     xml.begin("metadata")
     xml.element("name", source.title)
     xml.element("desc", source.description)
@@ -94,7 +94,7 @@ public enum ExportGPX: GeoExport {
     xml.end()
   }
 
-  /// Children in the order of the schema: time, name, extensions last.
+  /// Writes children in the order of the schema: time, name, extensions last.
   private static func write(
     _ point: TrackPoint, as element: String, name: String?, _ xml: inout XMLStream
   ) {

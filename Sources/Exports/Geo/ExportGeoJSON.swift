@@ -6,7 +6,8 @@ import Processing
 import Stages
 import Storage
 
-/// A GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before latitude.**
+/// Writes a GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before
+/// latitude.**
 public enum ExportGeoJSON: GeoExport {
   public static let name = "export-geojson"
   public static let version = 3
@@ -43,8 +44,8 @@ public enum ExportGeoJSON: GeoExport {
     try json.drain { try file.append($0) }
     try file.finish()
 
-    var account = ExportManifest(frames: source.frames)
-    account.names = names
+    var manifest = ExportManifest(frames: source.frames)
+    manifest.names = names
     var readme = GeoReadme.text(
       "Track in GeoJSON",
       contents: [
@@ -57,7 +58,7 @@ public enum ExportGeoJSON: GeoExport {
       "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
     )
     return try ExportFolder(context).finish(
-      account, readme, source.stated(context, hasFrames: true))
+      manifest, readme, source.stated(context, hasFrames: true))
   }
 
   private static func write(
@@ -95,7 +96,7 @@ public enum ExportGeoJSON: GeoExport {
     json.end()
   }
 
-  /// Up to the coordinates of its geometry, whose object is to be ended.
+  /// Begins a feature up to the coordinates of its geometry, whose object the caller must end.
   private static func beginFeature(_ type: String, _ json: inout JSONStream) {
     json.beginObject()
     json.key("type")

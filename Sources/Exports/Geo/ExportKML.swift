@@ -4,7 +4,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// A KML track for globes: `gx:Track` with times, a line without.
+/// Writes a KML track for globes: `gx:Track` with times, a line without.
 public enum ExportKML: GeoExport {
   public static let name = "export-kml"
   public static let version = 2
@@ -74,7 +74,7 @@ public enum ExportKML: GeoExport {
         let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
         try write("gx:coord", (place + ["0"]).joined(separator: " "), &xml, file)
       }
-      // As many as points: a heading is known at all of them or at none.
+      // There must be as many headings as points: all or none are known.
       if segment.allSatisfy({ $0.heading != nil }) {
         for point in segment {
           let heading = point.heading.flatMap(PlainNumber.text) ?? ""
@@ -93,7 +93,7 @@ public enum ExportKML: GeoExport {
     if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
   }
 
-  /// Without times: lines, points where a segment has but one.
+  /// Writes tracks without times: lines, or points for segments with only one.
   private static func writeLines(
     _ segments: [[TrackPoint]], _ xml: inout XMLStream, _ file: StagedFile
   ) throws {

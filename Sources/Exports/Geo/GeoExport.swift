@@ -4,8 +4,8 @@ import Pipeline
 import Processing
 import Stages
 
-/// What GPX, GeoJSON and KML have in common: they need a position and nothing else, neither pictures nor
-/// frames. Place, device name and user name go into these exports alone.
+/// What GPX, GeoJSON and KML have in common: they need a position, but neither pictures nor frames.
+/// Only these exports contain location, device name and user name.
 package protocol GeoExport: ExportStage {}
 
 extension GeoExport {
@@ -17,7 +17,7 @@ extension GeoExport {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.frames, .geo] }
 
-  /// Also without a single frame; not where a file that tells the frames cannot be read.
+  /// Applies even without frames, but not if a file that determines the frames cannot be read.
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -35,46 +35,47 @@ extension GeoExport {
   }
 }
 
-/// A knot of the track.
+/// A point of the track: a position knot.
 struct TrackPoint: Hashable, Sendable {
   var place: GeoPoint
-  /// Time of day, UTC; `nil` = not known.
+  /// Time of day, UTC; `nil` = unknown.
   var time: String?
-  /// Radius in meters; `nil` = not known.
+  /// Radius in meters; `nil` = unknown.
   var accuracy: Double?
-  /// Degrees clockwise from true north; `nil` = not known.
+  /// Degrees clockwise from true north; `nil` = unknown.
   var heading: Double?
 }
 
-/// Where the camera was at a frame.
+/// Position of the camera at a frame.
 struct FramePosition: Sendable {
   var frame: Int
   var timestamp: Timestamp?
   var point: TrackPoint
   var source: GeoSample.Source
-  /// Of the frame, not of a file: such an export has no pictures, and those in `color/` may be PNG, JPEG, or none.
+  /// Name of the frame without extension: such an export has no pictures, and those in `color/` may
+  /// be PNG, JPEG, or missing.
   var name: String { FrameFileName.stem(frame) }
 }
 
-/// Positions of a capture as all three formats write them.
+/// Positions of a capture, as all three formats write them.
 struct GeoTrackSource: Sendable {
-  /// Knots, cut where more than 10 s lie between two.
+  /// Position knots, cut where more than 10 s are between two.
   let segments: [[TrackPoint]]
-  /// Frames with a place.
+  /// Frames with a position.
   let frames: ExportFrames
-  /// Why no point has a time of day; `nil` where they have.
+  /// Why no point has a time of day; `nil` if they have.
   let missingTimes: String?
   let title: String
   let device: String?
   let user: String?
-  /// Time of day of the start.
+  /// Time of day at the start.
   let start: String?
   private let capture: Capture
   private let sampler: GeoTrackSampler
   private let geo: GeoStream
   private let clock: AbsoluteClock?
 
-  /// - Throws: `StageDoesNotApply` without any position, the error of a stream that cannot be read.
+  /// - Throws: `StageDoesNotApply` without any position, the error of an unreadable stream.
   init(_ context: StageContext) throws {
     capture = context.capture
     if let error = capture.geo.error { throw error }
@@ -96,7 +97,7 @@ struct GeoTrackSource: Sendable {
     let times = capture.frames.map(\.timestamp)
     let hasOneFix = geo.coverage == .firstFrameOnly
     frames = ExportFrames(count: times.count, context.parameters) { frame in
-      // A single fix of the whole capture counts as taken at its first frame.
+      // A single fix of the whole capture belongs to its first frame.
       if hasOneFix { return frame == 0 ? nil : .notSelected }
       return times[frame] == nil ? .noTime : nil
     }
@@ -113,10 +114,10 @@ struct GeoTrackSource: Sendable {
     return true
   }
 
-  /// Whether one fix stands for the whole capture.
+  /// Whether one fix applies to the whole capture.
   var hasOneFix: Bool { geo.coverage == .firstFrameOnly }
 
-  /// What the files say of themselves, for people.
+  /// A description for people, written to the files.
   var description: String {
     let times =
       missingTimes.map { "No times of day: \($0)." }
@@ -125,7 +126,7 @@ struct GeoTrackSource: Sendable {
       .joined(separator: " ")
   }
 
-  /// Of an exported frame, as `geo.csv` has it.
+  /// Position of an exported frame, as in `geo.csv`.
   func place(_ frame: Int) -> FramePosition? {
     let timestamp = capture.frames[frame].timestamp
     let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
@@ -142,9 +143,9 @@ struct GeoTrackSource: Sendable {
         heading: sample.heading), source: source)
   }
 
-  /// What the files say, for what of it was assumed.
+  /// The content of the files, from which assumptions are determined.
   ///
-  /// - Parameter hasFrames: whether the format has places of frames.
+  /// - Parameter hasFrames: whether the format stores positions of frames.
   func stated(_ context: StageContext, hasFrames: Bool) -> ExportContent {
     var content = ExportContent(context, hasFrames ? frames.frames : [])
     var positions = ExportContent.Positions()
@@ -166,7 +167,7 @@ struct GeoTrackSource: Sendable {
   ) -> [[TrackPoint]] {
     let knots = sampler.positionKnots
     guard !knots.isEmpty else {
-      // What the capture states for the whole recording, at no time of its own.
+      // What the capture states for the whole recording, without a time.
       let sample = sampler.sample(at: Timestamp(nanoseconds: 0))
       guard let latitude = sample.latitude, let longitude = sample.longitude else { return [] }
       return [

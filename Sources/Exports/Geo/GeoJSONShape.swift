@@ -6,21 +6,22 @@ enum GeoJSONShape: Equatable {
   case points([GeoPoint])
   case lines([[GeoPoint]])
 
-  /// Of a track: its lines, cut at ±180°, and the fixes that no line leads to, since a line has at least two
-  /// distinct positions. One point for a track of one position.
+  /// The shapes of a track: its lines, cut at ±180°, and single points for fixes that belong to no
+  /// line, since a line has at least two distinct positions. One point for a track with one
+  /// position.
   static func shapes(of segments: [[TrackPoint]]) -> [GeoJSONShape] {
     var lines: [[GeoPoint]] = []
     var lonely: [GeoPoint] = []
     for segment in segments {
       let line = segment.map(\.place)
       guard let first = line.first else { continue }
-      if line.contains(where: { !$0.isPlace(of: first) }) {
+      if line.contains(where: { !$0.isSamePoint(as: first) }) {
         lines += GeoLines.cut(line)
-      } else if !lonely.contains(where: { $0.isPlace(of: first) }) {
+      } else if !lonely.contains(where: { $0.isSamePoint(as: first) }) {
         lonely.append(first)
       }
     }
-    lonely.removeAll { point in lines.contains { $0.contains { $0.isPlace(of: point) } } }
+    lonely.removeAll { point in lines.contains { $0.contains { $0.isSamePoint(as: point) } } }
     return (lines.isEmpty ? [] : [.lines(lines)]) + (lonely.isEmpty ? [] : [.points(lonely)])
   }
 

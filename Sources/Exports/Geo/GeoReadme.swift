@@ -2,7 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 
-/// What the README of the geo exports says.
+/// The README of the geo exports.
 enum GeoReadme {
   static func text(
     _ title: String, contents: [String], opening: (String, String), hasFrames: Bool,

@@ -1,22 +1,22 @@
 import CXML2
 
-/// Writes one XML 1.0 document piece by piece, UTF-8, through libxml2's text writer, which escapes.
+/// Writes one XML 1.0 document incrementally, in UTF-8, with libxml2's text writer, which escapes.
 ///
-/// Characters that XML 1.0 cannot hold, escaped or not, become U+FFFD: a title with a control character
-/// must not make a file that no parser opens.
+/// Characters that XML 1.0 does not allow become U+FFFD: otherwise a title with a control character
+/// would make the file unreadable.
 struct XMLStream: ~Copyable {
   private let buffer: xmlBufferPtr
   private let writer: xmlTextWriterPtr
   private var hasFailed = false
 
-  /// Memory ran out, or a name was none; nothing else can fail.
+  /// Out of memory, or an invalid name; nothing else can fail.
   struct Failure: Error, CustomStringConvertible {
     var description: String { "libxml2 cannot write the document: no memory is left" }
   }
 
-  /// libxml2 makes its table of encodings when it is first asked for one, without a lock (2.9.14): of four
-  /// threads that begin documents at a time in a new process one was ended by SIGSEGV in 207 of 20,000 tries.
-  /// Done here once, before: in none of 20,000.
+  /// Initializes libxml2's table of encodings. libxml2 (2.9.14) creates it at first use without a
+  /// lock: in 207 of 20,000 tries, one of four threads that began documents at the same time in a
+  /// new process was ended by SIGSEGV. With this initialization, in none of 20,000.
   private static let isPrepared: Bool = {
     xmlInitParser()
     return true
@@ -41,7 +41,7 @@ struct XMLStream: ~Copyable {
     xmlBufferFree(buffer)
   }
 
-  /// `attributes` in this order.
+  /// Begins an element with `attributes` in this order.
   mutating func begin(_ name: String, _ attributes: [(String, String)] = []) {
     check(xmlTextWriterStartElement(writer, name))
     for (key, value) in attributes {
@@ -52,12 +52,12 @@ struct XMLStream: ~Copyable {
   /// Closes the innermost element.
   mutating func end() { check(xmlTextWriterEndElement(writer)) }
 
-  /// Content of the element at hand.
+  /// Appends text to the current element.
   mutating func text(_ text: String) {
     check(xmlTextWriterWriteString(writer, Self.allowed(text)))
   }
 
-  /// An element of nothing but text; none for `nil`.
+  /// Writes an element that contains only text; writes nothing for `nil`.
   mutating func element(_ name: String, _ content: String?) {
     guard let content else { return }
     begin(name)
@@ -65,10 +65,10 @@ struct XMLStream: ~Copyable {
     end()
   }
 
-  /// Bytes that wait to be drained.
+  /// Number of bytes not yet drained.
   var pendingByteCount: Int { Int(xmlBufferLength(buffer)) }
 
-  /// Hands the bytes since the last call to `body`.
+  /// Passes the bytes since the last call to `body`.
   mutating func drain(_ body: ([UInt8]) throws -> Void) throws {
     check(xmlTextWriterFlush(writer))
     if hasFailed { throw Failure() }
@@ -78,14 +78,14 @@ struct XMLStream: ~Copyable {
     xmlBufferEmpty(buffer)
   }
 
-  /// Closes all elements; the rest is still to be drained.
+  /// Closes all elements; the rest must still be drained.
   mutating func finish() { check(xmlTextWriterEndDocument(writer)) }
 
   private mutating func check(_ result: Int32) {
     if result < 0 { hasFailed = true }
   }
 
-  /// `Char` of XML 1.0, section 2.2.
+  /// Replaces what is not a `Char` of XML 1.0, section 2.2.
   static func allowed(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -1,14 +1,14 @@
 import Geometry
 import Pipeline
 
-/// Which inertial samples belong to the frames of an export that leaves out the beginning or the end of a
-/// capture: those of its frames, and some before and after, which filters start from.
+/// Limits inertial samples to the exported frames if the beginning or the end of a capture is left
+/// out, with a margin on both sides from which filters start.
 package struct IMUCrop: Sendable {
   private let first: Timestamp
   private let last: Timestamp
 
-  /// `nil` unless `first` or `last` leaves frames out and the exported ones have times: every sample is
-  /// exported then.
+  /// `nil` unless `first` or `last` leaves frames out and the exported ones have times; every
+  /// sample is exported then.
   package init?(_ source: ExportSource, _ frames: ExportFrames) {
     let parameters = source.context.parameters
     guard parameters.integer("first") ?? 0 > 0 || parameters.integer("last") != nil,
@@ -20,11 +20,11 @@ package struct IMUCrop: Sendable {
     self.last = last.advanced(byNanoseconds: margin)
   }
 
-  /// Keeps what lies within, and one sample outside at each end, so that no frame is before the first or after
-  /// the last one whatever the margin is.
+  /// Keeps the rows inside, and one sample outside at each end, so that no frame is before the
+  /// first or after the last sample whatever the margin.
   ///
-  /// - Parameter rows: in the order of time.
-  /// - Returns: how many were removed.
+  /// - Parameter rows: in time order.
+  /// - Returns: the number of removed rows.
   package func crop<Row>(_ rows: inout [Row], time: (Row) -> Timestamp) -> Int {
     let count = rows.count
     var start = rows.lastIndex { time($0) <= first } ?? 0
@@ -37,7 +37,7 @@ package struct IMUCrop: Sendable {
     return count - rows.count
   }
 
-  /// What a README says of samples that were removed; `nil` where none was.
+  /// A remark for the README about removed samples; `nil` if there are none.
   package static func remark(_ cropped: Int, _ parameters: ParameterValues) -> String? {
     guard cropped > 0 else { return nil }
     let margin = DurationText.text(nanoseconds: parameters.durationNanoseconds("imuMargin") ?? 0)

@@ -6,21 +6,21 @@ import Processing
 import Stages
 import Storage
 
-/// The six-axis stream of an export, and what a user must know of it.
+/// The six-axis stream of an export, with remarks for the user.
 package struct InertialExport: Sendable {
   package let imu: SixAxisIMU
-  /// What it states.
+  /// Description of the exported samples.
   package let content: ExportContent.Inertial
 
-  /// Below this, inertial odometry loses track between two pictures.
+  /// Rate below which inertial odometry loses track between two pictures.
   private static let usefulHertz = 100.0
 
-  /// Samples that lie too far from the exported frames.
+  /// Number of samples left out because they are too far from the exported frames.
   private let cropped: Int
 
   /// - Parameters:
-  ///   - crop: which times are exported; `nil`: all.
-  ///   - context: of the capture that the samples are from.
+  ///   - crop: the times to export; `nil` for all.
+  ///   - context: that of the capture.
   package init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
     var imu = imu
     cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
@@ -32,7 +32,8 @@ package struct InertialExport: Sendable {
     self.content = content
   }
 
-  /// Rows whose acceleration was not recorded at their time. Cost: a pass over the samples.
+  /// Number of rows whose acceleration was not recorded at their time. Cost: a pass over the
+  /// samples.
   package static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
     guard let imu else { return 0 }
     let times = IMUSources.specificForce(imu, imu.convention).map(\.timestamp)
@@ -44,7 +45,7 @@ package struct InertialExport: Sendable {
     }
   }
 
-  /// As `SixAxisIMU`: a sample that close is taken as it is.
+  /// As in `SixAxisIMU`: a sample this close is used without interpolation.
   private static let sameTimeNanoseconds: UInt64 = 500
 
   /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
@@ -53,13 +54,13 @@ package struct InertialExport: Sendable {
     return max(1, Int(rate.rounded()))
   }
 
-  /// Rates that inertial sensors are set to. What is measured differs by less than a percent.
+  /// Rates to which inertial sensors are set. Measured rates differ by less than a percent.
   private static let nominalRates = [
     25, 50, 60, 100, 120, 125, 150, 200, 240, 250, 400, 500, 800, 1000,
   ]
 
-  /// The rate that an IMU was set to, where the median step is within 1 % of a usual one (99.8 Hz is 100 Hz),
-  /// else that of the median step, rounded; `nil` for a single time or none.
+  /// The rate to which an IMU was set: a usual rate if the median step is within 1 % of it (99.8 Hz
+  /// is 100 Hz), else that of the median step, rounded; `nil` for a single time or none.
   package static func nominalHertz(_ times: [Timestamp]) -> Int? {
     guard let rate = TimeSteps(times).rateHz else { return nil }
     let nearest = nominalRates.min { abs(Double($0) - rate) < abs(Double($1) - rate) }
@@ -67,7 +68,7 @@ package struct InertialExport: Sendable {
     return max(1, Int(rate.rounded()))
   }
 
-  /// A sentence about a rate that is too low to follow a camera by; `nil` for one that will do.
+  /// A sentence about a rate that is too low to track a camera; `nil` if it suffices.
   package static func remark(onRateOf times: [Timestamp]) -> String? {
     guard let rate = TimeSteps(times).rateHz, let nominal = nominalHertz(times),
       Double(nominal) < usefulHertz
@@ -77,12 +78,12 @@ package struct InertialExport: Sendable {
       + "more; expect it to fail or to drift."
   }
 
-  /// Of the samples, as its makers would say it.
+  /// The nominal rate of the samples.
   package var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
 
-  /// One row per sample: time, angular velocity, specific force; **no further column**.
+  /// Writes one row per sample: time, angular velocity, specific force; **no further column**.
   ///
-  /// - Parameter digits: of times, padded with zeros on the left.
+  /// - Parameter digits: number of digits of times, padded with zeros on the left.
   package func write(
     _ name: String, columns: [String], digits: Int = 0, _ context: StageContext
   ) throws {
@@ -100,7 +101,7 @@ package struct InertialExport: Sendable {
     try table.finish()
   }
 
-  /// Noise densities under the names of a tool's file, those that are given.
+  /// The noise densities that are set, under the names in a tool's file.
   package static func noise(_ parameters: ParameterValues) -> [(String, YAMLText.Value)] {
     [
       ("gyroscopeNoise", "gyroscope_noise_density"),
@@ -112,11 +113,11 @@ package struct InertialExport: Sendable {
     }
   }
 
-  /// What the account and the README say of the samples.
+  /// Adds what manifest and README state about the samples.
   package func describe(
-    _ account: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
+    _ manifest: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
   ) {
-    account.imu = (imu.rows.count, imu.leftOut + cropped)
+    manifest.imu = (imu.rows.count, imu.leftOut + cropped)
     if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
     if ExportParameters.timeOffsetNanoseconds(context.parameters) != 0 {
       readme.conventions.append(

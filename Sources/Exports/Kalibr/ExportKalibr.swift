@@ -5,7 +5,7 @@ import Processing
 import Stages
 import Storage
 
-/// The folder that Kalibr's bag creator reads: gray pictures and, where recorded, one IMU.
+/// Writes the folder that Kalibr's bag creator reads: gray pictures and, if recorded, one IMU.
 public enum ExportKalibr: ExportStage {
   public static let name = "export-kalibr"
   public static let version = 2
@@ -26,7 +26,7 @@ public enum ExportKalibr: ExportStage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    // Pictures alone are enough, but not where an IMU was recorded that cannot be read.
+    // Pictures alone suffice, but not if an IMU was recorded that cannot be read.
     if case .unreadable(let why) = capture.state(of: .imu) {
       let found = needs.applicability(name, parameters, capture)
       guard case .applies = found else { return found }
@@ -50,15 +50,15 @@ public enum ExportKalibr: ExportStage {
     let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
 
     let folder = ExportFolder(context)
-    var account = ExportManifest(frames: frames)
-    account.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
       "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
     }
     var readme = readme(digits: digits, withoutIMU: withoutIMU)
     if let inertial {
       try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
       try writeNoise(inertial, folder, &readme)
-      inertial.describe(&account, &readme, context)
+      inertial.describe(&manifest, &readme, context)
     }
     if (frames.leftOut[.noTime] ?? 0) > 0 {
       readme.remarks.append(
@@ -68,14 +68,14 @@ public enum ExportKalibr: ExportStage {
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.inertial = inertial?.content
-    return try folder.finish(account, readme, content)
+    return try folder.finish(manifest, readme, content)
   }
 
   private static let imuColumns = [
     "timestamp", "omega_x", "omega_y", "omega_z", "alpha_x", "alpha_y", "alpha_z",
   ]
 
-  /// The samples whose times ROS 1 can say, or why there are none.
+  /// The samples with times that ROS 1 can represent, or why there are none.
   private static func stream(_ context: StageContext) -> (imu: SixAxisIMU?, reason: String?) {
     let capture = context.capture
     guard let recorded = capture.imu.value else {
@@ -96,13 +96,14 @@ public enum ExportKalibr: ExportStage {
       ? (nil, "no IMU sample has a time that ROS 1 can represent") : (imu, nil)
   }
 
-  /// The converter takes the last nine characters of a name as nanoseconds and sorts names as texts: all get
-  /// the same number of digits, at least one before those nine.
+  /// Number of digits in file names. The converter takes the last nine characters of a name as
+  /// nanoseconds and sorts names as texts, so all names have the same number of digits, at least
+  /// one before those nine.
   private static func digits(_ times: [Timestamp]) -> Int {
     times.reduce(10) { max($0, String($1.nanoseconds).utf8.count) }
   }
 
-  /// `imu.yaml`, only when densities are given: Kalibr needs all four.
+  /// Writes `imu.yaml` only if densities are set: Kalibr needs all four.
   private static func writeNoise(
     _ inertial: InertialExport, _ folder: ExportFolder, _ readme: inout ExportReadme
   ) throws {

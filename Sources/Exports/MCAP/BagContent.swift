@@ -3,17 +3,17 @@ import Geometry
 import Pipeline
 import Processing
 
-/// What goes into a bag, chosen and counted; pictures stay in their files.
+/// The content of a bag, chosen and counted; pictures stay in their files.
 struct BagContent: Sendable {
   let source: ExportSource
   let frames: ExportFrames
-  /// Poses and intrinsics go with the pictures.
+  /// Whether poses and intrinsics are written with the pictures.
   let hasCamera: Bool
   let imu: (rows: [SixAxisIMU.Row], leftOut: Int, cropped: Int)?
-  /// With the parameter `personal` alone.
+  /// Only with the parameter `personal`.
   let fixes: [GeoPosition]
   let timeline: BagTimeline
-  /// Exported frames without a depth message, by reason; empty without depth.
+  /// Number of exported frames without a depth message, by reason; empty without depth.
   let depthLeftOut: [SkippedExport: Int]
 
   /// - Throws: `StageDoesNotApply` when nothing has a time.
@@ -47,12 +47,12 @@ struct BagContent: Sendable {
     }
   }
 
-  /// Camera to world of a frame that the bag has.
+  /// Camera to world at a frame in the bag.
   func pose(_ frame: Int) -> Pose? { hasCamera ? source.pose(frame) : nil }
 
   func camera(_ frame: Int) -> PinholeCamera? { hasCamera ? source.cameras[frame] : nil }
 
-  /// Transforms that hold for the whole bag.
+  /// Transforms that are constant over the bag.
   var staticTransforms: [ROSMessage.Transform] {
     var transforms: [ROSMessage.Transform] = []
     if !timeline.poses.isEmpty {
@@ -69,7 +69,7 @@ struct BagContent: Sendable {
     return transforms
   }
 
-  /// What the bag says, for what of it was assumed.
+  /// The content of the bag, from which assumptions are determined.
   var stated: ExportContent {
     var stated = ExportContent(source, frames.frames)
     stated.hasPictures = !timeline.colors.isEmpty
@@ -91,7 +91,7 @@ struct BagContent: Sendable {
     return stated
   }
 
-  /// Whether any picture has its intrinsics.
+  /// Whether any picture has intrinsics.
   var hasCameraInfo: Bool {
     (timeline.colors + timeline.depths).contains { entry in
       switch entry.event {
@@ -113,7 +113,7 @@ struct BagContent: Sendable {
     try ExportFrames(source, needs(source), times: ROSMessage.times, mayBeEmpty: true)
   }
 
-  /// A frame is one of the pictures; in captures without pictures, of the depth, else of the poses.
+  /// What a frame needs: a picture; in captures without pictures, depth, else a pose.
   private static func needs(_ source: ExportSource) -> ExportNeeds {
     if source.hasPictures { return [.picture, .time] }
     if source.depthChoice != .none { return [.depth, .time] }
@@ -139,7 +139,7 @@ struct BagContent: Sendable {
     }
   }
 
-  /// Depth pictures have times of their own, which need not increase where those of color do.
+  /// Depth pictures have separate times, which need not increase where those of color do.
   private static func depths(
     _ frames: [Int], _ source: ExportSource
   ) -> (entries: [BagTimeline.Entry], leftOut: [SkippedExport: Int]) {
@@ -174,7 +174,7 @@ struct BagContent: Sendable {
   }
 }
 
-/// Names of coordinate frames.
+/// Names of ROS coordinate frames.
 enum BagFrame {
   /// z up.
   static let map = "map"

@@ -1,6 +1,6 @@
 import Yams
 
-/// `metadata.yaml` of a ROS 2 bag.
+/// Writes `metadata.yaml` of a ROS 2 bag.
 enum BagMetadata {
   static func text(_ statistics: MCAPWriter.Statistics, file: String) throws -> String {
     let start = mapping([("nanoseconds_since_epoch", number(statistics.firstTime))])
@@ -38,7 +38,7 @@ enum BagMetadata {
           ]))
       ),
     ])
-    // No line is broken: texts of qualities of service are long.
+    // Lines are not wrapped: texts of the quality of service are long.
     return try Yams.serialize(
       node: mapping([("rosbag2_bagfile_information", information)]), width: -1)
   }

@@ -1,10 +1,9 @@
 import Geometry
 import Processing
 
-/// Everything that a bag says, merged by time: nothing is copied, each stream has a place up to which it was
-/// read.
+/// All messages of a bag merged by time. Nothing is copied: each stream has a read position.
 struct BagTimeline {
-  /// What happens at a time. Numbers are canonical frames, or positions in a table.
+  /// A message. Numbers are canonical frames, or indices in a table.
   enum Event: Hashable, Sendable {
     case pose(frame: Int)
     case imu(Int)
@@ -12,7 +11,7 @@ struct BagTimeline {
     case depth(frame: Int)
     case fix(Int)
 
-    /// Whether a file has to be read for it.
+    /// Whether a file must be read for it.
     var hasPicture: Bool {
       switch self {
       case .color, .depth: true
@@ -26,7 +25,7 @@ struct BagTimeline {
     var event: Event
   }
 
-  /// Times strictly increasing, each; of equal times of two streams the earlier stream's goes first.
+  /// Each stream's times strictly increase; at equal times the earlier stream comes first.
   let poses: [Entry]
   let imu: [SixAxisIMU.Row]
   let colors: [Entry]
@@ -48,7 +47,7 @@ struct BagTimeline {
   /// The time of the next event; `nil` after the last.
   var nextTime: Timestamp? { next?.entry.time }
 
-  /// The next events, up to `pictures` with a file to read and `most` in all. Empty at the end.
+  /// The next events, up to `pictures` that read a file and `most` in all. Empty at the end.
   mutating func batch(pictures: Int, most: Int = 4096) -> [Entry] {
     var entries: [Entry] = []
     var files = 0

@@ -30,7 +30,7 @@ enum BagTopic: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Transient local for static transforms, so that those who listen later get them, too; else unsaid.
+  /// Transient local for static transforms, so that late subscribers receive them; else empty.
   var qualityOfService: String {
     guard self == .staticTransforms else { return "" }
     let forever = "{sec: 9223372036, nsec: 854775807}"

@@ -3,7 +3,7 @@ import Geometry
 import Pipeline
 import Storage
 
-/// Turns events into messages of `bag.mcap`.
+/// Writes events as messages of `bag.mcap`.
 struct BagWriter {
   private let content: BagContent
   private let channels: [MCAPWriter.Channel]
@@ -25,7 +25,7 @@ struct BagWriter {
     writer = try MCAPWriter(library: library, compression: compression) { bytes in
       unchecked += bytes.count
       if unchecked > Self.bytesBetweenChecks {
-        // A bag is one file of gigabytes: it stops before others find no room.
+        // A bag is one file of gigabytes: it stops while other stages still have disk space.
         try FileSystem.checkSpace(for: 0, at: folder)
         unchecked = 0
       }
@@ -38,7 +38,7 @@ struct BagWriter {
     }
   }
 
-  /// Writes events in their order; `pictures` are those of the events that have one.
+  /// Writes events in order; `pictures` are those of the events that have one.
   mutating func write(_ entries: [BagTimeline.Entry], _ pictures: [BagPicture]) throws {
     var pictures = pictures[...]
     for entry in entries {
@@ -97,18 +97,18 @@ struct BagWriter {
   }
 }
 
-/// The bytes of a picture as a message ends with them.
+/// The bytes of a picture with which a message ends.
 struct BagPicture: Sendable {
   enum Format: Sendable {
-    /// A file as it is.
+    /// An unchanged file.
     case png, jpeg
-    /// Three bytes a pixel; two bytes a pixel, millimeters.
+    /// Three bytes per pixel; two bytes per pixel, millimeters.
     case rgb, depth
   }
 
   var format: Format
   var bytes: [UInt8]
-  /// Of `rgb` and `depth`.
+  /// Size of `rgb` and `depth`.
   var width = 0
   var height = 0
 
@@ -125,13 +125,13 @@ struct BagPicture: Sendable {
 
   static func depth(_ pictures: ExportPictures, _ frame: Int) throws -> BagPicture {
     let picture = try pictures.depth(frame)
-    // Little-endian, as the memory of all machines that this is built for.
+    // Little-endian, as all supported machines are.
     let bytes = picture.millimeters.withUnsafeBytes { Array($0) }
     return BagPicture(
       format: .depth, bytes: bytes, width: picture.width, height: picture.height)
   }
 
-  /// What comes before the bytes.
+  /// The part of the message before the bytes.
   func head(_ time: Timestamp) -> [UInt8] {
     switch format {
     case .png, .jpeg:

@@ -3,7 +3,8 @@ import Pipeline
 import Stages
 
 extension ExportMCAP {
-  /// Anything with a time: a picture, a sample, a pose. What is there must be readable.
+  /// Applies to captures with anything that has a time: a picture, a sample, a pose. What exists
+  /// must be readable.
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -12,7 +13,7 @@ extension ExportMCAP {
     for part in read {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
-    // Builds that did not look find out at work.
+    // Records of older builds have no facts: the stage finds out while it runs.
     guard let facts = capture.exports else {
       return CalibrationChoice.checked(.applies, parameters, capture)
     }
@@ -27,14 +28,14 @@ extension ExportMCAP {
     return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
-  /// Empty as soon as one thing has a time.
+  /// Missing streams; empty as soon as anything has a time.
   private static func lacking(
     _ parameters: ParameterValues, _ capture: CaptureSummary, _ facts: ExportFacts
   ) -> [String] {
     if facts.timedPictures > 0 { return [] }
     var reasons: [String] = []
     if case .absent = capture.state(of: .color) {
-      // Then frames are those of depth or poses.
+      // Frames are then those of depth or poses.
       let isThere = [CapturePart.depth, .poses].contains { capture.state(of: $0) == .present }
       if isThere, capture.state(of: .frames) == .present { return [] }
       reasons.append("no color")

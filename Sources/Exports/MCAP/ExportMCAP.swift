@@ -8,11 +8,12 @@ import Stages
 import Storage
 import Synchronization
 
-/// A ROS 2 bag: everything of a capture that has a time.
+/// Writes a ROS 2 bag: everything of a capture that has a time.
 public enum ExportMCAP: ExportStage {
   public static let name = "export-mcap"
   public static let version = 2
-  /// Of the bag alone, which states it: its bytes stay while only texts beside it change.
+  /// Version of the bag alone, which states it, so that its bytes do not change when only texts
+  /// next to it do.
   private static let bagVersion = 1
   public static let sentence =
     "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
@@ -52,7 +53,7 @@ public enum ExportMCAP: ExportStage {
     switch port {
     case "color":
       if case .absent = capture.state(of: .color) { false } else { true }
-    // A mirrored picture has no camera to align depth to.
+    // Depth cannot be aligned to a mirrored picture.
     case "aligned":
       capture.exports?.isMirrored != true
         && DepthChoice(depthRule, parameters, capture) == .aligned
@@ -78,11 +79,11 @@ public enum ExportMCAP: ExportStage {
     try folder.write(
       try BagMetadata.text(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
     return try folder.finish(
-      account(content, statistics), BagReadme.readme(content, statistics), content.stated)
+      manifest(content, statistics), BagReadme.readme(content, statistics), content.stated)
   }
 
-  /// Pictures are read and decoded on all cores while those before them are written, in the order of time: at
-  /// most two per core are in memory.
+  /// Writes the events in time order. Pictures are read and decoded on all cores while earlier ones
+  /// are written; at most two per core are in memory.
   private static func write(
     _ content: BagContent, _ bag: borrowing Mutex<BagWriter>, _ context: StageContext
   ) throws {
@@ -123,7 +124,7 @@ public enum ExportMCAP: ExportStage {
     parameters.text("compression").flatMap(MCAPCompression.init) ?? .none
   }
 
-  /// What the file says of itself beside its messages.
+  /// Metadata of the file about the capture.
   private static func metadata(_ content: BagContent) -> [(key: String, value: String)] {
     let capture = content.source.context.capture
     var entries = [("capture", capture.id), ("exporter", "scanmill \(name) \(bagVersion)")]
@@ -159,30 +160,30 @@ public enum ExportMCAP: ExportStage {
     return json.drain { String(decoding: $0, as: UTF8.self) }
   }
 
-  private static func account(
+  private static func manifest(
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
   ) -> ExportManifest {
-    var account = ExportManifest(frames: content.frames)
-    account.names = content.frames.frames.map {
+    var manifest = ExportManifest(frames: content.frames)
+    manifest.names = content.frames.frames.map {
       content.source.time($0).map { String($0.nanoseconds) } ?? ""
     }
-    account.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
-    account.more["topics"] = .object(
+    manifest.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
+    manifest.more["topics"] = .object(
       Dictionary(
         statistics.channels.map {
           ($0.channel.topic, .integer(Int64(clamping: $0.messages)))
         }
       ) { first, _ in first })
     if !content.timeline.poses.isEmpty {
-      account.more["worldUp"] = .string(content.source.worldIsYUp ? "y" : "z")
+      manifest.more["worldUp"] = .string(content.source.worldIsYUp ? "y" : "z")
     }
     if content.source.depth != nil {
-      account.more["depthLeftOut"] = .object(
+      manifest.more["depthLeftOut"] = .object(
         Dictionary(
           uniqueKeysWithValues: content.depthLeftOut.map {
             ($0.key.rawValue, .integer(Int64($0.value)))
           }))
     }
-    return account
+    return manifest
   }
 }

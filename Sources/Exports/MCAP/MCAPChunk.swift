@@ -1,30 +1,30 @@
 import Codecs
 
-/// Records of a chunk in the making, with what its index needs.
+/// Collects the records of a chunk and the data of its index.
 ///
-/// Large payloads are kept as they came, not copied: the only copy on their way from a picture's file to the
-/// bag is the one that the kernel makes.
+/// Large payloads are kept without copying, so that the kernel makes the only copy between a
+/// picture's file and the bag.
 struct MCAPChunk {
   private var pieces: [[UInt8]] = []
   private var tail: [UInt8] = []
   private(set) var count = 0
   private(set) var firstTime: UInt64 = 0
   private(set) var lastTime: UInt64 = 0
-  /// Times and places of messages, by channel.
+  /// Times and offsets of messages, by channel.
   private(set) var messages: [UInt16: [(time: UInt64, offset: UInt64)]] = [:]
 
-  /// Payloads from this size on stay arrays of their own.
+  /// Payloads of at least this size are kept as separate arrays.
   private static let largePayload = 64 << 10
 
   var isEmpty: Bool { count == 0 }
 
-  /// A schema or a channel.
+  /// Appends a schema or a channel.
   mutating func append(record: [UInt8]) {
     tail += record
     count += record.count
   }
 
-  /// A message: its record up to the payload, and the payload.
+  /// Appends a message: its record up to the payload, and the payload.
   mutating func append(
     head: [UInt8], payload: [UInt8], channel: UInt16, time: UInt64
   ) {
@@ -45,7 +45,7 @@ struct MCAPChunk {
     count += head.count + payload.count
   }
 
-  /// The records, in pieces.
+  /// The records as a list of byte arrays.
   var records: [[UInt8]] { tail.isEmpty ? pieces : pieces + [tail] }
 
   var checksum: UInt32 {
@@ -62,14 +62,14 @@ struct MCAPChunk {
   }
 }
 
-/// What becomes of a chunk's records.
+/// Compression of a chunk's records.
 enum MCAPCompression: String, CaseIterable, Sendable {
   case none, lz4, zstd
 
-  /// As records name it.
+  /// The name in records.
   var recordName: String { self == .none ? "" : rawValue }
 
-  /// The stored bytes of `records`, in pieces.
+  /// The stored bytes of `records`, as a list of byte arrays.
   func stored(_ records: [[UInt8]]) throws(MCAPError) -> [[UInt8]] {
     let packed: [UInt8]?
     switch self {
@@ -82,7 +82,7 @@ enum MCAPCompression: String, CaseIterable, Sendable {
   }
 }
 
-/// A bag that cannot be written.
+/// An error while writing a bag.
 struct MCAPError: Error, Hashable, CustomStringConvertible {
   var what: String
   var description: String { "the bag cannot be written: \(what)" }

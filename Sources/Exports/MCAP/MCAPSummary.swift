@@ -1,14 +1,14 @@
 import Codecs
 
-/// What an MCAP file holds, at its end: readers find everything from there.
+/// The summary at the end of an MCAP file, from which readers find everything.
 struct MCAPSummary {
   struct ChunkEntry {
     var firstTime: UInt64
     var lastTime: UInt64
-    /// Of the chunk's record, with its head.
+    /// Offset of the chunk's record, including its header.
     var offset: UInt64
     var bytes: UInt64 = 0
-    /// Where the index of each channel lies.
+    /// Offset of each channel's index.
     var indexes: [(channel: UInt16, offset: UInt64)] = []
     var indexBytes: UInt64 = 0
     var compression: String
@@ -16,17 +16,17 @@ struct MCAPSummary {
     var recordBytes: UInt64
   }
 
-  /// Records as they stand in chunks.
+  /// Records as in chunks.
   var schemas: [[UInt8]] = []
   var channels: [[UInt8]] = []
-  /// Messages by channel.
+  /// Number of messages by channel.
   var counts: [UInt16: UInt64] = [:]
   var chunks: [ChunkEntry] = []
   var metadata: [(offset: UInt64, bytes: UInt64, name: String)] = []
   var times: (first: UInt64, last: UInt64)?
 
-  /// Everything from the summary's start, where `offset` is, through the footer; the footer's checksum
-  /// covers what stands before it.
+  /// Everything from the summary's start, at file offset `offset`, to the end of the footer, whose
+  /// checksum covers what precedes it.
   func bytes(at offset: UInt64) -> [UInt8] {
     var bytes = RecordBytes()
     var groups: [(MCAPRecord, start: Int, end: Int)] = []

@@ -1,9 +1,10 @@
-/// Writes an MCAP file in one pass: records, chunks with their indexes and checksums, and the summary.
+/// Writes an MCAP file in one pass: records, chunks with their indexes and checksums, and the
+/// summary.
 ///
-/// Messages come in the order of their times. In memory are one chunk and the indexes: about a hundred bytes
-/// per chunk. Layout: https://mcap.dev/spec, version 0.
+/// Messages must be in time order. One chunk and the indexes are in memory: about a hundred bytes
+/// per chunk. Format: https://mcap.dev/spec, version 0.
 struct MCAPWriter {
-  /// What a message is: name as `package/msg/Name`, and the definition.
+  /// A message type: its name as `package/msg/Name`, and its definition.
   struct Schema: Hashable {
     var name: String
     var text: String
@@ -24,7 +25,7 @@ struct MCAPWriter {
     var channels: [(channel: Channel, messages: UInt64)] = []
   }
 
-  /// Chunks are closed above the first, and are not larger than the second, unless one message is.
+  /// Chunks are closed above the first size, and exceed the second only for a larger message.
   static let leastChunkBytes = 1 << 20
   static let mostChunkBytes = 4 << 20
   private static let magic: [UInt8] = [0x89, 0x4D, 0x43, 0x41, 0x50, 0x30, 0x0D, 0x0A]
@@ -33,12 +34,12 @@ struct MCAPWriter {
   private let append: ([UInt8]) throws -> Void
   private var offset: UInt64 = 0
   private var chunk = MCAPChunk()
-  /// Identifiers are positions, counted from 1.
+  /// An id is the index plus 1.
   private var schemas: [Schema] = []
   private var channels: [Channel] = []
   private var summary = MCAPSummary()
 
-  /// - Parameter append: takes the file's bytes in their order.
+  /// - Parameter append: receives the file's bytes in order.
   init(
     library: String, compression: MCAPCompression, append: @escaping ([UInt8]) throws -> Void
   ) throws {
@@ -51,7 +52,7 @@ struct MCAPWriter {
     try put(RecordBytes.record(.header, header))
   }
 
-  /// Texts about the whole file. Only before the first message.
+  /// Adds texts about the whole file. Only before the first message.
   mutating func add(metadata name: String, _ entries: [(key: String, value: String)]) throws {
     var content = RecordBytes()
     content.text(name)
@@ -69,7 +70,7 @@ struct MCAPWriter {
   mutating func write(
     to channel: Channel, time: UInt64, head: [UInt8], payload: [UInt8] = []
   ) throws {
-    // Schema and channel go into the chunk of the first message.
+    // Schema and channel are in the chunk of the first message.
     let (id, introductions) = identifier(of: channel)
     // Before the data: channel, sequence, two times.
     let size = 2 + 4 + 8 + 8 + head.count + payload.count
@@ -89,11 +90,11 @@ struct MCAPWriter {
     if chunk.count >= Self.leastChunkBytes { try endChunk() }
   }
 
-  /// Writes what is left: the last chunk, the summary, the footer.
+  /// Writes the rest: the last chunk, the summary, the footer.
   mutating func finish() throws -> Statistics {
     try endChunk()
     var end = RecordBytes()
-    // No checksum of the data: each chunk has its own.
+    // No checksum of the data section: each chunk has its own.
     end.integer(UInt32(0))
     try put(RecordBytes.record(.dataEnd, end))
     try put(summary.bytes(at: offset))
@@ -112,7 +113,7 @@ struct MCAPWriter {
     offset += UInt64(bytes.count)
   }
 
-  /// The identifier of a channel, and the records that tell readers of it: none if they know it already.
+  /// The id of a channel, and the records that introduce it; none if it was introduced before.
   private mutating func identifier(of channel: Channel) -> (UInt16, introductions: [[UInt8]]) {
     if let known = channels.firstIndex(of: channel) { return (UInt16(clamping: known + 1), []) }
     var introductions: [[UInt8]] = []

@@ -1,18 +1,17 @@
 import Geometry
 import Processing
 
-/// The fields of messages as CDR, in the order of their definitions (`ROSType`).
+/// Encodes the fields of messages as CDR, in the order of their definitions (`ROSType`).
 ///
-/// Where a message ends with a picture, only what comes before its bytes is made here: the head of the
-/// message's data.
+/// If a message ends with a picture, only the part before its bytes is made here.
 enum ROSMessage {
-  /// Times that `int32` seconds and an unsigned log time both hold: 0 ..< 2³¹ s.
+  /// Times that fit both `int32` seconds and an unsigned log time: 0 ..< 2³¹ s.
   static let times =
     Timestamp(
       nanoseconds: 0)...Timestamp(
       nanoseconds: Int64(Int32.max) * 1_000_000_000 + 999_999_999)
 
-  /// Where a frame of coordinates stands in another: `child` coordinates to `parent` coordinates.
+  /// The transform between two coordinate frames, from `child` to `parent`.
   struct Transform {
     var parent: String
     var child: String
@@ -40,7 +39,7 @@ enum ROSMessage {
     return cdr.bytes
   }
 
-  /// Orientation unknown, which its covariance says by -1; covariances 0 = unknown.
+  /// The orientation is unknown, for which its covariance is -1; covariances 0 = unknown.
   static func imu(_ stamp: Timestamp, frame: String, _ row: SixAxisIMU.Row) -> [UInt8] {
     let unknown = [Double](repeating: 0, count: 9)
     var cdr = CDRWriter()
@@ -80,7 +79,7 @@ enum ROSMessage {
     return cdr.bytes
   }
 
-  /// Pictures are as the lens made them; P is K, since nothing was rectified.
+  /// Pictures have the lens distortion; P is K, since nothing was rectified.
   static func cameraInfo(
     _ stamp: Timestamp, frame: String, _ camera: PinholeCamera, _ lens: LensDistortion?
   ) -> [UInt8] {
@@ -103,12 +102,12 @@ enum ROSMessage {
     return cdr.bytes
   }
 
-  /// Altitude unknown, which is not a number there. The accuracy's square is the variance east and north.
+  /// The altitude is unknown (NaN). The squared accuracy is the variance east and north.
   static func fix(_ stamp: Timestamp, frame: String, _ position: GeoPosition) -> [UInt8] {
     let variance = position.accuracy.map { $0 * $0 }
     var cdr = CDRWriter()
     cdr.header(stamp, frame)
-    // A fix, by which system is not known.
+    // A fix of an unknown positioning system.
     cdr.integer(Int8(0))
     cdr.integer(UInt16(0))
     cdr.fixed([position.latitude, position.longitude, .nan])

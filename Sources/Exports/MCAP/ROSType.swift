@@ -1,4 +1,4 @@
-/// The message types of a bag, each with its definition.
+/// The message types of a bag, with their definitions.
 enum ROSType: String, CaseIterable, Sendable {
   case tfMessage = "tf2_msgs/TFMessage"
   case poseStamped = "geometry_msgs/PoseStamped"
@@ -8,14 +8,14 @@ enum ROSType: String, CaseIterable, Sendable {
   case cameraInfo = "sensor_msgs/CameraInfo"
   case navSatFix = "sensor_msgs/NavSatFix"
 
-  /// `package/msg/Name`, as schemas and `metadata.yaml` call it.
+  /// `package/msg/Name`, as in schemas and `metadata.yaml`.
   var fullName: String {
     let parts = rawValue.split(separator: "/")
     return parts.joined(separator: "/msg/")
   }
 
-  /// Its definition, then those of all types that it uses, directly or not, each once and under a line of
-  /// its own.
+  /// Its definition, followed by those of all types that it uses directly or indirectly, each once
+  /// after a separator line.
   var schemaText: String {
     var text = Self.definitions[rawValue] ?? ""
     for name in dependencies {
@@ -25,7 +25,7 @@ enum ROSType: String, CaseIterable, Sendable {
     return text
   }
 
-  /// In the order in which they are met.
+  /// In the order of first use.
   private var dependencies: [String] {
     var found: [String] = []
     var waiting = [rawValue]
@@ -43,7 +43,7 @@ enum ROSType: String, CaseIterable, Sendable {
     return found
   }
 
-  /// As ROS 2 has them, without comments.
+  /// The definitions of ROS 2, without comments.
   private static let definitions = [
     "builtin_interfaces/Time": "int32 sec\nuint32 nanosec\n",
     "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",

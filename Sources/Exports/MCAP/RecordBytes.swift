@@ -1,4 +1,4 @@
-/// Little-endian bytes in the making, as MCAP's records hold them.
+/// Builds little-endian bytes of MCAP records.
 struct RecordBytes {
   private(set) var bytes: [UInt8] = []
 
@@ -14,16 +14,16 @@ struct RecordBytes {
 
   mutating func raw(_ more: [UInt8]) { bytes += more }
 
-  /// u32 byte length and UTF-8.
+  /// Appends the byte length (u32) and UTF-8.
   mutating func text(_ text: String) { sized(Array(text.utf8)) }
 
-  /// u32 byte length and the bytes: texts, arrays and maps of whole entries.
+  /// Appends the byte length (u32) and the bytes: texts, and arrays and maps of whole entries.
   mutating func sized(_ content: [UInt8]) {
     integer(UInt32(clamping: content.count))
     raw(content)
   }
 
-  /// A map of texts, in the order given.
+  /// Appends a map of texts, in the given order.
   mutating func map(_ entries: [(key: String, value: String)]) {
     var content = RecordBytes()
     for entry in entries {
@@ -49,7 +49,7 @@ struct RecordBytes {
   }
 }
 
-/// Kinds of records.
+/// Opcodes of records.
 enum MCAPRecord: UInt8 {
   case header = 0x01
   case footer = 0x02

@@ -2,7 +2,7 @@ import Geometry
 
 extension ExportNerfstudio {
   static func readme(
-    _ source: ExportSource, _ head: TransformsHead, _ points: StartPoints, _ common: CommonCamera?
+    _ source: ExportSource, _ head: TransformsHeader, _ points: StartPoints, _ common: CommonCamera?
   ) -> ExportReadme {
     var readme = ExportReadme("Scene for nerfstudio")
     readme.contents = [
@@ -47,7 +47,7 @@ extension ExportNerfstudio {
     return readme
   }
 
-  private static func worldSentence(_ head: TransformsHead, isYUp: Bool) -> String {
+  private static func worldSentence(_ head: TransformsHeader, isYUp: Bool) -> String {
     let isTurned = !head.worldFromApp.isIdentity
     return
       "The world has \(isTurned || !isYUp ? "z" : "y") up; applied_transform leads from the app's world to it"

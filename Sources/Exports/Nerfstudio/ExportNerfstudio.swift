@@ -3,8 +3,8 @@ import Geometry
 import Pipeline
 import Stages
 
-/// A folder for nerfstudio, and for instant-ngp and its descendants: `transforms.json`, pictures, depth, start
-/// points.
+/// Writes a folder for nerfstudio, instant-ngp and related programs: `transforms.json`, pictures,
+/// depth, start points.
 public enum ExportNerfstudio: ExportStage {
   public static let name = "export-nerfstudio"
   public static let version = 2
@@ -64,7 +64,7 @@ public enum ExportNerfstudio: ExportStage {
         folder)
     }
 
-    let head = TransformsHead(
+    let head = TransformsHeader(
       width: source.width ?? first.width, height: source.height ?? first.height,
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
       worldFromApp: up, points: points.count > 0 ? pointsName : nil,
@@ -79,22 +79,22 @@ public enum ExportNerfstudio: ExportStage {
     }
     try transforms.finish()
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.intrinsicsDeviation = common?.largestDeviation
-    account.more["points"] = .integer(Int64(points.count))
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = common?.largestDeviation
+    manifest.more["points"] = .integer(Int64(points.count))
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth == nil ? .none : source.depthChoice
     content.cameras = common == nil ? .each : .one
     content.poses = .recorded
     content.turnsWorld = !up.isIdentity
-    return try folder.finish(account, readme(source, head, points, common), content)
+    return try folder.finish(manifest, readme(source, head, points, common), content)
   }
 
   private static let pointsName = "sparse_pc.ply"
 
-  /// nerfstudio's k4 is another term than the rational one of OpenCV.
+  /// nerfstudio's k4 is another term than OpenCV's rational one.
   private static func checkLens(_ lens: LensDistortion?) throws {
     guard let lens, lens.k4 != 0 || lens.k5 != 0 || lens.k6 != 0 else { return }
     throw StageDoesNotApply(

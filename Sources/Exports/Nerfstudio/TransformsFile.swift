@@ -2,18 +2,18 @@ import Codecs
 import Geometry
 import Storage
 
-/// What `transforms.json` says of all frames.
-struct TransformsHead: Sendable {
+/// The part of `transforms.json` that applies to all frames.
+struct TransformsHeader: Sendable {
   var width: Int
   var height: Int
-  /// The camera, where it is that of all frames; otherwise every frame has its own.
+  /// The common camera; `nil` if every frame has its own.
   var camera: PinholeCamera?
   var lens: LensDistortion?
   /// From the app's world to that of the file.
   var worldFromApp: RigidTransform
-  /// Relative path of the start points; `nil`: there are none.
+  /// Relative path of the start points; `nil` if there are none.
   var points: String?
-  /// The keys of instant-ngp; with depth also those of its depth.
+  /// Whether to write the keys of instant-ngp, with depth also those of its depth.
   var isForNGP: Bool
   var hasDepth: Bool
 }
@@ -26,16 +26,16 @@ struct TransformsFrame: Sendable {
   var pose: Pose
 }
 
-/// `transforms.json`, written frame by frame. A key is at the top for all frames or in every frame, never both:
-/// one at the top makes nerfstudio ignore those of the frames.
+/// Writes `transforms.json` frame by frame. A key is either at the top for all frames or in every
+/// frame: one at the top makes nerfstudio ignore those of the frames.
 struct TransformsFile: ~Copyable {
   private static let pieceBytes = 1 << 20
 
-  private let head: TransformsHead
+  private let head: TransformsHeader
   private let file: StagedFile
   private var json = JSONStream()
 
-  init(_ head: TransformsHead, _ folder: ExportFolder) throws {
+  init(_ head: TransformsHeader, _ folder: ExportFolder) throws {
     self.head = head
     file = try folder.create("transforms.json")
     json.beginObject(lines: true)
@@ -80,7 +80,7 @@ struct TransformsFile: ~Copyable {
     if json.pendingByteCount >= Self.pieceBytes { try writePiece() }
   }
 
-  /// Closes the document; without this the file is not part of the artifact.
+  /// Closes the document; without this call the file does not become part of the artifact.
   mutating func finish() throws {
     json.end()
     json.end()
@@ -98,7 +98,8 @@ struct TransformsFile: ~Copyable {
     json.value(number)
   }
 
-  /// The principal point is counted from the corner of the corner pixel: rays pass pixel + 0.5.
+  /// The principal point is relative to the corner of the corner pixel: rays pass through pixel +
+  /// 0.5.
   private mutating func putCamera(_ camera: PinholeCamera) {
     let center = camera.cornerPrincipalPoint
     put("fl_x", camera.fx)

@@ -5,7 +5,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// A folder for Open3D's reconstruction system and everything that reads Redwood's layout.
+/// Writes a folder for Open3D's reconstruction system and other readers of Redwood's layout.
 public enum ExportOpen3D: ExportStage {
   public static let name = "export-open3d"
   public static let version = 2
@@ -46,15 +46,15 @@ public enum ExportOpen3D: ExportStage {
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
     if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.intrinsicsDeviation = camera.largestDeviation
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = camera.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = source.depthChoice
     content.cameras = .one
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(account, readme(source, camera), content)
+    return try folder.finish(manifest, readme(source, camera), content)
   }
 
   /// Column-major, as `PinholeCameraIntrinsic` reads it.
@@ -72,7 +72,7 @@ public enum ExportOpen3D: ExportStage {
     return json.drain { $0 }
   }
 
-  /// Per frame the line `k k k+1` and the camera-to-world matrix by rows.
+  /// Writes for each frame the line `k k k+1` and the camera-to-world matrix by rows.
   private static func writeTrajectory(
     _ frames: [Int], _ source: ExportSource, _ folder: ExportFolder
   ) throws {

@@ -3,15 +3,15 @@ import Geometry
 import Pipeline
 import Stages
 
-/// Confidence pictures by canonical frame, read forward only.
+/// Reads confidence pictures by ascending canonical frame.
 final class ConfidenceFrames {
   private let stream: ConfidenceStream
   private let records: SequentialRecords<UInt8>
   private let warnings: WarningCollector
-  /// Frames so far that have none.
+  /// Number of frames so far without confidence.
   private(set) var lost = 0
 
-  /// `nil` when the stage's parameters do not ask for confidence, or the capture has none.
+  /// `nil` when the stage's parameters do not need confidence, or the capture has none.
   init?(_ context: StageContext) throws {
     guard ExportPLY.needsConfidence(context.parameters),
       let stream = context.capture.confidence.value
@@ -21,8 +21,8 @@ final class ConfidenceFrames {
     records = try SequentialRecords(stream)
   }
 
-  /// The picture of `frame`, which never goes back. One that is lost is 0 everywhere: unknown is below
-  /// any minimum.
+  /// The picture of `frame`, which must not decrease between calls. A lost picture is 0 everywhere,
+  /// because unknown confidence is below any minimum.
   func read(_ frame: Int) throws -> GrayImage {
     var pixels: [UInt8] = []
     let outcome = try records.read(frame: frame, into: &pixels)

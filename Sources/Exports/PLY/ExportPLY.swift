@@ -8,9 +8,10 @@ import Stages
 import Storage
 import SystemPackage
 
-/// Depth frames as point clouds: one for the capture or one per frame, in meters.
+/// Writes depth frames as point clouds: one for the capture or one per frame, in meters.
 ///
-/// World axes are the app's; without poses points stay in camera axes, and one cloud holds one frame.
+/// World axes are the app's; without poses points stay in camera axes, and a cloud contains one
+/// frame.
 public enum ExportPLY: ExportStage {
   public static let name = "export-ply"
   public static let version = 4
@@ -54,12 +55,12 @@ public enum ExportPLY: ExportStage {
         "frame", .flag, default: .flag(false), "Each point has the index of its frame."),
     ] + CalibrationChoice.parameters
 
-  /// How many files there are.
+  /// Number of files.
   enum Layout: String, CaseIterable {
     case cloud, frames
   }
 
-  /// What coordinates refer to.
+  /// The axes of coordinates.
   enum Axes: String, CaseIterable {
     case world, camera
   }
@@ -69,7 +70,7 @@ public enum ExportPLY: ExportStage {
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
 
-  /// Points are placed by the whole calibration.
+  /// Points depend on the whole calibration.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
   }
@@ -78,7 +79,7 @@ public enum ExportPLY: ExportStage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     var parts: Set<CapturePart> = [.frames, .calibration, .intrinsics]
-    // Camera axes need no pose, and an unreadable pose file does no harm to them.
+    // Camera axes need no pose, so an unreadable pose file does not matter.
     if wantsWorld(parameters) { parts.insert(.poses) }
     if needsConfidence(parameters) { parts.insert(.confidence) }
     return parts
@@ -113,7 +114,7 @@ public enum ExportPLY: ExportStage {
     if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {
       return .unreadable(why)
     }
-    // Intrinsics of single frames matter unless a file takes their place.
+    // Intrinsics of single frames are used unless a file replaces them.
     if CalibrationChoice.file(parameters, deviceID: capture.deviceID) == nil,
       case .unreadable(let why) = capture.state(of: .intrinsics)
     {
@@ -146,8 +147,8 @@ public enum ExportPLY: ExportStage {
     let sink = try PointCloudSink(plan, context.staging)
     let pool = ScratchPool { PointCloudScratch(plan.layout) }
     context.progress.expect(plan.frames.count)
-    // As many frames at a time as there are cores, then their points in the order of frames: the bytes
-    // are the same for any number of workers, and no more than that is in memory.
+    // As many frames at a time as cores, then their points in frame order: the bytes are the same
+    // for any number of workers, and memory is limited to these frames.
     var position = 0
     while position < plan.frames.count {
       try context.cancellation.check()
@@ -168,25 +169,25 @@ public enum ExportPLY: ExportStage {
     try sink.finish()
     warnIfNothingIsLeft(plan, sink.points, context)
 
-    var account = ExportManifest(frames: plan.account)
-    account.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
-    account.more["points"] = .integer(Int64(sink.points))
-    account.more["axes"] = .string(plan.axes.rawValue)
+    var manifest = ExportManifest(frames: plan.exported)
+    manifest.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
+    manifest.more["points"] = .integer(Int64(sink.points))
+    manifest.more["axes"] = .string(plan.axes.rawValue)
     var content = ExportContent(plan.source, plan.frames)
     content.hasPictures = plan.layout.hasColor
     content.depth = .native
     content.cameras = .each
     content.poses = plan.axes == .world ? .recorded : .none
     content.zeroConfidences = plan.layout.hasConfidence ? confidence?.lost ?? 0 : 0
-    var result = try ExportFolder(context).finish(account, readme(plan, sink.points), content)
+    var result = try ExportFolder(context).finish(manifest, readme(plan, sink.points), content)
     result.recorded = [
       "points": .integer(Int64(sink.points)), "usedAxes": .string(plan.axes.rawValue),
-      "framesWithoutPose": .integer(Int64(plan.account.leftOut[.noPose] ?? 0)),
+      "framesWithoutPose": .integer(Int64(plan.exported.leftOut[.noPose] ?? 0)),
     ]
     return result
   }
 
-  /// Depth is counted again, but only where no point was written.
+  /// Counts depth again, but only if no point was written.
   private static func warnIfNothingIsLeft(
     _ plan: PointCloudPlan, _ points: Int, _ context: StageContext
   ) {

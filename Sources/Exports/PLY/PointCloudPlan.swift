@@ -6,15 +6,15 @@ import Processing
 import Stages
 import Storage
 
-/// What goes into the clouds of a capture: which frames, in which axes, seen by which cameras.
+/// The content of the clouds of a capture: frames, axes and cameras.
 struct PointCloudPlan: Sendable {
   /// Canonical indices, ascending.
   let frames: [Int]
   let axes: ExportPLY.Axes
   let files: ExportPLY.Layout
   let layout: PLYLayout
-  /// What became of every canonical frame.
-  let account: ExportFrames
+  /// The exported frames, with the reasons for leaving out others.
+  let exported: ExportFrames
   let source: ExportSource
 
   private let reader: FrameStoreReader
@@ -22,8 +22,8 @@ struct PointCloudPlan: Sendable {
   private let unprojector: DepthUnprojector
   private let sampler: ColorSampler?
   private let poses: [Int: Pose]
-  /// The color camera frame by frame, where that is also the depth camera and the capture states it by frame;
-  /// `nil`: the calibration's is that of all frames.
+  /// The color camera of each frame, if that is also the depth camera and the capture states it per
+  /// frame; `nil` if the calibration's camera applies to all frames.
   private let frameCameras: [Int: PinholeCamera]?
   private let pixelStep: Int
   private let largestMillimeters: Double
@@ -32,7 +32,7 @@ struct PointCloudPlan: Sendable {
   init(_ context: StageContext, _ reader: FrameStoreReader) throws {
     var context = context
     let values = context.parameters
-    // Camera axes need no poses, whatever state they are in.
+    // Camera axes need no poses, whatever their state.
     if !ExportPLY.wantsWorld(values) { context.capture.poses = .absent("axes are the camera's") }
     source = try ExportPLY.source(context)
     self.reader = reader
@@ -53,12 +53,12 @@ struct PointCloudPlan: Sendable {
 
     axes = source.hasPoses ? .world : .camera
     files = values.text("layout").flatMap(ExportPLY.Layout.init) ?? .cloud
-    // As recorded: of the picture before any turn.
+    // As recorded: for the picture before any turn.
     poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
       first, _ in first
     }
-    account = try Self.chooseFrames(source, hasDepth: reader.hasPicture, frameCameras)
-    frames = account.frames
+    exported = try Self.chooseFrames(source, hasDepth: reader.hasPicture, frameCameras)
+    frames = exported.frames
     let poses = poses
     layout = Self.layout(
       values, axes, hasColor: source.pictures != nil, poses: frames.map { poses[$0] })
@@ -87,7 +87,7 @@ struct PointCloudPlan: Sendable {
     let found = try ExportFrames(
       source, needs, hasDepth: hasDepth,
       hasIntrinsics: { frame in cameras.map { $0[frame] != nil } ?? true })
-    // Frames in camera axes of their own make no common cloud.
+    // Frames with separate camera axes cannot share a cloud.
     return !isInWorld
       && source.context.parameters.text("layout") != ExportPLY.Layout.frames.rawValue
       ? found.firstAlone : found
@@ -96,7 +96,7 @@ struct PointCloudPlan: Sendable {
   private static func layout(
     _ values: ParameterValues, _ axes: ExportPLY.Axes, hasColor: Bool, poses: [Pose?]
   ) -> PLYLayout {
-    // A float holds a kilometer to 0.06 mm.
+    // A float represents a kilometer to 0.06 mm.
     let isFarAway = poses.contains { $0?.position.contains { abs($0) > 1000 } ?? false }
     return PLYLayout(
       hasDoubleCoordinates: isFarAway, hasColor: hasColor,
@@ -111,8 +111,8 @@ struct PointCloudPlan: Sendable {
       ])
   }
 
-  /// Depth that shares the color camera follows the camera's own intrinsics of each frame, unless the
-  /// user names a calibration. Rows of another picture size, and what is no camera, count as unknown.
+  /// The intrinsics of each frame, if depth shares the color camera and the user names no
+  /// calibration. Rows for another picture size and invalid ones count as unknown.
   private static func frameCameras(
     _ capture: Capture, _ cameras: CaptureCameras
   ) -> [Int: PinholeCamera]? {
@@ -120,7 +120,7 @@ struct PointCloudPlan: Sendable {
       cameras.calibration.depthIntrinsics == nil, let stated = cameras.calibration.colorIntrinsics,
       let rows = capture.intrinsics.value, !rows.isEmpty
     else { return nil }
-    // Rows state the size of the upright picture, and the rest as the camera stored it.
+    // Rows state the size of the upright picture, and the intrinsics of the stored one.
     let isOnItsSide = cameras.clockwiseQuarterTurns % 2 != 0
     let upright = isOnItsSide ? (stated.height, stated.width) : (stated.width, stated.height)
     var byFrame: [Int: PinholeCamera] = [:]
@@ -134,13 +134,13 @@ struct PointCloudPlan: Sendable {
     return byFrame
   }
 
-  /// How many pixels of a frame are a measurement.
+  /// Number of pixels of a frame with a measurement.
   func measuredPixels(_ frame: Int) -> Int {
     reader.hasPicture(frame)
       ? reader.withFrame(frame, as: UInt16.self) { LeftoverTally.measured($0) } : 0
   }
 
-  /// Points of one frame.
+  /// Appends the points of one frame.
   func draw(
     _ frame: Int, confidence: GrayImage?, _ scratch: inout PointCloudScratch
   ) throws {
@@ -177,7 +177,7 @@ struct PointCloudPlan: Sendable {
     }
   }
 
-  /// The frame's own camera; tabulated again only when it changes.
+  /// The frame's camera; its table is rebuilt only when it changes.
   private func unprojector(
     for frame: Int, _ scratch: inout PointCloudScratch
   ) throws -> DepthUnprojector {

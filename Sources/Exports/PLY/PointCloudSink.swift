@@ -7,15 +7,15 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Where the points of frames go: into one growing file, or into a file per frame. Used by one thread.
+/// Writes the points of frames, into one growing file or into a file per frame. For one thread.
 final class PointCloudSink {
   static let cloudName = "cloud.ply"
 
-  /// Written so far.
+  /// Number of points written so far.
   private(set) var points = 0
   private let layout: PLYLayout
   private let staging: StagingFolder
-  /// The one file, whose header gets its number at the end; `nil` with a file per frame.
+  /// The single file, whose header is completed at the end; `nil` with a file per frame.
   private let cloud: CloudFile?
 
   init(_ plan: PointCloudPlan, _ staging: StagingFolder) throws {
@@ -27,7 +27,7 @@ final class PointCloudSink {
       : nil
   }
 
-  /// The file that the points of a frame are in.
+  /// The file with the points of a frame.
   static func name(of frame: Int, _ layout: ExportPLY.Layout) -> String {
     layout == .cloud ? cloudName : FrameFileName.name(frame, "ply")
   }
@@ -47,18 +47,18 @@ final class PointCloudSink {
   func finish() throws {
     guard let cloud else { return }
     try cloud.finish(header: layout.header(points: points))
-    // Digested as a whole: its first bytes were known last.
+    // Digested as a whole, because its first bytes are written last.
     try staging.adopt(Self.cloudName)
   }
 }
 
-/// A file that grows and whose header is written again at the end.
+/// A file that grows and whose header is rewritten at the end.
 private final class CloudFile {
   private let path: FilePath
   private let file: FileDescriptor
   private var isOpen = true
   private var bytes: Int64 = 0
-  /// Of these, what the disk has been told to begin with.
+  /// The part of it whose writeback has been requested.
   private var begun: Int64 = 0
 
   init(_ opened: (FileDescriptor, path: FilePath), header: [UInt8]) throws(FileError) {
@@ -85,7 +85,7 @@ private final class CloudFile {
     begun = bytes
   }
 
-  /// `header` has the length of the one before.
+  /// `header` must be as long as the one before.
   func finish(header: [UInt8]) throws(FileError) {
     isOpen = false
     if bytes > begun { beginWriting() }

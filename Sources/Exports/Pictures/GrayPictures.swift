@@ -6,7 +6,7 @@ import Processing
 import Stages
 import Storage
 
-/// Color pictures as 8-bit gray PNG, made once for all formats that want gray.
+/// Makes color pictures as 8-bit gray PNG, once for all formats that need gray.
 public enum GrayPictures: Stage {
   public static let name = "gray-pictures"
   public static let version = 1
@@ -23,7 +23,7 @@ public enum GrayPictures: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
-  /// Where the formats apply that read it.
+  /// Applies if one of the formats that read it does.
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
@@ -36,9 +36,9 @@ public enum GrayPictures: Stage {
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
     context.progress.expect(frames.count)
-    let again = try ColorRedecoder(context, input.record, frames: frames)
+    let redecoder = try ColorRedecoder(context, input.record, frames: frames)
     let compression = CommonParameters.compression(context.parameters)
-    let done = try again?.pull {
+    let done = try redecoder?.pull {
       Scratch(compression)
     } work: { frame, rgb, width, height, scratch in
       try scratch.write(rgb, width, height, as: frame, context.staging)
@@ -51,7 +51,7 @@ public enum GrayPictures: Stage {
       Scratch(compression)
     }
     var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
-    result.externalCPUSeconds = again?.decoderCPUSeconds ?? 0
+    result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
     return result
   }
 

@@ -4,8 +4,8 @@ import Pipeline
 import Stages
 import Storage
 
-/// Color pictures as JPEG, made once for all formats that take nothing else; files that are JPEG already are
-/// shared.
+/// Makes color pictures as JPEG, once for all formats that accept nothing else. Files that are JPEG
+/// already are shared.
 public enum JPEGPictures: Stage {
   public static let name = "jpeg-pictures"
   public static let version = 1
@@ -22,11 +22,11 @@ public enum JPEGPictures: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
-  /// Where the formats apply that read it.
+  /// Applies if one of the formats that read it does.
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    // Intrinsics may come from a file that a format is given: only it knows.
+    // Intrinsics may come from a file of the format's parameters, which only the format knows.
     let needs: ExportNeeds = [.picture, .depth]
     return needs.applicability(name, parameters, capture)
   }
@@ -37,10 +37,10 @@ public enum JPEGPictures: Stage {
     let frames = pictures.frames
     let form = PictureForm.jpeg(quality: PictureForm.usualQuality)
     let folder = ExportFolder(context)
-    let again = try ColorRedecoder(
+    let redecoder = try ColorRedecoder(
       context, input.record, frames: frames.filter { form.encodes($0, pictures) })
     context.progress.expect(frames.count)
-    let done = try again?.pull {
+    let done = try redecoder?.pull {
       EncodingScratch(writer: try PictureWriter(form, context.parameters))
     } work: { frame, rgb, width, height, scratch in
       try scratch.writer.encode(rgb: rgb, width: width, height: height, into: &scratch.file)
@@ -51,7 +51,7 @@ public enum JPEGPictures: Stage {
       FrameFileName.name(frame, ending)
     }
     var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
-    result.externalCPUSeconds = again?.decoderCPUSeconds ?? 0
+    result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
     return result
   }
 }

@@ -3,7 +3,8 @@ import Geometry
 import Storage
 
 extension StartPoints {
-  /// Writes them as binary PLY: `float` coordinates, `double` in worlds above 1 km, and colors.
+  /// Writes the points as binary PLY: `float` coordinates, `double` in worlds above 1 km, and
+  /// colors.
   func writePLY(_ name: String, comment: String, _ folder: ExportFolder) throws {
     let layout = PLYLayout(
       hasDoubleCoordinates: isFarAway, hasColor: true, comments: [comment])

@@ -3,9 +3,9 @@ import Geometry
 import Parallel
 import Pipeline
 
-/// A point of a surface, and its color.
+/// A point of a surface, with its color.
 struct StartPoint: Hashable, Sendable {
-  /// Meters, never `-0`, so that text and binary say the same.
+  /// Meters; never `-0`, so that text and binary forms agree.
   var x: Double
   var y: Double
   var z: Double
@@ -14,31 +14,32 @@ struct StartPoint: Hashable, Sendable {
   var blue: UInt8
 }
 
-/// Points that radiance fields start from: depth on the color grid, in the colors of the same pixels.
+/// Start points for radiance fields: depth on the color grid, with the colors of the same pixels.
 ///
-/// Every 10th of the exported frames that have depth, every 8th row and column, lens distortion taken out. Depth
-/// is read twice: points are counted first, for their number stands before them in the files and decides how
-/// they are thinned. Memory: one depth and one color picture per core, whatever the number of frames; the bytes
-/// are the same for any number of cores.
+/// Taken from every 10th exported frame that has depth, every 8th row and column, with lens
+/// distortion removed. Depth is read twice: points are counted first, because their number precedes
+/// them in the files and determines how they are thinned. Memory: one depth and one color picture
+/// per core. The bytes are the same for any number of cores.
 struct StartPoints: Sendable {
   static let frameStep = 10
   static let pixelStep = 8
 
   private let source: ExportSource
   private let worldFromApp: RigidTransform
-  /// Frames that points are taken of, in order.
+  /// Frames from which points are taken, in order.
   private let frames: [Int]
-  /// By position in `frames`: measured points of the frames before it.
+  /// By index in `frames`: number of measured points of the earlier frames.
   private let before: [Int]
   private let thinning: EvenThinning
 
-  /// How many there are.
+  /// Number of points.
   var count: Int { thinning.kept }
 
   /// - Parameters:
   ///   - exported: frames with pose and intrinsics, ascending.
-  ///   - limit: at most so many points, evenly thinned in order; 0 = none, and then no file is read.
-  ///   - worldFromApp: the axes of the export's world.
+  ///   - limit: largest number of points, thinned evenly in order; with 0 no file is read.
+  ///   - worldFromApp: the transform to the export's world.
+  ///
   /// Cost: decoding every 10th depth picture.
   init(
     _ source: ExportSource, _ exported: [Int], limit: Int, worldFromApp: RigidTransform = .identity
@@ -63,14 +64,15 @@ struct StartPoints: Sendable {
     thinning = EvenThinning(total: sum, limit: limit)
   }
 
-  /// Whether a `float` is too coarse for the world: above 1 km it is so for a tenth of a millimeter.
+  /// Whether a `float` is too coarse for the coordinates: above 1 km its error reaches a tenth of a
+  /// millimeter.
   var isFarAway: Bool {
     frames.contains { frame in
       source.pose(frame)?.position.contains { abs($0) > 1000 } ?? false
     }
   }
 
-  /// Calls `body` with the points in order, in lists of one frame each.
+  /// Calls `body` with the points in order, in one array per frame.
   func forEachList(_ body: ([StartPoint]) throws -> Void) throws {
     let context = source.context
     for start in stride(from: 0, to: frames.count, by: max(1, context.workers)) {
@@ -110,9 +112,9 @@ struct StartPoints: Sendable {
     return points
   }
 
-  /// Calls `body` with every 8th pixel of every 8th row that has a depth and, through the lens, a ray: its index
-  /// in the color picture, the point of the ray at z = 1, and its depth in meters. Steps count pixels of color,
-  /// whatever the grid of depth is.
+  /// Calls `body` for every 8th pixel of every 8th row that has a depth and a ray: its index in the
+  /// color picture, the ray's point at z = 1, and its depth in meters. Steps are pixels of color,
+  /// whatever the grid of depth.
   private static func forEachMeasured(
     _ source: ExportSource, _ frame: Int, sizeOf picture: ColorImage? = nil,
     _ body: (_ pixel: Int, _ ray: (x: Double, y: Double), _ z: Double) -> Void
@@ -125,7 +127,7 @@ struct StartPoints: Sendable {
         "frame \(frame): the picture has \(picture.width)x\(picture.height) pixels, its camera "
           + "\(camera.width)x\(camera.height): run '\(source.pictures?.stage ?? "color")' again")
     }
-    // On a grid of its own, depth is that of the same camera seen on that grid.
+    // On another grid, depth is that of the same camera with that grid.
     let isOnColor = (camera.width, camera.height) == (depth.width, depth.height)
     guard isOnColor || source.isDepthOnOtherGrid else {
       throw StageFailure(
@@ -143,7 +145,7 @@ struct StartPoints: Sendable {
         guard millimeters != 0, let ray = lens.ray(u: Double(column), v: Double(row)),
           ray.x.isFinite, ray.y.isFinite
         else { continue }
-        // The pixel of color that lies around the middle of that of depth.
+        // The pixel of color at the center of that of depth.
         let pixel =
           isOnColor
           ? row * depth.width + column

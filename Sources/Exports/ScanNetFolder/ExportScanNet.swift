@@ -5,7 +5,8 @@ import Pipeline
 import Stages
 import Storage
 
-/// The folder that ScanNet's own extractor makes of a `.sens` file, and dozens of loaders read.
+/// Writes the folder that ScanNet's own extractor makes from a `.sens` file, which many loaders
+/// read.
 public enum ExportScanNet: ExportStage {
   public static let name = "export-scannet"
   public static let version = 2
@@ -33,7 +34,7 @@ public enum ExportScanNet: ExportStage {
     parameters.text("untracked") == "keep"
   }
 
-  /// The camera is one for all: a frame needs none of its own.
+  /// There is a common camera: frames need none of their own.
   package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     var needs: ExportNeeds = [.picture, .depth]
     if source.hasPoses, !keepsUntracked(source.context.parameters) { needs.insert(.pose) }
@@ -59,15 +60,15 @@ public enum ExportScanNet: ExportStage {
     if source.hasPoses { try writePoses(frames.frames, source, folder) }
     try writeCameras(cameras, folder)
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.intrinsicsDeviation = cameras.color.largestDeviation
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = cameras.color.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = source.depthChoice
     content.cameras = .one
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(account, readme(source, cameras, keepsUntracked), content)
+    return try folder.finish(manifest, readme(source, cameras, keepsUntracked), content)
   }
 
   private static func writePoses(

@@ -5,7 +5,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// The `iphone` folder of a ScanNet++ scene, as its toolbox reads it.
+/// Writes the `iphone` folder of a ScanNet++ scene for its toolbox.
 public enum ExportScanNetPP: ExportStage {
   public static let name = "export-scannetpp"
   public static let version = 2
@@ -49,10 +49,10 @@ public enum ExportScanNetPP: ExportStage {
     let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
-    account.imu = imu
-    account.intrinsicsDeviation = common?.largestDeviation
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.imu = imu
+    manifest.intrinsicsDeviation = common?.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = source.depthChoice
@@ -63,10 +63,10 @@ public enum ExportScanNetPP: ExportStage {
       content.inertial?.isNearest = true
     }
     return try folder.finish(
-      account, readme(source, hasIMU: content.inertial != nil, common), content)
+      manifest, readme(source, hasIMU: content.inertial != nil, common), content)
   }
 
-  /// The toolbox knows one camera, and scales its intrinsics to depth by the ratio of the widths.
+  /// The toolbox uses one camera and scales its intrinsics to depth by the ratio of the widths.
   private static func checkDepth(_ source: ExportSource) throws {
     guard source.depthChoice == .native, let depth = source.depthSize, let width = source.width,
       let height = source.height

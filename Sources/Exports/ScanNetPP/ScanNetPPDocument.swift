@@ -4,14 +4,14 @@ import Geometry
 import Pipeline
 import Storage
 
-/// `pose_intrinsic_imu.json`: an object with one member per frame, written piece by piece.
+/// Writes `pose_intrinsic_imu.json`, an object with one member per frame, incrementally.
 struct ScanNetPPDocument {
   static let name = "iphone/pose_intrinsic_imu.json"
-  /// How far the sample of a frame may be from it.
+  /// Largest time between a frame and its sample.
   static let windowNanoseconds: Int64 = 50_000_000
 
   private let source: ExportSource
-  /// One camera for all frames; `nil`: each has its own.
+  /// The common camera; `nil` if each frame has its own.
   private let common: PinholeCamera?
   private var sensors: [(key: String, isInG: Bool, samples: [IMUSample])] = []
 
@@ -28,7 +28,7 @@ struct ScanNetPPDocument {
     }
   }
 
-  /// - Returns: samples of the first sensor that some frame has, and all others; `nil` without sensors.
+  /// - Returns: numbers of written and left out samples; `nil` without sensors.
   func write(_ frames: [Int], to file: StagedFile) throws -> (samples: Int, leftOut: Int)? {
     var json = JSONStream()
     var used: Set<Timestamp> = []
@@ -58,7 +58,7 @@ struct ScanNetPPDocument {
     return sensors.first.map { (used.count, $0.samples.count - used.count) }
   }
 
-  /// Nothing without a sample nearby.
+  /// Writes nothing without a sample nearby.
   private func writeIMU(
     at time: Timestamp, _ json: inout JSONStream, _ used: inout Set<Timestamp>
   ) {
@@ -79,7 +79,7 @@ struct ScanNetPPDocument {
     json.end()
   }
 
-  /// The earlier one of two at the same distance.
+  /// The nearest sample; of two at the same distance the earlier one.
   static func nearest(to time: Timestamp, in samples: [IMUSample]) -> IMUSample? {
     var (low, high) = (0, samples.count)
     while low < high {
@@ -96,7 +96,7 @@ struct ScanNetPPDocument {
     return nearest
   }
 
-  /// At least six.
+  /// The frame number with at least six digits.
   private static func digits(_ frame: Int) -> String {
     let text = String(frame)
     return String(repeating: "0", count: max(0, 6 - text.count)) + text

@@ -5,7 +5,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// One `.sens` file, version 4: the container of ScanNet and BundleFusion.
+/// Writes one `.sens` file, version 4: the container of ScanNet and BundleFusion.
 public enum ExportSens: ExportStage {
   public static let name = "export-sens"
   public static let version = 2
@@ -34,7 +34,7 @@ public enum ExportSens: ExportStage {
     PictureForm(parameters).port
   }
 
-  /// The camera is one for all: a frame needs none of its own.
+  /// There is a common camera: frames need none of their own.
   package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, [.picture, .depth])
   }
@@ -62,10 +62,10 @@ public enum ExportSens: ExportStage {
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
 
-    var account = ExportManifest(frames: frames)
-    account.names = frames.frames.indices.map(String.init)
-    account.imu = (imu.frames, imu.leftOut + imu.cropped)
-    account.intrinsicsDeviation = cameras.color.largestDeviation
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = frames.frames.indices.map(String.init)
+    manifest.imu = (imu.frames, imu.leftOut + imu.cropped)
+    manifest.intrinsicsDeviation = cameras.color.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = source.depthChoice
@@ -80,11 +80,11 @@ public enum ExportSens: ExportStage {
       content.inertial = ExportContent.Inertial()
       content.inertial?.zeros = imu.zeros
     }
-    return try folder.finish(account, SensReadme.text(name, source, cameras, imu, form), content)
+    return try folder.finish(manifest, SensReadme.text(name, source, cameras, imu, form), content)
   }
 
-  /// In one pass. Usual readers ignore short reads and present zeroed frames: the length is compared with what
-  /// the parts themselves state.
+  /// Writes the file in one pass. Usual readers ignore short reads and show zeroed frames, so the
+  /// length is compared with the sum of the stated part sizes.
   private static func write(
     _ name: String, _ header: [UInt8], _ frames: SensFrames, _ imu: SensIMU, _ folder: ExportFolder
   ) throws {

@@ -15,7 +15,7 @@ struct SensFrames: Sendable {
   let form: PictureForm
   let colorSize: (width: Int, height: Int)
   let depthSize: (width: Int, height: Int)
-  /// Whether any frame has a time that can be trusted.
+  /// Whether any frame has a trusted time.
   private let hasTimes: Bool
 
   init(
@@ -32,16 +32,17 @@ struct SensFrames: Sendable {
     hasTimes = source.context.capture.frames.contains { $0.timestamp != nil }
   }
 
-  /// Bytes of a frame before its data.
-  static let headBytes = 96
+  /// Size of a frame before its data.
+  static let headerBytes = 96
 
-  /// libdeflate's level for depth, by measurement on noisy pictures: of all levels the smallest for 256x192
-  /// (0.9 ms), on the color grid 1.1 % above level 6 at 60 % of its time.
+  /// libdeflate's level for depth, measured on noisy pictures: for 256x192 the smallest of all
+  /// levels (0.9 ms), on the color grid 1.1 % larger than level 6 in 60 % of its time.
   static let depthLevel = 4
 
-  /// Appends all frames to `file`; returns the bytes that they must have taken by their own heads.
+  /// Appends all frames to `file`; returns their total size by their own headers.
   ///
-  /// While one batch of two frames a core is made, the one before is written: two batches are in memory.
+  /// One batch of two frames per core is made while the previous one is written: two batches are in
+  /// memory.
   func write(to file: StagedFile) throws -> Int64 {
     let context = source.context
     context.progress.expect(frames.count)
@@ -51,7 +52,7 @@ struct SensFrames: Sendable {
     for start in stride(from: 0, through: frames.count + batch - 1, by: batch) {
       let positions = min(start, frames.count)..<min(start + batch, frames.count)
       if positions.isEmpty, ready.isEmpty { break }
-      // Safe: one iteration alone uses the file, and all have ended when this call returns.
+      // Safe: only one iteration uses the file, and all have ended when this call returns.
       nonisolated(unsafe) let file = file
       let previous = ready
       ready = try concurrentMap(count: positions.count + 1, budget: context.budget) { index in
@@ -71,12 +72,12 @@ struct SensFrames: Sendable {
     return expected
   }
 
-  /// The length of a frame as its head states it.
+  /// The size of a frame by its own header.
   private static func statedBytes(_ frame: [UInt8]) -> Int64 {
     func number(_ offset: Int) -> Int64 {
       frame[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
     }
-    return Int64(headBytes) + number(80) + number(88)
+    return Int64(headerBytes) + number(80) + number(88)
   }
 
   private func frame(_ frame: Int) throws -> [UInt8] {
@@ -84,7 +85,7 @@ struct SensFrames: Sendable {
     let depth = try depth(frame)
     let (colorTime, depthTime) = times(frame)
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.headBytes + color.count + depth.count)
+    bytes.reserveCapacity(Self.headerBytes + color.count + depth.count)
     bytes.sens(matrix: pose(frame))
     bytes.sens(SensTime.microseconds(colorTime))
     bytes.sens(SensTime.microseconds(depthTime))
@@ -95,23 +96,23 @@ struct SensFrames: Sendable {
     return bytes
   }
 
-  /// Sixteen times -infinity where tracking was lost, which is what readers test for; the identity, which they
-  /// take for "not computed yet", where the app records no poses.
+  /// Sixteen times -infinity if tracking was lost, which readers test for; the identity, which they
+  /// take for "not computed yet", if the app records no poses.
   private func pose(_ frame: Int) -> [Double] {
     if let pose = source.pose(frame) { return pose.worldFromCamera.rowMajor }
     if case .absent = source.context.capture.poses { return RigidTransform.identity.rowMajor }
     return [Double](repeating: -.infinity, count: 16)
   }
 
-  /// What the file of the capture says, unless it is the time of an earlier scan: frames that lost their time
-  /// although one is recorded, and all of a capture that lost all.
+  /// The times in the capture's file, unless they belong to an earlier scan: for frames that lost a
+  /// recorded time, and for a capture all of whose times are untrusted, there are none.
   private func times(_ frame: Int) -> (color: Timestamp?, depth: Timestamp?) {
     let row = source.context.capture.frames[frame]
     if row.timestamp == nil, row.depthTimestamp != nil || !hasTimes { return (nil, nil) }
     return (row.colorTimestamp, row.depthTimestamp)
   }
 
-  /// Frames of which a time is written as 0, which means unknown.
+  /// Number of frames with a time of 0, which means unknown.
   var framesWithoutTime: Int {
     frames.count { frame in
       let (color, depth) = times(frame)
@@ -149,7 +150,7 @@ struct SensFrames: Sendable {
     return bytes
   }
 
-  /// Readers take every picture for one of the header's size.
+  /// Checks the picture's size, which readers assume to be that of the header.
   private func check(
     _ frame: Int, _ what: String, _ size: (Int, Int), _ header: (width: Int, height: Int)
   ) throws {

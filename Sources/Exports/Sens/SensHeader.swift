@@ -1,6 +1,6 @@
 import Geometry
 
-/// What stands before the frames of a `.sens` file, version 4.
+/// The header of a `.sens` file, version 4.
 struct SensHeader {
   enum Color: Int32 {
     case png = 1
@@ -32,7 +32,7 @@ struct SensHeader {
     for side in [colorSize.width, colorSize.height, depthSize.width, depthSize.height] {
       bytes.sens(UInt32(clamping: side))
     }
-    // Units of depth per meter.
+    // Depth units per meter.
     bytes.sens(Float(1000))
     bytes.sens(UInt64(frames))
     return bytes

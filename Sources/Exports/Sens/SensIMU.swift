@@ -3,29 +3,30 @@ import Geometry
 
 /// The inertial samples of a `.sens` file: one frame of 128 bytes per time of the rotation rate.
 struct SensIMU {
-  /// Without the count before them.
+  /// The frames, without the preceding count.
   private(set) var bytes: [UInt8] = []
   private(set) var frames = 0
-  /// Sensors that the capture lacks, or lacks at the time of a frame: zeros stand for them.
+  /// Sensors that the capture lacks, or lacks at the time of a frame, and for which zeros are
+  /// written.
   private(set) var zeros: [String] = []
-  /// Rotation rates that got no frame.
+  /// Number of rotation rates without a frame.
   private(set) var leftOut = 0
-  /// Times of rotation rates that lie too far from the exported frames.
+  /// Number of rotation rates left out because they are too far from the exported frames.
   private(set) var cropped = 0
 
   static let frameBytes = 128
 
-  /// Places of the five vectors in a frame, in doubles, and whether the field is in g.
+  /// Positions of the five vectors in a frame, in doubles, and whether the field is in g.
   private static let fields: [(sensors: [String], place: Int, isInG: Bool)] = [
     (["rotationRate", "gyroscope"], 0, false), (["userAcceleration"], 3, true),
     (["magnetometer"], 6, false), (["attitude"], 9, false), (["gravity"], 12, true),
   ]
 
-  /// Samples of other sensors count at the very time of a rotation rate; a sensor that is not there, or not
-  /// at that time, gives zeros. Recorded signs. A single frame is left out: a usual reader's search for the
-  /// nearest one reads past its end.
+  /// Samples of other sensors are used only at exactly the time of a rotation rate; otherwise zeros
+  /// are written. The signs are the recorded ones. A single frame is left out, because a usual
+  /// reader's search for the nearest one would read past its end.
   ///
-  /// Cost: one pass; 128 bytes a sample.
+  /// Cost: one pass; 128 bytes per sample.
   init(_ imu: IMUStream?, _ crop: IMUCrop? = nil) {
     guard let imu, let rate = Self.fields[0].sensors.firstMap({ imu.sensors.firstIndex(of: $0) })
     else { return }
@@ -64,7 +65,7 @@ struct SensIMU {
         }
       }
       guard hasRate else { continue }
-      // The format's time has no sign.
+      // The format's time is unsigned.
       guard time.nanoseconds >= 0 else {
         leftOut += 1
         continue
@@ -84,7 +85,7 @@ struct SensIMU {
 }
 
 extension [String] {
-  /// The first that is not `nil`.
+  /// The first result that is not `nil`.
   fileprivate func firstMap<Result>(_ body: (String) -> Result?) -> Result? {
     for element in self {
       if let result = body(element) { return result }

@@ -6,7 +6,7 @@ import Processing
 import Stages
 import Storage
 
-/// A recording as Spectacular AI's SDK replays it.
+/// Writes a recording that Spectacular AI's SDK replays.
 public enum ExportSpectacular: ExportStage {
   public static let name = "export-spectacular"
   public static let version = 2
@@ -61,12 +61,12 @@ public enum ExportSpectacular: ExportStage {
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
 
-    var account = ExportManifest(frames: frames)
-    account.names = frames.frames.indices.map(String.init)
-    account.imu = (log.sampleCount, log.cropped)
-    account.intrinsicsDeviation = median?.largestDeviation
-    account.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
-    account.more["video"] = .string(video)
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = frames.frames.indices.map(String.init)
+    manifest.imu = (log.sampleCount, log.cropped)
+    manifest.intrinsicsDeviation = median?.largestDeviation
+    manifest.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
+    manifest.more["video"] = .string(video)
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.cameras = median == nil ? .none : .one
@@ -75,7 +75,7 @@ public enum ExportSpectacular: ExportStage {
     content.inertial?.isSpecificForce = true
     content.cameraToIMU = "imuToCamera of calibration.json"
     return try folder.finish(
-      account, SpectacularReadme.text(source, log, video, median), content)
+      manifest, SpectacularReadme.text(source, log, video, median), content)
   }
 
   private static func calibration(

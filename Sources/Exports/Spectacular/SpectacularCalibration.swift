@@ -1,12 +1,12 @@
 import Codecs
 import Geometry
 
-/// `calibration.json`: one camera, and how it stands to the IMU.
+/// `calibration.json`: one camera, and its transform to the IMU.
 struct SpectacularCalibration {
-  /// `nil`: not known, and not written.
+  /// `nil` if unknown, in which case it is not written.
   var camera: PinholeCamera?
   var lens: LensDistortion?
-  /// Of the pictures.
+  /// Size of the pictures.
   var width: Int
   var height: Int
   var cameraFromIMU: RigidTransform

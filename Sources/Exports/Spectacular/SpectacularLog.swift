@@ -4,8 +4,8 @@ import Pipeline
 import Processing
 import Storage
 
-/// `data.jsonl`: one JSON object a line, in the order of time; of equal times sensors go before pictures, and
-/// these before their poses.
+/// Writes `data.jsonl`: one JSON object per line, in time order; at equal times sensors come first,
+/// then pictures, then their poses.
 struct SpectacularLog {
   struct Sample {
     enum Kind: String {
@@ -17,14 +17,14 @@ struct SpectacularLog {
     var values: [Double]
   }
 
-  /// Each in the order of time.
+  /// Samples in time order.
   let gyroscope: [Sample]
   let accelerometer: [Sample]
   let times: [Timestamp]
   /// By picture.
   let poses: [Pose?]
 
-  /// Samples that lie too far from the exported frames.
+  /// Number of samples left out because they are too far from the exported frames.
   let cropped: Int
 
   init(_ source: ExportSource, _ exported: ExportFrames) {
@@ -44,7 +44,7 @@ struct SpectacularLog {
     poses = frames.map(source.pose)
   }
 
-  /// The smallest time written, which all are shifted by.
+  /// The smallest written time, which is subtracted from all.
   var start: Timestamp? {
     [gyroscope.first?.time, accelerometer.first?.time, times.first].compactMap(\.self).min()
   }

@@ -8,7 +8,8 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// The pictures of an export as one video; picture n of it, in display order, is exported frame n.
+/// Writes the pictures of an export as one video; picture n of it, in display order, is exported
+/// frame n.
 struct SpectacularVideo {
   private let source: ExportSource
   private let frames: [Int]
@@ -27,7 +28,8 @@ struct SpectacularVideo {
 
   // MARK: Coded pictures as they are
 
-  /// `nil` where not all pictures are exported, one is turned or damaged, or the video is of another kind.
+  /// `nil` unless all pictures are exported, none is turned or damaged, and the video has a
+  /// suitable form.
   private func writeCoded() throws -> String? {
     let context = source.context
     guard let color = context.capture.color.value, case .video(let file, let track) = color.source,
@@ -38,7 +40,7 @@ struct SpectacularVideo {
     let isCopied: Bool
     do {
       isCopied = try VideoRemux.mp4(
-        file, container: color.description.encoding == "h264-annexb" ? .annexB : .any,
+        file, container: color.description.container,
         track: track, order: order,
         microseconds: Self.microseconds(times, leastStep: 1), to: output, at: path)
     } catch {
@@ -46,10 +48,10 @@ struct SpectacularVideo {
       throw error
     }
     try output.close()
-    // Read back as a player finds it.
+    // Read back as a player would.
     guard isCopied, let index = try? VideoIndex.read(path), let copy = index.tracks.first,
       copy.pictureCount == frames.count, copy.backwardSteps == 0,
-      (0..<order.count).allSatisfy({ copy.order.rank($0) == order.rank($0) })
+      (0..<order.count).allSatisfy({ copy.order.displayIndex($0) == order.displayIndex($0) })
     else {
       try context.staging.folder.remove(name)
       return nil
@@ -59,7 +61,7 @@ struct SpectacularVideo {
     return name
   }
 
-  /// Whether picture n of the video is exported frame n, for every n, as it is stored.
+  /// Whether picture n of the video is exported frame n, for every n, without a turn.
   private func isWhole(_ color: ColorStream, _ order: PictureOrder) -> Bool {
     guard color.clockwiseQuarterTurns == 0, !color.isMirrored, order.count == frames.count,
       let pictures = source.pictures
@@ -77,7 +79,7 @@ struct SpectacularVideo {
 
   // MARK: Without loss
 
-  /// Pictures are decoded and encoded on all cores and written in their order: one per core is in memory.
+  /// Decodes and encodes pictures on all cores and writes them in order: one per core is in memory.
   private func writeLossless() throws -> String {
     let context = source.context
     guard let pictures = source.pictures, let first = frames.first else {
@@ -89,7 +91,7 @@ struct SpectacularVideo {
     let (output, path) = try context.staging.open(name)
     defer { try? output.close() }
     let file = try LosslessVideoFile(output, at: path, width: width, height: height)
-    // The container counts milliseconds.
+    // The container's times are milliseconds.
     let times = Self.microseconds(times, leastStep: 1000)
     let free = Mutex<[LosslessVideoEncoder]>([])
     context.progress.expect(frames.count)
@@ -117,8 +119,8 @@ struct SpectacularVideo {
 
   private var times: [Timestamp] { frames.compactMap(source.time) }
 
-  /// When pictures are shown, from 0: rounded, at least `leastStep` apart, and no step above 1,000 s, which is
-  /// more than containers take. Only players look at it: `data.jsonl` has the times.
+  /// Display times from 0: rounded, at least `leastStep` apart, and no step above 1,000 s, the
+  /// limit of containers. They matter only for players: `data.jsonl` has the times.
   static func microseconds(_ times: [Timestamp], leastStep: Int64) -> [Int64] {
     var shown: [Int64] = []
     var sum: Int64 = 0

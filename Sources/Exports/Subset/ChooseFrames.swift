@@ -7,13 +7,13 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Chooses the frames of one export before anything is made for it, and writes the color pictures of these
-/// frames alone: a subset costs a subset.
+/// Chooses the frames of one export before anything is made for it, and writes the color pictures
+/// of these alone.
 ///
-/// An inner stage of an export that is asked for some frames only, in place of the stage that decodes color.
-/// The frames are those that the export would choose from all pictures, by the same code. Pictures that cannot
-/// be decoded are known after looking at them alone: `pick: sharpest` looks at all of them, the other choices
-/// count such a frame as `no-picture`.
+/// An inner stage of an export of some frames, in place of the stage that decodes color. The frames
+/// are those that the export would choose from all pictures, by the same code. Whether a picture
+/// can be decoded is known only after decoding: `pick: sharpest` decodes all of them, the other
+/// choices count such a frame as `no-picture`.
 enum ChooseFrames: Stage {
   static let name = "choose-frames"
   static let version = 1
@@ -24,21 +24,21 @@ enum ChooseFrames: Stage {
   ]
   static let parameters: [ParameterDescription] = []
 
-  /// The kind of the export.
+  /// The parameter with the export's kind.
   private static let kindName = "export"
-  /// Before the names of the export's parameters.
+  /// Prefix of the names of the export's parameters.
   private static let prefix = "export."
-  /// Parameters of exports that do not decide which frames are exported.
+  /// Parameters of exports that do not affect which frames are exported.
   private static let others: Set<String> = [
     "share", "pictures", "quality", "compression", "up", "ngp", "points", "model", "intrinsics",
     "camera", "imuMargin", "personal", "raw", "color", "pixels", "confidence", "frame",
     "maximumDistance", "minimumConfidence",
   ]
 
-  /// The parameters of this stage for an export: those of the color stage, which decide what pictures look
-  /// like, and those of the export that decide which they are.
+  /// The parameters of this stage for an export: those of the color stage, which determine the
+  /// pictures, and those of the export that determine the frames.
   ///
-  /// - Parameter color: the stage that decodes color; `nil`: the export takes no pictures.
+  /// - Parameter color: the stage that decodes color; `nil` if the export takes no pictures.
   static func values(
     of export: any ExportStage.Type, _ parameters: ParameterValues, color: ParameterValues?
   ) -> ParameterValues {
@@ -62,7 +62,7 @@ enum ChooseFrames: Stage {
     SubsetExports.all.first { $0.name == values.text(kindName) }
   }
 
-  /// The parameters of the export, as far as they matter here.
+  /// The parameters of the export that matter here.
   private static func inner(
     _ export: any ExportStage.Type, _ values: ParameterValues
   ) -> ParameterValues {
@@ -85,7 +85,7 @@ enum ChooseFrames: Stage {
     guard let export = export(parameters) else { return [] }
     var parts = export.reads(inner(export, parameters), connected: [])
     parts.remove(.cameraSettings)
-    // Which frames have depth is told by its records.
+    // The depth records determine which frames have depth.
     if export.depthRule != .never || export.needs.contains(.depth) { parts.insert(.depth) }
     if takesPictures(parameters), !ports.contains("color") { parts.insert(.color) }
     return parts
@@ -139,7 +139,7 @@ enum ChooseFrames: Stage {
     return result
   }
 
-  /// The capture as the export will see it.
+  /// The capture's data as the export will have them.
   private static func source(
     _ export: any ExportStage.Type, _ context: StageContext, _ made: ExportPictures?
   ) throws -> ExportSource {
@@ -178,15 +178,15 @@ enum ChooseFrames: Stage {
       own, pictures: made == nil ? nil : "color", .never, outlook: outlook)
   }
 
-  /// Decodes the pictures of these frames and writes none.
+  /// Decodes the pictures of these frames without writing any.
   private static func sharpness(
     _ frames: Set<Int>, _ context: StageContext
   ) throws -> [Int: Sharpness] {
     var quiet = context
-    // What is damaged is told when pictures are written.
+    // Damage is reported when pictures are written.
     quiet.warnings = WarningCollector()
     let found = Mutex<[Int: Sharpness]>([:])
-    _ = try DecodeColor.look(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
+    _ = try DecodeColor.visit(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
       var gray: [UInt8] = []
       GrayConversion.gray(fromRGB: rgb, into: &gray)
       let sharpness = Sharpness(gray: gray, width: width, height: height)

@@ -2,7 +2,8 @@ import Captures
 import Pipeline
 import Stages
 
-/// Depth of the frames that were chosen for an export, in place of the stage that decodes all of it.
+/// Decodes the depth of the frames that were chosen for an export, in place of the stage that
+/// decodes all of it.
 enum ChosenDepth: Stage {
   static let name = "chosen-depth"
   static let version = 1

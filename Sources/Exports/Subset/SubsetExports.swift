@@ -1,9 +1,9 @@
 import Pipeline
 import Stages
 
-/// The exports of frames, and how they are made of some frames without making the others.
+/// Decides for which exports of some frames inner steps are made.
 package enum SubsetExports {
-  /// Behind the name of an export, that of the inner stage that chooses its frames.
+  /// Suffix of the inner stage that chooses an export's frames.
   package static let framesSuffix = "." + PipelineDefinition.framesStep
 
   static let all: [any ExportStage.Type] = [
@@ -14,7 +14,7 @@ package enum SubsetExports {
 }
 
 extension ExportStage {
-  /// Where a selection differs from what the format exports by itself.
+  /// Whether a selection differs from what the format exports by default.
   public static func isSubset(_ parameters: ParameterValues) -> Bool {
     guard SubsetExports.all.contains(where: { $0 == self }) else { return false }
     let standard = ParameterValues(defaultsOf: Self.parameters)

@@ -5,7 +5,7 @@ import Pipeline
 import Stages
 import Storage
 
-/// The folder of the TUM RGB-D benchmark.
+/// Writes the folder of the TUM RGB-D benchmark.
 public enum ExportTUM: ExportStage {
   public static let name = "export-tum"
   public static let version = 3
@@ -36,21 +36,21 @@ public enum ExportTUM: ExportStage {
     ) { position, _, ending in "rgb/\(stamps[position]).\(ending)" }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
 
-    var account = ExportManifest(frames: frames)
-    account.names = names
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
     var readme = TUMReadme.start()
     let depth = TUMDepth(source, frames.frames)
     if depth.hasPictures {
       try depth.writePictures(folder)
       try writeList("depth.txt", "depth", depth.rows.map { ($0.stamp, $0.name) }, context)
       try writeAssociations(depth, stamps, names, context)
-      if depth.sameNames > 0 { account.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
+      if depth.sameNames > 0 { manifest.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
     }
     TUMReadme.describe(depth, source, &readme)
     let truths = try writeTrajectory(frames.frames, stamps, source)
     TUMReadme.describe(poses: truths, source, &readme)
     if let median = CommonCamera(source, frames.frames) {
-      account.intrinsicsDeviation = median.largestDeviation
+      manifest.intrinsicsDeviation = median.largestDeviation
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
       TUMReadme.describe(median, &readme)
     }
@@ -59,12 +59,12 @@ public enum ExportTUM: ExportStage {
     content.hasPictures = true
     content.depth = depth.hasPictures ? source.depthChoice : .none
     content.statesDepthTimes = true
-    content.cameras = account.intrinsicsDeviation == nil ? .none : .one
+    content.cameras = manifest.intrinsicsDeviation == nil ? .none : .one
     content.poses = truths > 0 ? .recorded : .none
-    return try folder.finish(account, readme, content)
+    return try folder.finish(manifest, readme, content)
   }
 
-  /// Three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three without looking at them.
+  /// Writes three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three lines.
   private static func writeList(
     _ name: String, _ what: String, _ rows: [(stamp: String, file: String)], _ context: StageContext
   ) throws {
@@ -76,7 +76,8 @@ public enum ExportTUM: ExportStage {
     try list.finish()
   }
 
-  /// By frame, never by searching times; without any comment, which ORB-SLAM3 takes for a frame.
+  /// Writes associations by frame, never by searching times; without comments, which ORB-SLAM3
+  /// would read as a frame.
   private static func writeAssociations(
     _ depth: TUMDepth, _ stamps: [String], _ names: [String], _ context: StageContext
   ) throws {
@@ -88,7 +89,8 @@ public enum ExportTUM: ExportStage {
     try list.finish()
   }
 
-  /// Camera to world at the pictures' times; how many rows. No file without any pose.
+  /// Writes camera to world at the pictures' times; returns the number of rows. Writes no file
+  /// without poses.
   private static func writeTrajectory(
     _ frames: [Int], _ stamps: [String], _ source: ExportSource
   ) throws -> Int {

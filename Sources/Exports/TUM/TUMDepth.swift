@@ -8,7 +8,7 @@ import Storage
 /// Depth pictures of `export-tum`: named by their own times, in 1/5000 m.
 struct TUMDepth: Sendable {
   struct Row: Sendable {
-    /// Of the color picture among the exported frames.
+    /// Index of the color picture among the exported frames.
     let position: Int
     let frame: Int
     let stamp: String
@@ -16,7 +16,8 @@ struct TUMDepth: Sendable {
   }
 
   let rows: [Row]
-  /// Depth pictures left out because one before them has their time, and so their name.
+  /// Number of depth pictures left out because an earlier one has the same time, and so the same
+  /// name.
   let sameNames: Int
   private let pictures: ExportPictures?
 
@@ -39,7 +40,7 @@ struct TUMDepth: Sendable {
 
   var hasPictures: Bool { !rows.isEmpty }
 
-  /// On all cores; at most one picture per core is in memory.
+  /// Writes on all cores; at most one picture per core is in memory.
   func writePictures(_ folder: ExportFolder) throws {
     guard let pictures else { return }
     try folder.encode(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in

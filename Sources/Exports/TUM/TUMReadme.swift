@@ -2,7 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 
-/// What the README of `export-tum` says.
+/// The README of `export-tum`.
 enum TUMReadme {
   static func start() -> ExportReadme {
     var readme = ExportReadme("Sequence in the layout of the TUM RGB-D benchmark")

@@ -1,7 +1,8 @@
-/// How other tools state what `Pose` states: which way round, and along which camera axes.
+/// Camera poses in the conventions of other tools: direction (camera to world or world to camera)
+/// and camera axes.
 ///
-/// `Pose` is camera to world along OpenCV axes (x right, y down, z forward). Nothing here transposes:
-/// conventions differ by the inverse and by the negated columns.
+/// `Pose` is camera to world along OpenCV axes (x right, y down, z forward). Nothing here
+/// transposes: conventions differ by the inverse and by negated columns.
 extension Pose {
   /// World coordinates to camera coordinates, OpenCV axes: COLMAP's direction.
   public var cameraFromWorld: RigidTransform { worldFromCamera.inverse }
@@ -16,15 +17,14 @@ extension Pose {
   }
 }
 
-/// Turns between the axes of cameras.
+/// Rotations between conventions for camera axes.
 public enum CameraAxes {
-  /// Coordinates along OpenGL axes to coordinates along OpenCV axes: y and z change their sign. It is its own
-  /// inverse.
+  /// From OpenGL axes to OpenCV axes: y and z change their sign. It is its own inverse.
   public static let openCVFromOpenGL = RigidTransform(
     rotation: [1, 0, 0, 0, -1, 0, 0, 0, -1], translation: [0, 0, 0])
 
-  /// Coordinates of the camera of a stored picture to those of the camera of the picture turned clockwise by
-  /// so many quarter turns: the same place and optical axis; one turn makes x' = -y, y' = x. Goes with
+  /// From camera coordinates of the stored picture to those of the picture turned clockwise by this
+  /// many quarter turns: same position and optical axis; one turn makes x' = -y, y' = x. Goes with
   /// `PinholeCamera.turnedClockwise`.
   public static func turnedFromStored(clockwiseQuarterTurns: Int) -> RigidTransform {
     let rotation: [Double] =
@@ -39,6 +39,6 @@ public enum CameraAxes {
 }
 
 extension Quaternion {
-  /// The opposite rotation. No 0 becomes -0.
+  /// The opposite rotation. A component of 0 stays 0 and does not become -0.
   public var conjugate: Quaternion { Quaternion(x: 0 - x, y: 0 - y, z: 0 - z, w: w) }
 }

@@ -1,13 +1,13 @@
-/// The meridian of ±180°, which some formats write one way, some the other.
+/// The meridian of ±180°, which some formats write as 180 and others as -180.
 public enum Longitude {
-  /// -180 ≤ longitude < 180, as GPX asks for: 180 becomes -180.
+  /// Longitude with -180 ≤ result < 180, as GPX requires: 180 becomes -180.
   public static func below180(_ degrees: Double) -> Double { degrees == 180 ? -180 : degrees }
 
   /// Whether the shorter way between two longitudes leads across ±180°.
   public static func crosses180(_ a: Double, _ b: Double) -> Bool { abs(b - a) > 180 }
 }
 
-/// A place on a line, in degrees.
+/// A point of a line, in degrees.
 public struct GeoPoint: Hashable, Sendable {
   public var longitude: Double
   public var latitude: Double
@@ -17,8 +17,8 @@ public struct GeoPoint: Hashable, Sendable {
     self.latitude = latitude
   }
 
-  /// Whether both are one place: 180 and -180 are.
-  public func isPlace(of other: GeoPoint) -> Bool {
+  /// Whether both are the same point on earth: longitudes 180 and -180 are equal.
+  public func isSamePoint(as other: GeoPoint) -> Bool {
     latitude == other.latitude
       && Longitude.below180(longitude) == Longitude.below180(other.longitude)
   }
@@ -26,9 +26,9 @@ public struct GeoPoint: Hashable, Sendable {
 
 /// Lines that do not cross ±180°.
 public enum GeoLines {
-  /// Cuts a line where it crosses ±180°. Each side of a cut has a point of exactly ±180 and the latitude
-  /// interpolated on the shorter way. What would be a single point on one side of a cut is on the other side
-  /// already and left out. Cost: linear.
+  /// Cuts a line where it crosses ±180°. Each side of a cut gets a point at exactly ±180, with the
+  /// latitude interpolated along the shorter way. A piece that would be a single point is left out:
+  /// the other side of the cut has that point. Cost: linear.
   public static func cut(_ line: [GeoPoint]) -> [[GeoPoint]] {
     var pieces: [[GeoPoint]] = []
     var piece: [GeoPoint] = []
@@ -46,13 +46,13 @@ public enum GeoLines {
     return pieces.count == 1 ? pieces : pieces.filter { $0.count > 1 }
   }
 
-  /// A point at the cut itself is there already.
+  /// Appends a point unless the piece ends with it already, which happens at a cut.
   private static func append(_ point: GeoPoint, to piece: inout [GeoPoint]) {
     if abs(point.longitude) == 180, piece.last == point { return }
     piece.append(point)
   }
 
-  /// Of the point of exactly ±180 between `a`, on that side, and `b`.
+  /// Latitude of the point at exactly ±180 (`side`) between `a`, which is on that side, and `b`.
   private static func latitude(at side: Double, _ a: GeoPoint, _ b: GeoPoint) -> Double {
     let toCut = abs(side - a.longitude)
     let behindCut = abs(0 - side - b.longitude)

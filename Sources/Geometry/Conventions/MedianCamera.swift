@@ -1,8 +1,8 @@
-/// One camera in place of one per frame.
+/// One camera that stands for the cameras of all frames.
 public struct MedianCamera: Hashable, Sendable {
-  /// Size of the first; each parameter the median of all.
+  /// Size of the first camera; each parameter is the median over all.
   public let camera: PinholeCamera
-  /// The largest distance of any frame's parameter from its median, pixels.
+  /// Largest difference between a frame's parameter and its median, pixels.
   public let largestDeviation: Double
 
   /// `nil` without cameras. Cost: sorts four lists.
@@ -21,15 +21,15 @@ public struct MedianCamera: Hashable, Sendable {
   }
 }
 
-/// The middle of a list of numbers.
+/// The median of a list of numbers.
 public enum Median {
-  /// The mean of the middle two for an even number, 0 for none.
+  /// The median; for an even count the mean of the middle two, for an empty list 0.
   public static func of(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return 0 }
     let sorted = values.sorted()
     let middle = sorted.count / 2
     guard sorted.count % 2 == 0 else { return sorted[middle] }
-    // Equal ones stay what they are, whatever their size.
+    // Equal values are returned as they are: their sum could overflow.
     return sorted[middle - 1] == sorted[middle]
       ? sorted[middle] : sorted[middle - 1] / 2 + sorted[middle] / 2
   }

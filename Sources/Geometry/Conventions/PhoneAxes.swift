@@ -1,7 +1,7 @@
-/// How the back camera of a phone stands to its inertial sensors.
+/// Orientation of a phone's back camera relative to its inertial sensors.
 ///
-/// Device axes: x right, y up along the screen held in portrait, z out of the screen. Camera axes are
-/// OpenCV's, of the picture as it is shown. The lever arm is not known and taken as 0.
+/// Device axes: x right, y up along the screen held in portrait, z out of the screen. Camera axes
+/// are OpenCV's, of the picture as it is displayed. The lever arm is unknown and taken as 0.
 public enum PhoneAxes {
   /// p_imu = R · p_cam.
   ///
@@ -15,15 +15,15 @@ public enum PhoneAxes {
   /// The inverse: p_cam = Rᵀ · p_imu.
   public static func cameraFromIMU(clockwiseQuarterTurns: Int) -> RigidTransform {
     let r = imuFromCamera(clockwiseQuarterTurns: clockwiseQuarterTurns).rotation
-    // The lever arm is 0: no sum of products, so that no 0 becomes -0.
+    // The lever arm is 0: without a sum of products no 0 becomes -0.
     return RigidTransform(
       rotation: [r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]], translation: [0, 0, 0])
   }
 
-  /// The stored landscape picture of the back camera.
+  /// For the stored landscape picture of the back camera.
   private static let imuFromStoredCamera = RigidTransform(
     rotation: [0, -1, 0, -1, 0, 0, 0, 0, -1], translation: [0, 0, 0])
-  /// One clockwise quarter turn of the picture: coordinates of the turned camera to those before.
+  /// One clockwise quarter turn of the picture: from the turned camera to the camera before.
   private static let storedFromTurned = RigidTransform(
     rotation: [0, 1, 0, -1, 0, 0, 0, 0, 1], translation: [0, 0, 0])
 }

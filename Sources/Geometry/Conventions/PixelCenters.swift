@@ -1,7 +1,8 @@
-/// Where the coordinate 0 lies in a picture: the half pixel between two ways of counting.
+/// Converts between the two origins of pixel coordinates: center or outer corner of the corner
+/// pixel.
 public enum PixelCenters {
-  /// A coordinate counted from the outer corner of the corner pixel (COLMAP, nerfstudio), from one counted
-  /// from that pixel's center (our tables, OpenCV).
+  /// A coordinate from the outer corner of the corner pixel (COLMAP, nerfstudio), given one from
+  /// that pixel's center (this project's tables, OpenCV).
   public static func cornerPixel(fromCenterPixel coordinate: Double) -> Double { coordinate + 0.5 }
 }
 

@@ -1,7 +1,7 @@
 /// Numbers for formats whose decimals have no exponent (XML Schema's `decimal`).
 public enum PlainNumber {
-  /// The digits of the shortest text that reads back to the same double, without exponent: `0.00001`, `12`,
-  /// `0` for -0. `nil` for what is no number.
+  /// The shortest decimal text that reads back to the same double, without exponent: `0.00001`,
+  /// `12`, `0` for -0. `nil` for values that are not finite.
   public static func text(_ value: Double) -> String? {
     guard value.isFinite else { return nil }
     if value == 0 { return "0" }
@@ -12,7 +12,7 @@ public enum PlainNumber {
     let whole = mantissa[0]
     let fraction = mantissa.count > 1 && mantissa[1] != "0" ? mantissa[1] : ""
     let digits = String(whole) + String(fraction)
-    // Where the point stands among the digits.
+    // Position of the decimal point among the digits.
     let point = whole.count + exponent
     let plain: String
     if point <= 0 {

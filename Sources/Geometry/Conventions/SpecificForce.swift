@@ -1,15 +1,16 @@
-/// The sign of acceleration: at rest, face up, specific force is (0, 0, **+9.8**) m/s² along device axes.
+/// The sign of acceleration: a device at rest, face up, has specific force (0, 0, **+9.8**) m/s²
+/// along device axes.
 public enum SpecificForce {
-  /// From CoreMotion's signs, whose reading at rest is that of gravity's pull: all axes negated. Never a
-  /// rescale. m/s² in and out, axes of the device.
+  /// From CoreMotion's sign, which at rest points along gravity: all axes are negated, nothing is
+  /// rescaled. m/s², device axes.
   public static func specificForce(
     fromCoreMotion acceleration: (x: Double, y: Double, z: Double)
   ) -> (x: Double, y: Double, z: Double) {
-    // 0 - x, so that a 0 stays +0.
+    // `0 - x` rather than `-x`, so that 0 does not become -0.
     (0 - acceleration.x, 0 - acceleration.y, 0 - acceleration.z)
   }
 
-  /// From Android's signs, which are those of specific force.
+  /// From Android's sign, which is that of specific force.
   public static func specificForce(
     fromAndroid acceleration: (x: Double, y: Double, z: Double)
   ) -> (x: Double, y: Double, z: Double) { acceleration }
@@ -17,7 +18,7 @@ public enum SpecificForce {
   /// m/s² per g, by definition (ISO 80000-3).
   public static let metersPerSecondSquaredPerG = 9.80665
 
-  /// In units of standard gravity, the sign as it is.
+  /// Acceleration in units of standard gravity; the sign stays.
   public static func g(fromMetersPerSecondSquared value: Double) -> Double {
     value / metersPerSecondSquaredPerG
   }

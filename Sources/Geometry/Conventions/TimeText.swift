@@ -1,6 +1,8 @@
-/// Times as texts of other tools, from the integer, never through a floating-point number.
+/// Times in the text forms of other tools, made from the integer and never through a floating-point
+/// number.
 public enum TimeText {
-  /// Decimal seconds with nine decimals: quotient and remainder of the nanoseconds. `-0.000000001` for -1.
+  /// Seconds with nine decimals: quotient and remainder of the nanoseconds. -1 ns is
+  /// `-0.000000001`.
   public static func decimalSeconds(_ time: Timestamp) -> String {
     decimalSeconds(nanoseconds: time.nanoseconds)
   }
@@ -13,18 +15,19 @@ public enum TimeText {
       + String(repeating: "0", count: 9 - decimals.count) + decimals
   }
 
-  /// Seconds and nanoseconds of ROS: the second part is 0 ..< 10⁹, also before 0.
+  /// Seconds and nanoseconds as ROS states them: nanoseconds are 0 ..< 10⁹, also for times before
+  /// 0.
   public static func secondsAndNanoseconds(_ time: Timestamp) -> (seconds: Int64, rest: UInt32) {
     let (quotient, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     return rest < 0 ? (quotient - 1, UInt32(rest + 1_000_000_000)) : (quotient, UInt32(rest))
   }
 
-  /// Whether ROS 1 can say a time: its seconds have 32 bits and no sign.
+  /// Whether ROS 1 can represent a time: its seconds are unsigned 32-bit integers.
   public static func isTimeOfROS1(_ time: Timestamp) -> Bool {
     (0..<(1 << 32) * 1_000_000_000).contains(time.nanoseconds)
   }
 
-  /// Digits of a time of at least 0, padded with zeros on the left.
+  /// Decimal digits of a time of at least 0, padded with zeros on the left.
   public static func nanoseconds(_ time: Timestamp, digits: Int) -> String {
     let text = String(time.nanoseconds)
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

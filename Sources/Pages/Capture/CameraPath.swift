@@ -2,11 +2,11 @@
   import Glibc
 #endif
 
-/// The way of the camera seen from above: `tables/poses.csv`, read once, in bounded memory.
+/// The camera's track seen from above: `tables/poses.csv`, read once, in bounded memory.
 struct CameraPath: Sendable {
   private(set) var sketch = TrackSketch()
   private(set) var count = 0
-  /// Meters along the upward axis.
+  /// Lowest position along the upward axis, meters.
   private(set) var lowest = Double.infinity
   private(set) var highest = -Double.infinity
   /// The frames before the first jumps.
@@ -15,7 +15,7 @@ struct CameraPath: Sendable {
   private(set) var problems: [String] = []
 
   private static let names = ["frame", "timestamp_ns", "tx", "ty", "tz"]
-  /// Faster than a hand moves a phone, meters per second: the threshold of `pose-jump`.
+  /// Speed limit of hand-held motion, meters per second: the threshold of `pose-jump`.
   private static let fastest = 10.0
 
   init?(_ table: PublishedTable?, isZUp: Bool) {
@@ -24,7 +24,7 @@ struct CameraPath: Sendable {
     var before: (frame: Int, time: Int64?, position: [Double])?
     path.problems = table.read(columns: Self.names) { row in
       let position = [row.number(2), row.number(3), row.number(4)].compactMap(\.self)
-      // Beyond a million meters nothing was walked.
+      // Positions beyond a million meters are not real.
       guard position.count == 3, position.allSatisfy({ abs($0) < 1e6 }) else { return }
       let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? path.count
       let time = row.nanoseconds(1)
@@ -36,7 +36,7 @@ struct CameraPath: Sendable {
         let seconds = time.flatMap { now in
           before.time.map { (Double(now) - Double($0)) / 1e9 }
         }
-        // 1/60 s where there is no time, as the formats say.
+        // 1/60 s without a time, as in the formats.
         isAfterJump = step > Self.fastest * max(seconds ?? 1.0 / 60, 1e-3)
         if isAfterJump {
           path.jumpCount += 1
@@ -57,7 +57,7 @@ struct CameraPath: Sendable {
   private init() {}
 }
 
-/// Positions over ground: `tables/geo.csv`, read once, in bounded memory.
+/// The track over ground: `tables/geo.csv`, read once, in bounded memory.
 struct GeoPath: Sendable {
   /// East and north of the first position, meters.
   private(set) var sketch = TrackSketch(tolerance: 0.05)
@@ -82,7 +82,7 @@ struct GeoPath: Sendable {
       let origin = path.first ?? (latitude, longitude)
       if path.first == nil { path.first = origin }
       path.last = (latitude, longitude)
-      // The shorter way round.
+      // The shorter way around.
       var east = longitude - origin.longitude
       if east > 180 { east -= 360 }
       if east < -180 { east += 360 }

@@ -5,7 +5,7 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// What `capture.json` says, as far as it can be read: a part that is damaged is absent, the rest stays.
+/// The readable parts of `capture.json`; a damaged part is left out.
 struct CaptureDescription: Sendable {
   struct Stream: Sendable {
     var name: String
@@ -36,7 +36,7 @@ struct CaptureDescription: Sendable {
 
   private let root: JSONValue
 
-  /// `nil` when there is none that is JSON.
+  /// `nil` if there is no such file or it is not JSON.
   init?(_ layout: OutputLayout) {
     guard let members = RecordedDocument.everything(of: layout) else { return nil }
     root = .object(members)
@@ -58,7 +58,7 @@ struct CaptureDescription: Sendable {
   var sceneText: String? { root["scene"]?["description"]?.text }
   var clockwiseQuarterTurns: Int? { root["streams"]?["color"]?["clockwiseQuarterTurns"]?.whole }
 
-  /// Those of opening and of decoding; an entry that cannot be understood is left out.
+  /// Warnings of opening and of decoding; invalid entries are left out.
   var warnings: [CaptureWarning] {
     (root["warnings"]?.list ?? []).prefix(500).compactMap { entry in
       guard let bytes = try? JSONEncoder().encode(entry) else { return nil }
@@ -66,7 +66,7 @@ struct CaptureDescription: Sendable {
     }
   }
 
-  /// Streams that cannot be read: name and message.
+  /// Unreadable streams: name and message.
   var errors: [(stream: String, message: String)] {
     (root["errors"]?.list ?? []).prefix(50).map {
       ($0["stream"]?.text ?? "", $0["message"]?.text ?? "")
@@ -109,7 +109,7 @@ struct CaptureDescription: Sendable {
     return numbers.count == 16 ? numbers : nil
   }
 
-  /// Terms of the lenses that are not 0, by camera.
+  /// Lens coefficients other than 0, by camera.
   var distortion: [(camera: String, terms: [(name: String, value: Double)])] {
     (root["alignment"]?["distortion"]?.members ?? [:]).sorted { $0.key < $1.key }.compactMap {
       camera, value in
@@ -120,7 +120,7 @@ struct CaptureDescription: Sendable {
     }
   }
 
-  /// Texts that tell who, with what or where.
+  /// Texts that identify persons, devices or places.
   var secrets: [String] {
     [id, path, deviceID, deviceName, sceneLabel, sceneText].compactMap(\.self)
       + streams.compactMap(\.file)
@@ -153,7 +153,7 @@ extension JSONValue {
     }
   }
 
-  /// As people write it.
+  /// Text for people.
   var shownText: String {
     switch self {
     case .null: "–"

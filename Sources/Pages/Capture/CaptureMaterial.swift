@@ -3,12 +3,12 @@ import Output
 import Pipeline
 import Storage
 
-/// Everything that a capture page is made from, gathered from what is published.
+/// Everything from which a capture page is made, collected from the output.
 struct CaptureMaterial: Sendable {
   var capture: NightCapture
   var familyDescription: FamilyDescription
   var layout: OutputLayout
-  var voice: PagePhrasing
+  var phrasing: PagePhrasing
   var description: CaptureDescription?
   var published: PublishedStages
   var frames: FrameTimes?
@@ -26,7 +26,7 @@ struct CaptureMaterial: Sendable {
     secrets += [
       capture.path, capture.scene, capture.device, capture.user, layout.name, layout.root.text,
     ].compactMap(\.self)
-    // Aliases stand in a report that is redacted already.
+    // A redacted report already has aliases.
     if let redaction {
       let aliases = [
         redaction.alias(of: layout.name), capture.device.map { redaction.alias(ofDevice: $0) },
@@ -35,7 +35,7 @@ struct CaptureMaterial: Sendable {
       secrets.removeAll { aliases.contains($0) || $0 == capture.device || $0 == capture.user }
       secrets += [description?.deviceName, description?.deviceID].compactMap(\.self)
     }
-    voice = PagePhrasing(redaction, secrets: secrets)
+    phrasing = PagePhrasing(redaction, secrets: secrets)
     published = PublishedStages(layout, ids: [layout.name, capture.id, description?.id ?? ""])
     frames = FrameTimes(
       PublishedTable("frames.csv", of: published.tables, layout), family: familyDescription)
@@ -47,7 +47,8 @@ struct CaptureMaterial: Sendable {
     PublishedTable(file, of: stage, layout)
   }
 
-  /// Those of the report, and those of `capture.json` and of artifacts that it does not know of; notes last.
+  /// Warnings of the report, and those of `capture.json` and of artifacts that are not in the
+  /// report; notes come last.
   var warnings: [CaptureWarning] {
     capture.warnings.merged(with: description?.warnings ?? [])
       .merged(with: published.stages.flatMap { $0.record?.warnings ?? [] })

@@ -5,13 +5,15 @@ import Storage
 import SystemPackage
 
 extension CapturePage {
-  /// Raised when equal material gives another page.
+  /// Must be raised when the same material gives another page.
   private static let version = 1
 
-  /// Changes whenever the page would: records of artifacts, notes of failures, `capture.json`, triage, what the
-  /// report says of the capture. No picture and no table is read: artifacts are known by their records.
+  /// A digest that changes whenever the page would: records of artifacts, failures, `capture.json`,
+  /// triage, and the report about the capture. Pictures and tables are not read: records identify
+  /// artifacts.
   ///
-  /// Cost: reading small files; records of long captures are known by size and time of change.
+  /// Cost: reads small files; the records of long captures are identified by size and modification
+  /// time.
   public static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
     let hasher = Digest.Hasher()
     func add(_ text: String) { hasher.update(Array(text.utf8) + [0]) }

@@ -5,24 +5,24 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// The page of one capture, made from nothing but what is published of it: its input may be gone.
+/// The page of one capture, made from its output alone, since its input may no longer exist.
 ///
-/// Whatever is absent, partial or damaged costs its own part and is said on the page; a capture of which
-/// nothing could be made has a page too.
+/// If something is absent, partial or damaged, only its own part is missing, and the page says so.
+/// A capture without any artifact has a page too.
 public enum CapturePage {
-  /// The largest page; above it pictures are left out.
+  /// Largest size of a page in bytes; pictures are left out above it.
   static let mostBytes = 2_000_000
 
   /// The bytes of `report.html`.
   ///
-  /// Cost: the tables are read two to four times, at most some hundred depth pictures are decoded. Memory does
-  /// not depend on the number of frames but for the records of artifacts.
+  /// Cost: tables are read two to four times, at most some hundred depth pictures are decoded. Only
+  /// the records of artifacts need memory that grows with the number of frames.
   ///
   /// - Parameters:
-  ///   - capture: as the report has it, redacted or not.
-  ///   - layout: where it lies, under its real name.
-  ///   - redaction: for a page that is shown to others.
-  ///   - families: that the capture may belong to.
+  ///   - capture: the capture in the report, redacted or not.
+  ///   - layout: its output folder, with the real name.
+  ///   - redaction: set for a page that is shown to others.
+  ///   - families: the families that the capture may belong to.
   public static func document(
     _ capture: NightCapture, layout: OutputLayout, redaction: Redaction?,
     families: CaptureRegistry = .builtIn
@@ -43,7 +43,7 @@ public enum CapturePage {
   @MarkupBuilder private static func parts(
     _ material: CaptureMaterial, _ pieces: CapturePieces, _ verdict: VerdictPart
   ) -> Markup {
-    let voice = material.voice
+    let phrasing = material.phrasing
     let published = material.published
     let pictures = pieces.pictures
     definitions()
@@ -51,27 +51,30 @@ public enum CapturePage {
       Markup.element(.a, .link(.file(["..", "index.html"]))) { "All captures of the night" }
     }
     verdict.markup()
-    WarningsPart(warnings: material.warnings, voice: voice).markup()
+    WarningsPart(warnings: material.warnings, phrasing: phrasing).markup()
     pictures.part.markup()
     MotionPart(
       series: pieces.motion, frames: material.frames,
-      convention: material.description?.convention, problems: pieces.motionProblems, voice: voice
+      convention: material.description?.convention, problems: pieces.motionProblems,
+      phrasing: phrasing
     ).markup()
-    TimingPart(frames: material.frames, problems: pieces.tableProblems, voice: voice).markup()
-    PathPart(path: pieces.path, isZUp: pieces.isZUp, voice: voice).markup()
-    DepthPart(survey: pictures.survey, problems: pictures.depthProblems, voice: voice).markup()
-    GeoPart(path: pieces.geo, voice: voice).markup()
-    StreamsPart(description: material.description, written: pictures.written, voice: voice).markup()
-    StagesPart(published: published, voice: voice).markup()
+    TimingPart(frames: material.frames, problems: pieces.tableProblems, phrasing: phrasing).markup()
+    PathPart(path: pieces.path, isZUp: pieces.isZUp, phrasing: phrasing).markup()
+    DepthPart(survey: pictures.survey, problems: pictures.depthProblems, phrasing: phrasing)
+      .markup()
+    GeoPart(path: pieces.geo, phrasing: phrasing).markup()
+    StreamsPart(description: material.description, written: pictures.written, phrasing: phrasing)
+      .markup()
+    StagesPart(published: published, phrasing: phrasing).markup()
     let settings = SettingsPart(
-      published: published, description: material.description, voice: voice)
+      published: published, description: material.description, phrasing: phrasing)
     settings.settings()
     settings.calibration()
     ProvenancePart(material: material).markup()
     RerunPart(material: material).markup()
   }
 
-  /// Hatchings that plots refer to.
+  /// Hatch patterns that plots use.
   private static func definitions() -> Markup {
     func hatch(_ id: StaticString, _ path: String) -> Markup {
       .element(

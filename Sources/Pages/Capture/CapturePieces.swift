@@ -1,6 +1,6 @@
 import Captures
 
-/// What the parts of a page show, worked out once: the verdict on top tells of all of them.
+/// The computed content of a page's parts, which the summary at the top needs as well.
 struct CapturePieces {
   let pictures: PicturePieces
   let motion: MotionSeries?
@@ -9,13 +9,13 @@ struct CapturePieces {
   let path: CameraPath?
   let isZUp: Bool
   let geo: GeoPath?
-  /// In short, for the verdict.
+  /// Short results for the summary.
   let findings: [(name: String, value: String)]
 
   init(_ material: CaptureMaterial, withPictures: Bool) {
     let published = material.published
     pictures = PicturePieces(material, withPictures: withPictures)
-    // A damaged record is told where its part would stand.
+    // A damaged record is reported in the place of its part.
     var problems =
       published.imu.flatMap { stage in
         stage.problem.map { ["\(stage.name): \($0)."] }
@@ -31,7 +31,7 @@ struct CapturePieces {
     isZUp = material.familyDescription.worldIsZUp(material.description?.generation ?? "")
     path = CameraPath(material.table("poses.csv", of: published.tables), isZUp: isZUp)
     geo =
-      material.voice.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
+      material.phrasing.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
 
     var findings: [(name: String, value: String)] = []
     if let frames = material.frames, let median = frames.median {

@@ -1,9 +1,9 @@
 extension PageStyle {
-  /// The common style, and what only capture pages have.
+  /// The common style plus that of capture pages.
   static let capture = PageStyle(text: common.text + capturePlots + capturePictures)
 
-  /// Curves are of the color of the text, so that they show on any paper; gaps are told by the direction of
-  /// their hatching.
+  /// Curves have the color of text, so that they are visible on any background; gaps differ by the
+  /// direction of their hatching.
   private static let capturePlots = """
     figure.plot svg.plot{width:calc(100% - 4.75rem);margin:.5rem .75rem 0 4rem}
     figure.plot svg.plot.spans{width:calc(100% - 8.75rem);margin-left:8rem}

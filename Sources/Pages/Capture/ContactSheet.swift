@@ -2,13 +2,13 @@ import Codecs
 import Geometry
 import Parallel
 
-/// The same frames of every stream, small: at most twelve columns, at most 200 pixels wide, all together at
-/// most 700 KB as they stand in the page.
+/// Thumbnails of the same frames of every stream: at most twelve columns, at most 200 pixels wide,
+/// together at most 700 KB in the page.
 struct ContactSheet: Sendable {
   enum Row: String, Sendable, CaseIterable { case color, depth, aligned }
 
   struct Cell: Sendable {
-    /// `nil`: there is nothing to show, and `words` says why.
+    /// `nil` if there is nothing to show, for which `words` states the reason.
     var jpeg: [UInt8]?
     var width: Int
     var height: Int
@@ -26,17 +26,17 @@ struct ContactSheet: Sendable {
 
   static let mostColumns = 12
   static let widest = 200
-  /// Of the text that carries the pictures: three bytes take four letters.
+  /// Size limit in the page; base64 takes four letters for three bytes.
   static let mostBytes = 700_000
 
-  /// A picture before it is encoded.
+  /// A picture before encoding.
   private struct Drawn: Sendable {
     var image: ColorImage?
     var words: String
     var problem: UnreadablePicture?
   }
 
-  /// `nil` where no stream has a picture.
+  /// `nil` if no stream has a picture.
   init?(
     color: PictureIndex?, depth: PictureIndex?, aligned: PictureIndex?,
     meters: ClosedRange<Double>
@@ -54,7 +54,7 @@ struct ContactSheet: Sendable {
     columns = Self.encoded(zip(frames, drawn).map { ($0, $1) }, rows)
   }
 
-  /// Frames that all streams have, else those that any has.
+  /// Frames that all streams have; without any, those that one of them has.
   private static func frames(_ indices: [PictureIndex]) -> [Int] {
     let sets = indices.map { Set($0.entries.map(\.frame)) }
     guard let first = sets.first else { return [] }
@@ -92,7 +92,7 @@ struct ContactSheet: Sendable {
         let size = SmallPicture.size(width: picture.width, height: picture.height, side: widest)
         let reduced = ReducedDepth(picture, width: size.width, height: size.height)
         let words = "frame \(frame), aligned depth: \(reduced.words)"
-        // On a grid of its own it lies on nothing.
+        // Depth on its own grid does not match the color picture.
         if let small, abs(small.width - reduced.width) <= 1, abs(small.height - reduced.height) <= 1
         {
           return (SmallPicture.overlay(small, reduced, meters: meters), words + ", over color")
@@ -118,7 +118,7 @@ struct ContactSheet: Sendable {
     }
   }
 
-  /// As good as fits.
+  /// Encodes with the best quality that fits.
   private static func encoded(_ drawn: [(Int, [Row: Drawn])], _ rows: [Row]) -> [Column] {
     for (quality, width) in [(70, widest), (55, widest), (45, 160), (40, 120), (30, 96), (20, 64)] {
       let columns = drawn.map { frame, pictures in
@@ -139,7 +139,7 @@ struct ContactSheet: Sendable {
   private static func encode(
     _ drawn: Drawn?, others: [Row: Drawn], quality: Int, width: Int
   ) -> Cell {
-    // A place that stays empty is as large as the others of its frame.
+    // An empty cell has the size of the others of its frame.
     let like = drawn?.image ?? Row.allCases.lazy.compactMap { others[$0]?.image }.first
     var cell = Cell(
       jpeg: nil, width: like?.width ?? widest, height: like?.height ?? widest * 3 / 4,

@@ -1,4 +1,5 @@
-/// A table of facts that becomes cards on a narrow screen; the first cell of each row names it.
+/// A table of facts that becomes a list of cards on a narrow screen; the first cell of each row is
+/// its title.
 enum DataTable {
   static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     .element(.table, .classes("data")) {

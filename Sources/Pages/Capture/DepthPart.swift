@@ -1,18 +1,18 @@
-/// How much depth measured, and how far.
+/// The part about how much of the depth pictures is measured, and at what distances.
 struct DepthPart {
-  let survey: DepthSurvey?
+  let survey: DepthSummary?
   let problems: [String]
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   private static let bins = 60
-  /// Frames of which less is measured are counted as nearly empty.
+  /// Frames with a smaller measured share count as nearly empty.
   private static let littleShare = 0.1
 
   func markup() -> Markup? {
     if survey == nil, problems.isEmpty { return nil }
     return .element(.section, .id("depth")) {
       Markup.element(.h2) { "Depth" }
-      for problem in problems { Markup.element(.p, .classes("notice")) { voice.text(problem) } }
+      for problem in problems { Markup.element(.p, .classes("notice")) { phrasing.text(problem) } }
       if let survey, !survey.frames.isEmpty {
         Markup.element(.p) { words(survey) }
         histogram(survey)
@@ -21,9 +21,9 @@ struct DepthPart {
     }
   }
 
-  private func median(_ survey: DepthSurvey) -> Double { survey.medianShare ?? 0 }
+  private func median(_ survey: DepthSummary) -> Double { survey.medianShare ?? 0 }
 
-  private func words(_ survey: DepthSurvey) -> String {
+  private func words(_ survey: DepthSummary) -> String {
     var words =
       survey.frames.count == survey.all
       ? "All \(FigureText.counted(survey.all, "depth picture")) were looked at."
@@ -46,7 +46,7 @@ struct DepthPart {
     return words
   }
 
-  @MarkupBuilder private func histogram(_ survey: DepthSurvey) -> Markup {
+  @MarkupBuilder private func histogram(_ survey: DepthSummary) -> Markup {
     if let (end, counts) = survey.bins(Self.bins) {
       let total = Double(max(1, counts.reduce(0, +)))
       let peak = counts.enumerated().max { $0.element < $1.element }?.offset ?? 0
@@ -71,10 +71,10 @@ struct DepthPart {
     }
   }
 
-  private func shares(_ survey: DepthSurvey) -> Markup {
+  private func shares(_ survey: DepthSummary) -> Markup {
     let first = survey.frames.first?.frame ?? 0
     let last = max(survey.frames.last?.frame ?? 0, first + 1)
-    // As many columns as frames, so that bars stand side by side.
+    // At most one column per frame, so that bars are adjacent.
     let columns = min(600, max(1, min(survey.frames.count, last - first + 1)))
     var buckets = ColumnBuckets(range: Double(first)...Double(last + 1), columns: columns)
     for frame in survey.frames { buckets.add(at: Double(frame.frame), frame.share * 100) }

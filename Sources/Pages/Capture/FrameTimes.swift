@@ -1,9 +1,10 @@
 import Captures
 
-/// When frames were taken: `tables/frames.csv`, read twice, in memory of the columns of a plot.
+/// Statistics of frame times: `tables/frames.csv`, read twice, in memory proportional to the
+/// columns of a plot.
 struct FrameTimes: Sendable {
   struct Gap: Sendable, Hashable {
-    /// The frame before it.
+    /// The frame before the gap.
     var afterFrame: Int
     /// Nanoseconds on the clock of the capture.
     var start: Int64
@@ -14,7 +15,7 @@ struct FrameTimes: Sendable {
   static let mostGaps = 60
 
   private(set) var rows = 0
-  /// Frames that have a time.
+  /// Number of frames with a time.
   private(set) var timed = 0
   private(set) var firstFrame = 0
   private(set) var lastFrame = 0
@@ -24,16 +25,16 @@ struct FrameTimes: Sendable {
   private(set) var longest = 0.0
   /// Steps above this are gaps, nanoseconds.
   private(set) var threshold: Double?
-  /// The longest ones, by time.
+  /// The longest gaps, by time.
   private(set) var gaps: [Gap] = []
   private(set) var gapCount = 0
-  /// Steps of 0 and below.
+  /// Number of steps of 0 or less.
   private(set) var backward = 0
-  /// Milliseconds by seconds since the first frame.
+  /// Intervals in milliseconds over seconds since the first frame.
   private(set) var intervals: ColumnBuckets?
-  /// Color less depth, milliseconds.
+  /// Color time minus depth time, milliseconds.
   private(set) var colorLessDepth: ClosedRange<Double>?
-  /// Frames that name a picture, by stream.
+  /// Number of frames with a picture, by stream.
   private(set) var pictures: [String: Int] = [:]
   private(set) var problems: [String] = []
 
@@ -44,7 +45,7 @@ struct FrameTimes: Sendable {
     "confidence", "aligned",
   ]
 
-  /// - Parameter family: says what step is a gap.
+  /// - Parameter family: defines which step is a gap.
   init?(_ table: PublishedTable?, family: FamilyDescription) {
     guard let table else { return nil }
     var steps = StepTally()
@@ -88,10 +89,10 @@ struct FrameTimes: Sendable {
     row.nanoseconds(1) ?? row.nanoseconds(2) ?? row.nanoseconds(3)
   }
 
-  /// Seconds from the first frame.
+  /// Seconds since the first frame.
   func seconds(_ time: Int64) -> Double { (Double(time) - Double(first ?? 0)) / 1e9 }
 
-  /// From the first to the last frame.
+  /// Seconds from the first to the last frame.
   var duration: Double { last.map(seconds) ?? 0 }
 
   private mutating func measureIntervals() {
@@ -129,7 +130,7 @@ struct FrameTimes: Sendable {
     gaps.sorted { $0.length > $1.length }.prefix(mostGaps).sorted { $0.start < $1.start }
   }
 
-  /// Which columns of a range of seconds have a frame.
+  /// For each column of a range of seconds, whether it contains a frame.
   func marks(in range: ClosedRange<Double>) -> [Bool] {
     var marks = [Bool](repeating: false, count: Self.columns)
     let places = ColumnBuckets(range: range, columns: Self.columns)
@@ -140,7 +141,7 @@ struct FrameTimes: Sendable {
     return marks
   }
 
-  /// The last frame at or before each of some times; `nil` before the first.
+  /// For each of some times the last frame at or before it; `nil` before the first.
   func frames(before times: [Int64]) -> [Int?] {
     var frames = [Int?](repeating: nil, count: times.count)
     var number = 0
@@ -153,7 +154,7 @@ struct FrameTimes: Sendable {
     return frames
   }
 
-  /// The words for a gap.
+  /// A text about a gap.
   func words(_ gap: Gap) -> String {
     "gap of \(FigureText.duration(Double(gap.length) / 1e9)) after frame \(gap.afterFrame)"
   }

@@ -1,17 +1,17 @@
-/// What the motion sensors measured: rotation rate, acceleration and gravity over time, where frames are, and
-/// where samples or frames are missing.
+/// The part about motion sensors: rotation rate, acceleration and gravity over time, the times of
+/// frames, and gaps in samples or frames.
 struct MotionPart {
   let series: MotionSeries?
   let frames: FrameTimes?
   let convention: String?
   let problems: [String]
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   func markup() -> Markup? {
     if series == nil, problems.isEmpty { return nil }
     return .element(.section, .id("imu")) {
       Markup.element(.h2) { "Motion" }
-      for problem in problems { Markup.element(.p, .classes("notice")) { voice.text(problem) } }
+      for problem in problems { Markup.element(.p, .classes("notice")) { phrasing.text(problem) } }
       if let series {
         Markup.element(.p) { words(series) }
         legend(series)
@@ -100,7 +100,7 @@ struct MotionPart {
       let place =
         (before.indices.contains(index) ? before[index] : nil).map { "after frame \($0)" }
         ?? "at \(FigureText.fixed(series.seconds(gap.start), 2)) s"
-      return "gap of \(length) in \(voice.text(gap.sensor, most: 60)) \(place)"
+      return "gap of \(length) in \(phrasing.text(gap.sensor, most: 60)) \(place)"
     }
   }
 
@@ -115,7 +115,7 @@ struct MotionPart {
     let low = quantity.axes.map(\.low).min() ?? 0
     let high = quantity.axes.map(\.high).max() ?? 0
     let values = NiceTicks.around(low <= high ? low...high : -1...1, most: 3)
-    let sensor = voice.text(quantity.sensor, most: 60)
+    let sensor = phrasing.text(quantity.sensor, most: 60)
     let own = bands.filter { $0.kind == .gap || $0.words.contains(" in \(sensor) ") }
     let kind = quantity.words
     let axes = ["x", "y", "z"]
@@ -205,7 +205,7 @@ struct MotionPart {
     PlotTable(
       caption: "Samples by sensor", columns: ["Sensor", "Samples"],
       rows: series.counts.sorted { $0.key < $1.key }.map {
-        [voice.text($0.key, most: 60), FigureText.count($0.value)]
+        [phrasing.text($0.key, most: 60), FigureText.count($0.value)]
       }
     )
   }

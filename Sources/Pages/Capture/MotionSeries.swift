@@ -1,18 +1,19 @@
 import Captures
 
-/// Motion samples of any number: `imu/imu.csv`, read twice, in memory of the columns of a plot.
+/// Statistics of motion samples: `imu/imu.csv`, read twice, in memory proportional to the columns
+/// of a plot.
 struct MotionSeries: Sendable {
-  /// What is shown of a sensor.
+  /// The plotted values of a sensor.
   struct Quantity: Sendable {
     enum Kind: Sendable { case rotationRate, acceleration, gravity }
     var kind: Kind
-    /// As the table names it.
+    /// The sensor's name in the table.
     var sensor: String
     var count = 0
     var axes: [ColumnBuckets]
     var sums: [Double] = [0, 0, 0]
     var squares: [Double] = [0, 0, 0]
-    /// Nanoseconds at which each axis was lowest and highest.
+    /// For each axis the lowest and the highest value, with their times in nanoseconds.
     var extremes: [(low: (value: Double, time: Int64), high: (value: Double, time: Int64))] = []
     var median: Double?
     /// Steps above this are gaps, nanoseconds.
@@ -28,16 +29,16 @@ struct MotionSeries: Sendable {
   }
 
   private(set) var quantities: [Quantity] = []
-  /// Samples of every sensor type.
+  /// Number of samples by sensor type.
   private(set) var counts: [String: Int] = [:]
-  /// The longest ones, by time.
+  /// The longest gaps, by time.
   private(set) var gaps: [Gap] = []
   private(set) var first: Int64
   private(set) var last: Int64
-  /// The time that is 0 on the axis, and the axis.
+  /// The time at 0 of the axis, and the axis.
   private(set) var origin: Int64
   private(set) var range: ClosedRange<Double>
-  /// Rows that are no samples.
+  /// Number of rows that are not samples.
   private(set) var oddRows = 0
   private(set) var problems: [String] = []
 
@@ -51,7 +52,7 @@ struct MotionSeries: Sendable {
     var before: Int64?
   }
 
-  /// `nil` where there is no table, or no sample in it; then `problems` says why.
+  /// `nil` without a table or without samples; `problems` then states the reason.
   init?(
     _ table: PublishedTable, gaps rule: MotionGapRule, frames: FrameTimes?, problems: inout [String]
   ) {
@@ -78,7 +79,7 @@ struct MotionSeries: Sendable {
     (first, last) = span
     oddRows = odd
     counts = surveys.mapValues(\.count)
-    // Frames of another clock have no place on this axis.
+    // Frames of another clock cannot be placed on this axis.
     let sharesClock = frames.map { times in
       guard let begin = times.first, let end = times.last else { return false }
       return begin <= span.1 && end >= span.0
@@ -134,7 +135,8 @@ struct MotionSeries: Sendable {
       .sorted { ($0.start, $0.sensor) < ($1.start, $1.sensor) }
   }
 
-  /// `no gaps between samples`, `1 gap between samples (0.33 s)`; gaps of several sensors at one time are one.
+  /// `no gaps between samples`, `1 gap between samples (0.33 s)`; simultaneous gaps of several
+  /// sensors count once.
   var gapWords: String {
     var places = 0
     var (longest, end): (Int64, Int64) = (0, .min)
@@ -153,7 +155,7 @@ struct MotionSeries: Sendable {
 }
 
 extension MotionSeries.Quantity {
-  /// Returns the gap that ends at this sample, if one does.
+  /// Adds a sample; returns the gap that ends at it, if any.
   fileprivate mutating func add(_ time: Int64, _ values: [Double?], origin: Int64)
     -> MotionSeries.Gap?
   {

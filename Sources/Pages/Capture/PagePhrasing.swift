@@ -1,14 +1,15 @@
 import Output
 import Storage
 
-/// What a page says of texts that come from names, metadata and messages: without anything private where it
-/// is asked for, and never longer than a page can bear. Every such text of a capture page goes through here.
+/// Prepares texts that come from names, metadata and messages for a page: redacts private parts if
+/// requested, and limits the length. Every such text of a capture page passes through this type.
 struct PagePhrasing: Sendable {
   let redaction: Redaction?
-  /// Longest first.
+  /// Private texts, longest first.
   private let secrets: [String]
 
-  /// - Parameter secrets: texts that are private wherever they stand, beside those that `redaction` knows.
+  /// - Parameter secrets: texts that are private wherever they occur, in addition to those known to
+  ///   `redaction`.
   init(_ redaction: Redaction?, secrets: [String]) {
     self.redaction = redaction
     let all = secrets.flatMap { [$0, $0.shown, $0.onOneLine, PathText.shown($0)] }
@@ -19,16 +20,16 @@ struct PagePhrasing: Sendable {
 
   var isRedacted: Bool { redaction != nil }
 
-  /// At most `most` bytes of it, an ellipsis where it is cut.
+  /// At most `most` bytes of the text, with an ellipsis if cut.
   func text(_ text: String, most: Int = 1000) -> String {
     guard let redaction else { return Self.cut(text, most: most) }
-    // Cut after it: what is left of a secret that is cut in two would not be known.
+    // Redacted before cutting: a secret that is cut in two would not be recognized.
     var shown = redaction.text(Self.cut(text, most: 1 << 16))
     for secret in secrets { shown = shown.replacing(secret, with: "[left out]") }
     return Self.cut(shown, most: most)
   }
 
-  /// A name inside of a sentence, of whatever direction of writing.
+  /// A name inside a sentence, with any writing direction.
   func name(_ text: String, most: Int = 300) -> Markup { .name(self.text(text, most: most)) }
 
   static func cut(_ text: String, most: Int) -> String {

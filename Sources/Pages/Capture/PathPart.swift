@@ -1,15 +1,15 @@
-/// Where the camera went, seen from above.
+/// The part about the camera's track, seen from above.
 struct PathPart {
   let path: CameraPath?
   let isZUp: Bool
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   func markup() -> Markup? {
     guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
     return .element(.section, .id("path")) {
       Markup.element(.h2) { "Camera path" }
       for problem in path.problems {
-        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
       }
       if path.count > 0 { plot(path) }
     }
@@ -55,18 +55,20 @@ struct PathPart {
   }
 }
 
-/// Where on Earth it was recorded: a way over ground without a map.
+/// The part about the track over ground, drawn without a map.
 struct GeoPart {
   let path: GeoPath?
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
-  /// Never on a page for others.
+  /// `nil` on redacted pages.
   func markup() -> Markup? {
-    guard !voice.isRedacted, let path, path.count > 0 || !path.problems.isEmpty else { return nil }
+    guard !phrasing.isRedacted, let path, path.count > 0 || !path.problems.isEmpty else {
+      return nil
+    }
     return .element(.section, .id("geo")) {
       Markup.element(.h2) { "Position" }
       for problem in path.problems {
-        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
       }
       if let first = path.first { figure(path, first) }
     }
@@ -76,7 +78,7 @@ struct GeoPart {
     let (width, height) = path.sketch.extent
     let place = "\(FigureText.fixed(first.latitude, 6))°, \(FigureText.fixed(first.longitude, 6))°"
     let sources = path.sources.sorted { $0.key < $1.key }
-      .map { "\(FigureText.count($0.value)) \(voice.text($0.key, most: 40))" }.joined(
+      .map { "\(FigureText.count($0.value)) \(phrasing.text($0.key, most: 40))" }.joined(
         separator: ", ")
     let accuracy = path.accuracy.map {
       $0.lowerBound == $0.upperBound

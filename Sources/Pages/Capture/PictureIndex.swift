@@ -5,7 +5,7 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// The pictures of an artifact by frame, as its record lists them.
+/// The pictures of an artifact by frame, from its record.
 struct PictureIndex: Sendable {
   struct Entry: Sendable {
     var frame: Int
@@ -13,12 +13,12 @@ struct PictureIndex: Sendable {
     var bytes: Int64
   }
 
-  /// By frame.
+  /// Entries by ascending frame.
   let entries: [Entry]
   let stage: String
   private let folder: FilePath
 
-  /// `nil` where the artifact is absent or holds no pictures.
+  /// `nil` if the artifact is absent or contains no pictures.
   init?(_ stage: PublishedStages.Stage?, _ layout: OutputLayout) {
     guard let stage, let record = stage.record, !stage.isRemoved else { return nil }
     entries = FrameFileName.pictures(in: record)
@@ -38,7 +38,7 @@ struct PictureIndex: Sendable {
     return low < entries.count && entries[low].frame == frame ? entries[low] : nil
   }
 
-  /// Throws a sentence for people.
+  /// Throws an error with a sentence for people.
   func color(_ entry: Entry) throws(UnreadablePicture) -> ColorImage {
     try checked(entry) { try StillImage.read($0).picture }
   }
@@ -66,7 +66,7 @@ struct PictureIndex: Sendable {
   }
 }
 
-/// A picture that cannot be shown, in words.
+/// Why a picture cannot be displayed, as text.
 struct UnreadablePicture: Error, Hashable {
   var words: String
 }

@@ -1,12 +1,12 @@
 import Storage
 import SystemPackage
 
-/// Pictures of a capture, looked at once for all parts that show something of them.
+/// Results from a capture's pictures that several parts need.
 struct PicturePieces {
   let part: PicturesPart
-  let survey: DepthSurvey?
+  let survey: DepthSummary?
   let depthProblems: [String]
-  /// Pictures that were written, by stream.
+  /// Number of written pictures, by stream.
   let written: [String: Int]
 
   init(_ material: CaptureMaterial, withPictures: Bool) {
@@ -14,8 +14,8 @@ struct PicturePieces {
     let color = PictureIndex(published.color, layout)
     let depth = PictureIndex(published.depth, layout)
     let aligned = PictureIndex(published.aligned, layout)
-    // Where depth itself was not exported, aligned depth tells as well.
-    let survey = (depth ?? aligned).map { DepthSurvey($0) }
+    // If depth itself was not exported, aligned depth is used.
+    let survey = (depth ?? aligned).map { DepthSummary($0) }
     self.survey = survey
     let meters = survey?.shownMeters ?? 0...1
     let sheet =
@@ -24,12 +24,12 @@ struct PicturePieces {
     func problems(_ stages: [PublishedStages.Stage?]) -> [String] {
       stages.compactMap { stage in
         stage.flatMap { stage in
-          stage.problem.map { "\(material.voice.text(stage.name, most: 100)): \($0)." }
+          stage.problem.map { "\(material.phrasing.text(stage.name, most: 100)): \($0)." }
         }
       }
     }
     var notes = problems([published.color, published.depth, published.aligned])
-    let failed = (sheet?.unreadable ?? []).map { material.voice.text($0.words) }
+    let failed = (sheet?.unreadable ?? []).map { material.phrasing.text($0.words) }
     if let first = failed.first {
       notes.append(
         "\(FigureText.counted(failed.count, "picture")) of this sheet cannot be shown: \(first)"
@@ -39,7 +39,7 @@ struct PicturePieces {
       notes.append("Pictures are left out: with them the page would be larger than 2 MB.")
     }
     var depthNotes = problems([published.depth])
-    let unreadable = survey?.unreadable.map { material.voice.text($0.words) } ?? []
+    let unreadable = survey?.unreadable.map { material.phrasing.text($0.words) } ?? []
     if let first = unreadable.first {
       depthNotes.append(
         "\(FigureText.counted(unreadable.count, "depth picture")) cannot be read: \(first)"
@@ -60,7 +60,7 @@ struct PicturePieces {
       counts: counts)
   }
 
-  /// The small picture that some families keep, where nothing else is published.
+  /// The thumbnail that some families store, if nothing else is published.
   private static func thumbnail(_ material: CaptureMaterial) -> Markup? {
     guard let stage = material.published.thumbnail, stage.record != nil,
       let bytes = HeldFolder.contents(

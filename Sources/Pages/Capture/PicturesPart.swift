@@ -1,13 +1,13 @@
 import Processing
 
-/// What was recorded, to be seen: equal frames in equal columns.
+/// The part with pictures: the same frames of all streams in columns.
 struct PicturesPart {
   let sheet: ContactSheet?
   let meters: ClosedRange<Double>
   let thumbnail: Markup?
-  /// Sentences about what cannot be shown.
+  /// Sentences about what cannot be displayed.
   let problems: [String]
-  /// Pictures of each stream that there are.
+  /// Number of pictures of each existing stream.
   let counts: [(ContactSheet.Row, Int)]
 
   func markup() -> Markup? {
@@ -67,7 +67,7 @@ struct PicturesPart {
     }
   }
 
-  /// The colors of depth in meters, and what hatching means.
+  /// The legend: colors of depth in meters, and the meaning of hatching.
   private func scale() -> Markup {
     let ticks = NiceTicks(meters, most: 5)
     let steps = 32

@@ -2,11 +2,11 @@ import Output
 import Pipeline
 import Storage
 
-/// Where it comes from: device, app, program, and digests of everything that went in and came out.
+/// The part about the origin: device, app, program, and digests of all inputs and outputs.
 struct ProvenancePart {
   let material: CaptureMaterial
 
-  private var voice: PagePhrasing { material.voice }
+  private var phrasing: PagePhrasing { material.phrasing }
   private var description: CaptureDescription? { material.description }
 
   func markup() -> Markup? {
@@ -35,28 +35,31 @@ struct ProvenancePart {
       if let value, !value.isEmpty { facts.append([name, value]) }
     }
     let capture = material.capture
-    if let redaction = voice.redaction {
+    if let redaction = phrasing.redaction {
       add("Capture", redaction.alias(of: material.layout.name))
     } else {
-      add("Capture", voice.text(description?.id ?? capture.id))
-      if material.layout.name != description?.id { add("Folder", voice.text(material.layout.name)) }
-      add("Read from", (capture.path ?? description?.path).map { voice.text($0, most: 2000) })
+      add("Capture", phrasing.text(description?.id ?? capture.id))
+      if material.layout.name != description?.id {
+        add("Folder", phrasing.text(material.layout.name))
+      }
+      add("Read from", (capture.path ?? description?.path).map { phrasing.text($0, most: 2000) })
       add(
         "Device",
         [description?.deviceName, description?.deviceID].compactMap(\.self)
-          .map { voice.text($0) }.joined(separator: " · "))
+          .map { phrasing.text($0) }.joined(separator: " · "))
       add(
         "Scene",
         [description?.sceneLabel, description?.sceneText].compactMap(\.self)
-          .map { voice.text($0) }.joined(separator: " · "))
-      add("Recorded by", capture.user.map { voice.text($0) })
+          .map { phrasing.text($0) }.joined(separator: " · "))
+      add("Recorded by", capture.user.map { phrasing.text($0) })
     }
-    add("Model", description?.deviceModel.map { voice.text($0) })
-    add("Kind of scene", voice.isRedacted ? nil : description?.sceneType.map { voice.text($0) })
-    add("App family", (capture.family ?? description?.family).map { voice.text($0) })
-    add("Generation of its files", description?.generation.map { voice.text($0) })
-    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map { voice.text($0) })
-    add("Clock", description?.clockBase.map { voice.text($0) })
+    add("Model", description?.deviceModel.map { phrasing.text($0) })
+    add(
+      "Kind of scene", phrasing.isRedacted ? nil : description?.sceneType.map { phrasing.text($0) })
+    add("App family", (capture.family ?? description?.family).map { phrasing.text($0) })
+    add("Generation of its files", description?.generation.map { phrasing.text($0) })
+    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map { phrasing.text($0) })
+    add("Clock", description?.clockBase.map { phrasing.text($0) })
     let program = program
     add("Program", program.map { "scanmill \($0.version)" })
     add("Built from commit", program?.commit.map { PagePhrasing.cut($0, most: 60) })
@@ -64,9 +67,10 @@ struct ProvenancePart {
       "Libraries",
       program?.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         .joined(separator: ", "))
-    add("Pipeline", material.published.run?.pipeline.map { voice.text($0) })
-    add("Last run that worked on it", material.published.run.map { voice.text($0.id) })
-    add("On the cluster", voice.isRedacted ? nil : capture.cluster.map { voice.text($0.words) })
+    add("Pipeline", material.published.run?.pipeline.map { phrasing.text($0) })
+    add("Last run that worked on it", material.published.run.map { phrasing.text($0.id) })
+    add(
+      "On the cluster", phrasing.isRedacted ? nil : capture.cluster.map { phrasing.text($0.words) })
     return facts
   }
 
@@ -78,7 +82,7 @@ struct ProvenancePart {
 
   private func digests(_ name: String, _ record: ArtifactRecord) -> [String] {
     [
-      voice.text(name, most: 100), "\(voice.text(record.uses, most: 60)) \(record.version)",
+      phrasing.text(name, most: 100), "\(phrasing.text(record.uses, most: 60)) \(record.version)",
       record.fingerprint.hex, record.outputDigest.hex,
       record.program.map { $0.version + ($0.commit.map { " (\($0.prefix(8)))" } ?? "") } ?? "–",
     ]
@@ -90,7 +94,7 @@ struct ProvenancePart {
         .filter { !$0.value.isEmpty }
         .map { part, files in
           [
-            voice.text(stage.name, most: 100), voice.text(part, most: 60),
+            phrasing.text(stage.name, most: 100), phrasing.text(part, most: 60),
             files.prefix(4).map(\.hex).joined(separator: " ")
               + (files.count > 4 ? " and \(files.count - 4) more" : ""),
           ]
@@ -103,12 +107,12 @@ struct ProvenancePart {
   }
 }
 
-/// How to make it again.
+/// The part about how to make the output again.
 struct RerunPart {
   let material: CaptureMaterial
 
   func markup() -> Markup {
-    let isRedacted = material.voice.isRedacted
+    let isRedacted = material.phrasing.isRedacted
     let path = material.capture.path ?? material.description?.path
     let input = isRedacted ? "CAPTURE" : path.map(Self.quoted) ?? "CAPTURE"
     let output = isRedacted ? "DIR" : Self.quoted(material.layout.root.shown)
@@ -132,13 +136,13 @@ struct RerunPart {
     }
   }
 
-  /// As a shell takes it for one word.
+  /// Quotes a text as one argument for a shell.
   static func quoted(_ text: String) -> String {
     let plain = text.utf8.allSatisfy { byte in
       (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
         || "/._-+@%~:,=".utf8.contains(byte)
     }
-    // A dash in front would be taken for an option.
+    // A leading dash would be taken for an option.
     if plain, !text.isEmpty, !text.hasPrefix("-"), !text.hasPrefix("~") { return text }
     let safe = text.hasPrefix("-") ? "./" + text : text
     return "'" + safe.replacing("'", with: "'\\''") + "'"

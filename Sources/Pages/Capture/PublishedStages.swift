@@ -4,26 +4,26 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// What is published of a capture, stage by stage, and what became of stages that are not.
+/// The published artifacts of a capture by stage, and the failures of other stages.
 struct PublishedStages: Sendable {
   struct Stage: Sendable {
     var name: String
-    /// `nil`: nothing that is to be believed is published.
+    /// `nil` if there is no valid record.
     var record: ArtifactRecord?
-    /// Published, used and removed again.
+    /// Published, used and then removed.
     var isRemoved = false
-    /// Why the record is not to be believed.
+    /// Why the record is not trusted.
     var problem: String?
-    /// How the last attempt failed.
+    /// Why the last attempt failed.
     var failure: String?
     var failureCause: FailureCause?
-    /// What the last run said of it.
+    /// The stage's entry in the report of the last run.
     var report: StageReport?
   }
 
-  /// In the order of the last run, then by start.
+  /// In the order of the last run, then by start time.
   private(set) var stages: [Stage] = []
-  /// The last run that worked on the capture.
+  /// The last run that processed the capture.
   private(set) var run: RunExcerpt?
   private let layout: OutputLayout
 
@@ -69,7 +69,7 @@ struct PublishedStages: Sendable {
     }
   }
 
-  /// The stage that makes the artifact people know by `name`: of that name, else the first of that kind.
+  /// The stage that makes the artifact known as `name`: of that name, else the first of that kind.
   func stage(
     _ name: String, uses kind: String, where fits: (ArtifactRecord) -> Bool = { _ in true }
   )

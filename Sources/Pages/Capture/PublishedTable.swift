@@ -5,14 +5,15 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// A CSV table of an artifact, read row by row; whatever is wrong with it is said, and what can be read is.
+/// Reads a CSV table of an artifact row by row; problems are collected, and what can be read is
+/// delivered.
 struct PublishedTable: Sendable {
   let path: FilePath
-  /// As people know it: `imu/imu.csv`.
+  /// The displayed name: `imu/imu.csv`.
   let name: String
   private let recordedBytes: Int64
 
-  /// `nil` where the artifact does not list it: the capture has nothing for it.
+  /// `nil` if the artifact does not list it, since the capture has no such data.
   init?(_ file: String, of stage: PublishedStages.Stage?, _ layout: OutputLayout) {
     guard let stage, let record = stage.record, !stage.isRemoved,
       let output = record.outputs.first(where: { $0.path == file })
@@ -22,16 +23,16 @@ struct PublishedTable: Sendable {
     recordedBytes = output.bytes
   }
 
-  /// One row at hand: cells by the columns that were asked for.
+  /// The current row: cells by the requested columns.
   struct Row: ~Copyable {
     fileprivate let scanner: CSVScanner
     fileprivate let cells: [Int]
 
-    /// `nil` for an empty cell and for what is no whole number of nanoseconds.
+    /// `nil` for an empty cell and for a text that is not a whole number of nanoseconds.
     func nanoseconds(_ column: Int) -> Int64? {
       cells[column] < 0 ? nil : scanner.timestamp(inCell: cells[column])?.nanoseconds
     }
-    /// `nil` for what is no finite number.
+    /// `nil` for a text that is not a finite number.
     func number(_ column: Int) -> Double? {
       cells[column] < 0 ? nil : scanner.number(inCell: cells[column]).value
     }
@@ -46,9 +47,9 @@ struct PublishedTable: Sendable {
     }
   }
 
-  /// Calls `body` for every whole row.
+  /// Calls `body` for every complete row.
   ///
-  /// - Returns: what is wrong with the file, one sentence each; none for a sound one.
+  /// - Returns: problems of the file, one sentence each; empty for an intact one.
   func read(columns: [String], _ body: (borrowing Row) -> Void) -> [String] {
     guard !FileSystem.isLink(path) else { return ["\(name) is a link; it was not followed."] }
     guard let identity = try? FileIdentity(of: path) else {

@@ -4,7 +4,7 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// What the journal of the last run that worked on a capture says of it.
+/// Entries about a capture in the journal of the last run that processed it.
 struct RunExcerpt: Sendable {
   var id: String
   var program: ProgramIdentity?
@@ -12,9 +12,9 @@ struct RunExcerpt: Sendable {
   var started: String?
   var stages: [StageReport] = []
 
-  /// The newest run that keeps logs of the capture: one that found everything up to date keeps none and
-  /// has nothing to tell. Cost: one listing of the runs, a look per run, and `run.json` once for all
-  /// captures of a run.
+  /// The newest run with logs of the capture; a run that found everything up to date has none.
+  /// Cost: one listing of the runs, a system call per run, and `run.json` once for all captures of
+  /// a run.
   static func last(of layout: OutputLayout, ids: [String]) -> RunExcerpt? {
     guard let runs = HeldFolder(layout.root)?.below(OutputNames.runs) else { return nil }
     let names = runs.entries().filter { $0.kind == .folder }.map(\.name).sorted(by: >)
@@ -34,7 +34,7 @@ struct RunExcerpt: Sendable {
 
   private static let mostRuns = 2000
 
-  /// A run's journal as far as pages need it.
+  /// The part of a run's journal that pages need.
   private struct Journal: Sendable {
     var program: ProgramIdentity?
     var pipeline: String?
@@ -48,7 +48,7 @@ struct RunExcerpt: Sendable {
     var journal: Journal?
   }
 
-  /// The one that was read last: the pages of a night are made one after another from few runs.
+  /// A cache of the last journal: the capture pages of a night mostly come from few runs.
   private static let known = Mutex<Known?>(nil)
 
   private static func journal(_ run: String, _ layout: OutputLayout) -> Journal? {

@@ -2,11 +2,11 @@ import Geometry
 import Pipeline
 import Storage
 
-/// With which settings and which cameras it was made.
+/// The part about settings and cameras.
 struct SettingsPart {
   let published: PublishedStages
   let description: CaptureDescription?
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   private static let mostRows = 300
 
@@ -14,8 +14,8 @@ struct SettingsPart {
     let rows = published.stages.flatMap { stage in
       (stage.record?.parameters ?? [:]).sorted { $0.key < $1.key }.map {
         [
-          "\(voice.text(stage.name, most: 100)).\(voice.text($0.key, most: 100))",
-          voice.text($0.value.shownText, most: 500),
+          "\(phrasing.text(stage.name, most: 100)).\(phrasing.text($0.key, most: 100))",
+          phrasing.text($0.value.shownText, most: 500),
         ]
       }
     }.filter { $0[1] != "–" }.prefix(Self.mostRows)
@@ -54,8 +54,8 @@ struct SettingsPart {
     }
     for (camera, terms) in description.distortion {
       facts.append([
-        "Lens of \(voice.text(camera, most: 40))",
-        terms.prefix(16).map { "\(voice.text($0.name, most: 20)) \($0.value)" }.joined(
+        "Lens of \(phrasing.text(camera, most: 40))",
+        terms.prefix(16).map { "\(phrasing.text($0.name, most: 20)) \($0.value)" }.joined(
           separator: ", "),
       ])
     }
@@ -82,12 +82,12 @@ struct SettingsPart {
     }
   }
 
-  /// Calibration files that stages used in place of the capture's own.
+  /// Calibration files that stages used in place of the capture's own calibration.
   private func files() -> [[String]] {
     published.stages.compactMap { stage in
       guard let file = stage.record?.inputs.external["calibration"] else { return nil }
       return [
-        "\(voice.text(stage.name, most: 100)) used a file in its place",
+        "\(phrasing.text(stage.name, most: 100)) used a file in its place",
         "SHA-256 \(file.hex.prefix(16))…",
       ]
     }

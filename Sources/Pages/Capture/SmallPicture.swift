@@ -1,10 +1,10 @@
 import Geometry
 import Processing
 
-/// Pictures of a contact sheet.
+/// Makes pictures of a contact sheet.
 enum SmallPicture {
-  /// The size of a `width` × `height` picture that is `side` wide: never enlarged, never more than twice as
-  /// high as wide.
+  /// The size of a `width` × `height` picture reduced to width `side`: never enlarged, at most
+  /// twice as high as wide.
   static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
     guard width > 0, height > 0 else { return (1, 1) }
     let scale = min(1, Double(side) / Double(width), Double(2 * side) / Double(height))
@@ -19,7 +19,7 @@ enum SmallPicture {
     return Thumbnail.make(of: picture, side: max(width, height))
   }
 
-  /// Depth in colors, what was not measured hatched.
+  /// Depth in colors; unmeasured pixels are hatched.
   static func depth(_ picture: ReducedDepth, meters: ClosedRange<Double>) -> ColorImage {
     var image = ColorImage(width: picture.width, height: picture.height)
     for y in 0..<picture.height {
@@ -37,7 +37,8 @@ enum SmallPicture {
     return image
   }
 
-  /// Aligned depth over gray color, outlines of depth on top; where there is none the color itself, hatched.
+  /// Aligned depth over gray color, with outlines of depth on top; color alone, hatched, where
+  /// there is no depth.
   static func overlay(
     _ color: ColorImage, _ aligned: ReducedDepth, meters: ClosedRange<Double>
   ) -> ColorImage {
@@ -71,17 +72,17 @@ enum SmallPicture {
   }
 }
 
-/// A depth picture of fewer pixels: each the mean of what it covers, without measurement where most of that
-/// has none.
+/// A reduced depth picture: each pixel is the mean of the measured pixels it covers, or unmeasured
+/// if most of them are.
 struct ReducedDepth: Sendable {
   let width: Int
   let height: Int
   private(set) var millimeters: [UInt16]
-  /// Where depth jumps from one of these pixels to the next.
+  /// Pixels at which depth jumps to a neighbor.
   private(set) var edges: [Bool]
-  /// Of the pixels of the picture.
+  /// Measured share of the original pixels.
   let measuredShare: Double
-  /// Meters.
+  /// Range of measured depth, meters.
   let measured: ClosedRange<Double>?
 
   init(_ picture: DepthImage, width: Int, height: Int) {
@@ -118,8 +119,8 @@ struct ReducedDepth: Sendable {
     findEdges()
   }
 
-  /// The nearer side of a step above 60 mm and 5 % of the distance. Borders of holes are none: the hatching
-  /// shows them.
+  /// Marks the nearer side of steps above 60 mm and 5 % of the distance. Borders of holes are not
+  /// marked, because hatching shows them.
   private mutating func findEdges() {
     func jumps(_ here: UInt16, _ there: UInt16) -> Bool {
       here > 0 && there > here && Double(there - here) > 60 + 0.05 * Double(here)

@@ -2,10 +2,10 @@ import Pipeline
 import Reports
 import Storage
 
-/// What was done: stages as a timeline, with why they ran and what they took.
+/// The part about stages: a timeline, with reasons and resources.
 struct StagesPart {
   let published: PublishedStages
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   func markup() -> Markup? {
     guard !published.stages.isEmpty else { return nil }
@@ -42,8 +42,8 @@ struct StagesPart {
       record.map { FigureText.count($0.frames) } ?? "", bytes.map(ByteCount.text) ?? "",
       record.map { MomentWords.text($0.started) } ?? "",
     ]
-    return .element(.tr, Attribute("data-stage", voice.text(stage.name, most: 200))) {
-      Markup.element(.th, Attribute("scope", "row")) { voice.name(stage.name) }
+    return .element(.tr, Attribute("data-stage", phrasing.text(stage.name, most: 200))) {
+      Markup.element(.th, Attribute("scope", "row")) { phrasing.name(stage.name) }
       Markup.element(
         .td, Attribute("data-label", "State"), Attribute("data-state", state.state)
       ) { Markup.element(.span, .classes("state")) { state.words } }
@@ -77,16 +77,16 @@ struct StagesPart {
     }
   }
 
-  /// What a state alone does not tell.
+  /// Details that the state alone does not show.
   @MarkupBuilder private func details() -> Markup {
     for stage in published.stages {
       let problems =
         [stage.problem, stage.failure].compactMap(\.self) + (stage.record?.problems ?? [])
       for problem in problems.prefix(10) {
         Markup.element(.p, .classes("notice")) {
-          Markup.element(.strong) { voice.name(stage.name) }
+          Markup.element(.strong) { phrasing.name(stage.name) }
           ": "
-          voice.text(problem, most: 2000)
+          phrasing.text(problem, most: 2000)
         }
       }
     }
@@ -95,9 +95,9 @@ struct StagesPart {
       Markup.element(.ul, .classes("small")) {
         for stage in idle {
           Markup.element(.li) {
-            voice.name(stage.name)
+            phrasing.name(stage.name)
             ": "
-            voice.text(stage.report?.message ?? "")
+            phrasing.text(stage.report?.message ?? "")
           }
         }
       }
@@ -110,7 +110,7 @@ struct StagesPart {
         return nil
       }
       let length = record.seconds.isFinite ? max(0, record.seconds) : 0
-      let name = voice.text(stage.name, most: 16)
+      let name = phrasing.text(stage.name, most: 16)
       return SpanPlot.Row(
         label: name, from: from, to: from + length,
         words: "\(name): \(FigureText.duration(length))",

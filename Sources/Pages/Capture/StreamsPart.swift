@@ -1,9 +1,9 @@
-/// What was counted in the files, against what the app declared.
+/// The part that compares counted lengths of streams with the app's declarations.
 struct StreamsPart {
   let description: CaptureDescription?
-  /// Pictures that were written, by stream.
+  /// Number of written pictures, by stream.
   let written: [String: Int]
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   func markup() -> Markup? {
     guard let description else { return nil }
@@ -52,7 +52,7 @@ struct StreamsPart {
           ) { Markup.element(.span, .classes("state")) { cell } }
         } else {
           Markup.element(.td, Attribute("data-label", name)) {
-            if !cell.isEmpty { voice.name(cell) }
+            if !cell.isEmpty { phrasing.name(cell) }
           }
         }
       }

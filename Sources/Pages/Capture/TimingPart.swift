@@ -1,9 +1,9 @@
-/// How evenly frames were taken.
+/// The part about the regularity of frame times.
 struct TimingPart {
   let frames: FrameTimes?
-  /// What is wrong with the artifact that the times come from.
+  /// Problems of the artifact from which the times come.
   var problems: [String] = []
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   func markup() -> Markup? {
     let problems = self.problems + (frames?.problems ?? [])
@@ -11,7 +11,7 @@ struct TimingPart {
     return .element(.section, .id("timing")) {
       Markup.element(.h2) { "Frame intervals" }
       for problem in problems {
-        Markup.element(.p, .classes("notice")) { voice.text(problem) }
+        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
       }
       if let frames, let median = frames.median {
         Markup.element(.p) { words(frames, median) }

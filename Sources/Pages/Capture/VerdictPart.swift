@@ -5,31 +5,31 @@ import Reports
 import Storage
 import SystemPackage
 
-/// What stands on top: how the capture is, why, and what to do, before any figure.
+/// The summary at the top: the capture's state, its reason, and what to do.
 struct VerdictPart {
   let material: CaptureMaterial
-  /// What the other parts found, in short.
+  /// Short results of the other parts.
   var findings: [(name: String, value: String)] = []
 
   private var capture: NightCapture { material.capture }
-  private var voice: PagePhrasing { material.voice }
+  private var phrasing: PagePhrasing { material.phrasing }
 
-  /// The name people know it by.
+  /// The displayed name of the capture.
   var title: String {
-    if let redaction = voice.redaction { return redaction.alias(of: material.layout.name) }
+    if let redaction = phrasing.redaction { return redaction.alias(of: material.layout.name) }
     let scene = capture.scene ?? material.description?.sceneLabel
-    return voice.text(scene ?? capture.id, most: 300)
+    return phrasing.text(scene ?? capture.id, most: 300)
   }
 
-  /// Of the tab.
+  /// Title of the browser tab.
   var pageTitle: String {
     let state = capture.state.words
-    if voice.isRedacted { return "\(state) · \(title) · scanmill" }
+    if phrasing.isRedacted { return "\(state) · \(title) · scanmill" }
     let short = ShortIDs([capture.id])[capture.id]
     return "\(state) · \(title == capture.id ? short : "\(title) · \(short)") · scanmill"
   }
 
-  /// One sentence.
+  /// One sentence about the state.
   var sentence: String {
     let frames = capture.frames ?? material.frames?.rows ?? material.description?.frames
     let length = material.frames.map(\.duration).flatMap { $0 > 0 ? $0 : nil }
@@ -73,7 +73,7 @@ struct VerdictPart {
       if !capture.missing.isEmpty {
         Markup.element(.p) {
           "Missing files: "
-          voice.text(capture.missing.prefix(40).joined(separator: ", "))
+          phrasing.text(capture.missing.prefix(40).joined(separator: ", "))
           if capture.gone { ". Its place in the staging folder is gone." } else { "." }
         }
       } else if capture.gone {
@@ -84,15 +84,15 @@ struct VerdictPart {
       if let remedy = capture.remedy {
         Markup.element(.p, .classes("remedy")) {
           Markup.element(.strong) { "What to do: " }
-          voice.text(remedy)
+          phrasing.text(remedy)
         }
       }
       if let retry = capture.retryAt {
         Markup.element(.p) { "It will be tried again automatically at \(MomentWords.text(retry))." }
       }
-      if let command = capture.command, !voice.isRedacted {
+      if let command = capture.command, !phrasing.isRedacted {
         Markup.element(.p) { "To try again now:" }
-        Markup.element(.pre, .classes("command")) { voice.text(command, most: 4000) }
+        Markup.element(.pre, .classes("command")) { phrasing.text(command, most: 4000) }
       }
       facts()
     }
@@ -101,15 +101,16 @@ struct VerdictPart {
   @MarkupBuilder private func failure(_ failure: NightCapture.Failure) -> Markup {
     Markup.element(.p, .classes("failure")) {
       Markup.element(.strong) {
-        failure.stage.map { "\(voice.text($0)) failed: " } ?? "It failed: "
+        failure.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
       }
-      voice.text(failure.message, most: 2000)
+      phrasing.text(failure.message, most: 2000)
       if failure.attempts > 1 { " (\(failure.attempts) attempts)" }
     }
     if let cause = failure.cause, let entry = CodeReference[cause.rawValue] {
       Markup.element(.p, .classes("small")) { "\(entry.meaning) \(entry.remedy)" }
     }
-    if let log = failure.log, !voice.isRedacted, let tail = LogTail.of(log, in: material.layout) {
+    if let log = failure.log, !phrasing.isRedacted, let tail = LogTail.of(log, in: material.layout)
+    {
       Markup.element(.details) {
         Markup.element(.summary) { "Last lines of the log" }
         Markup.element(.pre, .classes("log")) { tail }
@@ -117,13 +118,13 @@ struct VerdictPart {
     }
   }
 
-  /// Streams that are there and cannot be read, unless a failure says so.
+  /// Streams that cannot be read, unless a failure names them.
   @MarkupBuilder private func unreadable() -> Markup {
     for error in material.description?.errors ?? []
     where !capture.failures.contains(where: { $0.message.contains(error.message) }) {
       Markup.element(.p, .classes("failure")) {
-        Markup.element(.strong) { "\(voice.text(error.stream)) cannot be read: " }
-        voice.text(error.message, most: 2000)
+        Markup.element(.strong) { "\(phrasing.text(error.stream)) cannot be read: " }
+        phrasing.text(error.message, most: 2000)
       }
     }
     if material.description == nil, capture.state.isReady || capture.state == .failed {
@@ -144,7 +145,7 @@ struct VerdictPart {
       "Family",
       [capture.family ?? description?.family, description?.generation]
         .compactMap(\.self).joined(separator: " · "))
-    if !voice.isRedacted {
+    if !phrasing.isRedacted {
       add("Scene", capture.scene ?? description?.sceneLabel)
       add("Device", capture.device ?? description?.deviceName ?? description?.deviceID)
       add("Recorded by", capture.user)
@@ -156,7 +157,7 @@ struct VerdictPart {
       for (name, value) in facts {
         Markup.element(.div) {
           Markup.element(.dt) { name }
-          Markup.element(.dd) { voice.name(value) }
+          Markup.element(.dd) { phrasing.name(value) }
         }
       }
     }
@@ -167,9 +168,9 @@ struct VerdictPart {
   }
 }
 
-/// Moments as pages show them.
+/// Formats times for pages.
 enum MomentWords {
-  /// `2026-11-20 22:00 UTC` of `2026-11-20T22:00:30.123Z`; anything else as it is.
+  /// `2026-11-20 22:00 UTC` for `2026-11-20T22:00:30.123Z`; other texts are unchanged.
   static func text(_ moment: String) -> String {
     let bytes = Array(moment.utf8)
     guard bytes.count >= 16, bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":") else {
@@ -179,12 +180,12 @@ enum MomentWords {
       String(decoding: bytes[..<10], as: UTF8.self) + " "
       + String(decoding: bytes[11..<16], as: UTF8.self)
     if bytes.last == UInt8(ascii: "Z") { return time + " UTC" }
-    // An offset is told with it.
+    // A time zone offset is kept.
     let rest = bytes[16...].drop { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
     return rest.isEmpty ? time : time + " " + String(decoding: rest, as: UTF8.self)
   }
 
-  /// Seconds since 1970 of `2026-11-20T22:00:30.123Z`; `nil` for anything else.
+  /// Seconds since 1970 for `2026-11-20T22:00:30.123Z`; `nil` for other texts.
   static func seconds(_ moment: String) -> Double? {
     let bytes = Array(moment.utf8)
     guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -206,12 +207,12 @@ enum MomentWords {
   }
 }
 
-/// The last lines of a log.
+/// Reads the last lines of a log.
 enum LogTail {
   static let mostLines = 15
   private static let mostBytes = 8192
 
-  /// `nil` when there is none inside of the output folder. Cost: its last 8 KiB.
+  /// `nil` if there is no such file inside the output folder. Cost: reads its last 8 KiB.
   static func of(_ log: String, in layout: OutputLayout) -> String? {
     guard FilePath(text: log).isRelative,
       let root = try? EnclosedFolder(layout.root, links: .none),
@@ -220,7 +221,7 @@ enum LogTail {
     else { return nil }
     var lines = String(decoding: bytes, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: true)
-    // The first one may be cut.
+    // The first line may be incomplete.
     if file.count > mostBytes, lines.count > 1 { lines.removeFirst() }
     return lines.isEmpty ? nil : lines.suffix(mostLines).joined(separator: "\n")
   }

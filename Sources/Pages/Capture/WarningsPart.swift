@@ -1,10 +1,10 @@
 import Captures
 import Reports
 
-/// Warnings in words, those of one code together: what it means, what to do, where.
+/// The part about warnings, grouped by code: meaning, remedy, subjects.
 struct WarningsPart {
   let warnings: [CaptureWarning]
-  let voice: PagePhrasing
+  let phrasing: PagePhrasing
 
   private static let mostEntries = 200
 
@@ -28,7 +28,7 @@ struct WarningsPart {
     }
   }
 
-  /// As many as there are cards.
+  /// The number of kinds equals the number of cards.
   private static func sentence(_ warnings: WarningCount, _ notes: [CaptureWarning]) -> String {
     let kinds = Set(notes.map(\.code)).count
     let noteWords =
@@ -46,7 +46,7 @@ struct WarningsPart {
     return codes.map { code in warnings.filter { $0.code == code } }
   }
 
-  /// Subjects that a card names: every kind has a card, however many there are.
+  /// Largest number of subjects per card. Every kind has a card, whatever the number of kinds.
   private static func most(_ cards: Int) -> Int { max(20, mostEntries / max(1, cards)) }
 
   private func group(_ group: [CaptureWarning], _ heading: Tag, most: Int) -> Markup {
@@ -65,9 +65,9 @@ struct WarningsPart {
       Markup.element(.ul) {
         for warning in group.prefix(most) {
           Markup.element(.li) {
-            Markup.element(.strong) { voice.name(warning.subject) }
+            Markup.element(.strong) { phrasing.name(warning.subject) }
             ", \(FigureText.count(warning.count)): "
-            voice.text(warning.message)
+            phrasing.text(warning.message)
           }
         }
         if group.count > most {

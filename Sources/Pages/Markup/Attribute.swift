@@ -1,8 +1,8 @@
-/// An attribute of an element. Names are the program's own; values are escaped where they are written.
+/// An attribute of an element. Names are constants of the program; values are escaped when written.
 public struct Attribute: Sendable, Hashable {
-  /// Empty: an attribute that text may not have; it is not written.
+  /// Empty for an attribute that may not have a text value; it is then not written.
   let name: String
-  /// `nil`: it is there or not.
+  /// `nil` for an attribute without value.
   let value: String?
 
   private init(own name: String, _ value: String?) {
@@ -10,9 +10,9 @@ public struct Attribute: Sendable, Hashable {
     self.value = value
   }
 
-  /// - Parameter name: a name of the program's own. One that loads, leads somewhere, runs or styles
-  ///   (`href`, `src`, `on…`, `style`, …) is never written with a text: for addresses there are `link`,
-  ///   `picture`, `icon` and `shape`, which take what cannot be a text.
+  /// - Parameter name: a constant of the program. Attributes that load, link, run or style (`href`,
+  ///   `src`, `on…`, `style`, …) are never written with a text. Addresses are set by `link`,
+  ///   `picture`, `icon` and `shape`, which do not take text.
   public init(_ name: StaticString, _ value: String) {
     let name = "\(name)"
     self.init(own: Self.isHarmless(name) ? name : "", value)
@@ -20,7 +20,7 @@ public struct Attribute: Sendable, Hashable {
 
   public init(_ name: StaticString, _ value: Int) { self.init(name, "\(value)") }
 
-  /// One that is there or not.
+  /// An attribute without value.
   public init(flag name: StaticString) {
     let name = "\(name)"
     self.init(own: Self.isHarmless(name) ? name : "", nil)
@@ -33,13 +33,13 @@ public struct Attribute: Sendable, Hashable {
   }
   public static func content(_ text: String) -> Attribute { Attribute("content", text) }
   public static func metaName(_ text: StaticString) -> Attribute { Attribute("name", "\(text)") }
-  /// What a picture, plot or control without words of its own is called.
+  /// The label of a picture, plot or control without text of its own.
   public static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
   public static func link(_ address: PageAddress) -> Attribute {
     Attribute(own: "href", address.text)
   }
   public static func picture(_ data: PictureData) -> Attribute { Attribute(own: "src", data.text) }
-  /// The address of a `link` element for the small picture in the tab.
+  /// The address of a `link` element with the icon of the browser tab.
   public static func icon(_ data: PictureData) -> Attribute { Attribute(own: "href", data.text) }
   /// The shape that a `use` element draws, by its id on the same page.
   public static func shape(_ id: StaticString) -> Attribute {

@@ -1,7 +1,7 @@
 import Storage
 
-/// A piece of a page: well-formed markup, made from elements and text only. No string is ever markup:
-/// whatever text comes in is escaped here and nowhere else.
+/// A piece of a page: well-formed markup made from elements and text. No string is taken as markup;
+/// text is escaped only here.
 public struct Markup: Sendable, Hashable {
   /// UTF-8.
   public private(set) var bytes: [UInt8]
@@ -12,16 +12,16 @@ public struct Markup: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// Text as a reader sees it: markup in it is shown, control characters and what is no UTF-8 as
-  /// `\u{1B}`.
+  /// Text as displayed: markup characters are escaped, control characters and invalid UTF-8 appear
+  /// as `\u{1B}`.
   public init(text: String) {
     bytes = []
     bytes.reserveCapacity(text.utf8.count)
     Self.append(text.shown, to: &bytes)
   }
 
-  /// `text` as somebody wrote it, of whatever direction: what stands around it keeps its own.
-  /// Line ends and tabs in it are escaped as well.
+  /// A text from others with any writing direction, isolated from the text around it. Line ends and
+  /// tabs are escaped as well.
   public static func name(_ text: String) -> Markup {
     element(.bdi) { Markup(text: text.onOneLine) }
   }
@@ -61,8 +61,8 @@ public struct Markup: Sendable, Hashable {
 
   public mutating func append(_ other: Markup) { bytes += other.bytes }
 
-  /// The four characters that mean something in text or between double quotes, which all attributes have,
-  /// and the code points that are no characters, which no document may hold.
+  /// Escapes the four characters with a meaning in text or in double-quoted values, and code points
+  /// that are not characters, which documents must not contain.
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     for byte in withoutNoncharacters(text).utf8 {
       switch byte {
@@ -79,7 +79,7 @@ public struct Markup: Sendable, Hashable {
     func isNone(_ value: UInt32) -> Bool {
       (0xFDD0...0xFDEF).contains(value) || value & 0xFFFE == 0xFFFE
     }
-    // Their UTF-8 begins with 0xEF or above.
+    // Their UTF-8 begins with 0xEF or more.
     guard text.utf8.contains(where: { $0 >= 0xEF }),
       text.unicodeScalars.contains(where: { isNone($0.value) })
     else { return text }
@@ -92,11 +92,11 @@ public struct Markup: Sendable, Hashable {
     }
   }
 
-  /// What tells a page of ours from somebody else's file: `content` of `meta[name=generator]`.
+  /// Identifies pages of this program: `content` of `meta[name=generator]`.
   static let generator = "scanmill pages 1"
 
-  /// A whole document around `head` and `body`. Style and script are the program's own, named by their
-  /// digests in the policy; nothing else runs.
+  /// A whole document with `head` and `body`. Style and script are constants of the program,
+  /// identified by digests in the policy, which permits no others.
   static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup) -> [UInt8]
   {
     var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)

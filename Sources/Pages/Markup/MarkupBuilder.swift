@@ -1,4 +1,4 @@
-/// Lets a page be written as a list of elements; strings in it are text.
+/// Builds a page from a list of elements; strings in it are text.
 @resultBuilder
 public enum MarkupBuilder {
   public static func buildExpression(_ text: String) -> Markup { Markup(text: text) }

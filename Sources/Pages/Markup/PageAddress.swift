@@ -1,6 +1,6 @@
 import Storage
 
-/// Where a link leads: a place on the page or a file beside it, never anything with a scheme.
+/// The target of a link: an element of the page or a file next to it, never anything with a scheme.
 public struct PageAddress: Sendable, Hashable {
   let text: String
 
@@ -8,16 +8,16 @@ public struct PageAddress: Sendable, Hashable {
     PageAddress(text: "#" + encoded(Array(id.utf8)))
   }
 
-  /// - Parameter components: names of folders and of a file, relative to the page, with the bytes that
-  ///   they have on disk; `..` leads up.
+  /// - Parameter components: names of folders and of a file, relative to the page, with the bytes
+  ///   that they have on disk; `..` is the parent folder.
   public static func file(_ components: [String]) -> PageAddress {
-    // "./" in front: a first name with a colon is no scheme.
+    // With "./" in front, a colon in the first name is not taken for a scheme.
     PageAddress(
       text: "./" + components.map { encoded(PathText.bytes(of: $0)) }.joined(separator: "/"))
   }
 
-  /// A file at or below the folder of the page, by its path with `/`; `nil` for every path that leads
-  /// elsewhere or nowhere: one that is empty or absolute, and one with `.`, `..` or an empty name in it.
+  /// A file in or below the page's folder, by its path with `/`; `nil` for other paths: empty or
+  /// absolute ones, and those with `.`, `..` or an empty component.
   public static func below(_ path: String) -> PageAddress? {
     let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard names.allSatisfy({ !["", ".", ".."].contains($0) }) else { return nil }
@@ -41,7 +41,7 @@ public struct PageAddress: Sendable, Hashable {
   }
 }
 
-/// A picture inside of the page.
+/// A picture embedded in the page.
 public struct PictureData: Sendable, Hashable {
   public enum Kind: String, Sendable {
     case jpeg = "image/jpeg"

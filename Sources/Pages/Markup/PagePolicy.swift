@@ -1,17 +1,18 @@
 import FoundationEssentials
 import Storage
 
-/// A style sheet of the program's own. One text per kind of page, named by its digest in the policy.
+/// A style sheet of the program. There is one per kind of page, identified by its digest in the
+/// policy.
 struct PageStyle: Sendable {
   let text: String
 }
 
-/// A script of the program's own.
+/// A script of the program.
 struct PageScript: Sendable {
   let text: String
 }
 
-/// What a page may do: nothing but its own style, its own script and pictures inside of it.
+/// The content security policy: only the page's own style, script and embedded pictures.
 enum PagePolicy {
   static func text(style: PageStyle, script: PageScript?) -> String {
     var parts = ["default-src 'none'", "img-src data:", "style-src '\(digest(style.text))'"]

@@ -1,4 +1,4 @@
-/// Elements that pages are made of.
+/// The elements used in pages.
 public enum Tag: String, Sendable {
   case a, abbr, article, aside, bdi, body, br, button, caption, code, col, colgroup, dd, details,
     div, dl, dt, em

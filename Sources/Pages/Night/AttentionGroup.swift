@@ -4,22 +4,22 @@ import Pipeline
 import Reports
 import Storage
 
-/// Captures that need somebody for the same reason: one card on the page.
+/// Captures that need attention for the same reason: one card on the page.
 struct AttentionGroup {
   enum Kind: Hashable {
     case failed(FailureCause?)
-    /// Its place is gone.
+    /// The folder no longer exists.
     case gone
     case incomplete
-    /// Done, and a stream has lost more than the pipeline accepts.
+    /// Done, but a stream has lost more than the pipeline accepts.
     case shortfall
   }
 
   var kind: Kind
   var state: CaptureState
-  /// The stage that failed first; `nil`: the capture as a whole.
+  /// The stage that failed first; `nil` for the capture as a whole.
   var stage: String?
-  /// Of the first capture.
+  /// The message of the first capture.
   var message: String?
   /// In the order of the report.
   var captures: [NightCapture]
@@ -31,7 +31,7 @@ struct AttentionGroup {
     var message: String
   }
 
-  /// In the order of first appearance. Cost: one pass.
+  /// The groups in the order of first occurrence. Cost: one pass.
   static func groups(_ captures: [NightCapture]) -> [AttentionGroup] {
     var groups: [AttentionGroup] = []
     var known: [Key: Int] = [:]
@@ -47,7 +47,7 @@ struct AttentionGroup {
         switch kind {
         case .incomplete: "\(capture.family ?? "") \(capture.missing.sorted())"
         case .shortfall: (capture.shortfalls ?? []).map(\.stream).joined(separator: " ")
-        // What was going on when it went differs.
+        // The state at the time of disappearance does not matter.
         case .gone: ""
         case .failed: failure.map { general($0.message, capture) } ?? ""
         }
@@ -67,8 +67,8 @@ struct AttentionGroup {
     return groups
   }
 
-  /// The message without what differs between captures that failed alike: their names, numbers (records,
-  /// byte offsets), and the lines below the first.
+  /// The message without what differs between captures with the same failure: names, numbers
+  /// (records, byte offsets), and lines after the first.
   static func general(_ message: String, _ capture: NightCapture) -> String {
     var text = message.split(separator: "\n").first.map(String.init) ?? ""
     for name in [capture.path, capture.path.map(PathText.shown), capture.id] {
@@ -103,7 +103,7 @@ struct AttentionGroup {
     }
   }
 
-  /// What that means, in words of the code book.
+  /// The meaning, from the code reference.
   var meaning: String {
     switch kind {
     case .incomplete:
@@ -115,7 +115,7 @@ struct AttentionGroup {
     }
   }
 
-  /// What somebody can do; the words of the report where all captures have the same.
+  /// What can be done; that of the report if it is the same for all captures.
   var remedy: String {
     if let own = captures.first?.remedy, !own.isEmpty { return own }
     switch kind {

@@ -2,27 +2,27 @@ import Captures
 import Output
 import Storage
 
-/// What somebody has to do, before everything else that lists captures.
+/// The section about what needs attention, which precedes all lists of captures.
 struct AttentionSection {
   let report: NightReport
-  let troubles: [NightProblem]
+  let problems: [NightProblem]
   let names: PageNames
   let supplies: PageSupplies
 
-  /// A night in which everything fails for reasons of its own must not grow without bound.
+  /// Limit on cards, so that the page stays bounded if every capture fails differently.
   private static let mostCards = 40
   private static let mostInFull = 8
   private static let mostNamed = 200
   private static let mostOfMessage = 600
 
-  /// Nothing when all is well.
+  /// Empty if nothing needs attention.
   func markup(_ sentence: NightSentence) -> Markup {
     guard sentence.needsPerson else { return .nothing }
     let groups = AttentionGroup.groups(report.captures)
     return .element(.section, .id("attention"), Attribute("aria-labelledby", "attention-title")) {
       Markup.element(.h2, .id("attention-title")) { "Needs you" }
       people
-      for trouble in troubles where trouble.isUrgent { card(trouble) }
+      for problem in problems where problem.isUrgent { card(problem) }
       for group in groups.prefix(Self.mostCards) { card(group) }
       if groups.count > Self.mostCards { rest(groups.dropFirst(Self.mostCards)) }
       unrecognized
@@ -31,8 +31,8 @@ struct AttentionSection {
 
   // MARK: Whom to ask
 
-  /// `Recorded by: Anna (2; ipad-01, ipad-07), Ben (ipad-03), ipad-04`: people with their devices, devices
-  /// where no app asked for a name.
+  /// `Recorded by: Anna (2; ipad-01, ipad-07), Ben (ipad-03), ipad-04`: people with their devices,
+  /// and devices without a person's name.
   private var people: Markup? {
     var found: [(name: String, devices: [String], count: Int)] = []
     var known: [String: Int] = [:]
@@ -81,11 +81,11 @@ struct AttentionSection {
 
   // MARK: Cards
 
-  private func card(_ trouble: NightProblem) -> Markup {
+  private func card(_ problem: NightProblem) -> Markup {
     .element(.article, .classes("card"), Attribute("data-state", "trouble")) {
-      Markup.element(.h3) { Markup.element(.span, .classes("state")) { trouble.title } }
-      Markup.element(.p) { trouble.words }
-      advice(trouble.remedy)
+      Markup.element(.h3) { Markup.element(.span, .classes("state")) { problem.title } }
+      Markup.element(.p) { problem.words }
+      advice(problem.remedy)
     }
   }
 
@@ -116,10 +116,10 @@ struct AttentionSection {
       }
   }
 
-  /// A sentence in which what is to be typed stands between backticks.
+  /// A sentence in which text between backticks is code.
   static func prose(_ text: String) -> Markup {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
-    // A lone backtick is no quotation.
+    // An unpaired backtick is not a quotation mark.
     guard parts.count.isMultiple(of: 2) == false else { return .element(.bdi) { text } }
     return .element(.bdi) {
       for (index, part) in parts.enumerated() {
@@ -149,7 +149,7 @@ struct AttentionSection {
     }
   }
 
-  /// What is of this capture only.
+  /// The lines that are specific to a capture.
   private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
     var lines: [Markup] = []
     for failure in capture.failures.prefix(3) {
@@ -184,7 +184,7 @@ struct AttentionSection {
     return lines
   }
 
-  /// The message with files named from the capture's folder on: the folder is known.
+  /// The message with file names relative to the capture's folder.
   private static func brief(_ message: String, _ capture: NightCapture) -> String {
     [capture.path, capture.path.map(PathText.shown)].compactMap(\.self).filter { $0.count > 1 }
       .reduce(message) { $0.replacing("\($1)/", with: "") }

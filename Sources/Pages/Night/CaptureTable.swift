@@ -6,23 +6,23 @@ struct CaptureTable {
   let report: NightReport
   let names: PageNames
 
-  /// Above this ids are short in the table, and only in full where programs read them.
+  /// Number of captures above which ids are shortened for display.
   private static let mostInFull = 2_000
 
-  /// Above this rows off the screen are not laid out.
+  /// Number of captures above which rows outside the screen are not laid out.
   private static let many = 300
 
   static let columns = [
     "State", "Capture", "Scene", "Device", "Frames", "Warnings", "Duration",
   ]
-  /// What is read from left to right as numbers.
+  /// Columns that contain numbers.
   private static let numbers: Set<Int> = [4, 5, 6]
 
-  /// The value of `data-also` of captures that are done and of which too much is lost.
+  /// The value of `data-also` for completed captures with a shortfall.
   private static let short = "shortfall"
 
-  /// States with names of their own in the filter; the values of `data-state` and `data-also` that each
-  /// stands for.
+  /// States with a filter of their own; the values of `data-state` and `data-also` that each
+  /// covers.
   private static let filters: [(words: String, states: [String])] = [
     ("Needs you", needing.map(\.rawValue) + [short]), ("Done", [CaptureState.done.rawValue]),
     ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
@@ -75,7 +75,7 @@ struct CaptureTable {
     }
   }
 
-  /// Shown by the script; without one they do nothing and are not there.
+  /// Displayed by the script; hidden without it.
   private var controls: Markup {
     .element(.div, .classes("controls"), Attribute(flag: "hidden")) {
       Markup.element(.p) {
@@ -139,7 +139,7 @@ struct CaptureTable {
     }
   }
 
-  /// Those that need somebody first.
+  /// Sort order: captures that need attention come first.
   private static func rank(_ capture: NightCapture) -> Int {
     let order: [CaptureState?] = [
       .quarantined, .failed, .incomplete, nil, .arriving, .queued, .running, .doneWithWarnings,

@@ -1,6 +1,6 @@
 import Output
 
-/// Every device with its last upload: one that has been quiet for days is said to be.
+/// Lists every device with its last upload, and marks those without uploads for days.
 struct DevicesSection {
   let report: NightReport
 

@@ -4,9 +4,9 @@ import Storage
   import Glibc
 #endif
 
-/// A time of the journal (UTC, ISO 8601) as people at this machine read it: by its own time zone.
+/// A time of the journal (UTC, ISO 8601) in the time zone of this machine.
 struct LocalTime: Hashable, Comparable, Sendable {
-  /// Since 1970.
+  /// Seconds since 1970.
   let seconds: Double
 
   init(seconds: Double) { self.seconds = seconds }
@@ -73,11 +73,11 @@ struct LocalTime: Hashable, Comparable, Sendable {
     return names.indices.contains(number - 1) ? names[number - 1] : "?"
   }
 
-  /// A time of the journal for people; what cannot be read stays as it is.
+  /// A time of the journal for people; other texts are unchanged.
   static func text(_ text: String) -> String { LocalTime(text)?.text ?? text }
 }
 
-/// A day without a time: `2026-11-20`.
+/// A day: `2026-11-20`.
 struct CalendarDay: Hashable, Sendable {
   /// Days since 1970.
   let number: Int

@@ -1,12 +1,12 @@
 import Storage
 import SystemPackage
 
-/// The end of a log in an output folder.
+/// Reads the end of a log in an output folder.
 enum LogEnd {
   private static let mostBytes = 16 << 10
 
-  /// The last lines of the file at `path`, relative to `root`; `nil` when there is no such file below it.
-  /// No link is followed. Cost: one read of 16 KiB.
+  /// The last lines of the file at `path`, relative to `root`; `nil` if there is no such file below
+  /// it. Links are not followed. Cost: one read of 16 KiB.
   static func lines(_ path: String, below root: FilePath, most: Int = 15) -> [String]? {
     guard PageAddress.below(path) != nil else { return nil }
     var names = path.split(separator: "/").map(String.init)

@@ -1,6 +1,6 @@
 import Output
 
-/// When something was worked on, from the spans of the report.
+/// When captures were processed, from the spans in the report.
 struct NightActivity {
   struct Part {
     var capture: String?
@@ -10,11 +10,12 @@ struct NightActivity {
   }
 
   let attempts: [Part]
-  /// The watcher held back; by start.
+  /// Times at which the watcher paused, by start.
   let waits: [Part]
-  /// Seconds in which at least one capture was worked on.
+  /// Seconds in which at least one capture was processed.
   let busySeconds: Double
-  /// From the first attempt to the end of the last, with the waits in between; `nil`: there was none.
+  /// From the start of the first attempt to the end of the last, including pauses; `nil` without
+  /// attempts.
   let range: ClosedRange<Double>?
 
   init(_ report: NightReport) {

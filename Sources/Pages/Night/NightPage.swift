@@ -1,12 +1,12 @@
 import Output
 
-/// The page of the night, `index.html`: is everything in, is everything done, whom to call. Below that what
-/// somebody wants to know who has more than five seconds.
+/// The page of the night, `index.html`. It begins with whether everything arrived, whether
+/// everything is done, and what needs attention; details follow.
 public struct NightPage: Sendable {
   let report: NightReport
   let supplies: PageSupplies
 
-  /// Thumbnails give way, however large the rest is: a page is at most 3 MB.
+  /// Size limit of a page; thumbnails are left out above it.
   static let mostBytes = 2_900_000
   static let mostThumbnailBytes = 1_000_000
 
@@ -17,25 +17,26 @@ public struct NightPage: Sendable {
     self.supplies = supplies
   }
 
-  /// Captures in the order in which they get thumbnails: those that need a person, then the newest.
+  /// Captures in the order in which they get thumbnails: those that need attention, then the
+  /// newest.
   static func thumbnailOrder(_ report: NightReport) -> [NightCapture] {
     func time(_ capture: NightCapture) -> String { capture.lastRun ?? capture.recordedAt ?? "" }
     return report.captures.filter(\.needsPerson)
       + report.captures.filter { !$0.needsPerson }.sorted { time($0) > time($1) }
   }
 
-  /// UTF-8. Cost: proportional to the captures; the page is held in memory.
+  /// The page in UTF-8. Cost: proportional to the number of captures; the page is in memory.
   public func document() -> [UInt8] {
     let plain = document(PageSupplies(log: supplies.log))
     if supplies.thumbnails.isEmpty { return plain }
-    var room = min(Self.mostThumbnailBytes, Self.mostBytes - plain.count)
+    var remainingBytes = min(Self.mostThumbnailBytes, Self.mostBytes - plain.count)
     var chosen: [String: PageThumbnail] = [:]
     for capture in Self.thumbnailOrder(report) {
       guard let picture = supplies.thumbnails[capture.id] else { continue }
-      // Those that need somebody stand in a card and in the table.
+      // Captures that need attention appear in a card and in the table.
       let bytes = (picture.pageBytes + 120) * (capture.needsPerson ? 2 : 1)
-      guard bytes <= room else { break }
-      room -= bytes
+      guard bytes <= remainingBytes else { break }
+      remainingBytes -= bytes
       chosen[capture.id] = picture
     }
     return document(PageSupplies(thumbnails: chosen, log: supplies.log))
@@ -43,8 +44,8 @@ public struct NightPage: Sendable {
 
   private func document(_ supplies: PageSupplies) -> [UInt8] {
     let names = PageNames(report)
-    let troubles = NightProblem.all(report)
-    let sentence = NightSentence(report: report, troubles: troubles)
+    let problems = NightProblem.all(report)
+    let sentence = NightSentence(report: report, problems: problems)
     let activity = NightActivity(report)
     let table = CaptureTable(report: report, names: names)
     return Markup.document(
@@ -52,9 +53,9 @@ public struct NightPage: Sendable {
         + .element(.link, Attribute("rel", "icon"), .icon(sentence.icon)),
       style: .common, script: .common,
       body: .element(.main) {
-        NightHead(report: report, sentence: sentence, troubles: troubles).markup
+        NightHeader(report: report, sentence: sentence, problems: problems).markup
         PlotTone.patterns
-        AttentionSection(report: report, troubles: troubles, names: names, supplies: supplies)
+        AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
         NightTotalsSection(totals: report.totals).markup
         NightsSection(report: report, activity: activity).markup

@@ -1,19 +1,20 @@
 import Output
 import Storage
 
-/// Something that is wrong around the captures, which no capture tells: nobody looks at STAGING, it cannot
-/// be looked at, the disk is full, nothing ever came.
+/// A problem that does not belong to a capture: the watcher does not run, STAGING cannot be read,
+/// the disk is full, no upload ever arrived.
 struct NightProblem: Hashable {
-  /// A few words without an end: `The watcher does not run`.
+  /// A few words without a period: `The watcher does not run`.
   var title: String
   var words: String
   var remedy: String
-  /// Somebody has to do something; else it is only told.
+  /// Whether it needs attention; otherwise it is only reported.
   var isUrgent: Bool
 
-  /// Without a look for this long, a night went by in which nobody looked.
+  /// Seconds without a scan after which a night has passed without a watcher.
   private static let longestNight = 26.0 * 3600
-  /// A watcher looks every half minute; file systems that hang for longer than this need somebody.
+  /// Seconds without a scan after which attention is needed. A watcher scans every half minute, but
+  /// file systems may hang for some time.
   private static let longestLook = 3.0 * 3600
 
   static func all(_ report: NightReport) -> [NightProblem] {
@@ -65,17 +66,17 @@ struct NightProblem: Hashable {
 
   private static func staging(_ report: NightReport) -> [NightProblem] {
     guard let watch = report.watch else { return [] }
-    if let trouble = watch.trouble, !trouble.isEmpty {
+    if let problem = watch.trouble, !problem.isEmpty {
       return [
         NightProblem(
-          title: "STAGING cannot be read", words: trouble,
+          title: "STAGING cannot be read", words: problem,
           remedy:
             "Restore what is missing. The watcher then continues automatically; nothing is lost.",
           isUrgent: true)
       ]
     }
     guard let hold = watch.holds, watch.alive else { return [] }
-    // What waits for its hours is no trouble; a full disk is told below.
+    // Waiting for the permitted hours is not a problem; a full disk is reported below.
     let isWindow = watch.holdsFor == "window"
     if watch.holdsFor == "disk" { return [] }
     return [
@@ -90,7 +91,7 @@ struct NightProblem: Hashable {
     ]
   }
 
-  /// Below this nothing new is started: 1 GiB or 2 %, whichever is less.
+  /// Free bytes below which nothing new is started: 1 GiB or 2 %, whichever is less.
   static func leastFree(_ free: NightReport.FreeSpace) -> Int64 {
     min(1 << 30, free.totalBytes.map { $0 / 50 } ?? 1 << 30)
   }
@@ -147,11 +148,12 @@ struct NightProblem: Hashable {
   }
 }
 
-/// How long the disk lasts at the rate of the last nights.
+/// Estimates how long the disk space lasts at the rate of the last nights.
 struct DiskForecast {
-  /// The mean of the nights in which anything was written, this one among them; `nil`: none.
+  /// Mean over the nights, including this one, in which anything was written; `nil` if there are
+  /// none.
   let bytesPerNight: Double?
-  /// `nil`: nothing was written, so nothing can be said.
+  /// `nil` if nothing was written, so that there is no estimate.
   let nightsUntilFull: Double?
 
   init(_ report: NightReport) {

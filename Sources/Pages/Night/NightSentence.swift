@@ -1,18 +1,19 @@
 import Output
 
-/// What the page says first: is everything in, is everything done, who is needed.
+/// The first sentence of the page: whether everything arrived, whether everything is done, and how
+/// many captures need attention.
 struct NightSentence {
   let report: NightReport
-  let troubles: [NightProblem]
+  let problems: [NightProblem]
 
   private var totals: NightTotals { report.totals }
 
-  /// Captures that somebody has to do something about.
+  /// Number of captures that need attention.
   var needed: Int { totals.needed }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   var text: String {
-    let urgent = troubles.filter(\.isUrgent).map(\.title)
+    let urgent = problems.filter(\.isUrgent).map(\.title)
     let sentence = totals.sentence(nothingUrgent: urgent.isEmpty)
     return ([sentence] + urgent.map { $0 + "." }).joined(separator: " ")
   }
@@ -22,8 +23,8 @@ struct NightSentence {
     let state: String
     if needed > 0 {
       state = "\(needed) \(needed == 1 ? "needs" : "need") you"
-    } else if let trouble = troubles.first(where: \.isUrgent) {
-      state = trouble.title
+    } else if let problem = problems.first(where: \.isUrgent) {
+      state = problem.title
     } else if totals.unrecognized > 0 {
       state = "\(totals.unrecognized) not recognized"
     } else {
@@ -32,12 +33,13 @@ struct NightSentence {
     return "\(state) · scanmill night \(LocalTime(report.from)?.day ?? report.from)"
   }
 
-  /// Whether the page has to show somebody what to do.
+  /// Whether the page must show that something needs attention.
   var needsPerson: Bool {
-    needed > 0 || totals.unrecognized > 0 || troubles.contains(where: \.isUrgent)
+    needed > 0 || totals.unrecognized > 0 || problems.contains(where: \.isUrgent)
   }
 
-  /// A square with the number of those that are needed, a circle when there is nothing to do.
+  /// The icon: a square with the number of captures that need attention, a circle if there are
+  /// none.
   var icon: PictureData {
     let isWaiting = totals.ready < totals.captures
     let ground =
@@ -64,7 +66,7 @@ struct NightSentence {
     return PictureData(.svg, drawing.bytes)
   }
 
-  /// Each state that occurs, those that are ready first, those that need somebody last.
+  /// The occurring states, completed ones first, those that need attention last.
   var shares: [(state: String, words: String, count: Int)] {
     [
       ("done", "done", totals.done),

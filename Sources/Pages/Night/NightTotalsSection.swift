@@ -1,11 +1,11 @@
 import Output
 import Storage
 
-/// The numbers of the night, each as the JSON has it.
+/// The totals of the night, as in the JSON.
 struct NightTotalsSection {
   let totals: NightTotals
 
-  /// Key of the JSON, words, value as the JSON has it, and as people say it.
+  /// Key in the JSON, text, value in the JSON, and value as text.
   private var entries: [(key: String, words: String, value: String, said: String?)] {
     func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
       (key, words, "\(value)", nil)

@@ -1,7 +1,7 @@
 import Output
 
-/// This night beside the fourteen before it: a quiet device or a growing queue shows before anyone
-/// complains.
+/// Compares this night with the previous fourteen, so that a silent device or a growing queue
+/// becomes visible.
 struct NightsSection {
   let report: NightReport
   let activity: NightActivity
@@ -9,13 +9,13 @@ struct NightsSection {
   private struct Slot {
     var day: String
     var isTonight: Bool
-    /// `nil`: nothing ran.
+    /// `nil` if nothing ran.
     var night: NightReport.Night?
   }
 
   private static let nights = 14
 
-  /// One per day, the oldest first; days without a run are there as well.
+  /// One per day, the oldest first, including days without a run.
   private var slots: [Slot] {
     let date = LocalTime(report.from)?.date ?? ""
     guard let today = CalendarDay(date) else { return [] }
@@ -69,7 +69,7 @@ struct NightsSection {
     for (index, number) in values.enumerated() {
       let x = Double(index) * step
       guard let number else {
-        // A night without a run is a dash below the line, not a night of zero.
+        // A night without a run is a dash below the line, to distinguish it from zero.
         bars.append(
           .element(
             .line, .classes("mark"), Attribute("x1", Phrasing.percent(x + step * 0.3)),
@@ -128,7 +128,7 @@ struct NightsSection {
   }
 }
 
-/// The figures of a plot, folded under it.
+/// The figures of a plot in a collapsible table.
 enum FoldedTable {
   /// The first column is text, the others are numbers.
   static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {

@@ -1,7 +1,7 @@
 import Output
 import Reports
 
-/// Captures by name and link on the page of the night.
+/// Names and links of captures on the page of the night.
 struct PageNames {
   private let ids: ShortIDs
 
@@ -9,7 +9,7 @@ struct PageNames {
 
   func short(_ id: String) -> String { ids[id] }
 
-  /// The short name, which leads to the capture's page where there is one.
+  /// The short name, linked to the capture's page if there is one.
   func link(_ capture: NightCapture, inFull: Bool = false) -> Markup {
     let name = Markup.name(inFull ? capture.id : short(capture.id))
     guard let address = capture.page.flatMap({ PageAddress.below($0) }) else { return name }
@@ -17,13 +17,13 @@ struct PageNames {
   }
 }
 
-/// A picture of at most 96 pixels a side.
+/// A picture with sides of at most 96 pixels.
 struct PageThumbnail: Sendable, Hashable {
   var jpeg: [UInt8]
   var width: Int
   var height: Int
 
-  /// What it takes in a page.
+  /// Size in a page, bytes.
   var pageBytes: Int { (jpeg.count + 2) / 3 * 4 }
 
   func element(named name: String) -> Markup {
@@ -33,9 +33,9 @@ struct PageThumbnail: Sendable, Hashable {
   }
 }
 
-/// What the page shows beside the report.
+/// Content of the page that is not in the report.
 struct PageSupplies: Sendable {
-  /// By id.
+  /// Thumbnails by capture id.
   var thumbnails: [String: PageThumbnail] = [:]
   /// The last lines of a log, by its path relative to the output folder.
   var log: @Sendable (String) -> [String]? = { _ in nil }

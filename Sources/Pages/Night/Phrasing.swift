@@ -1,6 +1,6 @@
 import Reports
 
-/// Numbers as sentences say them.
+/// Formats numbers for sentences.
 enum Phrasing {
   /// `1 capture`, `1,204 captures`.
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
@@ -29,7 +29,7 @@ enum Phrasing {
     seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
   }
 
-  /// `3 days`, `26 h`, `5 min`: how long ago, roughly.
+  /// `3 days`, `26 h`, `5 min`: an approximate age.
   static func age(_ seconds: Double) -> String {
     let minutes = Int(min(max(seconds, 0), 1e10) / 60)
     if minutes < 90 { return "\(minutes) min" }
@@ -37,7 +37,7 @@ enum Phrasing {
     return "\(minutes / 1440) days"
   }
 
-  /// For an attribute or an SVG coordinate: two decimals, no exponent.
+  /// A number for an attribute or an SVG coordinate: two decimals, no exponent.
   static func decimal(_ value: Double) -> String {
     guard value.isFinite else { return "0" }
     let hundredths = Int((min(max(value, -1e12), 1e12) * 100).rounded())
@@ -51,12 +51,12 @@ enum Phrasing {
 
   static func percent(_ value: Double) -> String { decimal(value) + "%" }
 
-  /// The first `most` characters of a text of others.
+  /// The first `most` characters of a text.
   static func cut(_ text: String, _ most: Int) -> String {
     text.count > most ? text.prefix(most) + "…" : text
   }
 
-  /// The number as JSON has it.
+  /// The number as in JSON.
   static func number(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
   }

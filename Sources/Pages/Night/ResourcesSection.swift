@@ -1,7 +1,7 @@
 import Output
 import Storage
 
-/// Slowest captures, throughput, and how long the disk lasts.
+/// The section about the slowest captures, throughput, and remaining disk space.
 struct ResourcesSection {
   let report: NightReport
   let activity: NightActivity

@@ -6,8 +6,8 @@ import Processing
 import Storage
 import SystemPackage
 
-/// Small pictures of captures for the page of the night, kept beside each capture's notes: a page every five
-/// minutes decodes nothing that it has seen.
+/// Thumbnails of captures for the page of the night. They are cached with each capture, so that a
+/// page that is written every five minutes decodes only new pictures.
 struct ThumbnailSource {
   let root: FilePath
 
@@ -16,11 +16,11 @@ struct ThumbnailSource {
   static let mostBytes = 3_000
   private static let mostSourceBytes: Int64 = 64 << 20
 
-  /// Pictures of `captures` in this order until they take `room` bytes in a page. Cost: per capture a few
-  /// looks and a small read, the decoding of one picture where nothing is kept.
-  func thumbnails(_ captures: [NightCapture], room: Int) -> [String: PageThumbnail] {
+  /// Thumbnails of `captures`, in this order, up to `byteLimit` bytes in a page. Cost: some system
+  /// calls and a small read per capture; decoding one picture where nothing is cached.
+  func thumbnails(_ captures: [NightCapture], byteLimit: Int) -> [String: PageThumbnail] {
     var found: [String: PageThumbnail] = [:]
-    var left = room
+    var left = byteLimit
     var rest = captures.filter { $0.page != nil }[...]
     while !rest.isEmpty, left > 0 {
       let some = Array(rest.prefix(32))
@@ -36,7 +36,7 @@ struct ThumbnailSource {
     return found
   }
 
-  /// `nil` where nothing is published that could be shown.
+  /// `nil` if there is no suitable picture.
   func thumbnail(of id: String) -> PageThumbnail? {
     let layout = OutputLayout(root: root, name: id)
     guard let folder = try? HeldFolder.following(root).folder(id),
@@ -50,14 +50,14 @@ struct ThumbnailSource {
       return picture
     }
     guard stamp.bytes <= Self.mostSourceBytes, let picture = Self.make(file) else { return nil }
-    // Only to save time: an output that cannot be written has its page all the same.
+    // Only a cache: a page is also made for an output that cannot be written to.
     try? notes?.replace(Self.cacheName, with: Self.packed(picture, key: key), durably: false)
     return picture
   }
 
   // MARK: Source
 
-  /// What the thumbnail stage made, else the first color picture, else the preview.
+  /// The picture of the thumbnail stage, else the first color picture, else the preview.
   private func source(in folder: HeldFolder, _ layout: OutputLayout) -> (FilePath, String)? {
     if let found = file("thumbnail.png", in: folder, "thumbnail", layout) { return found }
     for name in ["000000.png", "000000.jpg"] {
@@ -92,7 +92,7 @@ struct ThumbnailSource {
 
   static func make(of picture: ColorImage) -> PageThumbnail? {
     var bytes: [UInt8] = []
-    // Noise is what needs the small sizes.
+    // Only noisy pictures need the smaller sizes.
     for side in [side, 64, 32] {
       let small = Thumbnail.make(of: picture, side: side)
       for quality in [70, 55, 40, 25, 10] {
@@ -110,7 +110,7 @@ struct ThumbnailSource {
 
   // MARK: What is kept
 
-  /// The JPEG with a comment in it: size and key.
+  /// The JPEG with size and key in a comment.
   static func packed(_ picture: PageThumbnail, key: String) -> [UInt8] {
     let text = Array("scanmill \(picture.width) \(picture.height) \(key)".utf8.prefix(60_000))
     let length = text.count + 2
@@ -118,7 +118,7 @@ struct ThumbnailSource {
       + text + picture.jpeg.dropFirst(2)
   }
 
-  /// `nil` when it is damaged, or of another source.
+  /// `nil` if the file is damaged or has another key.
   static func unpacked(_ file: [UInt8], key: String) -> PageThumbnail? {
     guard file.count > 6, file.starts(with: [0xFF, 0xD8, 0xFF, 0xFE]),
       file.suffix(2).elementsEqual([0xFF, 0xD9])

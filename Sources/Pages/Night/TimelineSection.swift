@@ -1,6 +1,6 @@
 import Output
 
-/// What ended when, and when the machine waited.
+/// The section about when captures ended and when the machine waited.
 struct TimelineSection {
   let report: NightReport
   let activity: NightActivity
@@ -15,14 +15,14 @@ struct TimelineSection {
   private struct Bins {
     var start: Double
     var step: Double
-    /// By bin, then as `tones`.
+    /// By bin, then in the order of `tones`.
     var counts: [[Int]]
 
     var end: Double { start + step * Double(counts.count) }
     func x(_ time: Double) -> Double { min(max(100 * (time - start) / (end - start), 0), 100) }
   }
 
-  /// Steps that a clock has: 5 min to a day, then days.
+  /// Bin widths are common time steps: 5 min to a day, then days.
   private func bins(_ range: ClosedRange<Double>) -> Bins {
     let steps = [300.0, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
     let span = range.upperBound - range.lowerBound
@@ -76,7 +76,7 @@ struct TimelineSection {
     var parts = zip(sums, Self.tones).dropFirst(2).filter { $0.0 > 0 }.map {
       "\($0.0) \($0.1.words)"
     }
-    // Done is done, with warnings or without.
+    // Captures done with warnings count as done.
     let (plain, warned) = (sums[0], sums[1])
     if plain + warned > 0 {
       parts.insert(

@@ -1,20 +1,20 @@
-/// A series of any length in a fixed number of columns: of each column the lowest and the highest value,
-/// so that no spike is lost, whatever the series is drawn on.
+/// Reduces a series of any length to a fixed number of columns, with the lowest and the highest
+/// value of each, so that no spike is lost.
 ///
-/// Memory: the columns. Values come in any order; what lies outside of the range counts for the first or
-/// last column.
+/// Memory: the columns. Values may come in any order; those outside the range count for the first
+/// or last column.
 struct ColumnBuckets: Sendable {
   struct Column: Sendable, Hashable {
     var low: Double
     var high: Double
     var count: Int
-    /// A gap lies between the column before that has values and this one.
+    /// Whether there is a gap between the previous non-empty column and this one.
     var isAfterGap: Bool
   }
 
   let range: ClosedRange<Double>
   private(set) var columns: [Column?]
-  /// Of all values.
+  /// Extremes over all values.
   private(set) var low = Double.infinity
   private(set) var high = -Double.infinity
   private(set) var count = 0
@@ -24,7 +24,7 @@ struct ColumnBuckets: Sendable {
     self.columns = Array(repeating: nil, count: max(1, columns))
   }
 
-  /// Values that are no finite numbers are left out.
+  /// Values that are not finite are left out.
   mutating func add(at place: Double, _ value: Double, isAfterGap: Bool = false) {
     guard value.isFinite, let column = column(of: place) else { return }
     low = min(low, value)
@@ -40,7 +40,7 @@ struct ColumnBuckets: Sendable {
     }
   }
 
-  /// Which column a place falls into; `nil` for what is no number.
+  /// The column at a position; `nil` if it is not a number.
   func column(of place: Double) -> Int? {
     guard !place.isNaN else { return nil }
     let span = range.upperBound - range.lowerBound

@@ -1,8 +1,8 @@
-/// Numbers as pages write them: a point for decimals, commas between thousands, never an exponent for what
-/// a person measures.
+/// Formats numbers for pages: a decimal point, commas between thousands, no exponent for usual
+/// magnitudes.
 enum FigureText {
-  /// With exactly `decimals` places (0 … 9). What is no finite number is `–`, what is beyond 10^15 as
-  /// Swift prints it.
+  /// With exactly `decimals` decimals (0 … 9). Values that are not finite give `–`; those beyond
+  /// 10^15 are formatted as by Swift.
   static func fixed(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite else { return "–" }
     let places = min(max(decimals, 0), 9)
@@ -24,7 +24,7 @@ enum FigureText {
     fixed(value, decimals(of: value, digits))
   }
 
-  /// How many decimals show `digits` significant digits of a value.
+  /// Number of decimals that show `digits` significant digits of a value.
   static func decimals(of value: Double, _ digits: Int = 3) -> Int {
     guard value.isFinite, value != 0 else { return 0 }
     var places = digits - 1
@@ -64,7 +64,7 @@ enum FigureText {
     return "\(sign)\(count(whole / 3600)) h \(whole % 3600 / 60) min"
   }
 
-  /// Share as percent: `84 %`, `0.3 %`, never a rounded 0 or 100 where it is not.
+  /// A fraction as percent: `84 %`, `0.3 %`. Never 0 or 100 by rounding alone.
   static func percent(_ share: Double) -> String {
     guard share.isFinite else { return "–" }
     let value = share * 100

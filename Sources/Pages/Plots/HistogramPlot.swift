@@ -1,4 +1,4 @@
-/// Counts over a measured quantity, as bars of equal width.
+/// A histogram with bars of equal width.
 struct HistogramPlot: Sendable {
   var range: ClosedRange<Double>
   /// Counts of equal parts of the range.

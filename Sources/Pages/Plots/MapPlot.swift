@@ -1,7 +1,8 @@
-/// A way seen from above, both axes to the same scale, with a scale bar in meters and its start marked.
+/// A track seen from above, with equal scales on both axes, a scale bar in meters and a marked
+/// start.
 struct MapPlot: Sendable {
   var sketch: TrackSketch
-  /// Whether y of the sketch grows upward on the page.
+  /// Whether y points up on the page.
   var yIsUp: Bool
   var name: String
 
@@ -9,7 +10,7 @@ struct MapPlot: Sendable {
   private static let height = 360
   private static let margin = 28
 
-  /// The length of the scale bar: a round number of about a fifth of the width.
+  /// Length of the scale bar: a round number of about a fifth of the width.
   var barMeters: Double {
     let ticks = NiceTicks(0...max(shownWidth, 1e-6), most: 5).values
     return ticks.count > 1 ? ticks[1] : shownWidth
@@ -36,8 +37,8 @@ struct MapPlot: Sendable {
 
   /// Meters per unit of the drawing.
   private var scale: Double {
-    let room = (Double(Self.width - 2 * Self.margin), Double(Self.height - 2 * Self.margin - 24))
-    let scale = max(sketch.extent.x / room.0, sketch.extent.y / room.1)
+    let area = (Double(Self.width - 2 * Self.margin), Double(Self.height - 2 * Self.margin - 24))
+    let scale = max(sketch.extent.x / area.0, sketch.extent.y / area.1)
     return scale > 0 && scale.isFinite ? scale : 1e-3
   }
 
@@ -58,11 +59,11 @@ struct MapPlot: Sendable {
   }
 
   func markup() -> Markup {
-    var way = ""
+    var route = ""
     var jumps = ""
     for (index, point) in sketch.points.enumerated() {
       let here = place(point)
-      way += index == 0 || point.isAfterJump ? "M\(here)" : "L\(here)"
+      route += index == 0 || point.isAfterJump ? "M\(here)" : "L\(here)"
       if point.isAfterJump, index > 0 { jumps += "M\(place(sketch.points[index - 1]))L\(here)" }
     }
     let bar = barMeters / scale
@@ -74,7 +75,7 @@ struct MapPlot: Sendable {
     ) {
       Markup.element(.title) { name }
       if !jumps.isEmpty { Markup.element(.path, .classes("jump"), Attribute("d", jumps)) }
-      Markup.element(.path, .classes("data"), Attribute("d", way))
+      Markup.element(.path, .classes("data"), Attribute("d", route))
       if let last = sketch.last {
         Markup.element(.path, .classes("end"), Attribute("d", "M\(place(last))h0"))
       }

@@ -1,11 +1,11 @@
-/// Places of an axis at round numbers: steps of 1, 2 or 5 times a power of ten.
+/// Tick positions at round numbers: steps of 1, 2 or 5 times a power of ten.
 struct NiceTicks: Sendable, Hashable {
-  /// Ascending, inside of the range; none for a range without extent.
+  /// Ascending, inside the range; empty for an empty range.
   let values: [Double]
-  /// Places behind the point that tell them apart.
+  /// Number of decimals that distinguish them.
   let decimals: Int
 
-  /// At most about `most` places.
+  /// At most about `most` ticks.
   init(_ range: ClosedRange<Double>, most: Int) {
     let span = range.upperBound - range.lowerBound
     guard span > 0, span.isFinite, most > 0 else {
@@ -44,7 +44,7 @@ struct NiceTicks: Sendable, Hashable {
 
   func text(_ value: Double) -> String { FigureText.fixed(value, decimals) }
 
-  /// `range` widened to round numbers, so that no value lies on the border.
+  /// `range` extended to round numbers, so that no value is on the border.
   static func around(_ range: ClosedRange<Double>, most: Int = 4) -> ClosedRange<Double> {
     let (low, high) = (range.lowerBound, range.upperBound)
     guard low.isFinite, high.isFinite, (high - low).isFinite else { return -1...1 }

@@ -1,14 +1,14 @@
-/// The `d` of a path in whole units of a drawing.
+/// Builds the `d` attribute of paths in whole units of a drawing.
 enum PlotPath {
-  /// Places of a drawing: never beyond, whatever the value.
+  /// The coordinate of a value, clamped to the drawing.
   static func place(_ value: Double, from low: Double, to high: Double, over units: Int) -> Int {
     guard value.isFinite, high > low, (high - low).isFinite else { return units / 2 }
     let share = (value - low) / (high - low)
     return Int((min(max(share, 0), 1) * Double(units)).rounded())
   }
 
-  /// From column to column through the lowest and the highest value of each, broken at gaps. One unit of x
-  /// per column, `units` of y for `values`, the highest on top.
+  /// A path through the lowest and the highest value of each column, interrupted at gaps. One unit
+  /// of x per column, `units` of y for `values`, with the highest at the top.
   static func minMax(_ buckets: ColumnBuckets, values: ClosedRange<Double>, units: Int) -> String {
     func y(_ value: Double) -> Int {
       units - place(value, from: values.lowerBound, to: values.upperBound, over: units)
@@ -24,7 +24,7 @@ enum PlotPath {
         if low != high { path += "V\(near == low ? high : low)" }
         last = near == low ? high : low
       } else {
-        // A length of nothing shows as a dot.
+        // A segment of length zero is displayed as a dot.
         path += "M\(x),\(low)" + (low == high ? "h0" : "V\(high)")
         last = high
       }
@@ -32,7 +32,8 @@ enum PlotPath {
     return path
   }
 
-  /// Short strokes from the top at the columns that are set, where few are; else bars as wide as the run.
+  /// Short strokes from the top at the marked columns if there are few; else bars over runs of
+  /// columns.
   static func marks(_ columns: [Bool]) -> String {
     var path = ""
     var start: Int?

@@ -1,8 +1,8 @@
-/// The figures behind a plot, folded under it.
+/// The figures behind a plot, in a collapsible table.
 struct PlotTable: Sendable {
   var caption: String
   var columns: [String]
-  /// The first cell of each row names it.
+  /// The first cell of each row is its title.
   var rows: [[String]]
 
   static let most = 60
@@ -11,7 +11,7 @@ struct PlotTable: Sendable {
     Self.folded([self], summary: summary)
   }
 
-  /// Several under one fold; those without rows are left out.
+  /// Several tables in one collapsible element; those without rows are left out.
   static func folded(_ tables: [PlotTable], summary: String = "Figures as tables") -> Markup {
     let shown = tables.filter { !$0.rows.isEmpty }
     guard !shown.isEmpty else { return .nothing }
@@ -21,7 +21,7 @@ struct PlotTable: Sendable {
     }
   }
 
-  /// Without the fold. Cells carry the name of their column for narrow screens.
+  /// The table alone. Cells carry the name of their column for narrow screens.
   func table() -> Markup {
     .element(.table, Attribute("class", columns.count > 2 ? "figures data" : "figures narrow")) {
       Markup.element(.caption) { caption }

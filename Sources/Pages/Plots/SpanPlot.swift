@@ -1,5 +1,5 @@
-/// Stretches of time in rows, such as the stages of a capture: pauses longer than a minute are cut out and
-/// marked, so that what was made on another day does not shrink the rest to nothing.
+/// Time spans in rows, such as the stages of a capture. Pauses longer than a minute are cut out and
+/// marked, so that work on different days remains readable.
 struct SpanPlot: Sendable {
   struct Row: Sendable, Hashable {
     var label: String
@@ -16,7 +16,8 @@ struct SpanPlot: Sendable {
   private static let rowHeight = 26
   private static let longestPause = 60.0
 
-  /// Where each row lies when long pauses are cut out, the places of the cuts, and the whole length.
+  /// The positions of the rows with long pauses cut out, the positions of the cuts, and the total
+  /// length.
   func laidOut() -> (spans: [(from: Double, to: Double)], cuts: [Double], length: Double) {
     let order = rows.indices.sorted { rows[$0].from < rows[$1].from }
     var spans = [(from: Double, to: Double)](repeating: (0, 0), count: rows.count)
@@ -27,7 +28,7 @@ struct SpanPlot: Sendable {
       if busyUntil == -.infinity {
         shift = row.from
       } else if row.from - busyUntil > Self.longestPause {
-        // Half a row's worth of room stands for the pause.
+        // A pause is drawn with half the height of a row.
         let end = busyUntil - shift
         cuts.append(end)
         shift = row.from - end

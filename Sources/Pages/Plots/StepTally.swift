@@ -1,7 +1,7 @@
-/// The median of positive steps of a series of any length, in constant memory: steps are counted in bins
-/// of 1 % width, from 1 ns to about 30 years.
+/// The median of positive steps of a series of any length, in constant memory. Steps are counted in
+/// bins of 1 % width, from 1 ns to about 30 years.
 struct StepTally: Sendable {
-  /// Bins per doubling: 2^(1/64) is 1.09 %.
+  /// Bins per factor of two: 2^(1/64) is 1.09 %.
   private static let perDoubling = 64
   private static let doublings = 60
   private var bins = [Int](repeating: 0, count: perDoubling * doublings)
@@ -10,7 +10,7 @@ struct StepTally: Sendable {
   private(set) var shortest = Double.infinity
   private var sums: [Double] = Array(repeating: 0, count: perDoubling * doublings)
 
-  /// Nanoseconds; steps of 0 and below are left out.
+  /// Adds a step in nanoseconds; steps of 0 or less are ignored.
   mutating func add(_ step: Double) {
     guard step >= 1, step.isFinite else { return }
     let exponent = Int(step.exponent)
@@ -24,7 +24,7 @@ struct StepTally: Sendable {
     shortest = min(shortest, step)
   }
 
-  /// Nanoseconds, as the mean of the steps in the bin that the median falls into; `nil` without steps.
+  /// The median in nanoseconds: the mean of the steps in its bin; `nil` without steps.
   var median: Double? {
     guard count > 0 else { return nil }
     var rest = (count - 1) / 2

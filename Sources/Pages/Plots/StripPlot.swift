@@ -1,20 +1,20 @@
-/// Lanes over a common axis, the whole width of the page and as high as its lanes: text keeps its size on a
-/// phone because only the data is stretched, places are shares of the width.
+/// Lanes over a common horizontal axis, as wide as the page. Positions are percentages of the width
+/// and only the data is stretched, so that text keeps its size on a phone.
 struct StripPlot: Sendable {
   struct Lane: Sendable {
-    /// Stands in the lane: `x`, `depth`.
+    /// The name in the lane: `x`, `depth`.
     var name: String
     var buckets: ColumnBuckets
-    /// What is shown of the values.
+    /// The displayed range of values.
     var values: ClosedRange<Double>
-    /// Pixels.
+    /// Height in pixels.
     var height = 64
-    /// Filled from the bottom up, for shares and counts.
+    /// Whether the area below is filled, for shares and counts.
     var isFilled = false
     var isLine = true
   }
 
-  /// A stretch of the axis that is shaded, with the words for it.
+  /// A shaded part of the axis with its label.
   struct Band: Sendable, Hashable {
     enum Kind: Sendable { case gap, motionGap }
     var from: Double
@@ -27,9 +27,9 @@ struct StripPlot: Sendable {
   var range: ClosedRange<Double>
   var axis: String
   var bands: [Band] = []
-  /// Columns of the axis at which there is something, such as frames.
+  /// Columns of the axis that are marked, for example those with frames.
   var marks: [Bool] = []
-  /// What it shows, in figures.
+  /// A description in figures.
   var name: String
 
   private static let axisHeight = 34
@@ -148,14 +148,14 @@ struct StripPlot: Sendable {
       Markup.element(
         .rect, Attribute("x", text(from)), Attribute("y", 0),
         Attribute("width", text(max(0, to - from))), Attribute("height", height))
-      // However short it is, it is seen.
+      // Even the shortest band is visible.
       Markup.element(
         .line, Attribute("x1", text(from)), Attribute("x2", text(from)), Attribute("y1", 0),
         Attribute("y2", height))
     }
   }
 
-  /// 0 … 1, never beyond.
+  /// The fraction, clamped to 0 … 1.
   private static func share(_ value: Double, in range: ClosedRange<Double>) -> Double {
     let span = range.upperBound - range.lowerBound
     guard value.isFinite, span > 0, span.isFinite else { return 0 }

@@ -2,20 +2,20 @@
   import Glibc
 #endif
 
-/// A way over a plane in a bounded number of points: a point is kept when it lies further from the last
-/// one kept than the tolerance, which grows when there are too many. Turning points further out than the
-/// tolerance are never lost.
+/// Simplifies a track in the plane to a limited number of points. A point is kept if its distance
+/// to the last kept one exceeds the tolerance, which grows when there are too many points. Turning
+/// points farther out than the tolerance are never lost.
 struct TrackSketch: Sendable {
   struct Point: Sendable, Hashable {
     var x: Double
     var y: Double
-    /// Not joined to the one before: tracking was lost in between.
+    /// Whether it is not connected to the previous point, because tracking was lost in between.
     var isAfterJump: Bool
   }
 
   private(set) var points: [Point] = []
   private(set) var count = 0
-  /// Meters along the way, jumps left out.
+  /// Length of the track in meters, without jumps.
   private(set) var length = 0.0
   private(set) var jumps = 0
   private(set) var low = (x: Double.infinity, y: Double.infinity)
@@ -49,7 +49,7 @@ struct TrackSketch: Sendable {
       points = []
       tolerance *= 2
       for point in old { keep(point) }
-      // Nothing but jumps: they are thinned too.
+      // If all points are jumps, they are thinned too.
       if points.count > most {
         points = points.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
       }
@@ -65,7 +65,7 @@ struct TrackSketch: Sendable {
     points.append(point)
   }
 
-  /// Of the way, in meters.
+  /// Size of the track, meters.
   var extent: (x: Double, y: Double) {
     count > 0 ? (high.x - low.x, high.y - low.y) : (0, 0)
   }

@@ -1,18 +1,18 @@
 import Storage
 
-/// One thing wrong in a pipeline file, with its place.
+/// An error in a pipeline file, with its position.
 public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public var file: String
-  /// From 1.
+  /// Line number, from 1.
   public var line: Int
-  /// From 1, in Unicode scalars.
+  /// Column number, from 1, in Unicode scalars.
   public var column: Int
   public var message: String
-  /// The line of the file that it points into.
+  /// The line of the file that contains it.
   public var sourceLine: String
 
   public var description: String {
-    // Tabs stay tabs, so that the caret stands below what it points at; what is escaped is longer.
+    // Tabs are kept, so that the caret is below its target; escaped characters are longer.
     let above = sourceLine.unicodeScalars.prefix(max(0, column - 1))
     let missing = max(0, column - 1 - above.count)
     let caret =
@@ -23,7 +23,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// All that is wrong with a pipeline file.
+/// All errors in a pipeline file.
 public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible {
   public var diagnostics: [Diagnostic]
 
@@ -32,9 +32,9 @@ public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// The known name nearest to a misspelt one.
+/// Finds the known name closest to a misspelled one.
 public enum NearestName {
-  /// `nil` when none is close: more than a third of the letters would change.
+  /// `nil` if none is close, so that more than a third of the letters would change.
   public static func find(_ name: String, among known: some Sequence<String>) -> String? {
     let best = known.map { (distance(name.lowercased(), $0.lowercased()), $0) }
       .min { ($0.0, $0.1) < ($1.0, $1.1) }
@@ -42,7 +42,7 @@ public enum NearestName {
     return best.1
   }
 
-  /// `", did you mean 'x'?"` or nothing.
+  /// `", did you mean 'x'?"`, or an empty text.
   public static func suggestion(_ name: String, among known: some Sequence<String>) -> String {
     find(name, among: known).map { ", did you mean '\($0)'?" } ?? ""
   }

@@ -1,6 +1,6 @@
 import Yams
 
-/// Gathers diagnostics of one file: a pipeline, a profile.
+/// Collects the diagnostics of one file: a pipeline or a profile.
 package struct DiagnosticList {
   package let file: String
   package let lines: [Substring]
@@ -8,11 +8,11 @@ package struct DiagnosticList {
 
   package init(file: String, text: String) {
     self.file = file
-    // By any line end: in Swift a CR LF is one character and no `\n`.
+    // Split at any line end: in Swift a CR LF is one character that is not `\n`.
     lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
   }
 
-  /// Throws all of them, in the order of the file, if there are any.
+  /// Throws all diagnostics, in the order of the file, if there are any.
   package func check() throws(PipelineError) {
     guard all.isEmpty else {
       throw PipelineError(
@@ -48,7 +48,7 @@ package struct DiagnosticList {
     }
   }
 
-  /// What the parser's words come to, where that can be told.
+  /// A hint for a message of the parser, if there is one.
   private func hint(at mark: Mark, _ words: String) -> String? {
     if words.contains("quoted scalar"), words.contains("end of stream") {
       return "a quote is opened and not closed"
@@ -75,14 +75,14 @@ package struct DiagnosticList {
       "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))")
   }
 
-  /// A stage that the file does not have; the name of a kind gets its own hint.
+  /// Reports a stage that the file does not have; the name of a kind gets its own hint.
   mutating func unknownStage(
     _ text: PipelineFile.Text, _ stages: [(name: String, kind: String)]
   ) {
     add(text.mark, "unknown stage '\(text.value)'\(StageWords.hint(text.value, stages))")
   }
 
-  /// A kind that there is not; the name of a stage of this file gets its own hint.
+  /// Reports a kind that does not exist; the name of a stage of this file gets its own hint.
   mutating func unknownKind(_ text: PipelineFile.Text, among known: [String], stages: [String]) {
     let suggestion = NearestName.suggestion(text.value, among: known)
     let hint =

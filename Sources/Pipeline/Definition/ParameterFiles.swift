@@ -2,13 +2,14 @@ import Storage
 import SystemPackage
 import Yams
 
-/// Files and folders that parameters name: looked at before anything starts, because a wrong path would
-/// be met only when work has been done, or be taken for a capture that has nothing to align.
+/// Checks files and folders that parameters name before anything starts. A wrong path would
+/// otherwise be found after other work is done, or be taken for a capture without anything to
+/// align.
 extension PipelineSource {
-  /// Throws `SettingError` for a path from the command line and `PipelineError` for one that stands in the
+  /// Throws `SettingError` for a path from the command line and `PipelineError` for one in the
   /// pipeline file.
   ///
-  /// - Parameter definition: what this source gives.
+  /// - Parameter definition: the definition made from this source.
   public func checkFiles(_ definition: PipelineDefinition) throws {
     var diagnostics = DiagnosticList(file: name, text: text)
     for stage in definition.stages {
@@ -30,7 +31,7 @@ extension PipelineSource {
     if !diagnostics.all.isEmpty { throw PipelineError(diagnostics: diagnostics.all) }
   }
 
-  /// Where the value of a parameter stands.
+  /// Position of a parameter's value in the file.
   private func mark(of parameter: String, in stages: [String]) -> Mark? {
     guard let root = try? Yams.compose(yaml: text) else { return nil }
     return stages.lazy.compactMap { root["stages"]?[$0]?["with"]?[parameter]?.mark }.first
@@ -38,7 +39,7 @@ extension PipelineSource {
 }
 
 extension StageProblem {
-  /// What is wrong with a file that a parameter names; `nil`: it is there and can be read.
+  /// The problem with a file that a parameter names; `nil` if it exists and can be read.
   public static func ofFile(_ path: String, parameter: String) -> StageProblem? {
     if FileSystem.isFolder(FilePath(path)) {
       return StageProblem(parameter: parameter, "\(path): is a folder; name a file")
@@ -51,7 +52,7 @@ extension StageProblem {
     }
   }
 
-  /// What is wrong with a folder that a parameter names.
+  /// The problem with a folder that a parameter names.
   public static func ofFolder(_ path: String, parameter: String) -> StageProblem? {
     guard FileSystem.isFolder(FilePath(path)) else {
       let what = FileSystem.exists(FilePath(path)) ? "is a file; name a folder" : "no such folder"
@@ -67,12 +68,12 @@ extension StageProblem {
 }
 
 extension Stage {
-  /// Every parameter that is a file or a folder is there and can be read.
+  /// Checks that all files and folders that parameters name exist and can be read.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     pathProblems(parameters)
   }
 
-  /// The same, for stages that look closer.
+  /// The same, for stages that check more.
   public static func pathProblems(_ parameters: ParameterValues) -> [StageProblem] {
     self.parameters.compactMap { description in
       guard let path = parameters.text(description.name) else { return nil }

@@ -1,13 +1,14 @@
 import Captures
 
 extension PipelineDefinition {
-  /// The pipeline without the connections that stages have no use for in this capture, all of those of a
-  /// stage that does not apply to it, those through which files would be named that are removed after use, and without pictures that are made for others only and that nobody
-  /// reads then; with steps of their own for exports of some frames (`withSubsets`).
+  /// The pipeline adapted to one capture. Removed are: connections that stages do not use for this
+  /// capture; all connections of a stage that does not apply; connections through which a table
+  /// would name files that are deleted after use; and pictures made only for other stages, if none
+  /// reads them. Exports of some frames get inner steps of their own (`withSubsets`).
   ///
   /// - Parameters:
-  ///   - selection: what a run is about; without limits every stage is asked for.
-  ///   - known: what is known of the artifact of a stage.
+  ///   - selection: the selected stages; without limits all are.
+  ///   - known: what is known about the artifact of a stage.
   public func suited(
     to capture: CaptureSummary, _ selection: Selection,
     known: @escaping (_ stage: String) -> KnownArtifact
@@ -32,7 +33,8 @@ extension PipelineDefinition {
     return result
   }
 
-  /// Without copies of color that stages of `original` read and that nobody reads any more.
+  /// The pipeline without copies of color that stages of `original` read and that no stage reads
+  /// any more.
   private func withoutUnreadCopies(of original: PipelineDefinition) -> PipelineDefinition {
     var result = self
     result.stages.removeAll { stage in

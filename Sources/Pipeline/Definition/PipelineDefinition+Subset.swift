@@ -1,19 +1,21 @@
 import Captures
 
 extension PipelineDefinition {
-  /// The step of an export that chooses its frames: `export-colmap.frames`.
+  /// The inner step of an export that chooses its frames: `export-colmap.frames`.
   public static let framesStep = "frames"
 
-  /// The pipeline with steps of their own for exports of some frames, so that nothing is made of the others.
+  /// The pipeline with separate inner steps for exports of some frames, so that nothing is made for
+  /// other frames.
   ///
-  /// An export that is asked for a subset, whose inputs nobody else asks for and are not there already, gets an
-  /// inner step `EXPORT.frames`, which chooses its frames and makes their pictures, and an `EXPORT.NAME` for
-  /// each stage between that and itself. None of them is kept. An export that was made in this way stays so.
+  /// This applies to an export with a subset of frames whose inputs no other stage needs and which
+  /// do not exist yet. It gets an inner step `EXPORT.frames`, which chooses its frames and makes
+  /// their pictures, and an `EXPORT.NAME` for each stage between that step and itself. None of them
+  /// is kept. An export that was made this way stays so.
   ///
   /// - Parameters:
-  ///   - suited: what `suited` made of the pipeline.
-  ///   - selection: what a run is about. Without limits every stage is asked for.
-  ///   - known: what is known of the artifact of a stage.
+  ///   - suited: the pipeline that `suited` returned.
+  ///   - selection: the selected stages; without limits all are.
+  ///   - known: what is known about the artifact of a stage.
   func withSubsets(
     _ selection: Selection, _ known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {
@@ -27,7 +29,7 @@ extension PipelineDefinition {
       else { continue }
       result.stages[position] = steps.export
       result.stages.insert(contentsOf: steps.steps, at: position)
-      // Steps that it shares with others are made for the others only.
+      // A step shared with other stages is made only for those.
       for index in result.stages.indices
       where result.stages[index].partOf == export.name && !result.stages[index].isOfSubset {
         result.stages[index].partOf = nil
@@ -36,12 +38,12 @@ extension PipelineDefinition {
     return result
   }
 
-  /// Stages whose whole artifact this run makes or looks after in any case.
+  /// Stages whose complete artifact this run makes or updates in any case.
   private func madeForOthers(
     than candidates: [StageDefinition], _ selection: Selection
   ) -> Set<String> {
     let all = Set(stages.map(\.name))
-    // One stage alone, or everything behind one: inputs are what they are.
+    // With a single stage, or everything after one, inputs stay what they are.
     guard !selection.until.isEmpty, selection.only == nil, selection.from == nil else { return all }
     var asked = selection.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
     for name in selection.forced { asked.formUnion(withParts(name)) }
@@ -50,11 +52,12 @@ extension PipelineDefinition {
   }
 }
 
-/// What is known of the artifact of a stage before a pipeline is suited to a capture.
+/// What is known about a stage's artifact before the pipeline is adapted to a capture.
 public struct KnownArtifact: Sendable {
-  /// Whether it is there.
+  /// Whether the artifact exists.
   public var isThere: Bool
-  /// The ports that its record names; `nil` without a record. That of an intermediate outlives it.
+  /// The ports in its record; `nil` without a record. The record of an intermediate outlives its
+  /// files.
   public var ports: Set<String>?
 
   public init(isThere: Bool, ports: Set<String>?) {
@@ -65,14 +68,15 @@ public struct KnownArtifact: Sendable {
   public static let none = KnownArtifact(isThere: false, ports: nil)
 }
 
-/// The steps of one export of some frames.
+/// The inner steps of one export of some frames.
 private struct SubsetSteps {
   private(set) var export: StageDefinition
   private(set) var steps: [StageDefinition] = []
   private let pipeline: PipelineDefinition
   private let known: (String) -> KnownArtifact
 
-  /// `nil` where the export is better made of what is there or is made anyway, or cannot be made otherwise.
+  /// `nil` if the export is better made from existing artifacts or from those that are made anyway,
+  /// or cannot be made otherwise.
   init?(
     _ export: StageDefinition, _ pipeline: PipelineDefinition,
     _ known: @escaping (String) -> KnownArtifact, madeAnyway: Set<String>
@@ -128,7 +132,8 @@ private struct SubsetSteps {
     return stage
   }
 
-  /// The stage that makes for the chosen frames what `name` makes for all; `nil`: there is none.
+  /// The step that makes for the chosen frames what stage `name` makes for all; `nil` if there is
+  /// none.
   private mutating func replaced(_ name: String, _ frames: String, _ color: String?) -> String? {
     if name == color { return frames }
     guard let stage = pipeline[name] else { return nil }
@@ -142,7 +147,7 @@ private struct SubsetSteps {
       copy.inputs = [PortBinding(port: "chosen", stage: frames, isOptional: false)]
       steps.append(copy)
     case .depthImages, .alignedImages, .jpegImages, .grayImages:
-      // What is there whole is as good; what was made in this way stays so.
+      // A complete artifact is as good; an export that was made this way stays so.
       if stage.keep, known(name).isThere, known(own).ports == nil { return name }
       guard !stage.inputs.isEmpty else { return nil }
       var copy = step(named: own, stage.kind, stage.parameters)

@@ -1,12 +1,12 @@
 import Captures
 
-/// A pipeline: stages in an order in which every one follows what it needs.
+/// A pipeline: stages in an order in which each follows the stages that it needs.
 public struct PipelineDefinition: Sendable {
   /// File name or built-in name, for messages.
   public var name: String
   public var stages: [StageDefinition]
-  /// How much a stream may have lost of what the capture declares before somebody has to look, 0...100.
-  /// Nothing that is made depends on it.
+  /// How much of its declared length a stream may lack, in percent (0...100), before the capture
+  /// needs attention. Does not affect any artifact.
   public var shortfallPercent = Shortfall.usualPercent
 
   public init(name: String, stages: [StageDefinition]) {
@@ -16,12 +16,12 @@ public struct PipelineDefinition: Sendable {
 
   public subscript(stage: String) -> StageDefinition? { stages.first { $0.name == stage } }
 
-  /// The steps that belong to `stage` (see `partOf`), and itself.
+  /// `stage` and its inner steps (see `partOf`).
   public func withParts(_ stage: String) -> Set<String> {
     Set(stages.filter { $0.partOf == stage }.map(\.name)).union([stage])
   }
 
-  /// Everything that needs `stage`, directly or through others.
+  /// All stages that need `stage`, directly or indirectly.
   public func dependents(of stage: String) -> Set<String> {
     var found: Set<String> = []
     for candidate in stages
@@ -31,7 +31,7 @@ public struct PipelineDefinition: Sendable {
     return found
   }
 
-  /// Everything that `stage` needs, directly or through others, optional inputs included.
+  /// All stages that `stage` needs, directly or indirectly, including optional inputs.
   public func ancestors(of stage: String) -> Set<String> {
     var found: Set<String> = []
     for candidate in stages.reversed()
@@ -42,26 +42,28 @@ public struct PipelineDefinition: Sendable {
   }
 }
 
-/// One stage of a pipeline with its parameters and where its inputs come from.
+/// One stage of a pipeline with its parameters and the sources of its inputs.
 public struct StageDefinition: Sendable {
   public var name: String
   public var kind: any Stage.Type
   public var parameters: ParameterValues
   public var inputs: [PortBinding]
-  /// `false`: the artifact is removed once everything that needs it is done.
+  /// If `false`, the artifact is deleted once all stages that need it are done.
   public var keep: Bool
-  /// It makes some frames for one export, not what its kind would make of the whole capture.
+  /// Whether it makes some frames for one export rather than what its kind makes for the whole
+  /// capture.
   public var isOfSubset = false
-  /// The stage whose inner step this is: that stage's parameters and selection speak for it too.
+  /// The stage of which this is an inner step. Parameters and selection of that stage apply to it
+  /// too.
   public var partOf: String?
   public var retries: Int
   public var timeoutNanoseconds: Int64?
-  /// How long it may show no sign of life; `nil`: what the run says.
+  /// How long it may run without a sign of life; `nil`: the setting of the run.
   public var stallNanoseconds: Int64?
   public var memoryBytes: Int64?
-  /// Cores that a machine is asked for on which it runs, 1...1024; asked of batch systems only.
+  /// Number of cores to request from a batch system, 1...1024.
   public var cpus: Int?
-  /// How long it may be expected to take, in whole seconds, rounded up; asked of batch systems only.
+  /// Expected duration to request from a batch system, in whole seconds, rounded up.
   public var timeSeconds: Int?
 
   public init(
@@ -85,11 +87,11 @@ public struct StageDefinition: Sendable {
   }
 }
 
-/// Which stage feeds which port.
+/// Connects a stage's artifact to an input port.
 public struct PortBinding: Hashable, Sendable {
   public var port: String
   public var stage: String
-  /// Without it the stage runs all the same.
+  /// Whether the stage also runs without it.
   public var isOptional: Bool
 
   public init(port: String, stage: String, isOptional: Bool) {

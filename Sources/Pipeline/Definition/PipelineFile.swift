@@ -1,7 +1,7 @@
 import Storage
 import Yams
 
-/// A pipeline file as written: names and texts with their places, before anything is looked up.
+/// A pipeline file as written: names and texts with their positions, before any name is resolved.
 struct PipelineFile {
   struct Text {
     var value: String
@@ -20,9 +20,9 @@ struct PipelineFile {
     var retries: Text?
     var timeout: Text?
     var stall: Text?
-    /// Whether something was wrong with `uses` already: it is not missing then.
+    /// Whether `uses` has an error already, so that it is not reported as missing.
     var isMisshapen = false
-    /// Whether a connection could not even be read: none is missing then.
+    /// Whether a connection could not be read, so that none is reported as missing.
     var hasMisshapenConnections = false
   }
 
@@ -35,7 +35,7 @@ struct PipelineFile {
   var stages: [StageEntry] = []
   var shortfall: Text?
 
-  /// Walks the composed document; everything that is wrong goes to `diagnostics`.
+  /// Reads the composed document; errors are added to `diagnostics`.
   init(_ text: String, _ diagnostics: inout DiagnosticList) {
     let root: Node?
     if let problem = YAMLNesting.problem(in: text) {
@@ -140,7 +140,7 @@ struct PipelineFile {
     return []
   }
 
-  /// `[a, b]`, or `{port: a}` where the stage has several inputs of one kind.
+  /// `[a, b]`, or `{port: a}` if the stage has several inputs of one kind.
   private static func connections(
     _ node: Node, _ diagnostics: inout DiagnosticList
   ) -> [(port: Text?, stage: Text)] {

@@ -1,6 +1,6 @@
 import Yams
 
-/// Which stage feeds which input.
+/// Resolves which stage is connected to which input.
 extension PipelineReader {
   /// One stage named under `needs` or `optional`.
   private struct Connection {
@@ -9,8 +9,8 @@ extension PipelineReader {
     var isOptional: Bool
   }
 
-  /// Binds what `entry` names to the ports of its stage: connections that name their input first, the
-  /// others to the only input that takes what they make.
+  /// Binds the sources in `entry` to the ports of its stage: first connections that name their
+  /// port, then the others to the only port that takes their content.
   mutating func connect(
     _ entry: PipelineFile.StageEntry, names: [String], _ stages: inout [String: StageDefinition]
   ) {
@@ -21,7 +21,7 @@ extension PipelineReader {
     var areAllBound = !entry.hasMisshapenConnections
     for connection in all.filter({ $0.port != nil }) + all.filter({ $0.port == nil }) {
       guard let upstream = stages[connection.source.value] else {
-        // A stage that is there and has an error of its own is no second error here.
+        // A stage that exists but has an error of its own is not reported here again.
         if !names.contains(connection.source.value) {
           diagnostics.unknownStage(
             connection.source, names.map { ($0, stages[$0]?.kind.name ?? "") })
@@ -50,7 +50,7 @@ extension PipelineReader {
     stages[entry.name.value] = stage
   }
 
-  /// The port that a connection goes to; `nil` when there is none, which is then reported.
+  /// The port of a connection; `nil` if there is none, which is reported.
   private mutating func port(
     for connection: Connection, _ upstream: StageDefinition, of stage: StageDefinition
   ) -> Port? {
@@ -92,7 +92,7 @@ extension PipelineReader {
     return free.first
   }
 
-  /// A port under the name that the pipeline gives it, else the name of the stage it comes from.
+  /// A port with the name that the pipeline states, else with that of the source stage.
   private mutating func anyPort(
     _ connection: Connection, _ upstream: StageDefinition, of stage: StageDefinition
   ) -> Port? {
@@ -106,7 +106,7 @@ extension PipelineReader {
       "what '\(upstream.name)' makes")
   }
 
-  /// What the kind of stage itself finds wrong, at the parameter it is about.
+  /// Adds the problems that the kind of stage finds itself, at the parameter concerned.
   mutating func checkProblems(_ entry: PipelineFile.StageEntry, _ stage: StageDefinition) {
     for problem in stage.kind.problems(stage) {
       let parameter = entry.with.first { $0.name.value == problem.parameter }

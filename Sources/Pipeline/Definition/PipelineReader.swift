@@ -1,16 +1,16 @@
 import Yams
 
-/// A pipeline file becomes a `PipelineDefinition`; every error in it is found in one reading.
+/// Converts a pipeline file to a `PipelineDefinition` and reports all of its errors at once.
 public struct PipelineReader {
   private let registry: StageRegistry
   var diagnostics: DiagnosticList
   private let name: String
 
-  /// Reads `text`. `file` is how messages name it.
+  /// Reads `text`. `file` is its name in messages.
   public static func read(
     _ text: String, file: String, registry: StageRegistry
   ) throws(PipelineError) -> PipelineDefinition {
-    // Some editors put a byte order mark in front.
+    // Some editors add a byte order mark.
     let text =
       text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     var reader = PipelineReader(text, file: file, registry: registry)
@@ -167,8 +167,8 @@ public struct PipelineReader {
     }
   }
 
-  /// The stages that take `parameter` when it is set on `stage`: itself or its inner steps, and those that
-  /// share it under that name.
+  /// The stages that receive `parameter` when it is set on `stage`: itself or its inner steps, and
+  /// stages that share it under that name.
   static func owners(
     of parameter: String, in stage: String, _ stages: [String: StageDefinition]
   ) -> [String] {
@@ -177,7 +177,7 @@ public struct PipelineReader {
       .map(\.name).sorted()
   }
 
-  /// The parameter of `taker` that `parameter` of `stage` means; `nil`: none.
+  /// The parameter of `taker` that `parameter` of `stage` refers to; `nil` if there is none.
   static func description(
     of parameter: String, in stage: String, taker: StageDefinition?
   ) -> ParameterDescription? {
@@ -204,10 +204,10 @@ public struct PipelineReader {
     }
   }
 
-  /// What lies beside the stages' folders in the output.
+  /// Names next to the stages' folders in the output.
   private static let reservedNames: Set<String> = ["runs", "capture.json", "report.html"]
 
-  /// Names that are safe as a folder; those with a leading dot are ours.
+  /// Whether a name is usable as a folder; those with a leading dot are reserved.
   private static func isUsable(_ name: String) -> Bool {
     guard let first = name.first, first != "." else { return false }
     return name.utf8.allSatisfy {

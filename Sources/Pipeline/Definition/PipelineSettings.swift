@@ -4,11 +4,11 @@ public struct ParameterSetting: Hashable, Sendable, Codable {
   public var parameter: String
   public var value: String
 
-  /// `nil` when the text has not the form.
+  /// `nil` unless the text has this form.
   public init?(_ text: String) {
     guard let equals = text.firstIndex(of: "=") else { return nil }
     let target = text[..<equals]
-    // The last one: stage names may hold dots, parameter names do not.
+    // The last dot: stage names may contain dots, parameter names do not.
     guard let dot = target.lastIndex(of: ".") else { return nil }
     stage = String(target[..<dot])
     parameter = String(target[target.index(after: dot)...])
@@ -17,19 +17,19 @@ public struct ParameterSetting: Hashable, Sendable, Codable {
   }
 }
 
-/// Something on the command line that the pipeline does not know.
+/// Something on the command line that does not exist in the pipeline.
 public struct SettingError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
 }
 
 extension PipelineDefinition {
-  /// The pipeline with one more parameter set. A parameter of an inner step is set under the name of
-  /// the stage it is part of.
+  /// The pipeline with one more parameter set. A parameter of an inner step is set under the name
+  /// of its outer stage.
   public func setting(_ setting: ParameterSetting) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
       try checkStage(setting.stage)
     } catch {
-      // A stage that is near, or a kind, is more likely than a parameter of the same name elsewhere.
+      // A similar stage, or a kind, is more likely than a parameter of the same name elsewhere.
       let words = stages.map { ($0.name, $0.kind.name) }
       let isNear = !StageWords.hint(setting.stage, words).hasPrefix("; stages: ")
       let others = isNear ? [] : settable(setting.parameter)
@@ -67,7 +67,8 @@ extension PipelineDefinition {
     return result
   }
 
-  /// A parameter may decide what a stage makes; those who read it must still be able to.
+  /// Checks that all readers of a stage can still read it, since a parameter may determine what it
+  /// makes.
   private func checkConnections(after setting: ParameterSetting) throws(SettingError) {
     for stage in stages {
       if let problem = stage.kind.problems(stage).first {
@@ -88,8 +89,8 @@ extension PipelineDefinition {
     }
   }
 
-  /// What could be meant by a setting that names no stage, such as `window=20ms`: `", did you mean
-  /// 'imu.window=20ms'?"`, or nothing.
+  /// A suggestion for a setting without stage name, such as `window=20ms`: `", did you mean
+  /// 'imu.window=20ms'?"`, or an empty text.
   public func suggestion(forSetting text: String) -> String {
     let bare = text.prefix { $0 != "=" }
     guard !bare.isEmpty, !bare.contains(".") else { return "" }
@@ -100,15 +101,15 @@ extension PipelineDefinition {
     return Self.suggestion(names.map { $0 + text.dropFirst(bare.count) })
   }
 
-  /// The ways to set a parameter of this name, in pipeline order: `imu.window`. That of an inner step under
-  /// the stage that it is part of.
+  /// All settable parameters of this name, in pipeline order: `imu.window`. Those of an inner step
+  /// are listed under its outer stage.
   func settable(_ parameter: String) -> [String] {
     stages.filter { stage in stage.kind.parameters.contains { $0.name == parameter } }
       .map { "\($0.partOf ?? $0.name).\(parameter)" }
       .reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
   }
 
-  /// More names than these are a list that nobody reads.
+  /// Longer lists of suggestions are not useful.
   private static let mostSuggested = 4
 
   private static func suggestion(_ names: [String]) -> String {
@@ -122,7 +123,7 @@ extension PipelineDefinition {
     return ", did you mean \(shown) or '\(last)'?"
   }
 
-  /// Throws when the pipeline has no stage of this name.
+  /// Throws if the pipeline has no stage of this name.
   public func checkStage(_ name: String) throws(SettingError) {
     guard self[name] == nil else { return }
     throw SettingError(

@@ -1,16 +1,18 @@
-/// A pipeline as it was given: text and settings, which another process can read in the same way.
+/// A pipeline as the user gave it: text and settings, from which another process can make the same
+/// definition.
 public struct PipelineSource: Hashable, Sendable, Codable {
-  /// How messages name it.
+  /// Its name in messages.
   public var name: String
   public var text: String
-  /// From the command line, in order.
+  /// Settings from the command line, in order.
   public var settings: [ParameterSetting]
-  /// From the command line, in place of the file's: 0...100.
+  /// Percentage from the command line, 0...100, which overrides the file's.
   public var shortfallPercent: Double?
-  /// Stages that were asked for by name, sorted; `nil`: none. One that does not apply to a capture is told in
-  /// words, where others are passed over.
+  /// Stages that the user named, sorted; `nil` if none. If one of them does not apply to a capture,
+  /// that is reported; other stages are skipped silently.
   public var named: [String]?
-  /// What `--only`, `--from`, `--until` and `--export` left of it, never with forced stages; `nil`: every stage.
+  /// The limits of `--only`, `--from`, `--until` and `--export`, never with forced stages; `nil`
+  /// for every stage.
   public var limits: Selection?
 
   public init(
@@ -22,7 +24,7 @@ public struct PipelineSource: Hashable, Sendable, Codable {
     self.shortfallPercent = shortfallPercent
   }
 
-  /// The pipeline with its settings. Throws `PipelineError` or `SettingError`.
+  /// The pipeline with its settings applied. Throws `PipelineError` or `SettingError`.
   public func definition(_ registry: StageRegistry) throws -> PipelineDefinition {
     var pipeline = try settings.reduce(PipelineReader.read(text, file: name, registry: registry)) {
       try $0.setting($1)

@@ -1,6 +1,6 @@
-/// Puts stages behind what they need, otherwise in the order of the file.
+/// Sorts stages so that each follows the stages that it needs, otherwise in the order of the file.
 enum StageOrder {
-  /// Every cycle is reported once, as the path that leads around it.
+  /// Reports every cycle once, as the path around it.
   static func sort(
     _ entries: [PipelineFile.StageEntry], _ diagnostics: inout DiagnosticList
   ) -> [String] {
@@ -29,7 +29,7 @@ enum StageOrder {
           mark,
           "stages need each other in a circle: " + cycle.joined(separator: " -> ")
             + "; take one of them out of 'needs'")
-        // Cut here, so that the next one is found.
+        // The cycle is marked as done, so that the next one is found.
         done.formUnion(cycle)
       }
     }

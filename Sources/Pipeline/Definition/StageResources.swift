@@ -1,12 +1,12 @@
-/// What a stage asks of the machine that it runs on.
+/// Resources that a stage requests from a batch system.
 enum StageResources {
   static let names = ["memory", "cpus", "time"]
   static let cpus = 1...1024
 
-  /// A year: what is longer is a slip of the pen, and sums of it stay far from any limit.
+  /// A year: longer times are mistakes, and sums must not overflow.
   private static let mostSeconds: Int64 = 365 * 24 * 3600
 
-  /// Whole seconds, rounded up; `nil` for nothing, and beyond a year.
+  /// Whole seconds, rounded up; `nil` for zero and for more than a year.
   static func seconds(nanoseconds: Int64) -> Int? {
     let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     guard nanoseconds > 0, whole < mostSeconds || (whole == mostSeconds && rest == 0) else {
@@ -17,9 +17,8 @@ enum StageResources {
 }
 
 extension PipelineDefinition {
-  /// What the stages named in `selected` ask for together: the largest of their `cpus`, and the sum of
-  /// their `time`, which is known only where each of them says one. Names that the pipeline does not have
-  /// count for nothing.
+  /// The combined request of the stages named in `selected`: the largest `cpus`, and the sum of
+  /// `time`, which is `nil` unless each of them states one. Unknown names are ignored.
   public func resources(of selected: Set<String>) -> (cpus: Int?, timeSeconds: Int?) {
     let chosen = stages.filter { selected.contains($0.name) }
     let times = chosen.compactMap(\.timeSeconds)

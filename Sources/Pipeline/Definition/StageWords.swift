@@ -1,8 +1,9 @@
-/// Stages and kinds have names of two spaces: `aligned` is a stage, a step of one pipeline, and
-/// `align-depth` is its kind, what `uses:` names. A word from the wrong space is told from a misspelt one.
+/// Explains unknown names of stages and kinds. `aligned` is a stage, a step of one pipeline;
+/// `align-depth` is its kind, named by `uses:`. A name of the wrong sort is distinguished from a
+/// misspelled one.
 public enum StageWords {
-  /// What follows "no stage 'WORD'": what the word is, else the nearest stage, else the stages that there
-  /// are; with the punctuation before it.
+  /// The text after "no stage 'WORD'", with leading punctuation: what the word is, else the closest
+  /// stage, else the list of stages.
   ///
   /// - Parameter stages: name and kind of each, in the order of the pipeline.
   public static func hint(_ word: String, _ stages: [(name: String, kind: String)]) -> String {
@@ -17,7 +18,7 @@ public enum StageWords {
     return "; stages: " + stages.map(\.name).joined(separator: ", ")
   }
 
-  /// The kinds that stages of a name have, each once, in the order of the list.
+  /// The kinds of stages with a name, each once, in the order of the list.
   public static func kinds(
     ofStage name: String, _ stages: [(name: String, kind: String)]
   ) -> [String] {

@@ -1,15 +1,15 @@
-/// Why something failed, as far as it decides what helps.
+/// The cause of a failure, in categories that determine what can be done.
 public enum FailureCause: String, Hashable, Codable, Sendable, CaseIterable {
-  /// A stream that cannot be read: trying again cannot help.
+  /// A stream cannot be read. Retrying does not help.
   case input
-  /// A stage failed for another reason, crashed, ran out of its time or of its memory.
+  /// A stage failed for another reason, crashed, or exceeded its time or memory.
   case program
-  /// Disk full, a device error, input or output that cannot be reached, something that is short: it helps
-  /// to try again when the machine allows.
+  /// Disk full, device error, unreachable input or output, or a shortage of a resource. Retrying
+  /// helps once the machine allows it.
   case machine
 
-  /// The one that decides for a capture whose stages failed for several: what a later attempt may cure
-  /// is tried again.
+  /// The cause of a capture whose stages failed for several causes: one for which a later attempt
+  /// may succeed has precedence.
   public static func deciding(_ causes: some Sequence<FailureCause>) -> FailureCause? {
     let all = Set(causes)
     return [machine, program, input].first(where: all.contains)

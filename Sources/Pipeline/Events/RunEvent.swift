@@ -1,33 +1,33 @@
 import Captures
 
-/// Something that happened in a run: a line of `events.jsonl`. Logs, the progress display and the
-/// status are views of these.
+/// An event of a run: a line of `events.jsonl`. Logs, the progress display and the status derive
+/// from events.
 public struct RunEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Codable, Sendable {
     case runStarted = "run-started"
     case captureStarted = "capture-started"
-    /// The capture waits: for another run that holds it, for what is short, or to be tried once more. The message
-    /// says which.
+    /// The capture waits: for another run that holds it, for a resource, or to be retried. The
+    /// message says which.
     case waiting
-    /// Somebody else works on the capture though we hold its lock.
+    /// Another process works on the capture although this one holds its lock.
     case locksNotShared = "locks-not-shared"
     case planned
     case started
     case progress
     case finished
     case retried
-    /// A stage has reached a limit of its own and was asked to stop; the message says which.
+    /// A stage has reached one of its limits and was asked to stop; the message says which.
     case stopping
     case blocked
     case captureFinished = "capture-finished"
-    /// How a run on a batch system stands, in words.
+    /// The state of a run on a batch system, as a text.
     case cluster
-    /// An element of one has begun on a node.
+    /// An array task has started on a node.
     case elementStarted = "element-started"
     case elementEnded = "element-ended"
-    /// Captures of it are given to another element; the message says why.
+    /// Captures of an array task are given to another one; the message says why.
     case elementRetried = "element-retried"
-    /// It ended without its results, with its node or for another reason outside of it.
+    /// An array task ended without results, with its node or for another external reason.
     case elementLost = "element-lost"
     case runFinished = "run-finished"
   }
@@ -43,21 +43,21 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var outcome: JobOutcome?
   public var reason: Reason?
   public var message: String?
-  /// Of a failure.
+  /// Cause of a failure.
   public var cause: FailureCause?
   public var seconds: Double?
-  /// Done so far, or in all.
+  /// Frames done so far, or in total.
   public var frames: Int?
-  /// Expected in all; absent when unknown.
+  /// Expected total; absent when unknown.
   public var totalFrames: Int?
   public var warnings: [CaptureWarning]?
-  /// Files that a complete upload would have.
+  /// Missing files of a complete upload.
   public var missing: [String]?
   public var exit: Int?
-  /// Captures that have ended, and all captures of the run.
+  /// Number of captures that have ended, and of all captures of the run.
   public var done: Int?
   public var total: Int?
-  /// The number of an element, how the batch system calls it, and where it works.
+  /// Number of an array task, its batch system id, and its node.
   public var element: Int?
   public var job: String?
   public var node: String?
@@ -70,7 +70,7 @@ public struct RunEvent: Hashable, Sendable, Codable {
   }
 }
 
-/// Takes events from several threads.
+/// Receives events from several threads.
 public protocol EventSink: Sendable {
   func send(_ event: RunEvent)
 }

@@ -1,7 +1,7 @@
-/// Lengths as people write them: `10mm`, `1.5cm`, `0.3m`. A number alone is none: `300` may be millimeters
-/// or meters, and nobody can tell.
+/// Parses and formats lengths: `10mm`, `1.5cm`, `0.3m`. A number without unit is rejected, because
+/// `300` may be millimeters or meters.
 public enum LengthText {
-  /// Meters, or `nil` for what is no finite number with a known unit.
+  /// Meters; `nil` unless the text is a finite number with a known unit.
   public static func meters(_ text: some StringProtocol) -> Double? {
     let (number, unit) = parts(text)
     guard let value = Double(number), value.isFinite else { return nil }
@@ -13,7 +13,7 @@ public enum LengthText {
     }
   }
 
-  /// `MIN..MAX`, both inclusive, each with its unit; a unit at the end only counts for both.
+  /// `MIN..MAX`, both inclusive, each with its unit; a single unit at the end applies to both.
   public static func range(_ text: String) -> ClosedRange<Double>? {
     guard let (low, high) = ends(text) else { return nil }
     let unit = high.drop { !$0.isLetter || $0 == "e" || $0 == "E" }
@@ -22,8 +22,8 @@ public enum LengthText {
     return a...b
   }
 
-  /// How a length or a range without its unit could be meant: `300..4000` may be `300mm..4000mm` or
-  /// `300m..4000m`. Empty for what has a unit, or is no number.
+  /// Possible meanings of a length or range without unit: for `300..4000`, `300mm..4000mm` and
+  /// `300m..4000m`. Empty for texts with a unit and texts that are not a number.
   public static func meanings(of text: String) -> [String] {
     let numbers: [Substring]
     if let (low, high) = ends(text) {
@@ -39,7 +39,7 @@ public enum LengthText {
     return ["mm", "m"].map { unit in numbers.map { $0 + unit }.joined(separator: "..") }
   }
 
-  /// In the unit that people read it in: millimeters below a meter. Reads back to the same length.
+  /// Formats in a readable unit: millimeters below a meter. Parsing gives the same length.
   public static func text(meters: Double) -> String {
     let millimeters = "\(number(meters * 1000))mm"
     return abs(meters) < 1 && meters != 0 && Self.meters(millimeters) == meters
@@ -50,7 +50,7 @@ public enum LengthText {
     "\(text(meters: range.lowerBound))..\(text(meters: range.upperBound))"
   }
 
-  /// Without `.0`.
+  /// A number without `.0`.
   private static func number(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -65,7 +65,7 @@ public enum LengthText {
   private static func ends(_ text: String) -> (low: Substring, high: Substring)? {
     guard let dots = text.firstRange(of: "..") else { return nil }
     let high = trimmed(text[dots.upperBound...])
-    // `0.3...4` is a slip, not a range up to 0.4.
+    // `0.3...4` is a mistake rather than a range up to 0.4.
     guard high.first != "." else { return nil }
     return (trimmed(text[..<dots.lowerBound]), high)
   }

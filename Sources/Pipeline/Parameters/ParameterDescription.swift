@@ -1,20 +1,20 @@
-/// A parameter of a stage: the one source of checks, defaults and help.
+/// A parameter of a stage: the single source of checks, defaults and help.
 public struct ParameterDescription: Sendable {
   public enum Kind: Sendable {
     case flag
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case choice([String])
-    /// Nanoseconds.
+    /// In nanoseconds.
     case duration(ClosedRange<Int64>)
-    /// Meters.
+    /// In meters.
     case length(ClosedRange<Double>)
-    /// Meters.
+    /// In meters.
     case lengthRange
     case text
-    /// A file whose content counts into the fingerprint.
+    /// A file whose content is part of the fingerprint.
     case file
-    /// A folder from which the stage picks a file by itself.
+    /// A folder from which the stage chooses a file.
     case folder
     /// A YAML list of texts.
     case list
@@ -22,20 +22,20 @@ public struct ParameterDescription: Sendable {
 
   public var name: String
   public var kind: Kind
-  /// `nil`: not set unless the user sets it.
+  /// The default; `nil` if there is none.
   public var standard: ParameterValue?
   public var sentence: String
-  /// `NAME=VALUE`, whose values records do not show.
+  /// Whether it holds `NAME=VALUE` texts whose values must not appear in records.
   public var isSecret = false
-  /// What a plain number counts or measures, such as `px`; `nil`: nothing, or the kind tells.
+  /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
   private var numberUnit: String?
-  /// Whether records and fingerprints leave it out while it has its default: what was made before there was
-  /// such a parameter stays up to date.
+  /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
+  /// before the parameter existed stay up to date.
   public var isOmittedAtDefault = false
-  /// Under which name of another stage it is set for all stages that have it, such as `imu.margin`.
+  /// The name under which it is set for several stages at once, such as `imu.margin`.
   public var sharedName: SharedName?
 
-  /// A parameter of several stages that is set once, under the name of another.
+  /// A parameter of several stages that is set once, under the name of another stage.
   public struct SharedName: Hashable, Sendable {
     public var stage: String
     public var parameter: String
@@ -55,40 +55,41 @@ public struct ParameterDescription: Sendable {
     self.sentence = sentence
   }
 
-  /// The same, with values that records do not show.
+  /// The same parameter as a secret: records do not show its values.
   public func secret() -> ParameterDescription {
     var copy = self
     copy.isSecret = true
     return copy
   }
 
-  /// The same, for plain numbers that are measured in something. The unit is shown and never written.
+  /// The same parameter with a unit for plain numbers. The unit is displayed but never written.
   public func measured(in unit: String) -> ParameterDescription {
     var copy = self
     copy.numberUnit = unit
     return copy
   }
 
-  /// The same, left out of records and fingerprints while it has its default.
+  /// The same parameter, left out of records and fingerprints while it has its default.
   public func omittedAtDefault() -> ParameterDescription {
     var copy = self
     copy.isOmittedAtDefault = true
     return copy
   }
 
-  /// The same, which `STAGE.PARAMETER` sets as well, for all stages that have it.
+  /// The same parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
   public func shared(as stage: String, _ parameter: String) -> ParameterDescription {
     var copy = self
     copy.sharedName = SharedName(stage: stage, parameter: parameter)
     return copy
   }
 
-  /// Whether it is meant by `parameter` of a stage: `isOwn` of the stage that has it.
+  /// Whether it is addressed by `parameter` of `stage`; `isOwn` says that the parameter belongs to
+  /// that stage.
   func answers(to parameter: String, of stage: String, isOwn: Bool) -> Bool {
     isOwn && name == parameter || sharedName == SharedName(stage: stage, parameter: parameter)
   }
 
-  /// What values are in: `nil` for those that need none, or whose text names it.
+  /// The unit of values; `nil` if there is none, or if the text of a value contains it.
   public var unit: String? {
     switch kind {
     case .duration: "s"
@@ -98,12 +99,12 @@ public struct ParameterDescription: Sendable {
     }
   }
 
-  /// A value of this parameter for people: as it could be set, with its unit.
+  /// A value as text for people, in the form in which it can be set, with its unit.
   public func text(of value: ParameterValue) -> String {
     value.text + (numberUnit.map { " \($0)" } ?? "")
   }
 
-  /// What a value looks like, for help and error texts.
+  /// Describes valid values, for help and error messages.
   public var domain: String {
     switch kind {
     case .flag: "true or false"
@@ -137,7 +138,7 @@ public struct ParameterDescription: Sendable {
       : "a whole number, \(range.lowerBound) to \(range.upperBound)"
   }
 
-  /// Reads a value as it stands in a pipeline file or after `--set NAME=`.
+  /// Parses a value from a pipeline file or after `--set NAME=`.
   public func value(from text: String) throws(ParameterError) -> ParameterValue {
     guard let value = parsed(text) else {
       throw ParameterError(name: name, given: text, expected: expectation(insteadOf: text))
@@ -145,7 +146,7 @@ public struct ParameterDescription: Sendable {
     return value
   }
 
-  /// What a value looks like, as an error tells it.
+  /// Describes the expected value in an error message.
   private func expectation(insteadOf text: String) -> String {
     switch kind {
     case .choice(let names):
@@ -184,7 +185,7 @@ public struct ParameterDescription: Sendable {
   }
 }
 
-/// A value that a parameter does not take.
+/// A value that is not valid for a parameter.
 public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
   public var name: String
   public var given: String

@@ -1,4 +1,4 @@
-/// An effective parameter in the unit of its kind.
+/// The value of a parameter in the unit of its kind.
 public enum ParameterValue: Hashable, Sendable {
   case flag(Bool)
   case integer(Int)
@@ -6,12 +6,12 @@ public enum ParameterValue: Hashable, Sendable {
   case text(String)
   case duration(nanoseconds: Int64)
   case length(meters: Double)
-  /// Both ends inclusive, meters.
+  /// In meters, both ends inclusive.
   case lengths(ClosedRange<Double>)
   /// A list of texts, for argument vectors.
   case list([String])
 
-  /// For people, as it could be set: lengths and durations with their unit.
+  /// Text for people, in the form in which it can be set: lengths and durations with unit.
   public var text: String {
     switch self {
     case .length(let meters): LengthText.text(meters: meters)
@@ -20,7 +20,7 @@ public enum ParameterValue: Hashable, Sendable {
     }
   }
 
-  /// As it is recorded in `artifact.json` and digested into the fingerprint.
+  /// The form in `artifact.json` and in the fingerprint.
   public var json: JSONValue {
     switch self {
     case .flag(let value): .bool(value)

@@ -1,11 +1,11 @@
 /// The effective parameters of a stage: defaults, then the pipeline file, then the command line.
 public struct ParameterValues: Hashable, Sendable {
-  /// Parameters that have a value.
+  /// Values of the parameters that have one.
   public private(set) var values: [String: ParameterValue]
   /// All parameters of the stage, set or not.
   private let names: [String]
   private let secrets: Set<String>
-  /// Those that records leave out while they have their default, and that default.
+  /// Parameters that records leave out while they have their default, with that default.
   private let omitted: [String: ParameterValue?]
 
   /// The defaults of `descriptions`.
@@ -24,8 +24,8 @@ public struct ParameterValues: Hashable, Sendable {
     set { values[name] = newValue }
   }
 
-  /// Every parameter of the stage, as records show it: one that is not set is `null`, secrets are digests.
-  /// Parameters that are omitted at their default are there only with another value.
+  /// All parameters of the stage in the form of records: `null` for those without value, digests
+  /// for secrets. Parameters that are omitted at their default appear only with another value.
   public var json: [String: JSONValue] {
     Dictionary(names.filter { !isOmitted($0) }.map { ($0, recorded($0)) }) { first, _ in first }
   }

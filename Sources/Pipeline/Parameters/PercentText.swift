@@ -1,6 +1,6 @@
-/// Percentages as people write them: `2%`, `0.5 %`.
+/// Parses percentages: `2%`, `0.5 %`.
 public enum PercentText {
-  /// 0...100; `nil` without the sign, and for what is no number in that range.
+  /// 0...100; `nil` without the sign, and for texts that are not a number in that range.
   public static func percent(_ text: String) -> Double? {
     guard text.last == "%" else { return nil }
     var number = text.dropLast()

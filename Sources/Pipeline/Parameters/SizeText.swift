@@ -1,4 +1,4 @@
-/// Amounts of memory as people write them: `2GB` (10⁹), `512MiB` (2²⁰), `1000`.
+/// Parses amounts of memory: `2GB` (10⁹), `512MiB` (2²⁰), `1000`.
 public enum SizeText {
   private static let units: [(name: String, bytes: Int64)] = [
     ("", 1), ("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000),
@@ -6,7 +6,7 @@ public enum SizeText {
     ("tib", 1 << 40), ("k", 1_000), ("m", 1_000_000), ("g", 1_000_000_000),
   ]
 
-  /// Bytes, or `nil` for what is no positive number with a known unit.
+  /// Bytes; `nil` unless the text is a positive number with a known unit.
   public static func bytes(_ text: String) -> Int64? {
     let number = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()

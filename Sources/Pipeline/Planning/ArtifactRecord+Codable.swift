@@ -8,8 +8,8 @@ extension ArtifactRecord {
     case warnings, problems
   }
 
-  /// `parameters` of the file also lists what was worked out, where readers of the artifact look for
-  /// it; `recorded` says which of them that is.
+  /// The key `parameters` of the file also lists values that the stage computed, where readers of
+  /// the artifact expect them; `recorded` lists the names of those.
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
     schema = try object.decode(Int.self, forKey: .schema)
@@ -60,13 +60,13 @@ extension ArtifactRecord {
     if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
   }
 
-  /// A value that the stage worked out, also where an earlier build kept it.
+  /// A value that the stage computed, also in records of older builds, which store it elsewhere.
   public func workedOut(_ name: String) -> JSONValue? {
     if let recorded { recorded[name] } else { parameters[name] }
   }
 
-  /// Whether the fingerprint is that of what the record lists; `nil` where a record of an earlier build
-  /// does not tell parameters from other values. Cost: one canonical JSON and its SHA-256.
+  /// Whether the fingerprint matches the content of the record; `nil` for records of older builds,
+  /// which do not separate parameters from other values. Cost: one canonical JSON and its SHA-256.
   public var isSound: Bool? {
     guard recorded != nil else { return nil }
     let listed = FingerprintInputs(

@@ -5,11 +5,11 @@ extension ArtifactRecord {
   /// The schema that this program writes and understands.
   public static let knownSchema = 1
 
-  /// Recorded where a stage rightly had nothing to write, so that an empty list was not made by others.
+  /// Recorded if a stage legitimately wrote no files, to distinguish that from an emptied list.
   static let noOutputs = "noOutputs"
 
-  /// Why the record of the artifact in the folder of `stage` is not to be believed; `nil`: it hangs
-  /// together. Cost: a digest over the list of outputs.
+  /// Why the record of the artifact in the folder of `stage` is not consistent; `nil` if it is.
+  /// Cost: a digest over the list of outputs.
   public func problem(of stage: String) -> String? {
     if schema != Self.knownSchema { return "schema \(schema) is not known" }
     if self.stage != stage { return "it is about the stage '\(self.stage)'" }

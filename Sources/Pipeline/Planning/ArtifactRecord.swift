@@ -2,7 +2,7 @@ import Captures
 import FoundationEssentials
 import Storage
 
-/// `artifact.json`: what made this artifact, and what it consists of. Written last.
+/// `artifact.json`: how this artifact was made, and its files. Written last.
 public struct ArtifactRecord: Hashable, Sendable, Codable {
   public static let fileName = "artifact.json"
 
@@ -11,16 +11,16 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var stage: String
   public var uses: String
   public var version: Int
-  /// Versions of libraries that count into the fingerprint; empty for stages that no library decides
-  /// for, and in records of builds that did not count them.
+  /// Versions of libraries that are part of the fingerprint. Empty for stages that depend on no
+  /// library, and in records of builds that did not record them.
   public var libraries: [String: String]
-  /// The build that made it; `nil` in records of builds that did not say. Never compared.
+  /// The build that made it; `nil` in records of older builds. Never compared.
   public var program: ProgramIdentity?
   public var fingerprint: Digest
-  /// Effective parameters. The file shows `recorded` among them as well.
+  /// The values of all parameters. In the file `recorded` is listed among them as well.
   public var parameters: [String: JSONValue]
-  /// What the stage worked out for readers of the artifact; never under the name of a parameter.
-  /// `nil` in records of builds that did not keep it apart: it is among `parameters` there.
+  /// Values that the stage computed for readers of the artifact, never with the name of a
+  /// parameter. `nil` in records of builds that stored them among `parameters`.
   public var recorded: [String: JSONValue]?
   public var inputs: Inputs
   public var outputs: [OutputEntry]
@@ -30,12 +30,13 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var finished: String
   public var seconds: Double
   public var cpuSeconds: Double
-  /// Peak resident memory of the process when the stage ended.
+  /// Peak resident memory of the process at the end of the stage.
   public var peakMemoryBytes: Int64
   public var frames: Int
   public var warnings: [CaptureWarning]
-  /// What could not be made although the rest was, one sentence each. With any, the artifact is there
-  /// for people to use and its stage has failed: it is never up to date, and nothing is built from it.
+  /// What could not be made although the rest was, one sentence each. If there are any, people can
+  /// use the artifact but its stage has failed: it is never up to date, and no other artifact is
+  /// built from it.
   public var problems: [String] = []
 
   public init(
@@ -67,7 +68,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     self.problems = problems
   }
 
-  /// A record as it was written down.
+  /// A record read from a file.
   public init(
     schema: Int, stage: String, uses: String, version: Int, fingerprint: Digest,
     parameters: [String: JSONValue], recorded: [String: JSONValue]?, inputs: Inputs,
@@ -98,11 +99,11 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     self.problems = problems
   }
 
-  /// What an artifact was made from.
+  /// The inputs of an artifact.
   public struct Inputs: Hashable, Sendable, Codable {
-    /// Output digest of the artifact at each connected port; ports without artifact are absent.
+    /// Output digests of the artifacts at connected ports; ports without artifact are absent.
     public var artifacts: [String: Digest]
-    /// Absent for a stage that reads artifacts only.
+    /// Absent for a stage that reads only artifacts.
     public var capture: CaptureInputs?
     /// Digests of files that parameters name.
     public var external: [String: Digest]
@@ -121,8 +122,8 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
 public struct CaptureInputs: Hashable, Sendable, Codable {
   public var family: CaptureFamily
   public var readerVersion: Int
-  /// The key in `files` for a stage that reads the folder by itself: one digest per file, of its name
-  /// and content, by name.
+  /// The key in `files` for a stage that reads the capture's folder itself: one digest per file, of
+  /// its name and content, sorted by name.
   public static let folderKey = "folder"
 
   /// Digests by part, in the order in which the reader names the files.

@@ -1,11 +1,11 @@
 import Storage
 
-/// Everything that decides the bytes of an artifact. Not in it: paths, host, cores, memory, time, job
-/// count.
+/// Everything that determines the bytes of an artifact. Paths, host, cores, memory, time and job
+/// count are not included.
 public struct FingerprintInputs: Hashable, Sendable, Encodable {
   public var uses: String
   public var version: Int
-  /// Versions of libraries that decide the bytes beside our own code, by library: empty for most stages.
+  /// Versions of libraries that determine the bytes, by library; empty for most stages.
   public var libraries: [String: String]
   public var parameters: [String: JSONValue]
   public var inputs: ArtifactRecord.Inputs
@@ -25,7 +25,7 @@ public struct FingerprintInputs: Hashable, Sendable, Encodable {
     case uses, version, libraries, parameters, inputs
   }
 
-  /// Without `libraries` where there are none: such a fingerprint is that of earlier builds.
+  /// Leaves out empty `libraries`, so that fingerprints equal those of older builds.
   public func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: Key.self)
     try object.encode(uses, forKey: .uses)

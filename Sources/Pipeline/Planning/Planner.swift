@@ -1,20 +1,20 @@
 import Captures
 import Storage
 
-/// What the planner is told about one stage of one capture.
+/// Facts about one stage of one capture.
 public struct StageFacts: Sendable {
   public var applicability: Applicability
-  /// Digests of the files it reads; `nil` for a stage that reads artifacts only, or when nothing is
-  /// published yet and nobody needs to know.
+  /// Digests of the files that the stage reads; `nil` for a stage that reads only artifacts, and if
+  /// nothing is published yet and the digests are not needed.
   public var captureInputs: CaptureInputs?
   public var external: [String: Digest]
-  /// Versions of libraries that decide the bytes, by library.
+  /// Versions of libraries that determine the bytes, by library.
   public var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
-  /// What the stage was made from when it found out at work that there is nothing to do.
+  /// The record of a stage that found while running that it has nothing to do.
   public var empty: ArtifactRecord?
 
-  /// What its last run had to tell, be it of what is published or of why nothing is.
+  /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
     published?.record.warnings ?? empty?.warnings ?? []
   }
@@ -43,9 +43,10 @@ public struct PlannedJob: Hashable, Sendable {
   public var uses: String
   public var action: Action
   public var reason: Reason?
-  /// Old and new values, what is missing, what blocks.
+  /// Old and new values, missing files, or blocking stages.
   public var details: [String]
-  /// An intermediate that is up to date and was removed: built again only if something needs it.
+  /// Whether it is an intermediate that is up to date and was removed. It is built again only if
+  /// another stage needs it.
   public var isRemoved = false
 
   public init(
@@ -59,16 +60,16 @@ public struct PlannedJob: Hashable, Sendable {
   }
 }
 
-/// Compares recorded fingerprints with planned ones. Pure: facts in, jobs out.
+/// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.
 public struct Planner: Sendable {
   public let pipeline: PipelineDefinition
   public let selection: Selection
   /// Names of the selected stages.
   private let selected: Set<String>
-  /// As they are recorded, by stage.
+  /// Parameters by stage, in the form of records.
   private let parameters: [String: [String: JSONValue]]
 
-  /// Made once, it plans any number of captures.
+  /// May be used for any number of captures.
   public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
     self.pipeline = pipeline
     self.selection = selection
@@ -87,10 +88,10 @@ public struct Planner: Sendable {
         uniquingKeysWith: { first, _ in first }))
   }
 
-  /// The planner of one capture: without the connections that stages have no use for in it, and with steps for
-  /// exports of some frames. Itself where there are none.
+  /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.suited`);
+  /// itself if nothing changes.
   ///
-  /// - Parameter known: what is known of the artifact of a stage.
+  /// - Parameter known: what is known about the artifact of a stage.
   public func suited(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
@@ -115,11 +116,12 @@ public struct Planner: Sendable {
     self.parameters = parameters
   }
 
-  /// One job per selected stage, in pipeline order, per removed intermediate that a job needs, and per published
-  /// artifact that names files of one that is made again: it would name files that are not there.
+  /// Plans one job for each selected stage, in pipeline order, for each removed intermediate that a
+  /// job needs, and for each published artifact that names files of an artifact to be rebuilt,
+  /// since those files may disappear.
   ///
-  /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`; when its turn comes it
-  /// is compared again and does nothing if the rebuilt input is the same as before.
+  /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`. When its turn
+  /// comes it is compared again and does nothing if the rebuilt input equals the old one.
   public func plan(_ facts: [String: StageFacts]) -> [PlannedJob] {
     var jobs: [String: PlannedJob] = [:]
     for stage in pipeline.stages {
@@ -146,7 +148,8 @@ public struct Planner: Sendable {
     }
   }
 
-  /// Whether a stage that is not selected is published and names files that a selected one replaces or removes.
+  /// Whether a stage that is not selected is published and names files that a selected stage
+  /// replaces or removes.
   private func mustFollow(
     _ stage: StageDefinition, _ jobs: [String: PlannedJob], _ facts: [String: StageFacts]
   ) -> Bool {
@@ -186,7 +189,7 @@ public struct Planner: Sendable {
         upstream[input.port] = .willBeRebuilt
       case .run where input.isOptional,
         .blocked where input.isOptional && !selected.contains(input.stage):
-        // Not selected: what is published is used as it is.
+        // Not selected: the published artifact is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:
         return planned(
@@ -201,7 +204,7 @@ public struct Planner: Sendable {
       }
     }
     let decision = Decision(
-      published: own.published, planned: ingredients(of: stage, own, artifacts: [:]),
+      published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
       upstream: upstream, isForced: isSelected && selection.isForced(stage))
     if own.published == nil, let why = emptiness(of: stage, own, upstream) {
       return planned(.notApplicable, nil, [why])
@@ -214,7 +217,7 @@ public struct Planner: Sendable {
     return planned(.run, reason, decision.details)
   }
 
-  /// Why a stage that was tried before has nothing to do, as long as it would be made from the same.
+  /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
   public func emptiness(
     of stage: StageDefinition, _ facts: StageFacts, _ upstream: [String: PlannedInput]
   ) -> String? {
@@ -223,15 +226,16 @@ public struct Planner: Sendable {
     else { return nil }
     let decision = Decision(
       published: PublishedArtifact(record: record, state: .removed),
-      planned: ingredients(of: stage, facts, artifacts: [:]), upstream: upstream, isForced: false)
+      planned: fingerprintInputs(of: stage, facts, artifacts: [:]), upstream: upstream,
+      isForced: false)
     return decision.reason == nil ? why : nil
   }
 
-  /// The reason in the record of a stage that had nothing to do.
+  /// The key of the reason in the record of a stage that had nothing to do.
   public static let emptyKey = "doesNotApply"
 
-  /// What a stage would be made from, given the output digests of its inputs.
-  public func ingredients(
+  /// The fingerprint's inputs of a stage, given the output digests of its inputs.
+  public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {
     FingerprintInputs(

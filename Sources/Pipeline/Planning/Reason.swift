@@ -1,7 +1,7 @@
 import Captures
 import Storage
 
-/// Why a job runs: the first that applies, in this order. People script against the raw values.
+/// Why a job runs: the first reason that applies, in this order. Scripts depend on the raw values.
 public enum Reason: String, Codable, CaseIterable, Sendable {
   case forced
   case neverBuilt = "never-built"
@@ -13,9 +13,9 @@ public enum Reason: String, Codable, CaseIterable, Sendable {
   case inputRebuilt = "input-rebuilt"
 }
 
-/// A reason with old and new values for people.
+/// A reason with old and new values, for people.
 public struct Decision: Hashable, Sendable {
-  /// `nil`: up to date.
+  /// `nil` means up to date.
   public var reason: Reason?
   public var details: [String]
 
@@ -27,22 +27,22 @@ public struct Decision: Hashable, Sendable {
   public static let upToDate = Decision(reason: nil)
 }
 
-/// What is published of a stage.
+/// The published state of a stage.
 public struct PublishedArtifact: Hashable, Sendable {
   public enum State: Hashable, Sendable {
     case intact
     case missing([String])
     case altered([String])
-    /// Its record does not hang together, or is of a schema that we do not know: why.
+    /// Its record is inconsistent or has an unknown schema; the text says why.
     case unsound(String)
-    /// An intermediate that was removed after its dependents were done; its record stayed.
+    /// An intermediate that was removed after its dependents were done, while its record was kept.
     case removed
   }
 
   public var record: ArtifactRecord
   public var state: State
-  /// Whether the record's fingerprint is known to be that of what it lists; without it the planner
-  /// computes it.
+  /// Whether the record's fingerprint is known to match its content; if not, the planner computes
+  /// it.
   public var isKnownSound: Bool
 
   public init(record: ArtifactRecord, state: State, isKnownSound: Bool = false) {
@@ -51,7 +51,7 @@ public struct PublishedArtifact: Hashable, Sendable {
     self.isKnownSound = isKnownSound
   }
 
-  /// What dependents compare with; `nil` for a record that is not believed.
+  /// The digest with which dependents compare; `nil` for a record that is not trusted.
   public var believedDigest: Digest? {
     if case .unsound = state { nil } else { record.outputDigest }
   }
@@ -60,16 +60,16 @@ public struct PublishedArtifact: Hashable, Sendable {
 /// The digest that a stage will read at a port.
 public enum PlannedInput: Hashable, Sendable {
   case artifact(Digest)
-  /// An optional input that is not there.
+  /// An optional input that does not exist.
   case none
-  /// The stage before it will run first; what comes out is not known yet.
+  /// The input's stage will run first, so its digest is not known yet.
   case willBeRebuilt
 }
 
 extension Decision {
-  /// Compares what is published with what is planned.
+  /// Compares the published artifact with the planned one.
   ///
-  /// - Parameter planned: `inputs.artifacts` is taken from `upstream`, not from here.
+  /// - Parameter planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
   public init(
     published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
     isForced: Bool
@@ -120,18 +120,18 @@ extension Decision {
     if !rebuilt.isEmpty {
       self.init(reason: .inputRebuilt, details: rebuilt)
     } else if !published.isKnownSound, !Self.hasFingerprint(record, of: planned) {
-      // All it lists is as planned, but its fingerprint was made from something else: somebody has
-      // changed the record.
+      // All listed values are as planned, but the fingerprint does not match them: the record was
+      // edited.
       self.init(reason: .outputsAltered, details: [ArtifactRecord.fileName])
     } else if !record.problems.isEmpty {
-      // Part of it could not be made: tried again in every run, as every failure is.
+      // Part of it could not be made. Like every failure, this is tried again in every run.
       self.init(reason: .outputsMissing, details: Self.some(record.problems))
     } else {
       self = .upToDate
     }
   }
 
-  /// Whether `record` has the fingerprint of `planned`, read from the artifacts that it lists.
+  /// Whether `record` has the fingerprint of `planned`, taking the artifacts from the record.
   private static func hasFingerprint(_ record: ArtifactRecord, of planned: FingerprintInputs)
     -> Bool
   {
@@ -155,7 +155,7 @@ extension Decision {
   ) -> [String] {
     if record.parameters == planned.parameters { return [] }
     var names = Set(planned.parameters.keys)
-    // A record that keeps other values apart lists nothing but parameters.
+    // A record that stores other values separately lists only parameters.
     if record.recorded != nil { names.formUnion(record.parameters.keys) }
     return names.sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
@@ -193,7 +193,7 @@ extension Decision {
     _ old: [String: Digest], _ upstream: [String: PlannedInput]
   ) -> [String] {
     if old.isEmpty, upstream.isEmpty { return [] }
-    // Ports of then and now: an input that is no longer connected is a change too.
+    // Old and new ports: disconnecting an input is a change too.
     return Set(old.keys).union(upstream.keys).sorted().compactMap { port in
       switch upstream[port] {
       case .artifact(let digest) where digest == old[port]: nil

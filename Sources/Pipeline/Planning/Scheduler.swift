@@ -1,4 +1,4 @@
-/// How a job ended. Every job ends in exactly one of these.
+/// How a job ended. Every job has exactly one outcome.
 public enum JobOutcome: String, Codable, Sendable, CaseIterable {
   case ran
   case upToDate = "up-to-date"
@@ -7,10 +7,10 @@ public enum JobOutcome: String, Codable, Sendable, CaseIterable {
   case notApplicable = "not-applicable"
   case cancelled
 
-  /// Whether what it publishes may be read by others.
+  /// Whether other stages may read what it publishes.
   public var isUsable: Bool { self == .ran || self == .upToDate }
 
-  /// As a sentence about a stage goes on: "its input 'depth' …".
+  /// The end of a sentence about a stage: "its input 'depth' …".
   public var phrase: String {
     switch self {
     case .ran: "ran"
@@ -23,12 +23,12 @@ public enum JobOutcome: String, Codable, Sendable, CaseIterable {
   }
 }
 
-/// Decides which jobs of one capture may start. Pure: no clock, no threads, no disk.
+/// Decides which jobs of one capture may start. Pure: no clock, threads or files.
 ///
-/// A job is ready when all its inputs have ended and none of the required ones badly. Jobs behind a bad
-/// required input end as `blocked` (or `not-applicable`) by themselves. A dormant job (an intermediate
-/// that is up to date but removed) counts as ended until somebody demands it. Cost of each call: linear
-/// in the connections of the pipeline.
+/// A job is ready when all its inputs have ended and every required one successfully. Jobs with a
+/// failed required input end as `blocked` (or `not-applicable`) without running. A dormant job (an
+/// intermediate that is up to date but removed) counts as ended until it is demanded. Cost of each
+/// call: linear in the connections of the pipeline.
 public struct Scheduler: Sendable {
   public enum State: Hashable, Sendable {
     case waiting
@@ -42,7 +42,7 @@ public struct Scheduler: Sendable {
   public private(set) var states: [String: State]
 
   /// - Parameters:
-  ///   - stages: in pipeline order; inputs that are not among them are taken as ended.
+  ///   - stages: in pipeline order; inputs that are not among them count as ended.
   ///   - dormant: removed intermediates.
   public init(_ stages: [StageDefinition], dormant: Set<String> = []) {
     let names = Set(stages.map(\.name))
@@ -68,22 +68,22 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// The jobs that may start now, in pipeline order; each is marked as running.
+  /// Returns the jobs that may start now, in pipeline order, and marks them as running.
   public mutating func start() -> [String] {
     let ready = order.filter { states[$0] == .waiting && inputsHaveEnded($0) }
     for name in ready { states[name] = .running }
     return ready
   }
 
-  /// A job that can no longer run, and the input that stopped it.
+  /// A job that can no longer run, and the input that blocks it.
   public struct Stopped: Hashable, Sendable {
     public var job: String
     public var because: String
   }
 
-  /// Puts a started job back behind inputs that it turned out to need; dormant ones wake up. Returns
-  /// what can no longer run, `job` itself perhaps, or `nil`, with nothing changed, when there is nothing
-  /// to wait for: all of `names` have ended well.
+  /// Returns a started job to the waiting ones because it needs inputs; wakes dormant ones. Returns
+  /// the jobs that can no longer run, possibly `job` itself; or `nil`, without any change, if all
+  /// of `names` have ended successfully.
   public mutating func demand(_ names: [String], for job: String) -> [Stopped]? {
     var mustWait = false
     for name in names {
@@ -101,17 +101,18 @@ public struct Scheduler: Sendable {
     return stopBlocked()
   }
 
-  /// Makes a started job dormant: it turned out to be up to date and removed.
+  /// Makes a started job dormant because it is up to date and removed.
   public mutating func rest(_ name: String) { states[name] = .dormant }
 
-  /// Records how a job ended and ends what can no longer run; returns those, in pipeline order.
+  /// Records the outcome of a job. Ends jobs that can no longer run and returns them, in pipeline
+  /// order.
   public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [Stopped] {
     states[name] = .ended(outcome)
     return stopBlocked()
   }
 
-  /// Ends waiting jobs behind a required input that ended badly. One pass is enough: in pipeline order
-  /// inputs come first.
+  /// Ends waiting jobs with a failed required input. One pass suffices, because inputs come first
+  /// in pipeline order.
   private mutating func stopBlocked() -> [Stopped] {
     var stopped: [Stopped] = []
     for job in order where states[job] == .waiting {
@@ -126,20 +127,20 @@ public struct Scheduler: Sendable {
     return stopped
   }
 
-  /// Ends everything that has not started; running jobs are left to end by themselves.
+  /// Ends everything that has not started; running jobs are not affected.
   public mutating func cancelWaiting() -> [String] {
     let waiting = order.filter { states[$0] == .waiting }
     for name in waiting { states[name] = .ended(.cancelled) }
     return waiting
   }
 
-  /// How a job ended, or `nil` while it has not.
+  /// The outcome of a job; `nil` while it has none.
   public func outcome(of name: String) -> JobOutcome? {
     if case .ended(let outcome) = states[name] { outcome } else { nil }
   }
 
-  /// Whether a job has made an artifact or found one: it ended well, or is dormant. Whoever reads it and finds
-  /// none has looked at the moment in which a dormant one was made again.
+  /// Whether a job has made or found an artifact: it ended successfully, or is dormant. A reader
+  /// that does not find such an artifact has come just while a dormant one was made again.
   public func hasArtifact(_ name: String) -> Bool {
     switch states[name] {
     case .dormant, .ended(.ran), .ended(.upToDate): true

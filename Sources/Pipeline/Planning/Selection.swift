@@ -1,18 +1,18 @@
-/// Which stages of a pipeline a run is about.
+/// The stages of a pipeline that a run selects.
 public struct Selection: Hashable, Sendable, Codable {
-  /// Exactly this stage (and its inner steps).
+  /// Only this stage (and its inner steps).
   public var only: String?
-  /// This stage and everything that needs it.
+  /// This stage and all stages that need it.
   public var from: String?
-  /// These stages and everything they need; none: all.
+  /// These stages and everything that they need; empty for all.
   public var until: [String] = []
-  /// These run even when they are up to date.
+  /// Stages that run even if they are up to date.
   public var forced: Set<String> = []
   public var forceAll = false
 
   public init() {}
 
-  /// The names selected in `pipeline`; several limits together narrow each other down.
+  /// The names of the selected stages in `pipeline`; several limits are intersected.
   public func stages(of pipeline: PipelineDefinition) -> Set<String> {
     var selected = Set(pipeline.stages.map(\.name))
     if let only { selected.formIntersection(pipeline.withParts(only)) }
@@ -29,7 +29,7 @@ public struct Selection: Hashable, Sendable, Codable {
     return selected
   }
 
-  /// What is left of the pipeline, without what is forced once; `nil`: every stage.
+  /// The selection without forced stages; `nil` if it selects every stage.
   public var limits: Selection? {
     guard only != nil || from != nil || !until.isEmpty else { return nil }
     var limits = self
@@ -38,7 +38,7 @@ public struct Selection: Hashable, Sendable, Codable {
     return limits
   }
 
-  /// Why nothing could be done with it, in words of the command line; `nil` when something can.
+  /// Why it selects nothing, in terms of the command line; `nil` if it selects something.
   public func problem(in pipeline: PipelineDefinition) -> String? {
     let chosen = stages(of: pipeline)
     let limits =
@@ -53,7 +53,7 @@ public struct Selection: Hashable, Sendable, Codable {
     return nil
   }
 
-  /// Whether `stage` runs whatever its fingerprint says.
+  /// Whether `stage` runs regardless of its fingerprint.
   public func isForced(_ stage: StageDefinition) -> Bool {
     forceAll || forced.contains(stage.name) || stage.partOf.map(forced.contains) == true
   }

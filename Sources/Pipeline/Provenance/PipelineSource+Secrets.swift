@@ -1,12 +1,13 @@
 import Yams
 
 extension PipelineSource {
-  /// With digests in place of secrets: for notes from which the pipeline is compared later.
+  /// The source with digests in place of secrets: for records with which the pipeline is compared
+  /// later.
   public func withDigestedSecrets(_ registry: StageRegistry) -> PipelineSource {
     replacingSecrets(registry, SecretText.digested)
   }
 
-  /// Without secrets: for copies that people read.
+  /// The source without secrets: for copies that people read.
   public func withoutSecrets(_ registry: StageRegistry) -> PipelineSource {
     replacingSecrets(registry, SecretText.omitted)
   }
@@ -23,8 +24,8 @@ extension PipelineSource {
     registry[kind]?.parameters.filter(\.isSecret).map(\.name) ?? []
   }
 
-  /// A text without secrets stays as it is; one with secrets is written anew, without comments. A text
-  /// that cannot be read becomes an empty one: nobody can tell what is secret in it.
+  /// A text without secrets is unchanged; one with secrets is written anew, without comments. A
+  /// text that cannot be parsed becomes empty, because its secrets cannot be identified.
   private func replacingSecrets(
     _ registry: StageRegistry, _ hide: (String) -> String
   ) -> PipelineSource {

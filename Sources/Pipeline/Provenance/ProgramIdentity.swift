@@ -1,10 +1,10 @@
-/// Which build of the program made something, and with which libraries.
+/// A build of the program, and the libraries that it uses.
 public struct ProgramIdentity: Hashable, Sendable, Codable {
   public var version: String
-  /// The commit that it was built from, `+changes` behind it where files had been changed since; `nil`
-  /// where a build could not tell.
+  /// The commit from which it was built, followed by `+changes` if files had been changed; `nil` if
+  /// unknown to the build.
   public var commit: String?
-  /// Versions of FFmpeg's libraries and of libpng, as they are at run time.
+  /// Versions of FFmpeg's libraries and of libpng at run time.
   public var libraries: [String: String]
 
   public init(version: String, commit: String?, libraries: [String: String]) {
@@ -13,12 +13,12 @@ public struct ProgramIdentity: Hashable, Sendable, Codable {
     self.libraries = libraries
   }
 
-  /// What `--version` prints: the version alone on the first line, then what it was built from and runs
-  /// with, a line each.
+  /// The output of `--version`: the version alone on the first line, then one line each for what it
+  /// was built from and what it uses.
   ///
   /// - Parameters:
   ///   - compiler: the Swift release that built it.
-  ///   - processor: what it runs on, as far as the program makes use of it.
+  ///   - processor: the processor features that the program uses.
   public func text(compiler: String, processor: String) -> String {
     let names = ["libavcodec", "libavformat", "libavutil", "libswscale", "libpng"]
     let known = names.filter { libraries[$0] != nil }

@@ -1,19 +1,19 @@
 import Storage
 
-/// Values that are for a program's eyes only: in place of them records show a digest, so that a change is
-/// seen and the value is not.
+/// Replaces secret values in records by digests, so that changes can be detected without revealing
+/// the value.
 public enum SecretText {
   private static let mark = "sha256:"
-  /// What a copy for people shows.
+  /// The text in copies for people.
   public static let leftOut = "(left out)"
 
-  /// `NAME=VALUE` with a digest in place of the value; one that is a digest already stays. An empty value
-  /// is no secret, and a text without `=` is all secret.
+  /// `NAME=VALUE` with a digest in place of the value; an existing digest is kept. An empty value
+  /// is not a secret; a text without `=` is entirely secret.
   public static func digested(_ text: String) -> String {
     replacing(text) { value in
       value.hasPrefix(mark) && value.utf8.count == mark.utf8.count + 64
         ? value
-        // With the name, so that equal values of different names differ.
+        // The name is included, so that equal values of different names have different digests.
         : mark + Digest(of: "scanmill secret\n" + text).hex
     }
   }

@@ -1,20 +1,20 @@
 import Storage
 
-/// File names of pictures and point clouds by frame: the canonical index, at least six digits, and an ending. The one
-/// place that makes them and reads them back.
+/// File names of pictures and point clouds: the canonical frame index with at least six digits, and
+/// an extension. All such names are made and parsed here.
 package enum FrameFileName {
   /// `000042.png`.
   package static func name(_ frame: Int, _ ending: String = "png") -> String {
     stem(frame) + "." + ending
   }
 
-  /// `000042`: what names a frame where there may be no file of it.
+  /// `000042`: the name of a frame that may have no file.
   package static func stem(_ frame: Int) -> String {
     let digits = String(frame)
     return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// The index in a picture's file name, or `nil` when it is no picture.
+  /// The index in a picture's file name; `nil` for other names.
   package static func frame(_ name: String) -> Int? {
     guard let dot = name.firstIndex(of: ".") else { return nil }
     let stem = name[..<dot]
@@ -22,7 +22,7 @@ package enum FrameFileName {
       ? Int(stem) : nil
   }
 
-  /// The pictures that an artifact holds, by frame: PNG or JPEG, whatever its stage was told to write.
+  /// The pictures in an artifact, by frame: PNG or JPEG.
   package static func pictures(in record: ArtifactRecord) -> [Int: OutputEntry] {
     record.outputs.reduce(into: [:]) { pictures, output in
       guard output.path.hasSuffix(".png") || output.path.hasSuffix(".jpg"),

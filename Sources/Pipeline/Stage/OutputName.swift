@@ -1,21 +1,21 @@
 import Foundation
 import Storage
 
-/// The name that a capture id becomes in the output: of its folder, and of files named after it.
+/// The output name of a capture id: that of its folder, and of files named after it.
 ///
-/// Letters and digits of any script (NFC, with the marks that belong to them) and `._+@-` stay,
-/// everything else becomes `-`, scalar by scalar; bytes of a name that is not UTF-8 are written as `%XX`.
-/// A leading `-` or `.` and names that mean something else in an output folder get a `_` in front. What
-/// is longer than 200 bytes is cut and ends in a hash of the whole id.
+/// Letters and digits of any script (NFC, with their combining marks) and `._+@-` stay, all other
+/// scalars become `-`. Bytes of a name that is not UTF-8 are written as `%XX`. A leading `-` or
+/// `.`, and names with another meaning in an output folder, get a `_` in front. Names above 200
+/// bytes are cut and end in a hash of the whole id.
 ///
-/// Upper and lower case are kept as they are. Where a file system does not tell them apart, two ids that
-/// differ in nothing else meet in one folder, and the second gets `~2` like any other namesake.
+/// Upper and lower case are kept. On a file system that ignores case, ids that differ only in case
+/// get the same folder name, and the second gets `~2`.
 package enum OutputName {
   package static let mostBytes = 200
-  /// Hex digits of the hash: 48 bits, ample for ids that agree in their first 187 bytes.
+  /// Number of hex digits of the hash: 48 bits, enough for ids that agree in their first 187 bytes.
   private static let hashDigits = 12
   private static let kept = Set("._+@-".unicodeScalars)
-  /// What lies beside the folders of captures.
+  /// Names of other things next to the folders of captures.
   package static let reserved: Set<String> = [
     "runs", "redacted", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
     "catalog.sqlite-wal", "catalog.sqlite-shm",
@@ -23,7 +23,7 @@ package enum OutputName {
 
   package static func of(id: String) -> String {
     var pieces: [String] = []
-    // A mark belongs to the letter before it.
+    // A combining mark belongs to the letter before it.
     var isAfterLetter = false
     for scalar in composed(id) {
       if let byte = PathText.byte(scalar) {
@@ -51,7 +51,7 @@ package enum OutputName {
     return cut + ending
   }
 
-  /// In composed form (NFC); bytes that are no text are no part of it and separate what is.
+  /// The id in composed form (NFC); bytes that are not text separate its parts and are left out.
   private static func composed(_ id: String) -> [Unicode.Scalar] {
     id.unicodeScalars.split(omittingEmptySubsequences: false) { PathText.byte($0) != nil }
       .reduce(into: (scalars: [Unicode.Scalar](), rest: id.unicodeScalars[...])) { all, text in
@@ -77,12 +77,12 @@ package enum OutputName {
     }
   }
 
-  /// `name` for the first place with an id, `name~2` for the second.
+  /// `name` for the first capture with an id, `name~2` for the second.
   package static func numbered(_ name: String, _ number: Int) -> String {
     number == 1 ? name : "\(name)~\(number)"
   }
 
-  /// What `numbered` was given. `~` is in no name by itself.
+  /// The arguments from which `numbered` made `folder`. `~` does not occur in names otherwise.
   package static func parts(_ folder: String) -> (name: String, number: Int) {
     if let tilde = folder.utf8.lastIndex(of: UInt8(ascii: "~")),
       let number = Int(folder[folder.utf8.index(after: tilde)...]), number > 1,

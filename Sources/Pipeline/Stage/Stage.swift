@@ -2,67 +2,74 @@ import Captures
 import Storage
 import SystemPackage
 
-/// One step of a pipeline: reads parts of a capture and artifacts of other stages, publishes one folder.
+/// One step of a pipeline: reads parts of a capture and artifacts of other stages, publishes one
+/// folder.
 ///
-/// A stage is its type; it has no state. Its parameter table is the one source of checks and help.
+/// A stage is a type without instances or state. Its parameter descriptions are the single source
+/// of checks and help.
 public protocol Stage: Sendable {
-  /// As pipelines write it after `uses:`.
+  /// The name after `uses:` in pipelines.
   static var name: String { get }
-  /// Raised when equal inputs would give other bytes.
+  /// Must be raised when the same inputs would give other bytes.
   static var version: Int { get }
   /// One sentence for `scanmill stages`.
   static var sentence: String { get }
   static var ports: [Port] { get }
   static var parameters: [ParameterDescription] { get }
-  /// Whether, besides `ports`, any artifact may be connected: at a port that the pipeline names, or that
-  /// has the name of the stage it comes from.
+  /// Whether any artifact may be connected in addition to `ports`: at a port named in the pipeline,
+  /// or named after the source stage.
   static var takesAnyArtifact: Bool { get }
-  /// Whether its artifact names files of the artifacts at its ports. Such an artifact is made again whenever one of
-  /// those is, also where a run is limited to other stages, and is given no input that is removed after use.
+  /// Whether its artifact names files of the artifacts at its ports. Such an artifact is made again
+  /// whenever one of those is, even if a run is limited to other stages, and never gets an input
+  /// that is removed after use.
   static var namesFilesOfInputs: Bool { get }
 
-  /// What kind of artifact it publishes, for matching the ports of other stages.
+  /// The content of its artifact, which determines the ports of other stages to which it can be
+  /// connected.
   static func content(_ parameters: ParameterValues) -> ArtifactContent
-  /// The parts of the capture it reads; their files count into the fingerprint.
+  /// The parts of the capture that it reads; their files are part of the fingerprint.
   static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
-  /// Whether it reads the capture's folder by itself: every file in it then counts into the fingerprint,
-  /// by name and content.
+  /// Whether it reads the capture's folder itself; every file in it is then part of the
+  /// fingerprint, by name and content.
   static func readsFolder(_ parameters: ParameterValues) -> Bool
   /// Files outside the capture that its parameters name, by parameter.
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath]
-  /// Versions of libraries that decide the bytes beside our own code, by library; they count into the
-  /// fingerprint.
+  /// Versions of libraries that determine the bytes, by library; they are part of the fingerprint.
   static func libraries(_ parameters: ParameterValues, _ capture: CaptureSummary) -> [String:
     String]
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
-  /// Whether it reads the artifact at `port` for this capture: a connection that it has no use for is as if
-  /// the pipeline did not have it, so that nothing is made for it.
+  /// Whether it uses the artifact at `port` for this capture. If not, the connection is ignored, so
+  /// that nothing is made for it.
   static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool
-  /// About how many bytes it will write, rather too few than too many; `nil` when it cannot be told or
-  /// does not matter. A job that has not even these is not started.
+  /// Lower estimate of the bytes that it will write; `nil` when unknown or irrelevant. A job is not
+  /// started if the disk has less space.
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
-  /// Whether it is asked for some frames only, so that little has to be made for it.
+  /// Whether it needs some frames only, so that inputs can be limited to them.
   static func isSubset(_ parameters: ParameterValues) -> Bool
-  /// The inner stage that chooses the frames of a subset and makes the color pictures of these alone.
+  /// The inner stage that chooses the frames of a subset and makes the color pictures of these
+  /// alone.
   ///
-  /// - Parameter color: the stage of the pipeline that makes all of them; `nil`: no pictures are needed.
-  /// - Returns: `nil` where color comes from a stage that cannot be replaced.
+  /// - Parameter color: the stage of the pipeline that makes all pictures; `nil` if no pictures are
+  ///   needed.
+  /// - Returns: `nil` if color comes from a stage that cannot be replaced.
   static func frameChooser(
     _ parameters: ParameterValues, color: StageDefinition?
   ) -> (kind: any Stage.Type, parameters: ParameterValues)?
-  /// The kind of stage that decodes depth of chosen frames, in place of `stage`; `nil`: there is none.
+  /// The kind of stage that decodes depth of chosen frames in place of `stage`; `nil` if there is
+  /// none.
   static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)?
-  /// What is wrong with a stage of this kind as a pipeline defines it, beyond single parameters.
+  /// Problems of a stage as the pipeline defines it, beyond single parameters.
   static func problems(_ stage: StageDefinition) -> [StageProblem]
-  /// What is wrong with the files and folders that parameters name, looked at before anything starts.
+  /// Problems of the files and folders that parameters name, checked before anything starts.
   static func fileProblems(_ parameters: ParameterValues) -> [StageProblem]
-  /// Does the work: writes only through `context.staging`, reports progress, checks cancellation.
+  /// Runs the stage: writes only through `context.staging`, reports progress, checks for
+  /// cancellation.
   static func run(_ context: StageContext) throws -> StageResult
 }
 
@@ -90,9 +97,9 @@ extension Stage {
   public static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? { nil }
 }
 
-/// Something that a pipeline cannot ask of a stage.
+/// Something that a pipeline must not request of a stage.
 public struct StageProblem: Hashable, Sendable {
-  /// Where it stands; `nil`: the stage as a whole.
+  /// The parameter concerned; `nil` for the stage as a whole.
   public var parameter: String?
   public var message: String
 
@@ -102,7 +109,7 @@ public struct StageProblem: Hashable, Sendable {
   }
 }
 
-/// What must never be found: a contradiction in the program's own account. Ends a run with exit status 70.
+/// A violated invariant of the program. Ends a run with exit status 70.
 public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
 
@@ -111,7 +118,7 @@ public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// A stage that cannot do its work, with the text for people.
+/// A failure of a stage, with a text for people.
 public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
   /// Whether another attempt may succeed.
@@ -127,11 +134,11 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Thrown by a stage that found out at work that there is nothing to do for this capture: it ends as
-/// `not-applicable` with this reason, and nothing is published.
+/// Thrown by a stage that finds while running that there is nothing to do for this capture. It ends
+/// as `not-applicable` with this reason, and nothing is published.
 public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
-  /// What is to be told besides: that everything was there, and was thrown away.
+  /// Additional warnings, such as that all data were filtered out.
   public var warnings: [CaptureWarning]
 
   public init(_ reason: String, warnings: [CaptureWarning] = []) {
@@ -143,13 +150,13 @@ public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConverti
 /// Whether a stage has anything to do for a capture.
 public enum Applicability: Hashable, Sendable, Codable {
   case applies
-  /// The capture lacks what the stage is about; never a failure.
+  /// The capture lacks the stage's subject. Not a failure.
   case notApplicable(String)
-  /// The stream is there and cannot be read, or a file that a parameter names is of another capture: the
-  /// stage fails with this text.
+  /// The stream exists but cannot be read, or a file that a parameter names does not fit the
+  /// capture. The stage fails with this text.
   case unreadable(String)
 
-  /// From the state of the part that the stage is about.
+  /// From the state of the part that the stage needs.
   public init(_ state: CaptureSummary.PartState) {
     switch state {
     case .present: self = .applies
@@ -179,12 +186,12 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
 }
 
 extension ArtifactContent {
-  /// Pictures of `color` in another form: not kept for readers that nobody has asked for, since they take as
-  /// much room as those and are quick to make again.
+  /// Whether it is another form of the pictures of `color`. These are not kept for stages that are
+  /// not requested, because they are large and quick to make again.
   public var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
 }
 
-/// An input of a stage that another stage provides.
+/// An input of a stage, provided by another stage.
 public struct Port: Hashable, Sendable {
   public var name: String
   public var accepts: ArtifactContent
@@ -199,7 +206,7 @@ public struct Port: Hashable, Sendable {
   }
 }
 
-/// The stages that pipelines may use.
+/// The kinds of stages that pipelines may use.
 public struct StageRegistry: Sendable {
   public let stages: [any Stage.Type]
 

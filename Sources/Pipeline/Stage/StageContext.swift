@@ -4,25 +4,25 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Everything a running stage may touch.
+/// Everything that a running stage may access.
 public struct StageContext: Sendable {
   public var capture: Capture
   /// The stage's name in the pipeline.
   public var stage: String
   public var parameters: ParameterValues
-  /// Published artifacts by port; an optional port that has none is absent.
+  /// Published artifacts by port; an optional port without artifact is absent.
   public var inputs: [String: InputArtifact]
   /// Files that parameters name, by parameter.
   public var externalFiles: [String: FilePath]
   public var staging: StagingFolder
-  /// One token per core; each frame of work holds one.
+  /// Budget with one token per core; each frame in work holds one.
   public var budget: CoreBudget
   public var warnings: WarningCollector
   public var progress: StageProgress
   public var cancellation: Cancellation
   /// The log of this job, for the output of external programs and remarks for people.
   public var log: LogFile
-  /// The most private memory that an external program may allocate.
+  /// The most private memory that an external program may allocate, in bytes.
   public var memoryBytes: Int64?
 
   public init(
@@ -45,7 +45,7 @@ public struct StageContext: Sendable {
     self.memoryBytes = memoryBytes
   }
 
-  /// How many frames a stage keeps in flight: one per core.
+  /// How many frames a stage processes at a time: one per core.
   public var workers: Int { budget.cores }
 }
 
@@ -62,18 +62,18 @@ public struct InputArtifact: Sendable {
   }
 }
 
-/// What a stage says of its work besides the files it wrote.
+/// What a stage reports in addition to the files it wrote.
 public struct StageResult: Sendable {
-  /// Frames written.
+  /// Number of frames written.
   public var frames: Int
-  /// Values the stage worked out that readers of the artifact need; recorded beside the parameters.
+  /// Values that the stage computed for readers of the artifact; recorded next to the parameters.
   public var recorded: [String: JSONValue]
-  /// What could not be made because something of the capture cannot be read, one sentence each. What was
-  /// made is published all the same, and the stage has failed.
+  /// What could not be made because part of the capture cannot be read, one sentence each. The rest
+  /// is published, but the stage has failed.
   public var problems: [String] = []
-  /// CPU time of external programs.
+  /// CPU seconds of external programs.
   public var externalCPUSeconds = 0.0
-  /// Peak memory of external programs.
+  /// Peak memory of external programs, in bytes.
   public var externalPeakMemoryBytes: Int64 = 0
 
   public init(frames: Int, recorded: [String: JSONValue] = [:]) {
@@ -89,45 +89,45 @@ public final class StageProgress: Sendable {
 
   public init() {}
 
-  /// From now on `isWaiting` is asked whether the stage waits for what others have.
+  /// Sets the function that says whether the stage waits for resources held by others.
   public func follow(_ isWaiting: @escaping @Sendable () -> Bool) {
     wait.withLock { $0 = isWaiting }
   }
 
-  /// Whether it can show no progress because others have the cores.
+  /// Whether it makes no progress because other stages have the cores.
   public var isWaiting: Bool { wait.withLock { $0 }?() ?? false }
 
-  /// How many frames there will be; 0 = unknown.
+  /// Sets the expected number of frames; 0 = unknown.
   public func expect(_ total: Int) { state.withLock { $0.total = total } }
 
   public func advance(by frames: Int = 1) { state.withLock { $0.done += frames } }
 
-  /// Says that something goes on that no frame tells of.
+  /// Signals activity that is not a finished frame.
   public func showLife() { state.withLock { $0.signs += 1 } }
 
-  /// Another number whenever something has gone on.
+  /// A number that changes with every activity.
   public var signsOfLife: Int { state.withLock { $0.done &+ $0.signs } }
 
   public var done: Int { state.withLock { $0.done } }
   public var total: Int { state.withLock { $0.total } }
 }
 
-/// A flag that running stages look at between frames.
+/// A flag that running stages check between frames.
 public final class Cancellation: Sendable {
   private let reason = Mutex<String?>(nil)
   private let parent: Cancellation?
 
-  /// With a parent, cancelled also when that is.
+  /// With a parent, it is also cancelled when the parent is.
   public init(parent: Cancellation? = nil) {
     self.parent = parent
   }
 
-  /// The first reason given stays.
+  /// Cancels; the first reason is kept.
   public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
 
   public var isCancelled: Bool { currentReason != nil }
 
-  /// Whether the parent is cancelled, not only this.
+  /// Whether the parent is cancelled, and not only this one.
   public var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
 
   /// Throws when cancelled.

@@ -1,6 +1,7 @@
 import Geometry
 
-/// The two cameras of an alignment after every rule about sizes and registered captures.
+/// The two cameras of an alignment, after all rules about sizes and registered captures are
+/// applied.
 struct AlignmentCameras: Sendable {
   let depth: LensCamera
   let color: LensCamera
@@ -10,8 +11,8 @@ struct AlignmentCameras: Sendable {
   let rescaled: [CameraRescale]
 
   /// - Parameters:
-  ///   - depthSize: of the depth pictures, if known apart from the calibration.
-  ///   - colorSize: of the color pictures before any turn, likewise.
+  ///   - depthSize: size of the depth pictures, if known independently of the calibration.
+  ///   - colorSize: size of the color pictures before any turn, likewise.
   init(
     calibration: DepthCalibration, depthSize: PictureSize?, colorSize: PictureSize?
   ) throws(AlignmentError) {
@@ -61,8 +62,8 @@ struct AlignmentCameras: Sendable {
     }
   }
 
-  /// The camera on the picture's grid: as it is, rescaled when the aspect agrees within 1 %, or an
-  /// error.
+  /// The camera at the picture's size: unchanged if that is its size, rescaled if the aspects agree
+  /// within 1 %, else an error.
   private static func fitted(
     _ camera: PinholeCamera, to size: PictureSize?, _ role: CameraRole,
     _ rescaled: inout [CameraRescale]
@@ -77,7 +78,7 @@ struct AlignmentCameras: Sendable {
   }
 }
 
-/// Intrinsics that were stated for one size and are used, by the half-pixel rule, for another.
+/// A camera whose intrinsics were rescaled, by the half-pixel rule, to another picture size.
 public struct CameraRescale: Hashable, Sendable {
   public var camera: CameraRole
   public var from: PictureSize

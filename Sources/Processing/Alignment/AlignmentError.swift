@@ -2,13 +2,13 @@ import Geometry
 
 /// Why depth cannot be aligned.
 public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The calibration lacks parts without which there is nothing to do: a stage does not apply.
+  /// The calibration lacks parts that alignment needs: the stage does not apply.
   case notApplicable(missing: [String])
-  /// A number that cannot be true.
+  /// A number in the calibration is impossible.
   case invalidValue(CalibrationFault)
   /// A picture's size is neither that of the calibration nor of the same shape.
   case sizeMismatch(camera: CameraRole, calibration: PictureSize, picture: PictureSize)
-  /// A depth frame does not have the number of pixels the aligner was made for.
+  /// A depth frame has another number of pixels than the aligner was made for.
   case frameSize(pixels: Int, expected: PictureSize)
 
   public var description: String {

@@ -2,13 +2,13 @@ import Geometry
 
 /// How depth is brought onto the color grid. The defaults are those of the stage `aligned`.
 public struct AlignmentParameters: Hashable, Sendable, Codable {
-  /// What the depth pixels are taken for.
+  /// What shape depth pixels are taken to have.
   public enum Surface: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Neighbors joined to triangles unless there is a discontinuity.
+    /// Neighboring pixels are joined to triangles unless there is a discontinuity.
     case mesh
-    /// One output pixel for each depth pixel: leaves holes on a finer grid.
+    /// Each depth pixel fills one output pixel, which leaves holes on a finer grid.
     case points
-    /// An upright box for each depth pixel, as other tools do it.
+    /// Each depth pixel fills an upright box, as in other tools.
     case rectangle
   }
 
@@ -17,15 +17,15 @@ public struct AlignmentParameters: Hashable, Sendable, Codable {
     case color
     case halfColor = "color/2"
     case quarterColor = "color/4"
-    /// The size of the depth picture, seen from the color camera.
+    /// The size of the depth picture, with the view of the color camera.
     case depth
   }
 
   public var surface = Surface.mesh
   public var grid = Grid.color
-  /// Meters ≥ 0. Depths of a triangle may differ by this plus the relative part.
+  /// Meters ≥ 0. The depths of a triangle's corners may differ by this plus the relative part.
   public var discontinuityAbsolute = 0.010
-  /// Fraction ≥ 0 of the nearest of the triangle's depths.
+  /// Fraction ≥ 0 of the smallest depth of the triangle's corners.
   public var discontinuityRelative = 0.05
   /// Meters > 0. Points with a smaller Z in the color camera are not used.
   public var minimumDepth = 0.001

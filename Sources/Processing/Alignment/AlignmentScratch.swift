@@ -1,15 +1,15 @@
-/// Memory that a worker uses again from frame to frame: one per thread, never shared at a time.
+/// Buffers that a worker reuses from frame to frame: one per thread, never shared.
 ///
-/// Grows on the first frame to about 4 bytes for each output pixel (8 with row bands or a turned
-/// picture) and stays; after that, aligning allocates nothing.
+/// They grow with the first frame to about 4 bytes per output pixel (8 with row bands or a turned
+/// picture); later frames allocate nothing.
 public struct AlignmentScratch: Sendable {
-  /// The vertex rows that are worked on.
+  /// The vertex rows in use.
   var vertices: [Float] = []
   /// 1/Z per output pixel.
   var inverseDepth: [Float] = []
-  /// All of these for each row band.
+  /// All of the above, for each row band.
   var bands: [Float] = []
-  /// The depth frame, where several threads read it.
+  /// A copy of the depth frame, for several threads to read.
   var frame: [UInt16] = []
   /// Pixels waiting to be written.
   var records: [Float] = []

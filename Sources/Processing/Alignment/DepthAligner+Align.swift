@@ -17,7 +17,7 @@ extension DepthAligner {
     }
   }
 
-  /// The same for an array.
+  /// The same for depth in an array.
   public func align(
     _ depth: [UInt16], scratch: inout AlignmentScratch, into output: inout [UInt16]
   ) throws(AlignmentError) {
@@ -30,7 +30,8 @@ extension DepthAligner {
     }
   }
 
-  /// Calls `body` with the array to draw the unturned picture into, and turns it.
+  /// Calls `body` with the array to draw the unturned picture into, then turns the picture into the
+  /// output.
   func withUnturnedOutput(
     _ scratch: inout AlignmentScratch, _ output: inout [UInt16],
     _ body: (inout AlignmentScratch, inout [UInt16]) -> Void
@@ -75,7 +76,7 @@ extension DepthAligner {
     }
   }
 
-  /// Values of one vertex row, and how many rows are kept at a time.
+  /// Values of one vertex row, and the number of rows that are kept at a time.
   var vertexRowLength: Int { VertexProjector.streams * projector.stride }
   static var vertexRows: Int { 3 }
 
@@ -141,7 +142,7 @@ extension DepthAligner {
 }
 
 extension AlignmentScratch {
-  /// The buffers of one thread. All have been sized.
+  /// Calls `body` with the buffers of one thread, which already have their sizes.
   fileprivate mutating func withBuffers(
     _ body: (
       _ vertices: UnsafeMutablePointer<Float>, _ inverseDepth: UnsafeMutablePointer<Float>,

@@ -2,18 +2,18 @@ import Geometry
 import Parallel
 
 extension DepthAligner {
-  /// Aligns one frame on several cores, the output split into `bands` of rows; the bytes are those of
-  /// `align(_:scratch:into:)`.
+  /// Aligns one frame on several cores, the output split into `bands` bands of rows. The bytes are
+  /// those of `align(_:scratch:into:)`.
   ///
-  /// For captures with fewer frames than cores: every band projects all vertices again (a tenth of the
-  /// work), and a quad that touches two bands is drawn in both, so frames side by side use the cores
-  /// better. One band or fewer is a plain call.
+  /// Meant for captures with fewer frames than cores. Otherwise one frame per core is faster: every
+  /// band projects all vertices again (a tenth of the work), and a quad that touches two bands is
+  /// drawn twice. With one band or fewer the call is a plain call.
   public func align(
     _ depth: Span<UInt16>, bands: Int, scratch: inout AlignmentScratch,
     into output: inout [UInt16]
   ) throws(AlignmentError) {
     let (width, height) = (unturnedSize.width, unturnedSize.height)
-    // No band may hold more pixels than a target can.
+    // A band may not hold more pixels than a target can address.
     let mostRows = InverseDepthTarget.largestRows(width: width, rows: height)
     let bands = max(min(bands, height), (height + mostRows - 1) / mostRows)
     guard bands > 1, !method.copies else {
@@ -77,7 +77,7 @@ extension DepthAligner {
   }
 }
 
-/// How the memory of one band is divided: vertex rows, waiting pixels, 1/Z.
+/// Offsets of a band's buffers in its memory: vertex rows, waiting pixels, 1/Z.
 private struct BandLayout: Sendable {
   let vertices: Int
   let target: Int

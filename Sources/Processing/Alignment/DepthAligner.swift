@@ -1,43 +1,44 @@
 import Geometry
 
-/// Turns depth frames into the depth that the color camera would have measured: Z along the color
-/// camera's optical axis in millimeters, rounded to nearest, 0 = none, on the grid of the parameters.
+/// Converts depth frames into the depth that the color camera would have measured: Z along the
+/// color camera's optical axis in millimeters, rounded to nearest, 0 = none, on the output grid of
+/// the parameters.
 ///
-/// Made once per calibration: the rays of the depth camera are tabulated, turned into the color
-/// camera's axes (12 bytes a depth pixel; one lens inversion each). The aligner itself never changes
-/// and may be used by any number of threads, each with its own `AlignmentScratch`. Nothing is filled
-/// in, smoothed or dilated, and no output depends on threads, bands or order: the nearest surface wins
-/// at each pixel.
+/// Make one per calibration. The rays of the depth camera are tabulated and rotated into the color
+/// camera's axes (12 bytes per depth pixel; one lens inversion each). The aligner is immutable and
+/// may be used by any number of threads, each with its own `AlignmentScratch`. Nothing is filled
+/// in, smoothed or dilated. The output does not depend on threads, bands or order: the nearest
+/// surface wins at each pixel.
 ///
-/// Not for depth whose camera differs from frame to frame; make one aligner per calibration.
+/// Not for depth whose intrinsics change from frame to frame.
 public struct DepthAligner: Sendable {
   public let parameters: AlignmentParameters
-  /// Of the depth frames.
+  /// Size of the depth frames.
   public let depthSize: PictureSize
-  /// Intrinsics and size of the output, after the turn. The color lens applies to it unchanged: the
-  /// picture is that of the distorted color image.
+  /// Intrinsics and size of the output, after the turn. The color lens applies to it too: the
+  /// output matches the distorted color image.
   public let outputIntrinsics: PinholeCamera
   /// Depth-camera coordinates to coordinates of the unturned color camera, meters.
   public let colorFromDepth: RigidTransform
-  /// Cameras whose intrinsics were brought from the calibration's size to the capture's.
+  /// Cameras whose intrinsics were rescaled from the calibration's size to the capture's.
   public let rescaledCameras: [CameraRescale]
-  /// By how many quarter turns the output is turned clockwise, 0 to 3.
+  /// Clockwise quarter turns of the output, 0 to 3.
   public let clockwiseQuarterTurns: Int
 
   let method: AlignmentMethod
   let rays: RayTable
   let projector: VertexProjector
-  /// Of the output before the turn.
+  /// Size of the output before the turn.
   let unturnedSize: PictureSize
 
   /// - Parameters:
-  ///   - calibration: of the two cameras. For a registered capture the transform may be missing
-  ///     (identity) and so may the depth intrinsics (the color camera on the depth grid, lens
-  ///     included).
-  ///   - depthSize: of the frames, if known apart from the calibration; intrinsics are rescaled when
-  ///     the aspect agrees within 1 %.
-  ///   - colorSize: of the color pictures before any turn; likewise.
-  ///   - clockwiseQuarterTurns: how the color pictures were turned; the output is turned alike.
+  ///   - calibration: the two cameras. A registered capture needs no transform (identity) and no
+  ///     depth intrinsics (the color camera on the depth grid, lens included).
+  ///   - depthSize: size of the frames, if known independently of the calibration; intrinsics are
+  ///     rescaled when the aspects agree within 1 %.
+  ///   - colorSize: size of the color pictures before any turn; likewise.
+  ///   - clockwiseQuarterTurns: how the color pictures were turned; the output is turned by the
+  ///     same angle.
   public init(
     calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),
     depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0
@@ -88,13 +89,13 @@ public struct DepthAligner: Sendable {
   }
 }
 
-/// What is done with a frame.
+/// How a frame is processed.
 enum AlignmentMethod: Sendable {
-  /// The output grid is the depth camera: the frame stays as it is, isolated pixels included.
+  /// The output camera is the depth camera: the frame is copied, isolated pixels included.
   case copy
   case mesh(MeshKernel)
   case points(SplatKernel)
-  /// With the rays of the pixels' corners: (i − 0.5, j − 0.5) and (i + 0.5, j + 0.5).
+  /// Uses the rays of the pixels' corners: (i − 0.5, j − 0.5) and (i + 0.5, j + 0.5).
   case rectangle(SplatKernel, corners: RayTable, oppositeCorners: RayTable)
 
   var copies: Bool {
@@ -125,7 +126,8 @@ enum AlignmentMethod: Sendable {
     }
   }
 
-  /// Whether two cameras see the same picture: a millionth of a pixel is rounding of the scales.
+  /// Whether two cameras give the same picture, up to a millionth of a pixel for the rounding of
+  /// scales.
   private static func isSame(_ a: LensCamera, _ b: LensCamera) -> Bool {
     let (p, q) = (a.pinhole, b.pinhole)
     return p.width == q.width && p.height == q.height && a.distortion == b.distortion
@@ -134,7 +136,7 @@ enum AlignmentMethod: Sendable {
 }
 
 extension RigidTransform {
-  /// Whether this is the identity but for rounding of the last printed digits.
+  /// Whether this is the identity up to the rounding of the last printed digit.
   fileprivate var isNearIdentity: Bool {
     zip(rowMajor, RigidTransform.identity.rowMajor).allSatisfy { abs($0 - $1) < 1e-9 }
   }

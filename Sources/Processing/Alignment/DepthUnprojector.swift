@@ -1,19 +1,20 @@
 import Geometry
 
-/// Depth pixels as points in space.
+/// Converts depth pixels to points in space.
 ///
-/// Made once per camera: the rays of the depth camera are tabulated (8 bytes a depth pixel; one lens
-/// inversion each), so that distorted lenses cost nothing per frame. May be used by any number of
-/// threads.
+/// Make one per camera. The rays of the depth camera are tabulated (8 bytes per depth pixel; one
+/// lens inversion each), so that a distorted lens adds no cost per frame. May be used by any number
+/// of threads.
 public struct DepthUnprojector: Sendable {
-  /// Of the depth frames.
+  /// Size of the depth frames.
   public let depthSize: PictureSize
-  /// Depth-camera coordinates to those of the color camera as it recorded (before any turn), meters.
+  /// Depth-camera coordinates to coordinates of the color camera as recorded (before any turn),
+  /// meters.
   public let colorFromDepth: RigidTransform
-  /// (x, y) of the point with z = 1 per depth pixel; NaN where the lens has no ray.
+  /// (x, y) of the ray's point at z = 1, per depth pixel; NaN where the lens has no ray.
   private let rays: [SIMD2<Float>]
 
-  /// What may be missing, and what sizes do, is the same as for `DepthAligner`.
+  /// Optional parts and rescaling are the same as for `DepthAligner`.
   public init(
     calibration: DepthCalibration, depthSize: PictureSize? = nil, colorSize: PictureSize? = nil
   ) throws(AlignmentError) {
@@ -37,11 +38,12 @@ public struct DepthUnprojector: Sendable {
     return rays
   }
 
-  /// Calls `body` with each measured pixel of a frame, row by row, every `step`-th column and row: its
-  /// index in the frame and its point, in meters and in the axes that `targetFromDepth` leads to.
+  /// Calls `body` for the measured pixels of a frame, row by row, taking every `step`-th column and
+  /// row. `body` gets the pixel's index in the frame and its point, in meters and in the target
+  /// axes of `targetFromDepth`.
   ///
-  /// Pixels without depth (0) or without a ray are left out. Throws `frameSize` unless `depth` has the
-  /// number of pixels of `depthSize`. Cost: some nanoseconds a pixel and what `body` does.
+  /// Pixels without depth (0) or without a ray are left out. Throws `frameSize` unless `depth` has
+  /// the number of pixels of `depthSize`. Cost: some nanoseconds per pixel, plus `body`.
   public func forEachPoint(
     of depth: Span<UInt16>, step: Int = 1, through targetFromDepth: RigidTransform,
     _ body: (_ index: Int, _ x: Double, _ y: Double, _ z: Double) -> Void

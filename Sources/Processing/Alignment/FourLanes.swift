@@ -1,10 +1,11 @@
-/// Four values of 32 bits, worked on by one instruction each where the machine has it.
+/// Four 32-bit values that the processor handles with one instruction, where it has vector
+/// registers.
 typealias Four = SIMD4<Float>
-/// Per lane all bits or none.
+/// Per lane, all bits set or none.
 typealias FourBits = SIMD4<UInt32>
 
-/// A comparison as bits. Masks are kept as bits because the standard library's `SIMDMask` loses sight of
-/// its lanes being all ones or all zeros, and then rebuilds them with shifts before every use.
+/// The result of a comparison as bits. The standard library's `SIMDMask` loses the information that
+/// lanes are all ones or all zeros and restores it with shifts before every use.
 @inline(__always)
 func bits(_ mask: SIMDMask<SIMD4<Int32>>) -> FourBits { unsafeBitCast(mask, to: FourBits.self) }
 
@@ -59,17 +60,18 @@ func greater(_ a: Four, _ b: Four) -> Four { b.replacing(with: a, where: a .> b)
 @inline(__always)
 func magnitude(_ a: Four) -> Four { four(bits(a) & 0x7FFF_FFFF) }
 
-/// Adding and taking away 1.5 · 2²³ rounds |a| < 2²² to the nearest integer without a call per lane.
+/// Adding and subtracting 1.5 · 2²³ rounds |a| < 2²² to the nearest integer without a call per
+/// lane.
 let integerShift: Float = 12_582_912
 
-/// Per lane the smallest integer not below the value, which must lie on the raster of 1/512 and be
-/// below 2¹³ in magnitude: half a unit less a half step up, no tie is left to round.
+/// Per lane, the smallest integer not below the value. The value must be a multiple of 1/512 and
+/// below 2¹³ in magnitude: adding half minus half a step then leaves no tie to round.
 @inline(__always)
 func rasterCeiling(_ a: Four) -> Four {
   ((a + (0.5 - 1 / 1024)) + integerShift) - integerShift
 }
 
-/// Per lane the integer that the value, a whole number with |a| < 2²², stands for.
+/// Per lane, the integer equal to the value, which must be whole with |a| < 2²².
 @inline(__always)
 func integers(_ a: Four) -> SIMD4<Int32> {
   unsafeBitCast(a + integerShift, to: SIMD4<Int32>.self)
@@ -77,7 +79,7 @@ func integers(_ a: Four) -> SIMD4<Int32> {
 }
 
 extension UnsafePointer<Float> {
-  /// Four values from element `index` on.
+  /// Loads four values from element `index` on.
   @inline(__always)
   func four(_ index: Int) -> Four {
     UnsafeRawPointer(self + index).loadUnaligned(as: Four.self)
@@ -85,7 +87,7 @@ extension UnsafePointer<Float> {
 }
 
 extension UnsafeMutablePointer<Float> {
-  /// Four values from element `index` on.
+  /// Stores four values from element `index` on.
   @inline(__always)
   func four(_ index: Int) -> Four {
     UnsafeRawPointer(self + index).loadUnaligned(as: Four.self)

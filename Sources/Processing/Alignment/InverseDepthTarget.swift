@@ -1,8 +1,9 @@
-/// Where surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest value stays. What the
-/// storage holds at first does not matter: rows are cleared before they are drawn on.
+/// The buffer into which surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest
+/// value wins. The initial content of the storage does not matter: rows are cleared before they are
+/// drawn to.
 ///
-/// Rows and columns are padded by two on every side, so that a box of three by three pixels that
-/// touches the picture can be written without clipping. What lands in the padding is never read.
+/// The picture is padded by two rows and columns on every side, so that a box of three by three
+/// pixels that touches the picture can be written without clipping. Padding is never read.
 struct InverseDepthTarget {
   static let padding = 2
 
@@ -14,7 +15,7 @@ struct InverseDepthTarget {
   let rows: Range<Int>
 
   static func stride(width: Int) -> Int { width + 2 * padding }
-  /// Offsets are counted in single precision up to here.
+  /// Most values that a target may hold: single precision counts offsets exactly up to here.
   private static let largestCount = 1 << 22
 
   /// How many of `rows` rows one target can hold: all, for pictures up to four million pixels.
@@ -22,12 +23,12 @@ struct InverseDepthTarget {
     max(1, min(rows, largestCount / stride(width: width) - 2 * padding - 1))
   }
 
-  /// Values that `rows` rows need.
+  /// Number of values that `rows` rows need.
   static func count(width: Int, rows: Int) -> Int {
     stride(width: width) * (rows + 2 * padding) + 4
   }
 
-  /// `storage` has room for `count(width:rows:)` values.
+  /// `storage` must hold `count(width:rows:)` values.
   init(storage: UnsafeMutablePointer<Float>, width: Int, rows: Range<Int>) {
     stride = Self.stride(width: width)
     origin = storage + Self.padding * stride + Self.padding
@@ -39,10 +40,10 @@ struct InverseDepthTarget {
   @inline(__always)
   func row(_ y: Int) -> UnsafeMutablePointer<Float> { origin + (y &- rows.lowerBound) &* stride }
 
-  /// Makes the rows up to the one that holds `v`, and one more, 0 where that has not been done yet.
+  /// Clears the rows up to the one that holds `v`, and one more, unless they are cleared already.
   ///
-  /// A target is cleared as drawing comes down to it, not as a whole: what was just cleared is in the
-  /// nearest cache when it is drawn on. `cleared` counts the rows that are done.
+  /// A target is cleared row by row as drawing proceeds, so that the rows are in the nearest cache
+  /// when they are drawn to. `cleared` is the number of cleared rows.
   @inline(__always)
   func clear(downTo v: Float, _ cleared: inout Int) {
     let end = v < Float(rows.upperBound) ? Int(v) &+ 2 &- rows.lowerBound : rows.count
@@ -52,7 +53,7 @@ struct InverseDepthTarget {
     }
   }
 
-  /// Writes millimeters of a target whose storage is given, and leaves it as it is.
+  /// Writes the millimeters of a target with the given storage; the storage is not changed.
   static func convert(
     _ storage: UnsafePointer<Float>, width: Int, rows: Int,
     into output: UnsafeMutablePointer<UInt16>
@@ -69,7 +70,7 @@ struct InverseDepthTarget {
     row: UnsafePointer<Float>, width: Int, into output: UnsafeMutablePointer<UInt16>
   ) {
     var x = 0
-    // By eight: so many words are one store.
+    // Eight at a time: eight 16-bit words are one store.
     while x <= width &- 8 {
       let low = millimeters(row.four(x))
       let high = millimeters(row.four(x &+ 4))
@@ -84,16 +85,17 @@ struct InverseDepthTarget {
     }
   }
 
-  /// Millimeters, in the low 16 bits, from 1/Z: floor(Z + 0.5), 0 for nothing and for what is below 1 or
-  /// above 65,535.
+  /// Millimeters, in the low 16 bits, from 1/Z: floor(Z + 0.5); 0 for no value and for depths below
+  /// 1 or above 65,535.
   ///
-  /// A raise of Z by 2⁻²¹ of its value lets exact halves go up in spite of the rounding of 1/Z.
+  /// Z is raised by 2⁻²¹ of its value so that exact halves round up in spite of the rounding of
+  /// 1/Z.
   @inline(__always)
   private static func millimeters(_ w: Four) -> FourBits {
     let z = (1 / w) * (1 + 0x1p-21) + 0.5
     let bounded = keep(z, where: bits(z .< Four(repeating: 65_536)))
-    // Adding 2²³ rounds to an integer, which then stands in the low bits; rounding up is undone: all bits
-    // of a comparison are −1.
+    // Adding 2²³ rounds to an integer in the low bits. Rounding up is undone by adding the
+    // comparison, whose set bits are −1.
     let rounded = bounded + 8_388_608
     return bits(rounded) &+ bits((rounded - 8_388_608) .> bounded)
   }

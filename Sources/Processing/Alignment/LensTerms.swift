@@ -1,15 +1,16 @@
 import Geometry
 
-/// A lens equation on four points at a time in single precision, chosen once per row of pixels.
+/// A lens equation for four points at a time in single precision. The type is chosen once per row
+/// of pixels.
 ///
-/// Error against double precision below 1e-6 on the normalized plane inside the radius limit.
+/// Differs from double precision by less than 1e-6 on the normalized plane inside the radius limit.
 protocol LensTerms {
   init(_ distortion: LensDistortion)
   /// The distorted point; `s` is x² + y².
   func distorted(x: Four, y: Four, s: Four) -> (x: Four, y: Four)
 }
 
-/// No lens.
+/// A camera without distortion.
 struct PinholeTerms: LensTerms {
   init(_ distortion: LensDistortion) {}
 
@@ -17,7 +18,7 @@ struct PinholeTerms: LensTerms {
   func distorted(x: Four, y: Four, s: Four) -> (x: Four, y: Four) { (x, y) }
 }
 
-/// k1, k2, p1, p2, k3.
+/// A lens with the coefficients k1, k2, p1, p2, k3.
 struct PolynomialTerms: LensTerms {
   let k1, k2, k3, p1, p2: Four
 
@@ -46,7 +47,7 @@ struct PolynomialTerms: LensTerms {
   }
 }
 
-/// All eight.
+/// A lens with all eight coefficients.
 struct RationalTerms: LensTerms {
   let polynomial: PolynomialTerms
   let k4, k5, k6: Four

@@ -1,6 +1,6 @@
 extension MeshKernel {
-  /// Draws four quads of any kind: with missing corners, discontinuities, seen from behind, turned,
-  /// concave or large. Each of a quad's two triangles is judged and drawn alone.
+  /// Draws four quads of any kind: with missing corners, discontinuities, back faces, rotated,
+  /// concave or large. The two triangles of each quad are tested and drawn separately.
   @inline(never)
   func drawGeneral(
     _ rows: VertexRows, at i: Int, _ clip: PictureClip, _ target: InverseDepthTarget,
@@ -8,8 +8,9 @@ extension MeshKernel {
   ) {
     let zero = Four(repeating: 0)
     let z = rows.corners(3, at: i)
-    // The diagonal with the smaller step. 0 and 2 are its ends, 0 1 2 3 run clockwise, the triangles are
-    // 0 1 2 and 0 2 3. An infinite depth (no vertex) sends the diagonal past it.
+    // Chooses the diagonal with the smaller depth step. Its ends are 0 and 2; 0 1 2 3 run
+    // clockwise; the triangles are 0 1 2 and 0 2 3. A missing vertex has infinite depth and is
+    // therefore on no diagonal.
     let isBC = bits(magnitude(z.b - z.c) .<= magnitude(z.a - z.d))
     let (z0, z2) = (select(isBC, z.b, else: z.a), select(isBC, z.c, else: z.d))
     let (z1, z3) = (select(isBC, z.d, else: z.b), select(isBC, z.a, else: z.c))
@@ -18,7 +19,7 @@ extension MeshKernel {
     let keeps = keeps1 | keeps3
     guard hasAny(keeps) else { return }
 
-    // A corner of dropped triangles only must not widen the box: 0 stands in for it.
+    // A corner that belongs only to dropped triangles must not widen the box: corner 0 replaces it.
     let x = rows.corners(0, at: i)
     let y = rows.corners(1, at: i)
     var (x0, x2) = (select(isBC, x.b, else: x.a), select(isBC, x.c, else: x.d))
@@ -57,8 +58,8 @@ extension MeshKernel {
     let rise1 = select(isBC, w.d, else: w.b) - w0
     let rise2 = select(isBC, w.c, else: w.d) - w0
     let rise3 = select(isBC, w.a, else: w.c) - w0
-    // 1/Z = w0 + (edge functions as weights) · rises / area: never leaves the range of the corners,
-    // however thin the triangle. All zero where nothing is drawn.
+    // 1/Z = w0 + (edge functions as weights) · rises / area: it stays between the values of the
+    // corners, however thin the triangle. All zero where nothing is drawn.
     let inverse1 = keep(1 / area1, where: draws1)
     let inverse3 = keep(1 / area3, where: draws3)
     let (base1, base3) = (keep(w0, where: draws1), keep(w0, where: draws3))
@@ -112,15 +113,15 @@ extension MeshKernel {
   }
 }
 
-/// Twice the area between an edge and a pixel, positive inside, at the pixels of a row; exact on the
-/// raster of 1/512 while everything is within four pixels.
+/// Twice the area between an edge and a pixel, positive inside, for the pixels of a row. Exact for
+/// multiples of 1/512 while everything is within four pixels.
 private struct EdgeFunction {
-  /// At the first pixel of the row.
+  /// Value at the first pixel of the row.
   var value: Four
   let right: Four
   let down: Four
 
-  /// Taking from 0 makes −0 a zero without sign.
+  /// Subtracting from 0 turns −0 into +0.
   @inline(__always)
   init(fromX x0: Four, _ y0: Four, toX x1: Four, _ y1: Four) {
     right = y0 - y1

@@ -1,6 +1,6 @@
 extension MeshKernel {
-  /// Draws four quads at once if each is one piece of surface, seen from the front, convex and not
-  /// turned by much: nearly all quads inside a surface. Otherwise draws nothing and returns false.
+  /// Draws four quads at once if each is one continuous surface, front-facing, convex and hardly
+  /// rotated, as nearly all quads inside a surface are. Otherwise draws nothing and returns false.
   @inline(__always)
   func drawRegular(
     _ rows: VertexRows, at i: Int, _ clip: PictureClip, _ target: InverseDepthTarget,
@@ -29,13 +29,13 @@ extension MeshKernel {
     let (caDown, caRight) = (x.a - x.c, y.c - y.a)
     let (ax, ay) = (x.a - column, y.a - line)
     let (dx, dy) = (x.d - column, y.d - line)
-    // Edge functions at the box's first pixel. Taking from 0 makes −0 a zero without sign.
+    // Edge functions at the box's first pixel. Subtracting from 0 turns −0 into +0.
     let ab = 0 - (abRight * ax + abDown * ay)
     let ca = 0 - (caRight * ax + caDown * ay)
     let bd = 0 - (bdRight * dx + bdDown * dy)
     let dc = 0 - (dcRight * dx + dcDown * dy)
-    // Twice the areas of the triangles of both splits: all positive means convex and not turned over. The
-    // edge functions of a triangle's three sides add up to its area, exactly.
+    // Twice the areas of the triangles of both splits: all positive means convex and front-facing.
+    // The edge functions of a triangle's three sides add up to its area, exactly.
     let atA = ab + ca
     let whole = atA + (bd + dc)
     let abc = abDown * caRight - caDown * abRight
@@ -68,7 +68,7 @@ extension MeshKernel {
     let riseX = select(isBC, riseC, else: riseD)
     let slopeX = riseB * xy + riseX * abRight
     let slopeY = riseX * abDown - riseB * xx
-    // How far the four corners are from one plane, with the sign that the split asks for.
+    // How far the four corners are from one plane; the sign depends on the split.
     let twist = riseD * abc - riseB * adc - riseC * abd
     let rest = four(bits(twist) ^ signAD)
     let inverse = keep(1 / (areaX * areaV), where: live)
@@ -96,13 +96,14 @@ extension MeshKernel {
     return true
   }
 
-  /// Twice the smallest area in square pixels that counts as regular: 1/Z keeps six digits above it.
+  /// Twice the smallest area in square pixels that counts as regular: above it 1/Z keeps six
+  /// digits.
   static var smallestArea: Four { Four(repeating: 1 / 64) }
 }
 
 /// A function of the pixel that is linear in both directions, in four lanes.
 struct PixelFunction {
-  /// At the first pixel of the box.
+  /// Value at the first pixel of the box.
   let first: Four
   let right: Four
   let down: Four

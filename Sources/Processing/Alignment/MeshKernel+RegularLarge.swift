@@ -1,9 +1,9 @@
 extension MeshKernel {
-  /// What `drawRegular` does where one of the four quads is larger than three by three pixels. All are
-  /// one piece of surface.
+  /// Draws four quads as `drawRegular` does, if one of them is larger than three by three pixels.
+  /// All are continuous surfaces.
   ///
-  /// Edge functions and areas are rounded at this size, so that sums of edge functions are no areas: each
-  /// is computed for itself.
+  /// Edge functions and areas are rounded at this size, so that areas cannot be taken as sums of
+  /// edge functions: each is computed by itself.
   @inline(never)
   func drawRegularLarge(
     _ rows: VertexRows, at i: Int, _ clip: PictureClip, _ target: InverseDepthTarget
@@ -21,7 +21,7 @@ extension MeshKernel {
     let (dcDown, dcRight) = (x.c - x.d, y.d - y.c)
     let (caDown, caRight) = (x.a - x.c, y.c - y.a)
     let (adDown, adRight) = (x.d - x.a, y.a - y.d)
-    // Twice the areas of the triangles of both splits: all positive means convex and not turned over.
+    // Twice the areas of the triangles of both splits: all positive means convex and front-facing.
     let abd = adDown * abRight - abDown * adRight
     let adc = adDown * caRight - caDown * adRight
     let abc = abDown * caRight - caDown * abRight
@@ -49,7 +49,7 @@ extension MeshKernel {
     let riseX = select(isBC, riseC, else: riseD)
     let slopeX = riseB * xy + riseX * abRight
     let slopeY = riseX * abDown - riseB * xx
-    // How far the four corners are from one plane, with the sign that the split asks for.
+    // How far the four corners are from one plane; the sign depends on the split.
     let twist = riseD * abc - riseB * adc - riseC * abd
     let rest = four(bits(twist) ^ (~isBC & 0x8000_0000))
     let inverse = keep(1 / (areaX * areaV), where: live)
@@ -75,10 +75,10 @@ extension MeshKernel {
     return true
   }
 
-  /// Whether every triangle of large quads fills a thirty-second of the box at least, so that the
-  /// tolerance of the edges does not lead far beyond the corners' depths, and the quads are small and
-  /// near enough for single precision: 64 pixels a side, and boxes that begin where the raster of
-  /// 1/512 still holds.
+  /// Whether large quads can be drawn this way. Every triangle must fill at least a thirty-second
+  /// of its box, so that the tolerance of the edges stays close to the corners' depths. Quads must
+  /// be small and near enough for single precision: 64 pixels a side, and boxes that begin where
+  /// multiples of 1/512 are still exact.
   @inline(__always)
   private func isThick(
     _ smallest: Four, _ columns: Four, _ lines: Four, _ column: Four, _ line: Four

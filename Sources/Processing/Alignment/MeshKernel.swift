@@ -1,25 +1,26 @@
 /// Draws the triangles between neighboring depth pixels.
 ///
-/// Four quads (A left above, B right above, C left below, D right below) are worked on at a time, one
-/// per lane. Quads that cover at most three by three pixel centers, nearly all of them where depth
-/// and color have similar resolutions, are drawn in lanes; larger ones one by one.
+/// Four quads (A top left, B top right, C bottom left, D bottom right) are processed at a time, one
+/// per lane. Quads that cover at most three by three pixel centers are drawn in lanes; nearly all
+/// do where depth and color have similar resolutions. Larger ones are drawn one by one.
 ///
-/// **Exactness.** Vertices lie on a raster of 1/512 pixel. Relative to a box of three pixels they have
-/// 11 bits, so every edge function (a difference of two products) has 23 bits and is computed in
-/// single precision without any rounding: a pixel center is inside or on the edge, or it is not,
-/// whatever quad asks. No tolerance is needed and no crack can open.
+/// **Exactness.** Vertices are rounded to multiples of 1/512 pixel. Relative to a box of three
+/// pixels they have 11 bits. Every edge function (a difference of two products) then has 23 bits
+/// and is computed in single precision without rounding, so neighboring quads agree on which of
+/// them covers a pixel center. No tolerance is needed and no gap can appear.
 ///
-/// **Independence.** What a quad writes depends on its group of four alone, never on which part of the
-/// picture is drawn, and the largest 1/Z stays: any split into bands gives the same bytes.
+/// **Independence.** What a quad writes depends on its group of four alone, never on which part of
+/// the picture is drawn, and the largest 1/Z wins: any split into bands gives the same bytes.
 struct MeshKernel: Sendable {
   let vertexStride: Int
-  /// Quads in a row: one less than depth columns.
+  /// Quads per row: one less than depth columns.
   let quads: Int
-  /// Millimeters. A thousandth is added so that equality keeps a triangle in single precision too.
+  /// Millimeters. A thousandth is added so that a difference equal to the limit passes in single
+  /// precision too.
   let discontinuityAbsolute: Float
   let discontinuityRelative: Float
 
-  /// `width` in depth columns.
+  /// `width` is the number of depth columns.
   init(width: Int, parameters: AlignmentParameters) {
     vertexStride = VertexProjector.stride(width: width)
     quads = width - 1
@@ -27,8 +28,8 @@ struct MeshKernel: Sendable {
     discontinuityRelative = Float(parameters.discontinuityRelative)
   }
 
-  /// Draws the quads between two vertex rows. `records` has room for `PixelRecords.capacity` values.
-  /// `nextRays`, which has as many columns, is what will be read next: it is fetched on the way.
+  /// Draws the quads between two vertex rows. `records` must hold `PixelRecords.capacity` values.
+  /// `nextRays`, which has as many columns, is read next; it is prefetched meanwhile.
   func draw(
     top: UnsafePointer<Float>, bottom: UnsafePointer<Float>, into target: InverseDepthTarget,
     records storage: UnsafeMutablePointer<Float>, nextRays: UnsafePointer<Float>
@@ -49,13 +50,13 @@ struct MeshKernel: Sendable {
   }
 }
 
-/// Two neighboring vertex rows, laid out as `VertexProjector` writes them.
+/// Two neighboring vertex rows in the layout of `VertexProjector`.
 struct VertexRows {
   let top: UnsafePointer<Float>
   let bottom: UnsafePointer<Float>
   let stride: Int
 
-  /// One stream (0 u, 1 v, 2 w, 3 z) of the corners of four quads from column `i` on.
+  /// One component (0 u, 1 v, 2 w, 3 z) of the corners of four quads from column `i` on.
   @inline(__always)
   func corners(_ stream: Int, at i: Int) -> (a: Four, b: Four, c: Four, d: Four) {
     let at = stream &* stride &+ i
@@ -63,13 +64,13 @@ struct VertexRows {
   }
 }
 
-/// Where boxes of pixels touch a target, in lanes.
+/// Tests, per lane, whether boxes of pixels touch a target.
 struct PictureClip {
   private let lastColumn: Four
   private let firstRow: Four
   private let lastRow: Four
   private let stride: Four
-  /// From a pixel to the one below.
+  /// Offset from a pixel to the one below.
   let rowOffset: SIMD4<Int32>
 
   init(_ target: InverseDepthTarget) {
@@ -80,15 +81,14 @@ struct PictureClip {
     rowOffset = SIMD4(repeating: Int32(truncatingIfNeeded: target.stride))
   }
 
-  /// Negative where a box that starts at (`column`, `line`) and ends at (`right`, `below`) does not
-  /// touch the target.
+  /// Negative where a box from (`column`, `line`) to (`right`, `below`) does not touch the target.
   @inline(__always)
   func outside(column: Four, line: Four, right: Four, below: Four) -> FourBits {
     bits(right) | bits(below - firstRow) | bits(lastColumn - column) | bits(lastRow - line)
   }
 
-  /// Offsets of pixels from the target's origin; 0 where `live` has no bits. A target has fewer than
-  /// 2²² values before and behind its origin, so that single precision counts them exactly.
+  /// Offsets of pixels from the target's origin; 0 where `live` has no bits. They are below 2²² in
+  /// magnitude, so that single precision is exact.
   @inline(__always)
   func offsets(column: Four, line: Four, where live: FourBits) -> SIMD4<Int32> {
     integers(keep((line - firstRow) * stride + column, where: live))

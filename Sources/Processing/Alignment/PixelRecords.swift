@@ -1,22 +1,22 @@
-/// Values that wait to be written: pairs of neighboring pixels, four pairs a record.
+/// A buffer of values to write: pairs of neighboring pixels, four pairs per record.
 ///
-/// Computing and writing are two loops with memory between them. Were lanes taken out of vectors right
-/// where they are computed, the compiler would compute everything lane by lane.
+/// Computing and writing are two loops with memory between them. If lanes were extracted right
+/// after they are computed, the compiler would compute everything lane by lane.
 struct PixelRecords {
   /// Offsets of the four left pixels, four left values, four right values: 48 bytes.
   private static let stride = 12
-  /// Records after which to write: 6 KiB stay in the nearest cache.
+  /// Number of records after which to write: 6 KiB fit the nearest cache.
   static let batch = 128
   /// Most records that one group of quads appends.
   static let largestGroup = 6
   static let capacity = (batch + largestGroup) * stride + 4
-  /// Where `touch` writes.
+  /// Offset to which `touch` writes.
   private static let touched = capacity - 4
 
   private let storage: UnsafeMutablePointer<Float>
   private(set) var count = 0
 
-  /// `storage` has room for `capacity` values.
+  /// `storage` must hold `capacity` values.
   init(storage: UnsafeMutablePointer<Float>) { self.storage = storage }
 
   /// Callers write at the latest when `count` has reached `batch`.
@@ -29,18 +29,18 @@ struct PixelRecords {
     count &+= 1
   }
 
-  /// Reads four values of what will be needed soon, so that they are in a near cache by then.
+  /// Prefetches four values into a near cache.
   ///
-  /// The compiler would leave out a read without use: they are written to a place that nobody reads.
+  /// The compiler would remove a read without use, so the values are written to an unused location.
   @inline(__always)
   func touch(_ values: UnsafePointer<Float>) {
     storage.storeFour(values.four(0), Self.touched)
   }
 
-  /// Raises two by two pixels of each of four quads: at once where the quads are neighbors on the grid,
-  /// nearly always; otherwise later.
+  /// Raises two by two pixels for each of four quads: immediately where the quads are neighbors on
+  /// the grid, as nearly always; otherwise through the buffer.
   ///
-  /// Never inlined, for the reason above: the values arrive as whole vectors.
+  /// Never inlined, so that the values arrive as whole vectors (see the type's comment).
   @inline(never)
   mutating func append(
     _ offsets: SIMD4<Int32>, rowOffset: SIMD4<Int32>, upper: (left: FourBits, right: FourBits),
@@ -58,7 +58,7 @@ struct PixelRecords {
     Self.raise(row + Int(rowOffset[0]), lower.left, lower.right)
   }
 
-  /// Raises eight pixels of a row, given every other one.
+  /// Raises eight pixels of a row, given as every other one.
   @inline(__always)
   private static func raise(
     _ row: UnsafeMutablePointer<Float>, _ left: FourBits, _ right: FourBits
@@ -69,11 +69,11 @@ struct PixelRecords {
     row.storeFour(greater(high, row.four(4)), 4)
   }
 
-  /// Raises every pixel to its value, if that is larger, and forgets the records. Offsets count from
+  /// Raises every pixel to its value, if that is larger, and clears the records. Offsets count from
   /// `origin`.
   ///
-  /// First every other lane, then the rest: neighboring lanes are neighboring quads, and a pair that is
-  /// read while half of it is still on its way to memory costs many times more.
+  /// Even lanes come first, then odd ones: neighboring lanes are neighboring quads, and reading a
+  /// pair while half of it is still being stored stalls the processor.
   @inline(__always)
   mutating func write(to origin: UnsafeMutablePointer<Float>) {
     let end = UnsafeRawPointer(storage) + count &* Self.stride &* 4

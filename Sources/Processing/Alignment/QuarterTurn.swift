@@ -1,5 +1,5 @@
 /// Turns a picture of `width` columns clockwise by `quarterTurns` (1, 2 or 3) × 90° into `target`,
-/// which has as many elements. Works in tiles that stay in the nearest cache.
+/// which has as many elements. Works in tiles that fit the nearest cache.
 func turnClockwise(
   _ source: [UInt16], width: Int, quarterTurns: Int, into target: inout [UInt16]
 ) {
@@ -9,7 +9,7 @@ func turnClockwise(
   source.withUnsafeBufferPointer { source in
     target.withUnsafeMutableBufferPointer { target in
       precondition(source.count == width * height && target.count == source.count)
-      // Where (x, y) goes: start + x · column + y · row.
+      // (x, y) moves to start + x · column + y · row.
       let (start, column, row) =
         switch quarterTurns {
         case 1: (height - 1, height, -1)

@@ -1,11 +1,12 @@
 import Geometry
 
-/// The rays of a grid of depth-camera positions, turned into the color camera's axes: a = R·(x, y, 1).
+/// The rays of a grid of depth-camera positions, rotated into the color camera's axes: a = R·(x, y,
+/// 1).
 ///
-/// A depth z on the ray gives the point z·a + t, so that no lens is inverted in the frame loop. Where
-/// the lens has no ray the entry is NaN and fails every comparison. A row holds the three coordinates of
-/// four positions at a time (four x, four y, four z), padded with NaN to `stride` positions: one stream
-/// of memory instead of three. 12 bytes a position.
+/// A depth z on the ray gives the point z·a + t, so that no lens is inverted in the frame loop.
+/// Where the lens has no ray the entry is NaN, which fails every comparison. A row interleaves the
+/// coordinates of four positions at a time (four x, four y, four z), padded with NaN to `stride`
+/// positions: memory is read as one stream instead of three. 12 bytes per position.
 struct RayTable: Sendable {
   let stride: Int
   let values: [Float]
@@ -17,14 +18,15 @@ struct RayTable: Sendable {
     self.values = values
   }
 
-  /// Where the x of a column stands in its row; y follows `lanes` values later, z twice as many.
+  /// Offset of the x of a column in its row; y is `lanes` values further on, z twice as many.
   static func place(ofColumn i: Int) -> Int { i / lanes * 3 * lanes + i % lanes }
-  /// Positions that stand together.
+  /// Positions per interleaved group.
   static let lanes = 4
-  /// Values of a row.
+  /// Number of values in a row.
   static func rowLength(stride: Int) -> Int { 3 * stride }
 
-  /// Positions (i + offset, j + offset) for i < columns, j < rows. Cost: one lens inversion each.
+  /// Rays of the positions (i + offset, j + offset) for i < columns, j < rows. Cost: one lens
+  /// inversion each.
   init(
     camera: LensCamera, rotation r: [Double], columns: Int, rows: Int, stride: Int,
     offset: Double = 0

@@ -1,7 +1,7 @@
 extension RegularQuads {
   /// Draws boxes of any size, quad by quad, in columns four pixels wide.
   ///
-  /// At this size the edge functions are rounded: they are raised by 0.0005 pixel along the edge's
+  /// Edge functions are rounded at this size. They are raised by 0.0005 pixel along the edge's
   /// sides, at most 0.0007 across it, which is more than the rounding error.
   @inline(never)
   func drawLarge(
@@ -15,8 +15,8 @@ extension RegularQuads {
       let bottom = min(Int(below[lane]), target.rows.upperBound &- 1) &+ 1
       guard left < end, top < bottom else { continue }
       let quad = OneQuad(self, lane)
-      // Pixels are counted from the box's first one, clipped or not, and lines above a band are walked
-      // through, so that every band computes the same numbers.
+      // Pixels are counted from the box's first one even if it is clipped, and lines above a band
+      // are stepped through, so that every band computes the same numbers.
       var x = left
       while x < end {
         quad.drawColumn(
@@ -28,7 +28,7 @@ extension RegularQuads {
   }
 }
 
-/// One quad, its functions in all lanes.
+/// One of the four quads, with its functions in all lanes.
 private struct OneQuad {
   let ab, bd, dc, ca, plane, beyond: PixelFunction
   let bend: Four

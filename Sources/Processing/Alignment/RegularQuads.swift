@@ -1,24 +1,24 @@
 /// Four convex quads as functions of the pixel.
 ///
-/// A pixel belongs to a convex quad if it is on the inner side of its four edges, whichever diagonal
-/// splits it, and 1/Z is a plane with a bend along the diagonal: the plane through A, B and the
-/// diagonal's lower end, plus a multiple of the diagonal's edge function on its far side.
+/// A pixel belongs to a convex quad if it is on the inner side of its four edges, whichever
+/// diagonal splits it. 1/Z is piecewise linear: the plane through A, B and the diagonal's lower
+/// end, plus a multiple of the diagonal's edge function on its far side.
 struct RegularQuads {
   /// Edge functions, positive inside.
   let ab, bd, dc, ca: PixelFunction
-  /// 1/Z before the diagonal.
+  /// 1/Z on the near side of the diagonal.
   let plane: PixelFunction
-  /// Positive beyond the diagonal.
+  /// Edge function of the diagonal, positive on its far side.
   let beyond: PixelFunction
   let bend: Four
 
-  /// Boxes of two by two pixels, by far the most at usual resolutions.
+  /// Draws boxes of two by two pixels, by far the most frequent ones at usual resolutions.
   @inline(__always)
   func appendTwoByTwo(
     _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords,
     origin: UnsafeMutablePointer<Float>
   ) {
-    // One function after the other: fewer values are alive at a time than pixel by pixel.
+    // One function after the other keeps fewer values in registers than pixel by pixel.
     var edges = TwoByTwo(ab)
     edges.unite(TwoByTwo(bd))
     edges.unite(TwoByTwo(dc))
@@ -35,7 +35,7 @@ struct RegularQuads {
       ), origin: origin)
   }
 
-  /// Boxes of three columns and two or three lines.
+  /// Draws boxes of three columns and two or three lines.
   @inline(__always)
   func appendThreeWide(
     _ offsets: SIMD4<Int32>, _ height: Int, _ clip: PictureClip, _ records: inout PixelRecords
@@ -61,7 +61,7 @@ struct RegularQuads {
     }
   }
 
-  /// Boxes of two columns and three lines.
+  /// Draws boxes of two columns and three lines.
   @inline(__always)
   func appendThreeHigh(
     _ offsets: SIMD4<Int32>, _ clip: PictureClip, _ records: inout PixelRecords
@@ -88,7 +88,7 @@ struct RegularQuads {
   }
 }
 
-/// A function of the pixel at (0, 0), (1, 0), (0, 1), (1, 1).
+/// The values of a linear function at the pixels (0, 0), (1, 0), (0, 1), (1, 1).
 private struct TwoByTwo {
   var v00, v10, v01, v11: Four
 
@@ -100,7 +100,7 @@ private struct TwoByTwo {
     v11 = v10 + function.down
   }
 
-  /// Collects signs: the sign bit is set where it is in either.
+  /// Combines signs: the result's sign bit is set if it is set in either.
   @inline(__always)
   mutating func unite(_ other: Self) {
     v00 = four(bits(v00) | bits(other.v00))

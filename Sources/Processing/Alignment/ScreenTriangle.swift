@@ -1,12 +1,12 @@
 /// A triangle of any size on the output grid, drawn four pixels of a row at a time.
 ///
-/// Edge functions are not exact at this size: a pixel may lie up to 0.0007 pixel outside, which is more
-/// than the rounding error, so that neighbors leave nothing out between them.
+/// Edge functions are not exact at this size. Pixels up to 0.0007 pixel outside count as inside,
+/// which is more than the rounding error, so that no gap appears between neighbors.
 struct ScreenTriangle {
-  /// Outward tolerance in pixels along the sum of an edge's sides; across the edge it is at most √2 of
-  /// it.
+  /// Tolerance in pixels, outward, along the sum of an edge's sides; across the edge it is at most
+  /// √2 times that.
   private static let tolerance = 0.0005
-  /// Up to this distance in pixels between the box's first pixel and the corners the rounding of
+  /// Largest distance in pixels between the box's first pixel and the corners for which rounding in
   /// single precision stays below the tolerance.
   private static let largestSingle: Float = 1024
 
@@ -14,15 +14,15 @@ struct ScreenTriangle {
   private let lines: ClosedRange<Int>
   private let edges: (LinearFunction, LinearFunction, LinearFunction)
   private let inverseDepth: LinearFunction
-  /// 1/Z of the farthest and of the nearest corner: neither the tolerance nor the steep plane of a
-  /// sliver leads out of this range.
+  /// 1/Z of the farthest and of the nearest corner. Results are clamped to this range, which the
+  /// tolerance and the steep plane of a sliver could exceed.
   private let farthest: Double
   private let nearest: Double
   private let isHuge: Bool
 
-  /// `nil` for a triangle seen from behind, without area, or beside the picture.
+  /// `nil` for a triangle that is back-facing, has no area, or lies outside the picture.
   init?(_ a: Corner, _ b: Corner, _ c: Corner, width: Int) {
-    // Clipped by the picture, never by a band: every band computes the same numbers.
+    // Clipped to the picture, never to a band: every band computes the same numbers.
     let left = max(min(a.x, b.x, c.x).rounded(.up), 0)
     let right = min(max(a.x, b.x, c.x).rounded(.down), Float(width - 1))
     let top = max(min(a.y, b.y, c.y).rounded(.up), 0)
@@ -74,7 +74,8 @@ struct ScreenTriangle {
     }
   }
 
-  /// One row in single precision. Up to three pixels of padding right of the picture may be written.
+  /// Draws one row in single precision. Up to three pixels of padding right of the picture may be
+  /// written.
   @inline(__always)
   private func drawRow(_ line: Int, _ row: UnsafeMutablePointer<Float>) {
     let e0 = edges.0.lanes(line)
@@ -95,7 +96,7 @@ struct ScreenTriangle {
     }
   }
 
-  /// One row in double precision, for triangles much larger than the picture.
+  /// Draws one row in double precision, for triangles much larger than the picture.
   private func drawRowExactly(_ line: Int, _ row: UnsafeMutablePointer<Float>) {
     for x in 0..<columns.count {
       let (sx, sy) = (Double(x), Double(line))
@@ -106,7 +107,7 @@ struct ScreenTriangle {
   }
 }
 
-/// A function of the pixel, counted from a box's first pixel, that is linear in both directions.
+/// A linear function of the pixel, counted from a box's first pixel.
 private struct LinearFunction {
   let first, right, down: Double
 

@@ -1,12 +1,12 @@
-/// Draws each depth pixel alone: as one output pixel, or as an upright box.
+/// Draws each depth pixel separately: as one output pixel, or as an upright box.
 ///
-/// For comparison with other tools; `MeshKernel` is what gives surfaces.
+/// For comparison with other tools; `MeshKernel` draws surfaces.
 struct SplatKernel: Sendable {
   let vertexStride: Int
-  /// Depth columns.
+  /// Number of depth columns.
   let width: Int
 
-  /// One pixel for each vertex of a row, the nearest to its position.
+  /// Draws each vertex of a row to the one pixel nearest to its position.
   func drawPoints(_ row: UnsafePointer<Float>, into target: InverseDepthTarget) {
     let n = vertexStride
     let endColumn = Float(target.width)
@@ -20,9 +20,9 @@ struct SplatKernel: Sendable {
     }
   }
 
-  /// The pixel centers in the box that the projected corners of each depth pixel span, lower bound
-  /// included, upper excluded, and in any case the pixel that `drawPoints` would write. All get the
-  /// depth of the pixel's center. A corner without projection leaves that pixel alone.
+  /// Draws each depth pixel to the pixel centers in the box that its projected corners span, lower
+  /// bound included, upper excluded, and to the pixel that `drawPoints` would write. All get the
+  /// depth of the pixel's center. If a corner has no projection, only the latter is drawn.
   func drawRectangles(
     centers: UnsafePointer<Float>, corners: UnsafePointer<Float>,
     oppositeCorners: UnsafePointer<Float>, into target: InverseDepthTarget
@@ -53,7 +53,7 @@ struct SplatKernel: Sendable {
     }
   }
 
-  /// The smallest integer not below the value, moved into the bounds; without a call to the library.
+  /// The smallest integer not below the value, clamped to the bounds, without a library call.
   @inline(__always)
   private static func ceiling(_ value: Float, from low: Float, to high: Float) -> Int {
     let bounded = min(max(value, low), high)

@@ -1,12 +1,12 @@
 import Geometry
 
-/// Turns rows of depth into rows of vertices on the output grid.
+/// Converts rows of depth to rows of vertices on the output grid.
 ///
-/// A vertex row is four streams of `stride` values: u, v (output pixels), w = 1/Z in the color camera
-/// (1/mm), and the stored depth z (mm). A pixel without vertex has z = +∞, which fails every test for
-/// a discontinuity, and u = v = w = 0. So do the padding columns.
+/// A vertex row is four streams of `stride` values: u, v (output pixels), w = 1/Z in the color
+/// camera (1/mm), and the stored depth z (mm). Pixels without a vertex and padding columns have z =
+/// +∞, which fails every discontinuity test, and u = v = w = 0.
 struct VertexProjector: Sendable {
-  /// Values of one stream of a row: the width, at least three more, a multiple of four.
+  /// Values per stream of a row: the width plus at least three, a multiple of four.
   let stride: Int
   private let width: Int
   private let translation: [Float]
@@ -20,7 +20,7 @@ struct VertexProjector: Sendable {
   static func stride(width: Int) -> Int { (width + 6) / 4 * 4 }
   static let streams = 4
 
-  /// `color` on the output grid; lengths in meters.
+  /// `color` is the color camera on the output grid; lengths are in meters.
   init(
     width: Int, translation: [Double], color: LensCamera, minimumDepth: Double, snaps: Bool
   ) {
@@ -34,8 +34,8 @@ struct VertexProjector: Sendable {
     self.snaps = snaps
   }
 
-  /// Fills one vertex row from `width` depths and the row's rays in a `RayTable`. Returns the largest v of its vertices;
-  /// without any, or with none below the picture's upper edge, 0.
+  /// Fills one vertex row from `width` depths and the row's rays in a `RayTable`. Returns the
+  /// largest v of its vertices, or 0 if there are none or all are above the picture.
   @discardableResult
   func project(
     depth: UnsafePointer<UInt16>, rays: UnsafePointer<Float>, into row: UnsafeMutablePointer<Float>
@@ -74,7 +74,8 @@ struct VertexProjector: Sendable {
     let limit = Four(repeating: squaredRadiusLimit)
     let zero = Four(repeating: 0)
     // In the binade of 1.5 · 2¹⁴ neighboring floats are 1/512 apart: adding it rounds |u| < 8192 to
-    // that raster. On it the edge functions of small quads are exact, so that no crack can open.
+    // multiples of that. The edge functions of small quads are then exact, so that no gap can
+    // appear.
     let snap = Four(repeating: 24_576)
     var lowest = zero
     var i = 0
@@ -92,7 +93,7 @@ struct VertexProjector: Sendable {
         u = (u + snap) - snap
         v = (v + snap) - snap
       }
-      // NaN, which a missing ray leads to, fails each of these.
+      // NaN, the result of a missing ray, fails each of these tests.
       let isVertex =
         bits(z .> zero) & bits(qz .>= nearest) & bits(s .< limit)
         & bits(magnitude(u) .< Self.farthest) & bits(magnitude(v) .< Self.farthest)
@@ -107,7 +108,8 @@ struct VertexProjector: Sendable {
     return lowest.max()
   }
 
-  /// The smallest and largest v of a row's vertices; an empty range the wrong way round without any.
+  /// The smallest and largest v of a row's vertices; without vertices `first` is greater than
+  /// `last`.
   func lines(of row: UnsafePointer<Float>) -> (first: Float, last: Float) {
     var first = Four(repeating: .infinity)
     var last = Four(repeating: -.infinity)
@@ -122,6 +124,6 @@ struct VertexProjector: Sendable {
     return (first.min(), last.max())
   }
 
-  /// Positions as far as this many pixels from the corner count as not finite.
+  /// Positions more than this many pixels from the corner are treated as not finite.
   private static let farthest = Four(repeating: 1e9)
 }

@@ -12,7 +12,7 @@ extension DepthFilters {
     }
   }
 
-  /// Removes pixels outside a range of millimeters, ends included in the range.
+  /// Removes pixels outside a closed range of millimeters.
   static func removeOutside(
     _ range: ClosedRange<Double>, _ stored: DepthImage, from output: inout DepthImage
   ) {
@@ -21,8 +21,8 @@ extension DepthFilters {
     }
   }
 
-  /// Removes pixels that differ from the frame before by more than `limit` millimeters. A pixel that
-  /// had no measurement before has not changed.
+  /// Removes pixels that differ from the previous frame by more than `limit` millimeters. A pixel
+  /// without a previous measurement is kept.
   static func removeChanged(
     _ stored: DepthImage, since previous: DepthImage, by limit: Double,
     from output: inout DepthImage

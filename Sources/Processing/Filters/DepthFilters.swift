@@ -1,15 +1,15 @@
 import Geometry
 
-/// Which depth pixels are thrown away before anything else sees the frame; by default none.
+/// Filters that discard depth pixels before any other step; by default none is on.
 ///
-/// Every filter judges the frame as it was stored, so that their order does not matter; a pixel that
-/// fails any of them becomes 0. Nothing else changes.
+/// Every filter tests the frame as stored, so that their order does not matter. A pixel that fails
+/// any of them becomes 0. Other pixels do not change.
 public struct DepthFilters: Hashable, Sendable {
-  /// Least confidence that stays, on the scale of the recording (0…2 ARKit, 0…255 ARCore).
+  /// Least confidence to keep, on the scale of the recording (0…2 ARKit, 0…255 ARCore).
   public var minimumConfidence: Int?
-  /// Millimeters. Largest change against the same pixel of the frame before that stays.
+  /// Largest difference to the same pixel of the previous frame to keep, millimeters.
   public var maximumChange: Double?
-  /// Millimeters, both ends included.
+  /// Depths to keep, millimeters, both ends included.
   public var range: ClosedRange<Double>?
   /// Thresholds of the flying-pixel filter.
   public var flyingPixels: FlyingPixels?
@@ -24,14 +24,14 @@ public struct DepthFilters: Hashable, Sendable {
     self.flyingPixels = flyingPixels
   }
 
-  /// Whether frames stay as they are.
+  /// Whether no filter is on.
   public var isEmpty: Bool { self == DepthFilters() }
 
-  /// Writes to `output` what stays of `stored`.
+  /// Writes the filtered `stored` to `output`.
   ///
-  /// `confidence` belongs to the same frame and has the same size. `previous` is the frame before as it
-  /// was stored; without one (the first frame, a lost one) nothing has changed. Cost: one pass for each
-  /// filter that is on.
+  /// `confidence` belongs to the same frame and has the same size. `previous` is the previous frame
+  /// as stored; without one (the first frame, or a lost one) no pixel counts as changed. Cost: one
+  /// pass for each filter that is on.
   public func apply(
     to stored: DepthImage, confidence: GrayImage?, previous: DepthImage?,
     into output: inout DepthImage
@@ -51,9 +51,9 @@ public struct DepthFilters: Hashable, Sendable {
 
 /// Why frames cannot be filtered.
 public enum DepthFilterError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A minimum confidence is asked for and the frame has none.
+  /// A minimum confidence is set and the frame has no confidence.
   case missingConfidence
-  /// The confidence picture or the frame before has another size.
+  /// The confidence picture or the previous frame has another size.
   case sizeMismatch(depth: PictureSize, other: PictureSize)
 
   public var description: String {

@@ -1,29 +1,29 @@
 import Geometry
 
-/// Removes measurements that hang in the air between two surfaces.
+/// Removes measurements that lie in the air between two surfaces.
 ///
-/// At an outline a pixel of a time-of-flight or lidar sensor sees the near and the far surface at once
-/// and reports something between: a flying (or mixed) pixel. Such a pixel lies between its two opposite
-/// neighbors in depth and belongs to neither: horizontally or vertically, one neighbor is nearer and the
-/// other farther, each by more than `absolute + relative · the nearer of the two depths`, the rule by
-/// which a mesh is cut. Pixels of slanted surfaces are close to their neighbors; thin objects and holes
-/// are nearer or farther than both: they stay.
+/// At an outline a pixel of a time-of-flight or lidar sensor covers the near and the far surface at
+/// once and reports a depth between: a flying (or mixed) pixel. A pixel is removed if, horizontally
+/// or vertically, one opposite neighbor is nearer and the other farther, each by more than
+/// `absolute + relative · the nearer of the two depths`, the rule by which a mesh is cut. Pixels of
+/// slanted surfaces are close to their neighbors, and pixels of thin objects and holes are nearer
+/// or farther than both: they stay.
 ///
-/// An axis along which a neighbor is missing is not judged. Of an outline smeared over several pixels
-/// each is judged against its own neighbors.
+/// An axis with a missing neighbor is not tested. If an outline is smeared over several pixels,
+/// each is tested against its own neighbors.
 public struct FlyingPixels: Hashable, Sendable {
   /// Millimeters.
   public var absolute: Double
   /// Fraction of the nearer depth.
   public var relative: Double
 
-  /// The defaults are those of the mesh.
+  /// The defaults are those of the discontinuity rule of alignment.
   public init(absolute: Double = 10, relative: Double = 0.05) {
     self.absolute = absolute
     self.relative = relative
   }
 
-  /// Cost: one pass; neighbors are read from `stored`, so the order of pixels does not matter.
+  /// Cost: one pass. Neighbors are read from `stored`, so the order of pixels does not matter.
   func remove(_ stored: DepthImage, from output: inout DepthImage) {
     let width = stored.width
     let z = stored.millimeters

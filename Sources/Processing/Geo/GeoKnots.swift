@@ -1,13 +1,13 @@
 import Geometry
 
-/// Points that bring something new, and where a time lies among them.
+/// Finds the points at which a value changes, and the position of a time among them.
 enum GeoKnots {
   enum Place {
     /// Exactly at this knot.
     case measured(Int)
-    /// This knot is the nearest that may be used.
+    /// Outside of the knots, or in a long step: the value of this knot is held.
     case held(Int)
-    /// Between this knot and the next, `weight` of the way.
+    /// Between this knot and the next; `weight` is the fraction of the way, 0 to 1.
     case between(Int, weight: Double)
 
     var source: GeoSample.Source {
@@ -19,8 +19,8 @@ enum GeoKnots {
     }
   }
 
-  /// The first point, every point whose value differs from the one before, and the last point, by
-  /// time; of points at one time the last in `points`.
+  /// The first point, every point whose value differs from the one before, and the last point,
+  /// sorted by time. Of several points at one time the last in `points` is used.
   static func of<Point>(
     _ points: [Point], time: KeyPath<Point, Timestamp>, isSame: (Point, Point) -> Bool
   ) -> [Point] {
@@ -37,7 +37,7 @@ enum GeoKnots {
     }
   }
 
-  /// Where `moment` lies among `knots`; `nil` without knots.
+  /// The position of `moment` among `knots`; `nil` without knots.
   static func place<Point>(
     of moment: Timestamp, among knots: [Point], time: KeyPath<Point, Timestamp>
   ) -> Place? {

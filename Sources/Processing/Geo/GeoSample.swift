@@ -1,12 +1,12 @@
 /// Position and heading at one time.
 public struct GeoSample: Hashable, Sendable {
-  /// Where a value comes from.
+  /// How a value was obtained.
   public enum Source: String, Sendable {
     /// A value was recorded at exactly this time.
     case measured
-    /// Between two recorded values.
+    /// Interpolated between two recorded values.
     case interpolated
-    /// The nearest recorded value, kept.
+    /// The nearest recorded value.
     case held
   }
 
@@ -18,7 +18,7 @@ public struct GeoSample: Hashable, Sendable {
   public var accuracy: Double?
   /// Degrees clockwise from true north, 0 ≤ heading < 360; `nil` without any heading.
   public var heading: Double?
-  /// Speaks for the position; without any position, for the heading; `nil` without both.
+  /// How the position was obtained; without a position, the heading; `nil` without both.
   public var source: Source?
 
   public init() {}

@@ -2,14 +2,14 @@ import Geometry
 
 /// Position and heading at any time, from a track that repeats its last values.
 ///
-/// A recorder appends a point on every position *or* heading and repeats the last value of the other:
-/// interpolating between raw neighbors rebuilds the staircase. Positions and headings are therefore
-/// reduced, each by itself, to **knots**: the first point, every point that brings a new value, and
-/// the last one.
+/// A recorder appends a point at every position *or* heading and repeats the last value of the
+/// other. Interpolating between raw neighbors would reproduce these steps. Positions and headings
+/// are therefore reduced, separately, to **knots**: the first point, every point with a new value,
+/// and the last one.
 ///
 /// Cost: one sort at the start, two binary searches per sample.
 public struct GeoTrackSampler: Sendable {
-  /// Between knots further apart the earlier one is held.
+  /// If knots are further apart, the earlier one is held.
   public static let longestInterpolationNanoseconds: Int64 = 10_000_000_000
 
   private let positions: [GeoPosition]
@@ -18,7 +18,7 @@ public struct GeoTrackSampler: Sendable {
   private let heldLongitude: Double?
   private let heldHeading: Double?
 
-  /// `track` in file order: of points at one time the last one counts.
+  /// `track` is in file order: of several points at one time the last one counts.
   public init(_ track: GeoTrack) {
     positions = GeoKnots.of(track.positions, time: \.timestamp) {
       $0.latitude == $1.latitude && $0.longitude == $1.longitude && $0.accuracy == $1.accuracy
@@ -29,14 +29,14 @@ public struct GeoTrackSampler: Sendable {
     heldHeading = track.heldHeading
   }
 
-  /// The positions that bring something new, in time order; empty without any valid position.
+  /// The position knots, in time order; empty without any valid position.
   public var positionKnots: [GeoPosition] { positions }
 
   /// Position and heading at `time`.
   ///
   /// At a knot its value; before the first and after the last knot that knot's value; between two
-  /// knots linear, longitude and heading along the shorter way. Without any valid value, what the
-  /// capture states for the whole recording is held.
+  /// knots linear, longitude and heading along the shorter way. Without any valid value, the value
+  /// that the capture states for the whole recording.
   public func sample(at time: Timestamp) -> GeoSample {
     var sample = GeoSample()
     if let place = GeoKnots.place(of: time, among: positions, time: \.timestamp) {
@@ -80,25 +80,25 @@ public struct GeoTrackSampler: Sendable {
       return (Self.wrappedHeading(headings[index].degrees), place.source)
     case .between(let index, let weight):
       let (a, b) = (headings[index].degrees, headings[index + 1].degrees)
-      // Exactly opposite headings turn by -180.
+      // Exactly opposite headings are interpolated through -180.
       let turn = Self.remainder(b - a + 540) - 180
       return (Self.wrappedHeading(a + weight * turn), place.source)
     }
   }
 
-  /// Into −180 ≤ longitude < 180.
+  /// The longitude in −180 ≤ longitude < 180.
   private static func wrappedLongitude(_ degrees: Double) -> Double {
     if degrees >= 180 { return degrees - 360 }
     if degrees < -180 { return wrappedFromBelow(degrees + 360) }
     return degrees
   }
 
-  /// A hair below −180 becomes 180 by rounding, which is −180.
+  /// A value slightly below −180 rounds to 180, which must become −180.
   private static func wrappedFromBelow(_ degrees: Double) -> Double {
     degrees >= 180 ? degrees - 360 : degrees
   }
 
-  /// Into 0 ≤ heading < 360; what rounds to 360 is 0.
+  /// The heading in 0 ≤ heading < 360; what rounds to 360 becomes 0.
   private static func wrappedHeading(_ degrees: Double) -> Double {
     let wrapped = remainder(degrees)
     return wrapped >= 360 ? 0 : wrapped
@@ -107,7 +107,7 @@ public struct GeoTrackSampler: Sendable {
   /// `degrees` modulo 360, never negative.
   private static func remainder(_ degrees: Double) -> Double {
     let rest = degrees.truncatingRemainder(dividingBy: 360)
-    // Adding zero makes -0 to 0.
+    // Adding zero turns -0 into 0.
     return rest < 0 ? rest + 360 : rest + 0
   }
 }

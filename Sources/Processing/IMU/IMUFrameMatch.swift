@@ -5,17 +5,17 @@ public struct IMUFrameMatch: Hashable, Sendable {
   /// Canonical index of the frame.
   public var frame: Int
   public var timestamp: Timestamp
-  /// By time, then by sensor.
+  /// Matching samples, sorted by time, then by sensor.
   public var rows: [Row] = []
-  /// One entry for each sensor, also without rows, in the order of the sensors.
+  /// One entry per sensor, including those without rows, in the order of the sensors.
   public var counts: [Count] = []
 
-  /// A sample and how much later than the frame it was taken.
+  /// A sample and its time relative to the frame.
   public struct Row: Hashable, Sendable {
     public var sample: IMUSample
     /// Sample time − frame time; negative before the frame.
     public var offsetNanoseconds: Int64
-    /// Which of the matcher's samples it is; `nil` for values made between two of them.
+    /// Index in the matcher's samples; `nil` for interpolated values.
     public var index: Int?
 
     public init(sample: IMUSample, offsetNanoseconds: Int64, index: Int? = nil) {

@@ -1,7 +1,7 @@
 import Geometry
 
 extension IMUMatcher {
-  /// Per sensor, where its samples are.
+  /// Per sensor, the indices of its samples.
   func sensorTracks() -> [[Int]] {
     var tracks = [[Int]](repeating: [], count: sensorCount)
     for (index, sample) in samples.enumerated() where tracks.indices.contains(sample.sensor) {
@@ -10,7 +10,8 @@ extension IMUMatcher {
     return tracks
   }
 
-  /// One row of each sensor at the frame's time, where its samples reach around it without a gap.
+  /// Appends one row per sensor at the frame's time, if its samples enclose that time without a
+  /// gap.
   func appendInterpolated(from tracks: [[Int]], to match: inout IMUFrameMatch) {
     for (sensor, track) in tracks.enumerated() {
       let time = match.timestamp
@@ -32,7 +33,7 @@ extension IMUMatcher {
     }
   }
 
-  /// The value at `time` on the straight line between two samples; angles take the shorter way.
+  /// The value at `time`, linear between two samples; angles take the shorter way.
   static func between(
     _ before: IMUSample, _ after: IMUSample, at time: Timestamp, asAngles: Bool
   ) -> IMUSample {
@@ -41,7 +42,7 @@ extension IMUMatcher {
     func value(_ a: Double, _ b: Double) -> Double {
       guard asAngles else { return a + (b - a) * fraction }
       let angle = a + (b - a).remainder(dividingBy: 2 * .pi) * fraction
-      // Back into ±π only where the way led out of it.
+      // Wrapped into ±π only if the interpolation left that range.
       let leftRange = abs(angle) > .pi && abs(a) <= .pi && abs(b) <= .pi
       return leftRange ? angle.remainder(dividingBy: 2 * .pi) : angle
     }

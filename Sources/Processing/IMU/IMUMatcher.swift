@@ -2,24 +2,23 @@ import Geometry
 
 /// Assigns inertial samples to frames of the same clock.
 ///
-/// Frames are handed out one by one: the rows of all frames together can be several times as many as
-/// the samples and are never held. Times are whole nanoseconds and compared as such; distances beyond
-/// `Int64` stop at its ends.
+/// Frames are processed one by one, because the rows of all frames together can be several times as
+/// many as the samples. Times are whole nanoseconds; differences beyond `Int64` saturate.
 public struct IMUMatcher: Sendable {
   /// Sorted by time, then by sensor.
   let samples: [IMUSample]
   let sensorCount: Int
   /// The sensor whose three values are angles (roll, pitch, yaw) in radians.
   let attitudeSensor: Int?
-  /// Per sensor: nothing is interpolated across a longer step.
+  /// Per sensor, the longest step in nanoseconds that is interpolated across.
   let gapThresholdNanoseconds: [Int64]
 
   /// - Parameters:
-  ///   - samples: sorted by time, then by sensor; at most one of a sensor at a time. Samples of
-  ///     sensors outside `0..<sensorCount` take no part.
-  ///   - sensorCount: how many sensors there are; each gets a count at each frame.
+  ///   - samples: sorted by time, then by sensor; at most one per sensor at a time. Samples of
+  ///     sensors outside `0..<sensorCount` are ignored.
+  ///   - sensorCount: number of sensors; each gets a count at each frame.
   ///   - attitudeSensor: the sensor that is interpolated as angles.
-  ///   - gapThresholdNanoseconds: per sensor; a sensor without one has no gaps.
+  ///   - gapThresholdNanoseconds: per sensor; a sensor without an entry has no gaps.
   public init(
     samples: [IMUSample], sensorCount: Int, attitudeSensor: Int? = nil,
     gapThresholdNanoseconds: [Int64] = []
@@ -30,10 +29,11 @@ public struct IMUMatcher: Sendable {
     self.gapThresholdNanoseconds = gapThresholdNanoseconds
   }
 
-  /// Calls `body` for each frame that has a time, in the order of `frameTimes`, which may be unsorted.
+  /// Calls `body` for each frame that has a time, in the order of `frameTimes`, which may be
+  /// unsorted.
   ///
-  /// The match is used again for the next frame: keep what is needed, not the whole.
-  /// Cost: two binary searches per frame and the rows; interpolation one search per frame and sensor.
+  /// The match is reused for the next frame: `body` must copy what it keeps. Cost: two binary
+  /// searches per frame, plus the rows; interpolation one search per frame and sensor.
   public func forEachFrame(
     at frameTimes: [Timestamp?], mode: IMUMatchMode, _ body: (IMUFrameMatch) throws -> Void
   ) rethrows {
@@ -109,7 +109,7 @@ public struct IMUMatcher: Sendable {
     }
   }
 
-  /// The first sample for which `condition` holds, which must hold for all after it.
+  /// The first sample for which `condition` holds; it must hold for all later ones.
   private func firstIndex(where condition: (IMUSample) -> Bool) -> Int {
     partitionPoint(count: samples.count) { condition(samples[$0]) }
   }

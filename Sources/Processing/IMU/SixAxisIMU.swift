@@ -1,6 +1,6 @@
 import Geometry
 
-/// One stream of angular velocity and specific force at the gyroscope's times, as SLAM tools read it.
+/// Angular velocity and specific force at the gyroscope's times, as SLAM tools read them.
 public struct SixAxisIMU: Sendable {
   /// rad/s and m/s² along device axes; at rest, face up, acceleration z is +9.8.
   public struct Row: Hashable, Sendable {
@@ -24,25 +24,25 @@ public struct SixAxisIMU: Sendable {
 
   /// Times strictly increasing.
   public var rows: [Row]
-  /// Gyroscope samples that got no row.
+  /// Number of gyroscope samples without a row.
   public var leftOut: Int
 
-  /// A sample that close to a gyroscope's time is taken as it is.
+  /// An acceleration this close to a gyroscope's time is used without interpolation.
   static let sameTimeNanoseconds: UInt64 = 500
-  /// A step above three times the median, and above this, is not interpolated across.
+  /// Steps above both this and three times the median are not interpolated across.
   static let leastGapNanoseconds: Int64 = 50_000_000
 
   /// - Parameters:
   ///   - gyroscope: rad/s, sorted by time.
-  ///   - specificForce: m/s², sorted by time, signs already turned (`SpecificForce`).
+  ///   - specificForce: m/s², sorted by time, with the sign of `SpecificForce`.
   ///
-  /// Nothing is extrapolated: samples before the first and after the last acceleration are left out, and
-  /// those inside a gap of it. Of equal times the first stays. Cost: linear.
+  /// Nothing is extrapolated: gyroscope samples before the first and after the last acceleration,
+  /// and inside its gaps, are left out. Of equal times the first stays. Cost: linear.
   public init(gyroscope: [IMUSample], specificForce: [IMUSample]) {
     rows = []
     rows.reserveCapacity(gyroscope.count)
     let gap = Self.gap(of: specificForce)
-    // The last acceleration not after the gyroscope sample.
+    // Index of the last acceleration not after the gyroscope sample.
     var position = -1
     for sample in gyroscope {
       if let last = rows.last, sample.timestamp <= last.timestamp { continue }
@@ -60,7 +60,7 @@ public struct SixAxisIMU: Sendable {
     leftOut = gyroscope.count - rows.count
   }
 
-  /// The times around it are those at `position` and behind.
+  /// The enclosing accelerations are at `position` and the index after it.
   private static func force(
     at time: Timestamp, _ position: Int, _ samples: [IMUSample], _ gap: Int64
   ) -> (x: Double, y: Double, z: Double)? {

@@ -1,12 +1,12 @@
 import Geometry
 
-/// Lines of equal depth, as on a map: they bend where a surface bends and end where it ends, also where
-/// nothing jumps.
+/// Finds lines of equal depth, as on a map. They show the shape of a surface and where it ends,
+/// even where depth does not jump.
 enum DepthContours {
-  /// One flag per pixel: a multiple of `step` millimeters lies between it and its right or lower
-  /// neighbor. Depth is smoothed first (a mean over `reach` pixels to either side, of what is measured there
-  /// and within a step), so that noise makes no thicket; where it jumps by more than a step there is no contour but an edge
-  /// (`DepthEdges`).
+  /// One flag per pixel: whether a multiple of `step` millimeters lies between it and its right or
+  /// lower neighbor. Depth is first smoothed, so that noise does not produce contours: a mean over
+  /// `reach` pixels to either side, of measured values within a step. Where depth jumps by more
+  /// than a step there is no contour but an edge (`DepthEdges`).
   static func find(in depth: DepthImage, step: Int, reach: Int) -> [Bool] {
     let (width, height) = (depth.width, depth.height)
     var lines = [Bool](repeating: false, count: width * height)

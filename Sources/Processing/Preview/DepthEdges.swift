@@ -1,11 +1,11 @@
 import Geometry
 
-/// Where depth jumps: the outlines that must lie on the outlines of the color picture.
+/// Finds where depth jumps: outlines that must match those of the color picture.
 public enum DepthEdges {
-  /// One flag per pixel: the next measured pixel to one side, above or below is farther by more than
-  /// `absoluteMillimeters` plus `relative` of this one. Flags are on the nearer surface, whose outline is
-  /// seen; between the two may lie up to `gap` pixels without measurement (what the nearer one hides; by
-  /// default an eighth of the width). Other borders of holes are no outlines.
+  /// One flag per pixel: whether the next measured pixel to one side, above or below is farther by
+  /// more than `absoluteMillimeters` plus `relative` of this one. Flags mark the nearer surface. Up
+  /// to `gap` unmeasured pixels may lie between the two, which the nearer surface hides; by default
+  /// an eighth of the width. Other borders of holes are not marked.
   ///
   /// Cost: two passes.
   public static func find(

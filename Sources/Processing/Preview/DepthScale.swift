@@ -1,21 +1,21 @@
 import Geometry
 
-/// The scale of false colors, meters written above it.
+/// Draws the scale of false colors, with meters written above it.
 package enum DepthScale {
-  /// A margin, digits, a gap, the bar, a margin.
+  /// Height in pixels: a margin, digits, a gap, the bar, a margin.
   package static func height(width: Int) -> Int {
     (4 + PictureFont.height + 3 + 8 + 6) * factor(width)
   }
 
-  /// How much larger than its smallest size everything is.
+  /// Integer magnification relative to the smallest size.
   private static func factor(_ width: Int) -> Int { max(1, width / 320) }
 
-  /// What the contours over color mean: `contours every 0.10 m`.
+  /// The legend of the contours: `contours every 0.10 m`.
   static func contourText(_ colors: FalseColor) -> String {
     "contours every " + PictureNumber.fixed(Double(colors.contourMillimeters) / 1000, 2) + " m"
   }
 
-  /// Draws it `width` pixels wide with its top left corner at (x, y).
+  /// Draws the scale `width` pixels wide with its top left corner at (x, y).
   package static func draw(
     _ colors: FalseColor, into picture: inout ColorImage, x left: Int, y top: Int, width: Int
   ) {
@@ -31,7 +31,7 @@ package enum DepthScale {
         x: left + margin + x, y: barTop, width: 1, height: 8 * factor,
         colors.color(ofMillimeters: UInt16(min(max(depth.rounded(), 1), 65_535))))
     }
-    // As many as stand apart.
+    // As many as fit without touching.
     let ticks = width >= 160 ? 4 : 2
     for tick in 0...ticks {
       let meters = (colors.nearMillimeters + span * Double(tick) / Double(ticks)) / 1000
@@ -45,9 +45,9 @@ package enum DepthScale {
   }
 }
 
-/// Numbers as pictures show them.
+/// Formats numbers for pictures.
 package enum PictureNumber {
-  /// With so many digits behind the point, ties away from zero; huge values as `9999999…`.
+  /// A number with this many decimals, ties away from zero; huge values as `9999999…`.
   package static func fixed(_ value: Double, _ digits: Int) -> String {
     let power = [1, 10, 100, 1000][min(max(digits, 0), 3)]
     let finite = value.isFinite ? min(max(value, -1e9), 1e9) : 0

@@ -1,27 +1,27 @@
 import Geometry
 
-/// Colors for depth: near is red, far is blue, nothing is black.
+/// Colors for depth: near is red, far is blue, no measurement is black.
 ///
-/// The curve is Turbo, a rainbow of even perceived steps, as the fifth-degree polynomial published by
-/// its author's colleagues (A. Mikhailov, Google, 2019; Apache 2.0), without its darkest ends: black is
-/// what was not measured.
+/// The curve is Turbo, a rainbow of perceptually even steps, as the fifth-degree polynomial
+/// published by A. Mikhailov (Google, 2019; Apache 2.0), without its darkest ends, which could be
+/// taken for black.
 public struct FalseColor: Sendable {
-  /// Millimeters shown in the first and in the last color.
+  /// Depths in millimeters that get the first and the last color.
   public let nearMillimeters: Double
   public let farMillimeters: Double
 
-  /// Of 1,024 evenly spaced depths, nearest first.
+  /// Colors of 1,024 evenly spaced depths, nearest first.
   private let table: [PixelColor]
 
-  /// `far` is made at least 1 mm more than `near`.
+  /// `far` is raised to at least 1 mm more than `near`.
   public init(nearMillimeters near: Double, farMillimeters far: Double) {
     nearMillimeters = near
     farMillimeters = max(far, near + 1)
     table = (0..<1024).map { Self.turbo(0.96 - 0.88 * Double($0) / 1023) }
   }
 
-  /// The range that shows most of some depth pictures: from their 2nd to their 98th percentile,
-  /// widened to whole 100 mm; 0 to 1 m where nothing is measured.
+  /// The range from the 2nd to the 98th percentile of some depth pictures, widened to whole 100 mm;
+  /// 0 to 1 m if nothing is measured.
   public init(of pictures: [DepthImage]) {
     var counts = [Int](repeating: 0, count: 65_536)
     for picture in pictures {
@@ -42,15 +42,16 @@ public struct FalseColor: Sendable {
       farMillimeters: ((value(atShare: 0.98) ?? 1000) / 100).rounded(.up) * 100)
   }
 
-  /// The color of a depth; 0 (no measurement) is black, values outside the range take its ends.
+  /// The color of a depth; 0 (no measurement) is black, values outside the range get its end
+  /// colors.
   package func color(ofMillimeters depth: UInt16) -> PixelColor {
     guard depth > 0 else { return .black }
     let share = (Double(depth) - nearMillimeters) / (farMillimeters - nearMillimeters)
     return table[Int(min(max(share, 0), 1) * 1023)]
   }
 
-  /// Millimeters from one contour to the next: 1, 2 or 5 times a power of ten, at most 20 contours in the
-  /// range.
+  /// Millimeters between contours: 1, 2 or 5 times a power of ten, so that at most 20 contours lie
+  /// in the range.
   package var contourMillimeters: Int {
     let least = (farMillimeters - nearMillimeters) / 20
     var step = 10

@@ -1,14 +1,14 @@
 import Geometry
 
-/// Readings of a sensor of three axes over time.
+/// Readings of a three-axis sensor over time.
 package struct MotionSeries3: Sendable {
   package var title: String
   package var unit: String
-  /// Ascending.
+  /// Times, ascending.
   package var nanoseconds: [Int64]
-  /// As many values of each axis: x, y, z.
+  /// Values per axis x, y, z; as many as times.
   package var axes: [[Double]]
-  /// A longer step leaves a gap in the line.
+  /// Longer steps leave a gap in the line.
   package var gapNanoseconds: Int64
 
   package init(title: String, unit: String, gapNanoseconds: Int64) {
@@ -25,15 +25,15 @@ package struct MotionSeries3: Sendable {
   }
 }
 
-/// What a motion sensor recorded, over time: one panel per sensor, x red, y green, z blue, and below them
-/// a bar where there are frames.
+/// Plots of motion sensors over time: one panel per sensor, x red, y green, z blue, and a bar below
+/// that marks where there are frames.
 package enum MotionStrip {
   private static let panelHeight = 96
   private static let header = 14
   private static let footer = 22
 
-  /// A picture `width` pixels wide; `nil` without samples. Each column shows the least and the largest
-  /// value of its time; values beyond the range of 99 % of the columns are cut off.
+  /// A picture `width` pixels wide; `nil` without samples. Each column shows the smallest and the
+  /// largest value of its time span; values beyond the range of 99 % of the columns are cut off.
   ///
   /// - Parameters:
   ///   - series: panels from the top; empty ones are left out.
@@ -59,7 +59,7 @@ package enum MotionStrip {
     return picture
   }
 
-  /// Columns by time.
+  /// Maps times to columns.
   private struct TimeAxis {
     var start: Int64
     var seconds: Double
@@ -81,7 +81,7 @@ package enum MotionStrip {
     PixelColor(255, 96, 96), PixelColor(96, 220, 96), PixelColor(110, 160, 255),
   ]
 
-  /// What one axis does within the time of one column.
+  /// Smallest and largest value of one axis within the time span of one column.
   private struct Column {
     var low = Double.infinity
     var high = -Double.infinity
@@ -144,7 +144,7 @@ package enum MotionStrip {
       PixelColor(190, 190, 190))
   }
 
-  /// From the lowest to the highest value of 99 % of the columns, 0 included, and some room.
+  /// The range of 99 % of the columns, 0 included, with a margin.
   private static func range(_ columns: [[Column]]) -> (Double, Double) {
     let filled = columns.joined().filter { !$0.isEmpty }
     let (lows, highs) = (filled.map(\.low).sorted(), filled.map(\.high).sorted())
@@ -152,8 +152,8 @@ package enum MotionStrip {
     let cut = filled.count / 200
     let low = min(0, lows[cut])
     let high = max(0, highs[highs.count - 1 - cut])
-    let room = max((high - low) * 0.05, 1e-6)
-    return (max(low - room, -1e12), min(high + room, 1e12))
+    let margin = max((high - low) * 0.05, 1e-6)
+    return (max(low - margin, -1e12), min(high + margin, 1e12))
   }
 
   private static func vertical(
@@ -162,7 +162,7 @@ package enum MotionStrip {
     picture.fill(x: x, y: min(a, b), width: 1, height: abs(a - b) + 1, color)
   }
 
-  /// Column by column, each from where the last one ended.
+  /// Draws the line column by column, each starting where the previous one ended.
   private static func line(
     into picture: inout ColorImage, _ a: (x: Int, y: Int), _ b: (x: Int, y: Int),
     _ color: PixelColor
@@ -175,7 +175,7 @@ package enum MotionStrip {
     }
   }
 
-  /// Ticks in seconds since the beginning, and the bar of frames.
+  /// Draws ticks in seconds since the beginning, and the bar of frames.
   private static func drawTimes(
     _ axis: TimeAxis, frames: [Int64], shown: [Int64], into picture: inout ColorImage, top: Int
   ) {

@@ -1,26 +1,26 @@
 import Geometry
 
-/// Letters for pictures: printable ASCII, `²` and `×`, five by eight pixels, the lowest row for what hangs
-/// below the line. Drawn for this project, by hand; under its license.
+/// A bitmap font for pictures: printable ASCII, `²` and `×`, five by eight pixels, the lowest row
+/// for descenders. Drawn by hand for this project, under its license.
 package enum PictureFont {
   static let width = 5
   static let height = 8
-  /// From one letter to the next.
+  /// Distance in pixels from one letter to the next.
   static let advance = 6
 
-  /// Pixels that `text` takes in a row.
+  /// Width of `text` in pixels.
   package static func width(of text: String, scale: Int = 1) -> Int {
     text.count * advance * scale
   }
 
-  /// As much of `text` as `pixels` hold, cut with `~` at its end.
+  /// As much of `text` as fits `pixels`; ends with `~` if cut.
   package static func fitting(_ text: String, pixels: Int, scale: Int = 1) -> String {
     let most = max(1, pixels / (advance * scale))
     return text.count <= most ? text : text.prefix(most - 1) + "~"
   }
 
-  /// Draws text with its top left corner at (x, y); what lies outside is cut off, and letters that
-  /// this font lacks are question marks.
+  /// Draws text with its top left corner at (x, y). Parts outside the picture are cut off; letters
+  /// that the font lacks are drawn as question marks.
   package static func draw(
     _ text: String, into image: inout ColorImage, x: Int, y: Int, scale: Int = 1,
     _ color: PixelColor = .white
@@ -38,7 +38,7 @@ package enum PictureFont {
     }
   }
 
-  /// Rows from the top, the highest of five bits on the left.
+  /// Rows from the top; the highest of five bits is the leftmost pixel.
   private static let glyphs: [Character: [UInt8]] = [
     "0": [14, 17, 19, 21, 25, 17, 14], "1": [4, 12, 4, 4, 4, 4, 14],
     "2": [14, 17, 1, 6, 8, 16, 31], "3": [31, 2, 4, 2, 1, 17, 14],

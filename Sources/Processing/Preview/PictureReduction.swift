@@ -1,8 +1,9 @@
 import Geometry
 
-/// Large pictures made small for looking.
+/// Reduces pictures for display.
 package enum PictureReduction {
-  /// The size of a `width` × `height` picture that fits `most`: aspect kept, never enlarged, at least one pixel.
+  /// The largest size within `most` with the aspect of `width` × `height`; never enlarged, at least
+  /// one pixel.
   package static func size(
     width: Int, height: Int, most: (width: Int, height: Int)
   ) -> (width: Int, height: Int) {
@@ -14,8 +15,8 @@ package enum PictureReduction {
     )
   }
 
-  /// Every pixel of the result is the mean of the whole pixels that it covers. Sizes are at most those of
-  /// `picture`. Cost: one pass over its bytes.
+  /// A smaller picture in which every pixel is the mean of the source pixels that it covers. The
+  /// size must not exceed that of `picture`. Cost: one pass over its bytes.
   package static func mean(_ picture: ColorImage, width: Int, height: Int) -> ColorImage {
     guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
       picture.width >= width, picture.height >= height
@@ -54,8 +55,8 @@ package enum PictureReduction {
     return result
   }
 
-  /// Every pixel of the result is the one of `picture` at its center: depth of two surfaces must not be
-  /// mixed. Also enlarges.
+  /// A picture in which every pixel is the source pixel at its center, because depths of two
+  /// surfaces must not be averaged. May also enlarge.
   package static func nearest(_ picture: DepthImage, width: Int, height: Int) -> DepthImage {
     guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
       picture.width > 0, picture.height > 0

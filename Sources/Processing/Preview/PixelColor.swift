@@ -13,7 +13,7 @@ package struct PixelColor: Hashable, Sendable {
   package static let white = PixelColor(255, 255, 255)
   package static let black = PixelColor(0, 0, 0)
 
-  /// `share` of 256 parts of `other`, the rest of this.
+  /// A mix of `share`/256 of `other` and the rest of this color.
   func mixed(with other: PixelColor, share: Int) -> PixelColor {
     func mix(_ a: UInt8, _ b: UInt8) -> UInt8 {
       UInt8((Int(a) * (256 - share) + Int(b) * share) >> 8)
@@ -38,7 +38,7 @@ extension ColorImage {
     }
   }
 
-  /// Paints a rectangle; what lies outside of the picture is cut off.
+  /// Fills a rectangle; parts outside the picture are cut off.
   package mutating func fill(
     x: Int, y: Int, width boxWidth: Int, height boxHeight: Int, _ color: PixelColor
   ) {
@@ -49,7 +49,7 @@ extension ColorImage {
     }
   }
 
-  /// Puts a picture with its top left corner at (x, y) ≥ 0; what lies outside is cut off.
+  /// Draws a picture with its top left corner at (x, y) ≥ 0; parts outside are cut off.
   package mutating func put(_ picture: ColorImage, x: Int, y: Int) {
     let columns = min(picture.width, width - x)
     guard columns > 0, x >= 0, y >= 0 else { return }

@@ -1,17 +1,18 @@
 import Geometry
 
-/// The picture that shows whether depth lies where color is: color with the contours and outlines of depth
-/// on the left, depth in false color on the right, a scale in meters below.
+/// A picture that shows whether depth matches color: color with contours and outlines of depth on
+/// the left, depth in false color on the right, a scale in meters below.
 ///
-/// A wrong direction of the extrinsics shows at a glance: outlines stand beside the objects by twice the
+/// It makes a wrong direction of the extrinsics visible: outlines are off the objects by twice the
 /// distance of the cameras.
 package enum PreviewPicture {
   /// The size that each half is reduced to.
   package static let half = (width: 480, height: 480)
   private static let gap = 8
 
-  /// Where color and depth are on different grids, or one is missing, what there is stands side by side
-  /// as it is. `nil` when there is nothing to show. The scale stands below, so that it hides nothing.
+  /// Composes the picture; `nil` when there is nothing to show. Where color and depth are on
+  /// different grids, or one is missing, what exists is drawn without overlay. The scale is below
+  /// the pictures, so that it hides nothing.
   package static func compose(_ frame: ShownFrame, _ colors: FalseColor) -> ColorImage? {
     let halves = [frame.overlay(colors) ?? frame.color, frame.falseColor(colors)].compactMap(\.self)
     guard let left = halves.first else { return nil }

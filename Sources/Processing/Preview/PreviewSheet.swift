@@ -1,9 +1,9 @@
 import Geometry
 
-/// A sheet for a quick look: lines of text, frames in columns, the scale of depth, what the motion sensors
-/// recorded.
+/// An overview picture of a capture: lines of text, frames in columns, the scale of depth, and
+/// plots of the motion sensors.
 package struct PreviewSheet: Sendable {
-  /// One frame, its pictures below each other.
+  /// One frame: its pictures, one below the other.
   package struct Cell: Sendable {
     package var label: String
     package var pictures: [ColorImage]
@@ -13,11 +13,11 @@ package struct PreviewSheet: Sendable {
     }
   }
 
-  /// Lines above the pictures; too long ones are cut.
+  /// Lines above the pictures; long ones are cut.
   package var title: [String] = []
   package var cells: [Cell] = []
   package var columns: Int
-  /// Set where pictures are in false colors.
+  /// The color scale to draw, if some pictures are in false colors.
   package var scale: FalseColor?
   /// Whether some pictures have contours of depth.
   package var hasContours = false
@@ -25,7 +25,7 @@ package struct PreviewSheet: Sendable {
   /// Lines below the pictures.
   package var notes: [String] = []
 
-  /// Pixels; the width of motion strips, too.
+  /// Width of the sheet and of the motion plots, pixels.
   package static let width = 1288
   private static let gap = 8
   private static let lineHeight = 20
@@ -34,13 +34,13 @@ package struct PreviewSheet: Sendable {
     self.columns = max(1, columns)
   }
 
-  /// The size that pictures of a sheet with so many columns are made for.
+  /// Largest size of a picture on a sheet with this many columns.
   package static func pictureSize(columns: Int) -> (width: Int, height: Int) {
     let side = (width - gap * (max(1, columns) - 1)) / max(1, columns)
     return (side, side)
   }
 
-  /// Draws it; at least one line high, 1,288 pixels wide.
+  /// Draws the sheet, 1,288 pixels wide and at least one text line high.
   package func draw() -> ColorImage {
     let side = Self.pictureSize(columns: columns).width
     let rows = stride(from: 0, to: cells.count, by: columns).map {
@@ -96,7 +96,7 @@ package struct PreviewSheet: Sendable {
     return picture
   }
 
-  /// Of the pictures of a row, from the top: the largest in each place.
+  /// The height of each row of pictures, from the top: that of its largest picture.
   private static func heights(_ row: [Cell]) -> [Int] {
     (0..<(row.map(\.pictures.count).max() ?? 0)).map { place in
       row.compactMap { place < $0.pictures.count ? $0.pictures[place].height : nil }.max() ?? 0

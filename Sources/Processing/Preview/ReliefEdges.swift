@@ -1,20 +1,20 @@
 import Geometry
 
-/// Low relief: steps that alignment bridges, since nothing is cut there, and that must lie on the outlines
-/// of the color picture all the same.
+/// Finds low relief: steps too small for a discontinuity, so that alignment bridges them, but that
+/// must match the outlines of the color picture.
 public enum ReliefEdges {
-  /// Least step in millimeters, and as a share of the distance.
+  /// Smallest step in millimeters, and as a fraction of the distance.
   private static let leastMillimeters = 3.0
   private static let leastShare = 0.003
-  /// How far a step must stand out from the unevenness that the picture has everywhere.
+  /// How many times a step must exceed the median unevenness of the picture.
   private static let noiseFactor = 6.0
 
-  /// One flag per pixel: depth changes there by more than around it.
+  /// One flag per pixel: whether depth changes more there than around it.
   ///
-  /// The change over one pixel of the depth camera, `span` pixels of this grid to either side, less what
-  /// the surface around it changes anyway; in 1/Z, in which planes are straight, so that a slant is no
-  /// step. Of the pixels that exceed the threshold those stay that exceed their neighbors.
-  /// Cost: some nanoseconds per pixel.
+  /// Compares the change over one pixel of the depth camera (`span` pixels of this grid to either
+  /// side) with the change of the surface around it. Works in 1/Z, in which planes are linear, so
+  /// that a slant is not a step. Of the pixels above the threshold, local maxima are kept. Cost:
+  /// some nanoseconds per pixel.
   public static func find(in depth: DepthImage, span: Int) -> [Bool] {
     let (width, height) = (depth.width, depth.height)
     let span = max(1, span)
@@ -52,8 +52,8 @@ public enum ReliefEdges {
     return edges
   }
 
-  /// In millimeters: how much more 1/Z changes across `index` than on average around it; 0 where a value
-  /// is missing.
+  /// In millimeters, how much more 1/Z changes across `index` than on average around it; 0 where a
+  /// value is missing.
   private static func step(_ inverse: [Float], at index: Int, stride: Int) -> Float {
     let here = inverse[index]
     let (a, b) = (inverse[index - stride], inverse[index + stride])
@@ -62,7 +62,7 @@ public enum ReliefEdges {
     return max(0, abs(b - a) - abs(farB - farA) / 3) / (here * here)
   }
 
-  /// Of the values above 0, from a sample of them.
+  /// Median of a sample of the values above 0.
   private static func median(_ values: [Float]) -> Float {
     let sample = stride(from: 0, to: values.count, by: 37).map { values[$0] }.filter { $0 > 0 }
     return sample.isEmpty ? 0 : sample.sorted()[sample.count / 2]

@@ -1,21 +1,21 @@
 import Geometry
 
-/// One frame as people look at it: color and depth, reduced, and the pictures that are made of both.
+/// One frame for display: color and depth, reduced, and the pictures made of both.
 package struct ShownFrame: Sendable {
   package let color: ColorImage?
-  /// On the grid of `color` if `isAligned`, else the depth camera's own picture.
+  /// Depth on the grid of `color` if `isAligned`, else the depth camera's own picture.
   package let depth: DepthImage?
-  /// Whether a pixel of `depth` is what the same pixel of `color` shows.
+  /// Whether the pixels of `depth` correspond to those of `color`.
   package let isAligned: Bool
-  /// How many pixels of this grid a pixel of the depth camera is wide: over that much a low relief, which
-  /// is not cut, rises.
+  /// Width of one pixel of the depth camera in pixels of this grid. A low relief, which is not cut,
+  /// rises over that width.
   private let depthPixel: Int
 
   /// - Parameters:
-  ///   - aligned: depth as the color camera sees it, on any grid of the same borders.
-  ///   - depth: what to show where there is no aligned depth.
+  ///   - aligned: depth as seen by the color camera, on any grid with the same borders.
+  ///   - depth: shown where there is no aligned depth.
   ///   - depthWidth: columns of the depth camera.
-  ///   - most: the size that none of the pictures exceeds.
+  ///   - most: the largest size of each picture.
   package init(
     color: ColorImage?, aligned: DepthImage?, depth: DepthImage? = nil, depthWidth: Int?,
     most: (width: Int, height: Int)
@@ -27,7 +27,8 @@ package struct ShownFrame: Sendable {
     } else {
       self.color = nil
     }
-    // A picture of another shape than its neighbors (a video that changes its size) lies on no depth.
+    // A picture of another shape than the others (a video that changes its size) cannot be matched
+    // with depth.
     let fits =
       if let color, let aligned {
         abs(color.width * aligned.height - aligned.width * color.height)
@@ -49,11 +50,11 @@ package struct ShownFrame: Sendable {
     depthPixel = max(1, ((self.depth?.width ?? 1) + columns - 1) / columns)
   }
 
-  /// Outlines where depth jumps.
+  /// Color of outlines where depth jumps.
   static let outline = PixelColor(255, 40, 200)
 
-  /// Color, tinted by depth, with contours in full colors and outlines where depth jumps. `nil` unless
-  /// both lie on one grid.
+  /// Color tinted by depth, with contours in full colors and outlines where depth jumps. `nil`
+  /// unless both are on one grid.
   package func overlay(_ colors: FalseColor) -> ColorImage? {
     guard isAligned, var picture = color, let depth else { return nil }
     let jumps = DepthEdges.find(in: depth)

@@ -1,19 +1,19 @@
 import Geometry
 
-/// The inverse of alignment: the color that each depth pixel has, sampled from the color picture.
+/// The inverse of alignment: finds the color of each depth pixel in the color picture.
 ///
-/// A depth pixel goes to the color camera as a vertex of alignment does; its color is interpolated
-/// bilinearly there. A pixel without depth, outside the color picture, behind the color camera or hidden
-/// from it stays empty. Hidden means: the aligned depth at the nearest color pixel is nearer by more
-/// than `discontinuityAbsolute + discontinuityRelative · that depth`.
+/// A depth pixel is projected into the color camera like a vertex of alignment, and its color is
+/// interpolated bilinearly there. Pixels without depth, outside the color picture, behind the color
+/// camera or occluded stay empty. A pixel is occluded if the aligned depth at the nearest color
+/// pixel is nearer by more than `discontinuityAbsolute + discontinuityRelative · that depth`.
 ///
 /// May be used by any number of threads, each with its own scratch.
 public struct ColorSampler: Sendable {
-  /// Of the depth frames and the result.
+  /// Size of the depth frames and of the result.
   public var depthSize: PictureSize { aligner.depthSize }
-  /// Of the color pictures, as they are stored (after a turn).
+  /// Size of the color pictures as published (after a turn).
   public let colorSize: PictureSize
-  /// Cameras whose intrinsics were brought from the calibration's size to the capture's.
+  /// Cameras whose intrinsics were rescaled from the calibration's size to the capture's.
   public var rescaledCameras: [CameraRescale] { aligner.rescaledCameras }
 
   private let aligner: DepthAligner
@@ -21,8 +21,9 @@ public struct ColorSampler: Sendable {
   private let projector: VertexProjector
   private let clockwiseQuarterTurns: Int
 
-  /// As for `DepthAligner`, which see; `surface` and `grid` do not matter here. The color pictures are
-  /// those of the calibration's color camera, turned clockwise by `clockwiseQuarterTurns` × 90°.
+  /// Parameters are those of `DepthAligner`; `surface` and `grid` have no effect here. The color
+  /// pictures are those of the calibration's color camera, turned clockwise by
+  /// `clockwiseQuarterTurns` × 90°.
   public init(
     calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),
     depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0
@@ -46,11 +47,11 @@ public struct ColorSampler: Sendable {
       rows: depth.height, stride: projector.stride)
   }
 
-  /// Samples one frame: `picture` gets the depth camera's size, `mask` is 255 where a color was found
-  /// and 0 where `picture` is empty (black). Their memory is used again if it has the right size.
+  /// Samples one frame. `picture` gets the depth camera's size; `mask` is 255 where a color was
+  /// found and 0 where `picture` is empty (black). Their memory is reused if it has the right size.
   ///
-  /// Throws `frameSize` for a depth frame, `sizeMismatch` for a color picture of another size. Cost:
-  /// that of alignment and some nanoseconds a depth pixel.
+  /// Throws `frameSize` for a depth frame, `sizeMismatch` for a color picture of another size.
+  /// Cost: that of alignment plus some nanoseconds per depth pixel.
   public func sample(
     _ color: ColorImage, for depth: Span<UInt16>, scratch: inout ColorSamplerScratch,
     into picture: inout ColorImage, mask: inout GrayImage
@@ -91,7 +92,7 @@ public struct ColorSampler: Sendable {
     }
   }
 
-  /// One row of depth pixels: every place in it is written.
+  /// Samples one row of depth pixels and writes every value of it.
   private func sample(
     row j: Int, _ color: ColorImage, _ aligned: [UInt16], _ vertices: [Float],
     _ rgb: inout [UInt8], _ mask: inout [UInt8]
@@ -142,7 +143,7 @@ public struct ColorSampler: Sendable {
   }
 }
 
-/// Tells what the color camera sees by the aligned depth of the unturned picture.
+/// Tests whether the color camera sees a point, by the aligned depth of the unturned picture.
 private struct Visibility {
   let aligned: UnsafePointer<UInt16>
   let width: Int
@@ -158,7 +159,7 @@ private struct Visibility {
     relative = Float(aligner.parameters.discontinuityRelative)
   }
 
-  /// Whether a point is in the picture with nothing aligned before it.
+  /// Whether a point is in the picture with no aligned surface in front of it.
   @inline(__always)
   func isVisible(_ u: Float, _ v: Float, _ z: Float) -> Bool {
     let (x, y) = (u + 0.5, v + 0.5)
@@ -168,7 +169,7 @@ private struct Visibility {
   }
 }
 
-/// A position of the unturned color picture in the stored one.
+/// Converts a position in the unturned color picture to one in the stored picture.
 private struct PositionTurn {
   let right, bottom: Float
   let quarterTurns: Int
@@ -190,7 +191,7 @@ private struct PositionTurn {
   }
 }
 
-/// Memory that a worker uses again from frame to frame: one per thread.
+/// Buffers that a worker reuses from frame to frame: one per thread.
 public struct ColorSamplerScratch: Sendable {
   var alignment = AlignmentScratch()
   var aligned: [UInt16] = []

@@ -1,8 +1,9 @@
 import Geometry
 
-/// Brightness of whole pictures.
+/// Converts color pictures to brightness.
 public enum GrayConversion {
-  /// Replaces `gray` by Y (`Luma`) of an RGB picture, three bytes a pixel. Cost: about 0.3 ns a pixel.
+  /// Replaces `gray` by Y (`Luma`) of an RGB picture, three bytes per pixel. Cost: about 0.3 ns per
+  /// pixel.
   public static func gray(fromRGB rgb: [UInt8], into gray: inout [UInt8]) {
     let count = rgb.count / 3
     if gray.count != count { gray = [UInt8](repeating: 0, count: count) }

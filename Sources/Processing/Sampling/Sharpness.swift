@@ -1,12 +1,12 @@
-/// How sharp a picture is: the variance of its Laplacian, in integers, so that a choice by it is the same on
-/// every machine.
+/// Sharpness of a picture: the variance of its Laplacian, in integers, so that comparisons give the
+/// same result on every machine.
 public struct Sharpness: Hashable, Sendable, Comparable {
   /// count² × variance of the 3×3 Laplacian (0 1 0 / 1 -4 1 / 0 1 0), without the border.
   private let numerator: Int128
-  /// Pixels without the border.
+  /// Number of pixels without the border.
   private let count: Int64
 
-  /// Brightness 0…255, row by row. A picture without inner pixels has 0.
+  /// `gray` is brightness 0…255, row by row. A picture without inner pixels has sharpness 0.
   public init(gray: [UInt8], width: Int, height: Int) {
     guard width > 2, height > 2, gray.count == width * height else {
       (numerator, count) = (0, 1)
@@ -16,7 +16,7 @@ public struct Sharpness: Hashable, Sendable, Comparable {
     var squares: Int64 = 0
     gray.withUnsafeBufferPointer { gray in
       for y in 1..<height - 1 {
-        // A row of 32,768 pixels of at most 1,020 each, squared, fits 64 bits by far.
+        // A row of 32,768 values of at most 1,020, squared, fits 64 bits.
         var rowSum: Int32 = 0
         var rowSquares: Int64 = 0
         let row = y &* width
@@ -38,7 +38,7 @@ public struct Sharpness: Hashable, Sendable, Comparable {
     numerator = Int128(squares) * Int128(count) - Int128(sum) * Int128(sum)
   }
 
-  /// For pictures of one size; others are compared as fractions.
+  /// Compares variances as exact fractions, also of pictures of different sizes.
   public static func < (a: Sharpness, b: Sharpness) -> Bool {
     if a.count == b.count { return a.numerator < b.numerator }
     return Double(a.numerator) / (Double(a.count) * Double(a.count))

@@ -1,6 +1,6 @@
 import Geometry
 
-/// A color picture to sample from, while its memory is held in place.
+/// A color picture to sample from, valid while its memory stays in place.
 struct SourcePicture {
   private let rgb: UnsafePointer<UInt8>
   private let right, bottom: Int
@@ -14,8 +14,9 @@ struct SourcePicture {
     rowBytes = 3 * width
   }
 
-  /// The color between the four pixels around a position (pixel centers at integers), each channel
-  /// rounded to nearest; outside the outermost centers the border pixels go on. The position is finite.
+  /// The color at a finite position, interpolated between the four pixels around it (pixel centers
+  /// at integers), each channel rounded to nearest. Beyond the outermost centers the border pixels
+  /// are used.
   @inline(__always)
   func bilinear(_ position: (x: Float, y: Float)) -> (red: UInt8, green: UInt8, blue: UInt8) {
     let x = min(max(position.x, 0), Float(right))

@@ -1,13 +1,13 @@
 import Pipeline
 
-/// How far one capture at work has come.
+/// The progress of one running capture.
 struct CaptureProgress {
   let capture: String
   let startSeconds: Double
-  /// Stages with something to do, as planned.
+  /// Stages that are planned to run.
   private(set) var planned: Set<String> = []
   private(set) var ended: Set<String> = []
-  /// Stages at work.
+  /// Running stages.
   private(set) var stages: [String: RateEstimate] = [:]
 
   init(capture: String, startSeconds: Double) {
@@ -15,7 +15,7 @@ struct CaptureProgress {
     self.startSeconds = startSeconds
   }
 
-  mutating func hear(_ event: RunEvent, atSeconds now: Double) {
+  mutating func apply(_ event: RunEvent, atSeconds now: Double) {
     guard let stage = event.stage else { return }
     switch event.kind {
     case .planned:
@@ -33,7 +33,7 @@ struct CaptureProgress {
     }
   }
 
-  /// Whether any stage of it was carried out.
+  /// Whether any of its stages ran.
   var hasWorked: Bool { !stages.isEmpty || !ended.isEmpty }
 
   /// 0…1, by stages and by frames within each; 0 before anything is planned.
@@ -46,7 +46,7 @@ struct CaptureProgress {
     return min(1, (Double(ended.count) + running) / Double(planned.count))
   }
 
-  /// Stages at work, that which has most left to do first.
+  /// Running stages, that with the most remaining work first.
   var stagesByWork: [(name: String, rate: RateEstimate)] {
     stages.map { (name: $0.key, rate: $0.value) }.sorted { a, b in
       let (left, other) = (a.rate.secondsLeft ?? -1, b.rate.secondsLeft ?? -1)

@@ -1,23 +1,23 @@
 import Pipeline
 
-/// What is at work and how far it has come: the figures behind a progress display. Pure.
+/// The state behind a progress display: running captures and their progress. Pure.
 struct ProgressBoard {
   private let startSeconds: Double
-  /// How much there is to do for a capture, in any unit; `nil`: not known (yet).
+  /// Amount of work of a capture, in any unit; `nil` if unknown.
   private let work: @Sendable (String) -> Double?
-  /// In the order in which they started.
+  /// Running captures in the order in which they started.
   private(set) var working: [CaptureProgress] = []
-  /// Frames of stages that have ended.
+  /// Number of frames of stages that have ended.
   private var framesDone = 0
   private(set) var ended = 0
   private(set) var failed = 0
   private(set) var total = 1
-  /// Of captures that have ended: those with something to do, and all.
+  /// Work of captures that have ended: of those with something to do, and of all.
   private var workDone = 0.0
   private var endedNames: Set<String> = []
   private let names: [String]
-  /// How a run on a batch system stands.
-  private(set) var standing: String?
+  /// The state of a run on a batch system.
+  private(set) var clusterState: String?
 
   init(
     startSeconds: Double, names: [String] = [],
@@ -30,7 +30,7 @@ struct ProgressBoard {
 
   var hasSeveral: Bool { total > 1 }
 
-  mutating func hear(_ event: RunEvent, atSeconds now: Double) {
+  mutating func apply(_ event: RunEvent, atSeconds now: Double) {
     let capture = event.capture ?? ""
     switch event.kind {
     case .runStarted: total = event.total ?? 1
@@ -38,7 +38,7 @@ struct ProgressBoard {
       working.append(CaptureProgress(capture: capture, startSeconds: now))
     case .planned, .started, .progress, .finished, .blocked:
       if event.kind == .finished, event.outcome == .ran { framesDone += event.frames ?? 0 }
-      change(capture, now) { $0.hear(event, atSeconds: now) }
+      change(capture, now) { $0.apply(event, atSeconds: now) }
     case .captureFinished:
       ended = event.done ?? ended + 1
       if ["failed", "blocked"].contains(event.message) { failed += 1 }
@@ -47,7 +47,7 @@ struct ProgressBoard {
         workDone += work(capture) ?? 0
       }
       working.removeAll { $0.capture == capture }
-    case .cluster: standing = event.message
+    case .cluster: clusterState = event.message
     case .waiting, .locksNotShared, .retried, .stopping, .elementStarted, .elementEnded,
       .elementRetried, .elementLost, .runFinished:
       break
@@ -72,15 +72,15 @@ struct ProgressBoard {
 
   func elapsedSeconds(at now: Double) -> Double { max(0, now - startSeconds) }
 
-  /// Frames that stages have made so far, per second since the start.
+  /// Frames per second since the start, over all stages.
   func framesPerSecond(at now: Double) -> Double? {
     let frames = framesDone + working.flatMap(\.stages.values).reduce(0) { $0 + $1.done }
     let seconds = elapsedSeconds(at: now)
     return seconds > 0 && frames > 0 ? Double(frames) / seconds : nil
   }
 
-  /// By work, not by count: a capture of 50 GB counts for more than one of 5 MB. `nil` before there is
-  /// anything to go by.
+  /// Estimated seconds left. By work rather than by number of captures, because a capture of 50 GB
+  /// takes longer than one of 5 MB. `nil` before there is a basis for an estimate.
   func secondsLeft(at now: Double) -> Double? {
     var (done, left) = (workDone, 0.0)
     let fractions = Dictionary(working.map { ($0.capture, $0.fraction) }) { first, _ in first }

@@ -4,12 +4,12 @@ import Pipeline
 import Storage
 import Synchronization
 
-/// Shows the events of a run as they come: on a terminal a line per capture at work that is drawn again
-/// and again, else a line a minute; a short line that stays for each capture that has ended. Work of under
-/// two seconds shows only how it ended.
+/// Displays the events of a run: on a terminal a redrawn line per running capture, else a line per
+/// minute; and a permanent short line for each capture that has ended. For work of under two
+/// seconds only the outcome is displayed.
 ///
 /// A run over several captures also gets a line for all of them, and every line names its capture.
-/// The size of the terminal is asked for at every drawing: windows are made larger and smaller.
+/// The size of the terminal is read at every redraw, because windows can be resized.
 public final class ProgressDisplay: EventSink {
   public enum Style: Sendable {
     case terminal(@Sendable () -> TerminalSize)
@@ -30,11 +30,11 @@ public final class ProgressDisplay: EventSink {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - ids: of all captures of the run: each is named in full once, then by its short id.
-  ///   - work: how much there is to do for a capture, in any unit; `nil`: not known (yet). What is left is
-  ///     estimated by it.
-  ///   - isVerbose: also tell of every stage, with its reason, and of every warning.
-  ///   - write: takes text for standard error.
+  ///   - ids: all captures of the run: each is named in full once, then by its short id.
+  ///   - work: amount of work of a capture, in any unit; `nil` if unknown. The basis of the time
+  ///     estimate.
+  ///   - isVerbose: whether to report every stage, with its reason, and every warning.
+  ///   - write: receives text for standard error.
   public init(
     style: Style, ids: [String] = [], work: @escaping @Sendable (String) -> Double? = { _ in nil },
     isVerbose: Bool, nowSeconds: @escaping @Sendable () -> Double,
@@ -55,7 +55,7 @@ public final class ProgressDisplay: EventSink {
     state.withLock { state in
       let now = nowSeconds()
       let seconds = state.board.elapsedSeconds(of: event.capture ?? "", at: now)
-      state.board.hear(event, atSeconds: now)
+      state.board.apply(event, atSeconds: now)
       let lines = lines(about: event, seconds, &state)
       if !lines.isEmpty { put(lines, &state) }
       switch event.kind {
@@ -67,14 +67,14 @@ public final class ProgressDisplay: EventSink {
     }
   }
 
-  /// A line that stays, from elsewhere: written past the display it would land in the middle of it.
+  /// Prints a permanent line from elsewhere. Written directly, it would end up inside the display.
   public func say(_ line: String) {
     state.withLock { put([line], &$0) }
   }
 
-  /// Lines that stay.
+  /// The permanent lines for an event.
   ///
-  /// - Parameter seconds: how long the capture has been at work.
+  /// - Parameter seconds: how long the capture has been running.
   private func lines(
     about event: RunEvent, _ seconds: Double?, _ state: inout State
   ) -> [String] {
@@ -91,12 +91,12 @@ public final class ProgressDisplay: EventSink {
     case .retried: return [named("\(stage): trying again after: \(event.message ?? "")")]
     case .stopping: return [named("\(stage): stopping: \(event.message ?? "")")]
     case .finished, .blocked:
-      // Of several captures a short line says how each has ended; the reasons come below the run.
+      // With several captures, a short line states each outcome; reasons follow after the run.
       if case .terminal = style, hasSeveral, !isVerbose { return [] }
       return Self.ended(event, isVerbose: isVerbose).map { [named($0)] } ?? []
     case .captureFinished:
       let warnings = event.warnings ?? []
-      // Of many captures their number says it; `status` and `capture.json` have their words.
+      // For many captures only the number; the texts are in `status` and `capture.json`.
       let lines = (isVerbose || !hasSeveral ? warnings : []).map { warning in
         named(
           "\(warning.severity.rawValue): \(warning.code.rawValue) ×\(warning.count) "
@@ -123,7 +123,7 @@ public final class ProgressDisplay: EventSink {
     }
   }
 
-  /// Ten times a second on a terminal, else once a minute.
+  /// Redraws ten times a second on a terminal, else prints once a minute.
   private func draw(_ state: inout State, _ now: Double, isDue: Bool = false) {
     switch style {
     case .terminal(let size):
@@ -144,7 +144,7 @@ public final class ProgressDisplay: EventSink {
     }
   }
 
-  /// Writes lines that stay in place of those that are being drawn.
+  /// Replaces the redrawn lines by permanent ones.
   private func put(_ lines: [String], _ state: inout State) {
     var text = ""
     if case .terminal(let size) = style { text = state.open.clearing(size()) }
@@ -152,7 +152,7 @@ public final class ProgressDisplay: EventSink {
     if !text.isEmpty { write(text) }
   }
 
-  /// What went well is no news unless asked for.
+  /// A line about a stage's end; successes are reported only if requested.
   private static func ended(_ event: RunEvent, isVerbose: Bool) -> String? {
     guard let stage = event.stage, let outcome = event.outcome else { return nil }
     switch outcome {

@@ -1,19 +1,18 @@
 import Storage
 
-/// The lines of the live display, for a width.
+/// Formats the lines of the live display for a given width.
 enum ProgressLines {
-  /// A line per capture that has worked for more than two seconds, as many as there is room for, and one for
-  /// all.
+  /// A line per capture that has worked for more than two seconds, as many as fit, and one for all.
   static func live(
     _ board: ProgressBoard, atSeconds now: Double, _ size: TerminalSize,
     name: (String) -> String
   ) -> [String] {
-    // What runs elsewhere tells of its frames when they are done.
-    if let standing = board.standing { return [standing.onOneLine] }
+    // The frames of a run on a batch system are known only when they are done.
+    if let clusterState = board.clusterState { return [clusterState.onOneLine] }
     let shown = board.working.filter { now - $0.startSeconds > 2 && !$0.stages.isEmpty }
     guard !shown.isEmpty else { return [] }
     let all = board.hasSeveral
-    // One row for all, and one for the cursor of the next line that stays.
+    // One row is for the line of totals, and one for the cursor of the next permanent line.
     let most = max(1, size.rows - (all ? 2 : 1))
     let names = shown.prefix(most).map { all ? name($0.capture).onOneLine : "" }
     let nameColumns = min(
@@ -26,16 +25,18 @@ enum ProgressLines {
     if all {
       let more = shown.count > most ? " · \(shown.count - most) more at work" : ""
       let text = overall(board, atSeconds: now) + more
-      // The time that is left says more than the rate.
-      let hasRoom = TextWidth.columns(text) <= TerminalLines.lastColumns(size)
-      lines.append(hasRoom ? text : overall(board, atSeconds: now, hasRate: false) + more)
+      // The remaining time is more useful than the rate.
+      let fits = TextWidth.columns(text) <= TerminalLines.lastColumns(size)
+      lines.append(fits ? text : overall(board, atSeconds: now, hasRate: false) + more)
     }
     return lines
   }
 
-  /// `[====>     ]  52 %  aligned 25/70, 2.7 frames/s · depth 33/70`; without the bar where there is no room.
+  /// `[====>     ]  52 %  aligned 25/70, 2.7 frames/s · depth 33/70`; without the bar if the width
+  /// is too small.
   ///
-  /// - Parameter isAlone: whether the time left is to be named here, since no line for all does.
+  /// - Parameter isAlone: whether to include the remaining time, because there is no line for all
+  ///   captures.
   static func text(_ progress: CaptureProgress, columns: Int, isAlone: Bool) -> String {
     var parts: [String] = []
     let percent = Int((progress.fraction * 100).rounded(.down))
@@ -81,11 +82,11 @@ enum ProgressLines {
     return text
   }
 
-  /// The line a minute of a run without a terminal.
+  /// The line per minute of a run without a terminal.
   static func plain(
     _ board: ProgressBoard, atSeconds now: Double, name: (String) -> String
   ) -> String? {
-    if let standing = board.standing { return standing.onOneLine }
+    if let clusterState = board.clusterState { return clusterState.onOneLine }
     let shown = board.working.filter { !$0.stages.isEmpty }
     guard !shown.isEmpty else { return nil }
     guard board.hasSeveral else {

@@ -1,4 +1,4 @@
-/// How fast something goes and when it will be done, from counts at times.
+/// Estimates rate and remaining time from counts at given times.
 public struct RateEstimate: Sendable {
   private let startSeconds: Double
   private(set) var done = 0
@@ -18,12 +18,12 @@ public struct RateEstimate: Sendable {
 
   public var elapsedSeconds: Double { nowSeconds - startSeconds }
 
-  /// Frames per second since the start; `nil` before anything is done.
+  /// Frames per second since the start; `nil` before the first frame.
   public var framesPerSecond: Double? {
     elapsedSeconds > 0.05 && done > 0 ? Double(done) / elapsedSeconds : nil
   }
 
-  /// Seconds left at this rate; `nil` when the total or the rate is not known.
+  /// Seconds left at this rate; `nil` if the total or the rate is unknown.
   public var secondsLeft: Double? {
     guard let total, let rate = framesPerSecond, total >= done else { return nil }
     return Double(total - done) / rate
@@ -37,7 +37,7 @@ public struct RateEstimate: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// One decimal below 100, none above; negative numbers count as 0.
+  /// One decimal below 100, none above; negative numbers become 0.
   public static func short(_ value: Double) -> String {
     guard value.isFinite else { return "?" }
     let value = min(max(value, 0), 1e15)

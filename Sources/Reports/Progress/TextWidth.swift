@@ -1,12 +1,12 @@
-/// How many columns of a terminal text takes.
+/// Width of text in terminal columns.
 enum TextWidth {
-  /// Wide scripts and pictures take two columns, marks on the letter before none. What a terminal would not
-  /// show is not expected here.
+  /// Wide scripts and emoji take two columns, combining marks none. The text must not contain
+  /// control characters.
   static func columns(_ text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + columns($1) }
   }
 
-  /// The longest beginning that fits, with `…` in its last column where something was cut.
+  /// The longest prefix that fits, with `…` in its last column if cut.
   static func cut(_ text: String, to most: Int) -> String {
     guard columns(text) > most else { return text }
     guard most > 0 else { return "" }
@@ -21,7 +21,7 @@ enum TextWidth {
     return kept + "…"
   }
 
-  /// Filled with blanks behind, or cut.
+  /// The text padded with blanks, or cut.
   static func fit(_ text: String, to count: Int) -> String {
     let cut = cut(text, to: count)
     return cut + String(repeating: " ", count: max(0, count - columns(cut)))
@@ -35,7 +35,7 @@ enum TextWidth {
     }
   }
 
-  /// The blocks of Unicode's East Asian Width that are wide, coarsely.
+  /// Whether the scalar is in a wide block of Unicode's East Asian Width, roughly.
   private static func isWide(_ value: UInt32) -> Bool {
     switch value {
     case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,

@@ -111,7 +111,7 @@ struct JobRunner: Sendable {
         return .ended(stage.name, result)
       }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
-      let ingredients = planner.ingredients(
+      let ingredients = planner.fingerprintInputs(
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
       let record: ArtifactRecord
       do {
@@ -256,7 +256,8 @@ struct JobRunner: Sendable {
   private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
     let decision = Decision(
       published: facts.published,
-      planned: planner.ingredients(of: stage, facts, artifacts: [:]), upstream: upstream(inputs),
+      planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
+      upstream: upstream(inputs),
       isForced: planner.selection.isForced(stage))
     if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
     return decision

@@ -165,7 +165,7 @@ extension StageExplanation {
     if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
 
     let upstream = Self.upstream(stage, jobs, capture.facts)
-    let planned = planner.ingredients(
+    let planned = planner.fingerprintInputs(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
     let secrets = Set(stage.kind.parameters.filter(\.isSecret).map(\.name))
     parameters = Self.parameters(record, planned, secrets)

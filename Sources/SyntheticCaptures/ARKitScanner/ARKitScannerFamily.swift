@@ -1,6 +1,6 @@
 import Geometry
 
-/// Captures as the ARKit-Scanner app writes them in all its generations, and the released ScanNet++
+/// Synthesizes captures of the ARKit-Scanner app in all its generations, and the released ScanNet++
 /// folder.
 enum ARKitScannerFamily: SyntheticFamily {
   static let name = "arkit-scanner"

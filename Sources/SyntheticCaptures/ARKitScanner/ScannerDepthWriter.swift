@@ -9,7 +9,7 @@ struct ScannerDepthWriter {
   private let file: GrowingFile
   private let stream: DeflateEncoder?
   private var noise: SeededRandom
-  /// Per record: the digest of its millimeters, `nil` for one that cannot be decoded.
+  /// Digest of each record's millimeters; `nil` for one that cannot be decoded.
   private(set) var digests: [Digest?] = []
 
   init(_ path: FilePath, plan: ScannerPlan, seed: UInt64) throws {
@@ -19,7 +19,7 @@ struct ScannerDepthWriter {
     noise = SeededRandom(seed: seed, "damaged records")
   }
 
-  /// Appends a frame; `meters` are what the sensor measured.
+  /// Appends a frame; `meters` are the sensor's measurements.
   mutating func append(frame: Int, meters: [Float]) throws {
     var meters = meters
     if frame == plan.nonFiniteFrame {
@@ -45,12 +45,12 @@ struct ScannerDepthWriter {
     if !isCut { digests.append(Self.digest(Self.millimeters(meters))) }
   }
 
-  /// Ends the file.
+  /// Completes the file.
   mutating func finish() throws {
     if let stream {
       var output: [UInt8] = []
       try stream.finish(to: &output)
-      // Without the end mark; of the pixels only some of the half frame are lost.
+      // Without the end mark, so that only some pixels of the half frame are lost.
       if plan.endsInRecord { output.removeLast(min(3, output.count)) }
       try file.append(output)
     }
@@ -81,7 +81,7 @@ struct ScannerDepthWriter {
     switch edit {
     case .empty, .absent: return []
     case .noise:
-      // All ones: an LZ4 literal run beyond the end, and no DEFLATE block type.
+      // All bits set: an LZ4 literal run beyond the end, and an invalid DEFLATE block type.
       return (0..<4000).map { _ in UInt8(truncatingIfNeeded: noise.next()) | 0xf7 }
     case .short:
       return isFloat
@@ -99,8 +99,8 @@ struct ScannerDepthWriter {
     }
   }
 
-  /// Changes single pixels by a millimeter until the block's length has 0x003 as its low ten bits: a
-  /// final DEFLATE block with the fixed code that ends at once.
+  /// Changes single pixels by a millimeter until the low ten bits of the block's length are 0x003:
+  /// a final DEFLATE block with fixed codes that ends at once.
   private mutating func makeLookalike(_ millimeters: inout [UInt16]) throws {
     for _ in 0..<20_000 {
       if try lz4(millimeters).count & 0x3ff == 0x003 { return }

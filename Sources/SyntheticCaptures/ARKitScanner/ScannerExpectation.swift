@@ -1,18 +1,18 @@
-/// What a reader must find in an ARKit-Scanner capture, worked out from the plan by the rules of the
+/// What a reader must find in an ARKit-Scanner capture, computed from the plan by the rules of the
 /// format.
 struct ScannerExpectation {
   let plan: ScannerPlan
-  /// Per canonical frame; `nil` = empty cell.
+  /// Times of the canonical frames; `nil` = empty cell.
   private(set) var frameTimes: [Int64?] = []
   private(set) var colorTimes: [Int64?] = []
   private(set) var depthTimes: [Int64?] = []
   private(set) var warnings = WarningTally()
 
-  /// - Parameter isWhole: per depth record whether it can be decoded.
+  /// - Parameter isWhole: for each depth record whether it can be decoded.
   init(plan: ScannerPlan, times: ScannerTimes, isWhole: [Bool]) {
     self.plan = plan
     for frame in 0..<plan.canonicalFrames {
-      // A killed recording's times come from its exif file, whose last entry is cut.
+      // The times of a killed recording come from its exif file, whose last entry is cut.
       let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
       let time = isTimed ? times.recorded(frame) : nil
       frameTimes.append(time)

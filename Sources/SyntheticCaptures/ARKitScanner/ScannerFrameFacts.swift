@@ -1,11 +1,11 @@
 import Geometry
 
-/// What the side files say of one frame, as stored and as a reader's table has it.
+/// One frame's values in the side files, as stored and as in a reader's tables.
 struct ScannerFrameFacts {
   let frame: Int
   let key: String
   let timestamp: Int64?
-  /// Column by column, ARKit axes.
+  /// Column-major, ARKit axes.
   let transform: [Float]
   let intrinsics: PinholeCamera
   let offset: Float
@@ -40,7 +40,7 @@ struct ScannerFrameFacts {
     DriftingCamera.columnMajor(intrinsics).map { "\(Float($0))" }
   }
 
-  /// The intrinsics as their decimals read back.
+  /// The intrinsics as their stored decimals read back.
   var storedIntrinsics: [Double] {
     [intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy].map {
       Double("\(Float($0))") ?? $0

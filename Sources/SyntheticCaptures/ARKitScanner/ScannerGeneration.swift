@@ -1,4 +1,4 @@
-/// The dated layouts of ARKit-Scanner.
+/// The file layouts of ARKit-Scanner over time.
 enum ScannerGeneration: String, CaseIterable {
   case g6
   case g5
@@ -12,13 +12,13 @@ enum ScannerGeneration: String, CaseIterable {
   case scannetpp
 
   enum DepthLayout {
-    /// Records of bare LZ4 blocks of millimeters.
+    /// Records that are LZ4 blocks of millimeters.
     case lz4
-    /// Records of raw DEFLATE streams of meters.
+    /// Records that are raw DEFLATE streams of meters.
     case deflate
     /// One raw DEFLATE stream of meters for all frames.
     case stream
-    /// Meters without compression.
+    /// Uncompressed meters.
     case raw
   }
 
@@ -75,7 +75,7 @@ enum ScannerGeneration: String, CaseIterable {
     }
   }
 
-  /// Whether depth is a chain of records with a length each.
+  /// Whether depth is a chain of length-prefixed records.
   var isFramed: Bool { depthLayout == .lz4 || depthLayout == .deflate }
 
   var storesMeters: Bool { depthLayout != .lz4 }
@@ -83,10 +83,10 @@ enum ScannerGeneration: String, CaseIterable {
   /// Whether the frames' own times are recorded.
   var hasTimes: Bool { keys != .numbers }
 
-  /// Whether intrinsics are kept for every frame.
+  /// Whether intrinsics are stored for every frame.
   var hasIntrinsicsPerFrame: Bool { [.g6, .g5, .g4, .scannetpp].contains(self) }
 
-  /// Whether exposure and sensitivity are kept for every frame.
+  /// Whether exposure and sensitivity are stored for every frame.
   var hasExif: Bool { self == .g6 || self == .scannetpp }
 
   /// Whether the side files are one JSON object per kind of value.

@@ -1,12 +1,12 @@
-/// What is written into an ARKit-Scanner capture besides pictures and samples.
+/// What an ARKit-Scanner capture contains in addition to pictures and samples.
 struct ScannerPlan {
-  /// How a depth record is spoiled.
+  /// How a depth record is damaged.
   enum RecordEdit {
-    /// Never written: later records move up.
+    /// Not written: later records move up.
     case absent
     case empty
     case noise
-    /// Decodes to fewer pixels than a frame has.
+    /// Decodes to fewer pixels than a frame.
     case short
     /// Apple's other LZ4 framing.
     case otherFraming
@@ -15,24 +15,24 @@ struct ScannerPlan {
   }
 
   let generation: ScannerGeneration
-  /// Entries of the side files.
+  /// Number of entries in the side files.
   let frames: Int
 
   var recordEdits: [Int: RecordEdit] = [:]
-  /// The last record, or the last frame of the one stream, breaks off.
+  /// The last record, or the last frame of the single stream, is cut.
   var endsInRecord = false
   var trailingBytes = 0
-  /// The first record's length makes the file begin like an empty DEFLATE stream.
+  /// The length of the first record makes the file begin like an empty DEFLATE stream.
   var looksLikeDeflate = false
-  /// A frame of float depth with values that are no distance.
+  /// A frame of float depth with non-finite values.
   var nonFiniteFrame: Int?
 
   var surplusPictures = 0
   var hasVideo = true
-  /// The app was killed: no side files, no index in the video, open exif file.
+  /// The app was killed: no side files, no video index, an exif file that is not closed.
   var isKilled = false
 
-  /// Camera frames dropped for all streams after a frame.
+  /// Number of camera frames that are missing in all streams after a frame.
   var gap: (afterFrame: Int, frames: Int)?
   var poseJumpFrame: Int?
   var nanPoseFrame: Int?
@@ -49,15 +49,15 @@ struct ScannerPlan {
 
   var pictures: Int { hasVideo ? frames + surplusPictures : 0 }
 
-  /// Frames whose depth is written whole, damaged ones included.
+  /// Frames whose depth record is written, including damaged ones.
   var depthFrames: [Int] {
     (0..<(frames - (endsInRecord ? 1 : 0))).filter { recordEdits[$0] != .absent }
   }
 
-  /// Entries of the side files that a reader finds.
+  /// Number of side file entries that a reader finds.
   var keys: Int { isKilled ? 0 : frames }
 
-  /// Pictures that a reader can decode.
+  /// Number of pictures that a reader can decode.
   var readablePictures: Int { isKilled ? 0 : pictures }
 
   var canonicalFrames: Int { max(keys, depthFrames.count, readablePictures) }

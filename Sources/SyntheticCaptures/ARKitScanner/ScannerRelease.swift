@@ -1,8 +1,9 @@
 import Geometry
 
-/// Entries of the pose file of a published ScanNet++ scene.
+/// Makes entries of the pose file of a published ScanNet++ scene.
 enum ScannerRelease {
-  /// The scene's mesh has z up: (x, y, z) of the room is (x, -z, y) there.
+  /// From the world to that of the scene's mesh, in which z points up: (x, y, z) becomes (x, -z,
+  /// y).
   static let meshFromRoom = Matrix3(
     x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
 
@@ -29,7 +30,7 @@ enum ScannerRelease {
     return .object(members)
   }
 
-  /// Column by column: world of the mesh, OpenCV camera axes.
+  /// Column-major matrix with the mesh's world and OpenCV camera axes.
   static func aligned(_ m: [Double], isNaN: Bool = false) -> [Double] {
     var aligned: [Double] = []
     for column in 0..<4 {

@@ -1,7 +1,7 @@
 import Geometry
 import Storage
 
-/// The two documents of the truth of an ARKit-Scanner capture.
+/// Makes the two truth documents of an ARKit-Scanner capture.
 struct ScannerReport {
   let id: String
   let plan: ScannerPlan

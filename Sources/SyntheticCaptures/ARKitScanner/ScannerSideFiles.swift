@@ -10,7 +10,7 @@ struct ScannerSideFiles {
   let color: PinholeCamera
   let depthWidth: Int
   let depthHeight: Int
-  /// Facts of a frame, worked out again whenever they are asked for.
+  /// Computes the values of a frame at every call.
   let facts: (Int) -> ScannerFrameFacts
   /// All motion samples with their keys.
   let motion: [(key: String, sample: InertialSample)]
@@ -64,7 +64,7 @@ struct ScannerSideFiles {
     try file.finish()
   }
 
-  /// One file per frame and kind of value, named by its time.
+  /// Writes one file per frame and kind of value, named by its time.
   private func writePropertyLists() throws {
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
@@ -155,7 +155,7 @@ struct ScannerSideFiles {
 
   /// Fifteen numbers in the order of the file.
   static func numbers(_ sample: InertialSample) -> [Double] {
-    // The app never asks for a calibrated magnetic field.
+    // The app never requests a calibrated magnetic field.
     sample.rotationRate.array + sample.userAcceleration.array + [0, 0, 0] + sample.attitude.array
       + sample.gravity.array
   }

@@ -1,13 +1,14 @@
 import Geometry
 
-/// When the frames of an ARKit-Scanner capture are taken, and how their keys are spelled.
+/// The times of an ARKit-Scanner capture's frames, and the text of their keys.
 struct ScannerTimes {
   private let plan: ScannerPlan
   private let clock: SampleClock
   private let base: Int64
   private let rate: Double
 
-  /// The clock passes 100,000 s in the middle of the capture, where keys sorted as text go wrong.
+  /// The clock passes 100,000 s in the middle of the capture, where the text order of keys is
+  /// wrong.
   init(plan: ScannerPlan, rate: Double, seed: UInt64) {
     self.plan = plan
     self.rate = rate
@@ -17,14 +18,14 @@ struct ScannerTimes {
       startNanoseconds: base, rate: rate, jitterSeconds: 0.000_004, seed: seed, "frames")
   }
 
-  /// True time of a frame, seconds of device uptime, with more digits than nanoseconds.
+  /// True time of a frame in seconds of device uptime, finer than nanoseconds.
   func seconds(_ frame: Int) -> Double {
     var index = frame
     if let gap = plan.gap, frame > gap.afterFrame { index += gap.frames }
     return Double(clock.nanoseconds(of: index)) / 1e9 + 0.37e-9
   }
 
-  /// Seconds of the world's time.
+  /// Time of a frame in the scene, seconds.
   func worldSeconds(_ frame: Int) -> Double { seconds(frame) - Double(base) / 1e9 }
 
   func worldSeconds(ofUptime seconds: Double) -> Double { seconds - Double(base) / 1e9 }
@@ -37,7 +38,7 @@ struct ScannerTimes {
     }
   }
 
-  /// What a reader makes of a frame's key, nanoseconds.
+  /// The time that a reader computes from a frame's key, nanoseconds.
   func recorded(_ frame: Int) -> Int64? {
     switch plan.generation.keys {
     case .numbers:
@@ -46,14 +47,15 @@ struct ScannerTimes {
     }
   }
 
-  /// The motion samples that the app stored: the latest before a frame, none for the first two
-  /// (but in the release), each once. Keyed by the sample's own time, or by the frame's number.
+  /// The motion samples that the app stored: the latest before each frame, without duplicates; none
+  /// for the first two frames (except in the release). Keyed by the sample's own time, or by the
+  /// frame's number.
   var motionSamples: [(key: String, uptime: Double, nanoseconds: Int64?)] {
     guard plan.hasMotion else { return [] }
     var samples: [(key: String, uptime: Double, nanoseconds: Int64?)] = []
     let first = plan.generation.keys == .released ? 0 : 2
     for frame in first..<max(first, plan.frames) {
-      // Motion runs at 100 Hz and arrives some milliseconds late.
+      // Motion is sampled at 100 Hz and delivered some milliseconds late.
       let uptime = ((seconds(frame) - 0.004) * 100).rounded(.down) / 100
       switch plan.generation.keys {
       case .numbers: samples.append(("\(frame)", uptime, recorded(frame)))

@@ -72,7 +72,7 @@ struct ScannerWriter {
           frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
       }
       guard let video else { continue }
-      // The app's video clock counts pictures: 1/60 s each, whatever was dropped.
+      // The app's video clock counts pictures: 1/60 s each, regardless of dropped frames.
       try video.append(renderer.render(frame: frame, state: state), ticks: Int64(frame) * 10)
       try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }
@@ -83,7 +83,7 @@ struct ScannerWriter {
   }
 
   private func facts(_ frame: Int) -> ScannerFrameFacts {
-    // Early generations keep only the last frame's matrix.
+    // Early generations store only the last frame's matrix.
     let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
     return ScannerFrameFacts(
       frame: frame, plan: plan, times: times,

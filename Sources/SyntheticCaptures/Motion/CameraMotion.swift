@@ -1,21 +1,21 @@
-/// The way a hand leads a scanner through a room: slow sweeps, a tremor of the hand, never closer to the
-/// walls than the free space in the middle of the room.
+/// The motion of a hand-held scanner: slow sweeps with a tremor, within the free space in the
+/// middle of the scene.
 ///
-/// Heading, pitch and roll and the three coordinates are sums of sinusoids, so that the inertial sensors
-/// get exact derivatives and a recording may be as long as one likes.
+/// Heading, pitch, roll and the three coordinates are sums of sinusoids, so that inertial sensors
+/// get exact derivatives and recordings may be of any length.
 struct CameraMotion: Sendable {
   private let position: [HarmonicSum]
-  /// About the world's vertical, counter-clockwise from above, radians.
+  /// Rotation about the vertical, counter-clockwise seen from above, radians.
   private let heading: HarmonicSum
-  /// Up is positive.
+  /// Positive upward, radians.
   private let pitch: HarmonicSum
-  /// Counter-clockwise as the camera sees it.
+  /// Counter-clockwise as seen by the camera, radians.
   private let roll: HarmonicSum
 
-  /// `center` is the middle of the free space, `reach` how far the camera may leave it on each axis.
+  /// `center` is the middle of the free space, `reach` the largest distance from it on each axis.
   init(seed: UInt64, center: Vector3, reach: Vector3) {
     var random = SeededRandom(seed: seed, "camera motion")
-    // Tremor of a hand: 4-9 Hz; some tenths of a millimeter and of a milliradian.
+    // Tremor of a hand: 4-9 Hz, some tenths of a millimeter and of a milliradian.
     func swing(
       mean: Double, _ amplitude: Double, periods: ClosedRange<Double>, tremor: Double
     ) -> HarmonicSum {
@@ -46,7 +46,7 @@ struct CameraMotion: Sendable {
     let headingTurn = Matrix3.aboutY(heading.value(at: time))
     let pitchAngle = pitch.value(at: time)
     let rollTurn = Matrix3.aboutZ(roll.value(at: time))
-    // A camera at rest looks along −z of the world with its y axis down.
+    // A camera at rest looks along −z of the world, with its y axis down.
     let cameraAtRest = Matrix3(
       x: Vector3(1, 0, 0), y: Vector3(0, -1, 0), z: Vector3(0, 0, -1))
     let upright = headingTurn * Matrix3.aboutX(pitchAngle) * rollTurn

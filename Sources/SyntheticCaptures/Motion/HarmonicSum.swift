@@ -1,4 +1,4 @@
-/// A number that swings about a mean as a sum of sinusoids: value and both derivatives are exact.
+/// A sum of sinusoids about a mean, with exact first and second derivatives.
 struct HarmonicSum: Sendable {
   struct Term: Sendable {
     var amplitude: Double

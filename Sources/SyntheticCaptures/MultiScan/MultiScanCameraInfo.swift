@@ -1,6 +1,6 @@
 import Geometry
 
-/// One line of the camera info file, and the rows that a reader makes of it.
+/// One line of the camera info file, and the rows that a reader makes from it.
 struct MultiScanCameraInfo {
   let frame: Int
   let timestamp: Int64
@@ -20,7 +20,7 @@ struct MultiScanCameraInfo {
     let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
     var transform = state.arkitTransform(shiftedBy: isMoved ? Vector3(1.5, 0, -1) : .zero)
       .map { Double($0) }
-    // Seen in recordings: the last element is a little off, and the others with it.
+    // Seen in recordings: the last element deviates slightly, and the others with it.
     if !isAndroid { transform[15] = 0.9999999403953552 }
     self.transform = transform
     exposureNanoseconds = Int64((exposureSeconds * 1e9).rounded(.down))
@@ -36,7 +36,7 @@ struct MultiScanCameraInfo {
       members["euler_angles"] = "null"
     } else {
       members["euler_angles"] = JSONTree(eulerAngles)
-      // Composed in another order than the matrix, as the app does it.
+      // Composed in another order than the matrix, as in the app.
       if let q = pose?.orientation { members["quaternion"] = JSONTree([q.y, q.z, q.w, q.x]) }
     }
     return .object(members)
@@ -61,7 +61,7 @@ struct MultiScanCameraInfo {
         + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
   }
 
-  /// - Parameter size: of the decoded pictures, else of the metadata, else unknown.
+  /// - Parameter size: size of the decoded pictures, else that in the metadata, else `nil`.
   func intrinsicsRow(size: (Int, Int)?) -> JSONTree {
     [
       JSONTree(frame), JSONTree(size?.0), JSONTree(size?.1), .number(intrinsics.fx),

@@ -1,7 +1,7 @@
 import Codecs
 import SystemPackage
 
-/// A `.zlib` file: frames back to back in one DEFLATE stream, or in two.
+/// Writes a `.zlib` file: consecutive frames in one DEFLATE stream, or in two.
 struct MultiScanDeflateFile {
   private let file: GrowingFile
   private var encoder: DeflateEncoder
@@ -27,8 +27,8 @@ struct MultiScanDeflateFile {
     encoder = DeflateEncoder(format: format)
   }
 
-  /// Ends the file, with the stream's end mark or without. What is lost with the mark are a few pixels
-  /// of what was appended last.
+  /// Completes the file, with or without the stream's end mark. Without it a few of the last pixels
+  /// are lost.
   mutating func finish(hasEndMark: Bool = true) throws {
     var output: [UInt8] = []
     try encoder.finish(to: &output)

@@ -1,10 +1,10 @@
 import Geometry
 import Storage
 
-/// Depth frames as the apps store them, and as a reader has them.
+/// Depth frames as the apps store them and as a reader decodes them.
 struct MultiScanDepth {
   let plan: MultiScanPlan
-  /// What the stereo mode's compressor gets right of a frame.
+  /// Number of bytes of a frame that the stereo mode's compressor stores correctly.
   static let compressorBytes = 262_144
 
   /// One frame of the stream and the digest of its millimeters.
@@ -27,7 +27,8 @@ struct MultiScanDepth {
     return (bytes, Digest(of: Bytes.of(millimeters)))
   }
 
-  /// The stereo mode's defect: the second half of the first 256 KiB fills the rest of a frame.
+  /// Applies the stereo mode's defect: the second half of the first 256 KiB repeats to the end of
+  /// the frame.
   private static func spoil(_ bytes: inout [UInt8], _ millimeters: inout [UInt16]) {
     guard bytes.count > compressorBytes else { return }
     let half = compressorBytes / 2

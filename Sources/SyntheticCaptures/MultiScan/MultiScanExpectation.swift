@@ -1,4 +1,5 @@
-/// What a reader must find in a MultiScan capture, worked out from the plan by the rules of the format.
+/// What a reader must find in a MultiScan capture, computed from the plan by the rules of the
+/// format.
 struct MultiScanExpectation {
   let plan: MultiScanPlan
   private(set) var frameTimes: [Int64?] = []
@@ -53,12 +54,12 @@ struct MultiScanExpectation {
     }
   }
 
-  /// - Note: The stereo defect is counted by whoever knows the size of a frame.
+  /// - Note: The caller counts stereo defects, because it knows the frame size.
   mutating func addStereoDefects(_ frames: Int) { warnings.add("corrupt-record", frames) }
 
   private mutating func countLengths() {
-    // Without camera info nothing but the metadata says how long a stream should be; ARCore's claims
-    // are not compared, and its video is whole.
+    // Without camera info only the metadata states the length of a stream. ARCore's counts are not
+    // compared, and its video is complete.
     let isCompared = plan.hasMetadata || plan.generation.hasCameraInfo
     guard isCompared, plan.generation != .androidARCore else { return }
     let hasColor = plan.hasVideo && plan.hasVideoIndex

@@ -1,6 +1,6 @@
 import Geometry
 
-/// Captures as the MultiScan apps for iOS and Android write them, in all modes.
+/// Synthesizes captures of the MultiScan apps for iOS and Android, in all modes.
 enum MultiScanFamily: SyntheticFamily {
   static let name = "multiscan"
   static let generations = MultiScanGeneration.allCases.map(\.rawValue)
@@ -23,7 +23,7 @@ enum MultiScanFamily: SyntheticFamily {
     if generation.isLidar, (depthWidth, depthHeight) != (256, 192) {
       throw SynthesisError("depth of the LiDAR modes is always 256x192")
     }
-    // Upright: where the app turns the movie, the picture is stored on its side.
+    // Upright: if the app turns the movie, the stored picture is turned.
     let color = PinholeCamera(
       width: 1920, height: 1440, fx: 1613.70, fy: 1613.70, cx: 941.38, cy: 727.04
     ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)

@@ -18,7 +18,7 @@ enum MultiScanGeneration: String, CaseIterable {
   var hasConfidence: Bool { hasCameraInfo }
   var hasMotion: Bool { !hasCameraInfo }
 
-  /// The turn that shows stored pictures upright.
+  /// The turn that makes stored pictures upright.
   var clockwiseQuarterTurns: Int { self == .androidPlain ? 1 : 0 }
 
   var defaultRate: Double { isAndroid || self == .iosStereo ? 30 : 60 }

@@ -1,10 +1,10 @@
 import Geometry
 
-/// The metadata document of each mode.
+/// Writes the metadata document of each mode.
 struct MultiScanMetadata {
   let plan: MultiScanPlan
   let color: PinholeCamera
-  /// Of the first frame.
+  /// Intrinsics of the first frame.
   let intrinsics: PinholeCamera
   let depthWidth: Int
   let depthHeight: Int
@@ -14,12 +14,12 @@ struct MultiScanMetadata {
   static let latitude = 10.5
   static let longitude = 20.25
 
-  /// The files' names and contents; Android's second mode writes a `.txt`.
+  /// The content of the file; Android's second mode writes a `.txt`.
   func bytes() throws -> [UInt8] {
     switch plan.generation {
     case .androidPlain: try plain.bytes()
     case .androidARCore:
-      // Opened for appending: an earlier recording's document stands before this one's.
+      // Opened for appending: an earlier recording's document precedes this one.
       try document(description: "first write").bytes(escapingSlashes: true) + Array("\n".utf8)
         + document(description: "Test").bytes(escapingSlashes: true)
     default: try document(description: "Test").bytes(pretty: true, escapingSlashes: true)
@@ -51,7 +51,7 @@ struct MultiScanMetadata {
     return .object(members)
   }
 
-  /// One fix at the start, in the modes of which a sample has one.
+  /// Whether there is a position at the start, in the modes of which a sample has one.
   var hasPosition: Bool { plan.generation == .iosLidar && plan.hasMetadata }
 
   private var streams: [JSONTree] {
@@ -129,7 +129,7 @@ struct MultiScanMetadata {
     let camera: JSONTree = [
       "id": "color_back_1", "type": "color_camera", "encoding": "h264", "frequency": 60,
       "num_frames": .text("\(plan.frames)"),
-      // As stored: the movie is turned to be seen.
+      // As stored: the movie is turned for display.
       "resolution": [.text("\(color.height)"), .text("\(color.width)")],
       "focal_length": nil, "principle_point": nil, "extrinsics_matrix": nil,
     ]

@@ -1,16 +1,16 @@
 import SystemPackage
 
-/// The five motion files: what each holds and how it is called.
+/// The five motion files: their content and names.
 struct MultiScanMotion {
   struct File {
     let fileExtension: String
-    /// In the header.
+    /// Element name in the header.
     let iosElement: String
     let androidElement: String
     let iosColumns: [String]
-    /// What the file holds.
+    /// The stored value of a sample.
     let stored: @Sendable (InertialSample, _ isAndroid: Bool) -> Vector3
-    /// Sensor type and value of a reader's row.
+    /// Sensor type and value in a reader's row.
     let read: @Sendable (Vector3, _ isAndroid: Bool) -> (String, Vector3)
   }
 
@@ -24,7 +24,7 @@ struct MultiScanMotion {
       fileExtension: "acce", iosElement: "acce", androidElement: "accelerometer",
       iosColumns: ["x", "y", "z"],
       stored: { sample, isAndroid in
-        // Android reports the specific force, gravity included.
+        // Android reports specific force, including gravity.
         isAndroid
           ? sample.acceleration * -InertialSensors.standardGravity : sample.userAcceleration
       },
@@ -65,7 +65,7 @@ struct MultiScanMotion {
 
   private var isAndroid: Bool { plan.generation.isAndroid }
 
-  /// Writes a file with `samples` in the order of time.
+  /// Writes a file with `samples`, which are in time order.
   func write(
     _ file: File, to path: FilePath, samples: [(nanoseconds: Int64, value: Vector3)]
   ) throws {

@@ -1,25 +1,26 @@
 import Codecs
 
-/// What is written into a MultiScan capture besides pictures and samples.
+/// What a MultiScan capture contains in addition to pictures and samples.
 struct MultiScanPlan {
   let generation: MultiScanGeneration
-  /// Camera frames of the recording.
+  /// Number of camera frames of the recording.
   let frames: Int
 
-  /// Whole depth frames in the stream; with `endsInDepthFrame` half of one more, and no end mark.
+  /// Number of whole depth frames in the stream; with `endsInDepthFrame` half a frame follows,
+  /// without end mark.
   var depthFrames: Int
   var endsInDepthFrame = false
   var depthFormat = DeflateFormat.raw
-  /// Bytes in the stream behind the last frame.
+  /// Number of bytes in the stream after the last frame.
   var depthTailBytes = 0
   var nonFiniteFrame: Int?
   var confidenceFrames: Int
   var confidenceFormat = DeflateFormat.raw
-  /// The first half and the second half of the frames are streams of their own.
+  /// The two halves of the frames are separate streams.
   var splitsConfidence = false
   /// A file of 0 bytes.
   var hasEmptyConfidence = false
-  /// Frames at the start of an ARCore recording that have no depth yet.
+  /// Number of frames at the start of an ARCore recording without depth.
   var lateDepth = 0
 
   var pictures: Int
@@ -31,7 +32,7 @@ struct MultiScanPlan {
   var lineEnd = "\n"
   var gap: (afterFrame: Int, frames: Int)?
   var poseJumpFrame: Int?
-  /// The time of this line repeats the one before.
+  /// The line whose time repeats that of the previous line.
   var repeatedTime: Int?
 
   var hasMetadata = true
@@ -40,7 +41,7 @@ struct MultiScanPlan {
 
   var hasMotionHeaders = true
   var motionPartialBytes = 0
-  /// Added to the number of records that the header of `acce` claims.
+  /// Added to the number of records in the header of `acce`.
   var motionClaimSurplus = 0
   var missingMotion: Set<String> = []
 
@@ -54,10 +55,10 @@ struct MultiScanPlan {
     if generation == .androidARCore { lateDepth = 3 }
   }
 
-  /// Pictures that a reader can decode.
+  /// Number of pictures that a reader can decode.
   var readablePictures: Int { hasVideo && hasVideoIndex ? pictures : 0 }
 
-  /// Frame numbers of a reader: 0 ..< this.
+  /// Number of canonical frames of a reader.
   var canonicalFrames: Int {
     max(
       readablePictures, generation.hasCameraInfo ? frames : 0,
@@ -66,7 +67,7 @@ struct MultiScanPlan {
     )
   }
 
-  /// Camera info lines that hold something.
+  /// Whether the frame's camera info line has content.
   func hasLine(_ frame: Int) -> Bool {
     generation.hasCameraInfo && frame < frames && !brokenLines.contains(frame)
       && !(cutsLastLine && frame == frames - 1)

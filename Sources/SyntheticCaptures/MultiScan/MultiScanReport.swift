@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 import Storage
 
-/// The two documents of the truth of a MultiScan capture.
+/// Makes the two truth documents of a MultiScan capture.
 struct MultiScanReport {
   let id: String
   let plan: MultiScanPlan
@@ -70,7 +70,7 @@ struct MultiScanReport {
   private var hasDepth: Bool { plan.generation.hasDepth && plan.hasDepthFile }
   private var hasConfidence: Bool { plan.generation.hasConfidence && plan.hasConfidenceFile }
 
-  /// Of the upright pictures.
+  /// Size of the upright pictures.
   private var size: (Int, Int) { (rig.color.width, rig.color.height) }
 
   private func hashes(_ digests: [Digest]) -> JSONTree {

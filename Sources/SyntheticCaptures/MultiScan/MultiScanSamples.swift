@@ -1,12 +1,12 @@
-/// The motion samples of a MultiScan capture: what the files hold and what a reader makes of it.
+/// The motion samples of a MultiScan capture: the content of the files, and a reader's rows.
 struct MultiScanSamples {
-  /// By file extension, in the order of time.
+  /// Samples by file extension, in time order.
   let stored: [String: [(nanoseconds: Int64, value: Vector3)]]
-  /// The earliest time in the files that are there.
+  /// The earliest time in the existing files.
   let start: Int64?
   let rows: MotionRows
 
-  /// iOS writes all five sensors at one time, Android each at its own.
+  /// iOS writes all five sensors at the same times, Android each at its own.
   init(plan: MultiScanPlan, times: MultiScanTimes, rig: Rig, options: SynthesisOptions) {
     guard plan.generation.hasMotion else {
       stored = [:]
@@ -19,7 +19,7 @@ struct MultiScanSamples {
     var stored: [String: [(nanoseconds: Int64, value: Vector3)]] = [:]
     var read: [(nanoseconds: Int64, order: Int, name: String, value: Vector3)] = []
     for (number, file) in MultiScanMotion.files.enumerated() {
-      // The files of iOS come out of one callback: the same clock and the same noise.
+      // On iOS all files are written by one callback: same clock, same noise.
       let clock = SampleClock(
         startNanoseconds: times.base + (isAndroid ? Int64(number) * 1_237_000 : 0),
         rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: options.seed,
@@ -50,7 +50,7 @@ struct MultiScanSamples {
     start = read.first?.nanoseconds
   }
 
-  /// Rows of one time sort in this order.
+  /// Order of rows with the same time.
   private static let order = [
     "accelerometer": 0, "gyroscope": 1, "magnetometer": 2, "userAcceleration": 3,
     "rotationRate": 4, "gravity": 5, "attitude": 6,

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// The depth and confidence files in the making.
+/// Writes the depth and confidence files.
 struct MultiScanStreams {
   private let plan: MultiScanPlan
   private let codec: MultiScanDepth
@@ -24,7 +24,7 @@ struct MultiScanStreams {
     }
   }
 
-  /// Appends what frame `frame` measures; frames come in order.
+  /// Appends the measurements of frame `frame`; frames must be in order.
   mutating func append(_ frame: Int, meters: [Float], confidence values: [UInt8]) throws {
     let number = frame - plan.lateDepth
     let (bytes, digest) = codec.frame(frame, meters: meters)
@@ -43,7 +43,7 @@ struct MultiScanStreams {
     }
   }
 
-  /// Ends both files.
+  /// Completes both files.
   mutating func finish() throws -> MultiScanWriter.Digests {
     for _ in 0..<plan.lateDepth {
       try depth?.append(lastDepth)

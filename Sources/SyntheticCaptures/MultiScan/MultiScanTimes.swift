@@ -1,13 +1,13 @@
 import Codecs
 
-/// When the frames of a MultiScan capture are taken and shown.
+/// The times at which frames of a MultiScan capture are taken and displayed.
 struct MultiScanTimes {
   private let plan: MultiScanPlan
-  /// Of the world's time 0.
+  /// Nanoseconds of uptime at the scene's time 0.
   let base: Int64
   private let clock: SampleClock
   static let ticksPerSecond = 600
-  /// Clock of the lines that ARCore's filler carries: Unix time.
+  /// Clock of ARCore's filler lines: Unix time.
   private static let fillerBase: Int64 = 1_780_000_000_000_000_000
 
   init(plan: MultiScanPlan, rate: Double, seed: UInt64) {
@@ -33,19 +33,19 @@ struct MultiScanTimes {
 
   func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
 
-  /// World's time of what a frame shows. Modes without camera info have no clock but the video's.
+  /// Time in the scene of a frame. Modes without camera info have only the video's clock.
   func worldSeconds(ofFrame number: Int) -> Double {
     plan.generation.hasCameraInfo
       ? worldSeconds(frame(number)) : Double(ticks(number)) / Double(Self.ticksPerSecond)
   }
 
-  /// What camera info line `line` says; lines behind the last frame are ARCore's filler.
+  /// The time in camera info line `line`; lines after the last frame are ARCore's filler.
   func line(_ line: Int) -> Int64 {
     if line >= plan.frames { return Self.fillerBase + Int64(line) * 1_000_003 }
     return frame(line == plan.repeatedTime ? line - 1 : line)
   }
 
-  /// What a reader gives as the time of a frame; `nil` = empty cell.
+  /// The time that a reader gives a frame; `nil` = empty cell.
   func recorded(_ frame: Int, motionStart: Int64?) -> Int64? {
     if plan.generation.hasCameraInfo { return plan.hasLine(frame) ? line(frame) : nil }
     guard frame < plan.readablePictures else { return nil }

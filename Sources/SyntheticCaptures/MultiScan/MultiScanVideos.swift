@@ -2,7 +2,7 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// The video of a MultiScan capture, or both of the dual mode.
+/// Writes the video of a MultiScan capture, or both of the dual mode.
 struct MultiScanVideos {
   private let plan: MultiScanPlan
   private var primary: VideoSink?
@@ -41,7 +41,7 @@ struct MultiScanVideos {
       renderer.render(frame: frame, state: state),
       clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
     try primary.append(picture, ticks: ticks)
-    // The second lens sees the same here; nothing reads it.
+    // The second lens shows the same picture here; nothing reads it.
     try secondary?.append(picture, ticks: ticks)
   }
 

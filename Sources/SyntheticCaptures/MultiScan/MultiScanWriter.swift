@@ -13,7 +13,7 @@ struct MultiScanWriter {
   private let times: MultiScanTimes
   private let camera: DriftingCamera
 
-  /// Digests of what the frames hold.
+  /// Digests of the frames' content.
   struct Digests {
     var depth: [Digest] = []
     var confidence: [Digest] = []
@@ -68,7 +68,7 @@ struct MultiScanWriter {
 
   private func path(_ name: String) -> FilePath { folder.capture.appending("\(id).\(name)") }
 
-  /// Autofocus follows only where intrinsics are kept for every frame.
+  /// Autofocus drifts only if intrinsics are stored for every frame.
   private func colorCamera(_ frame: Int) -> PinholeCamera {
     camera.camera(plan.generation.hasCameraInfo ? frame : 0)
   }

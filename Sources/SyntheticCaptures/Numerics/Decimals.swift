@@ -1,4 +1,4 @@
-/// Numbers with a fixed count of decimals, as `%.6f` prints them.
+/// Formats numbers with a fixed number of decimals, as `%.6f` does.
 enum Decimals {
   /// `1170.187988`, `-0.038214`, `0.000000`. Half a unit rounds away from zero. For magnitudes up to
   /// 10⁹ and at most 9 decimals.

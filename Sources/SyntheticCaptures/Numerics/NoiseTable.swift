@@ -1,12 +1,12 @@
-/// 4,096 numbers of mean 0 and deviation 1, so that noise costs a lookup per pixel: five from every
-/// 64 random bits. 16 KiB, within the first cache.
+/// A table of 4,096 numbers with mean 0 and deviation 1, so that noise takes a lookup per pixel:
+/// five from every 64 random bits. 16 KiB, which fits the first-level cache.
 enum NoiseTable {
   static let indexBits: UInt64 = 12
 
   static let values: [Float] = {
     let count = 1 << Int(indexBits)
     var random = SeededRandom(seed: 0, "noise table")
-    // In pairs of opposite sign: the mean is exactly 0.
+    // In pairs of opposite sign, so that the mean is exactly 0.
     var half = (0..<(count / 2)).map { _ in random.gaussian() }
     let deviation = (half.reduce(0) { $0 + $1 * $1 } / Double(half.count)).squareRoot()
     half = half.map { $0 / deviation }

@@ -1,4 +1,4 @@
-/// Names of devices and captures that are made from the seed.
+/// Makes names of devices and captures from the seed.
 enum SeededNames {
   /// A random identifier in the usual form, upper case: `5F0C7A52-1D3B-4E86-9A47-2B6D8E90C1F0`.
   static func uuid(seed: UInt64, _ purpose: String) -> String {
@@ -25,7 +25,7 @@ enum SeededNames {
     return String((0..<count).map { _ in digits[random.index(below: 16)] })
   }
 
-  /// A moment of 2026 that no calendar finds strange: month, day, hour, minute, second.
+  /// A time in 2026 that exists in every calendar: month, day, hour, minute, second.
   static func moment(seed: UInt64) -> Moment {
     var random = SeededRandom(seed: seed, "moment")
     return Moment(
@@ -38,7 +38,7 @@ enum SeededNames {
     let year = 2026
     var month: Int
     var day: Int
-    /// 1…11: the same on a 12-hour clock.
+    /// 1…11, the same on a 12-hour clock.
     var hour: Int
     var minute: Int
     var second: Int

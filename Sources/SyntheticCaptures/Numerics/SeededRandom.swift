@@ -1,13 +1,13 @@
-/// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood, "Fast splittable
-/// pseudorandom number generators", 2014).
+/// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood, "Fast
+/// splittable pseudorandom number generators", 2014).
 ///
-/// A generator is named by what it is for, so that asking one sensor for more numbers never changes
-/// those of another.
+/// Each generator is seeded with its purpose, so that drawing more numbers for one sensor never
+/// changes those of another.
 struct SeededRandom: Sendable {
   private var state: UInt64
 
   init(seed: UInt64, _ purpose: String) {
-    // FNV-1a over the purpose, then the seed, each scrambled once.
+    // FNV-1a over the purpose, then over the seed, each mixed once.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in purpose.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     state = Self.scramble(hash) ^ Self.scramble(seed &+ 0x9e37_79b9_7f4a_7c15)
@@ -40,8 +40,8 @@ struct SeededRandom: Sendable {
     Int(unit() * Double(count))
   }
 
-  /// Mean 0, deviation 1, never beyond ±6: the sum of twelve uniform numbers, because logarithms and
-  /// cosines differ in the last bit from one C library to the next.
+  /// Mean 0, deviation 1, within ±6: the sum of twelve uniform numbers, because logarithms and
+  /// cosines of different C libraries differ in the last bit.
   mutating func gaussian() -> Double {
     var sum = -6.0
     for _ in 0..<12 { sum += unit() }

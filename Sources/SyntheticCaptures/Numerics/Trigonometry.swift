@@ -1,7 +1,7 @@
-/// Sine, cosine and arc tangent from additions, multiplications and divisions alone.
+/// Sine, cosine and arc tangent by additions, multiplications and divisions only.
 ///
-/// The functions of a C library may differ in the last bit between versions and processors; these give
-/// the same capture everywhere. Polynomials and reduction constants are those of fdlibm (Sun
+/// The functions of C libraries may differ in the last bit between versions and processors; these
+/// give the same capture everywhere. Polynomials and reduction constants are those of fdlibm (Sun
 /// Microsystems, 1993); errors stay below two units of the last place for arguments up to 10⁵.
 enum Trigonometry {
   static let pi = 3.141592653589793
@@ -10,7 +10,7 @@ enum Trigonometry {
 
   static func cosine(_ angle: Double) -> Double { sineAndCosine(angle).cosine }
 
-  /// Both at the price of one.
+  /// Computes both with one argument reduction.
   static func sineAndCosine(_ angle: Double) -> (sine: Double, cosine: Double) {
     // π/2 in two parts: the first has 33 bits, so that its product with a small integer is exact.
     let quarter = (angle * 0.6366197723675814).rounded(.toNearestOrEven)
@@ -69,7 +69,8 @@ enum Trigonometry {
     return 1 - (0.5 * z - z * z * tail)
   }
 
-  /// For −1…1: halved once (tan a/2 = t / (1 + √(1 + t²))), then the series of fdlibm.
+  /// For −1…1: the angle is halved once (tan a/2 = t / (1 + √(1 + t²))), then fdlibm's series is
+  /// used.
   private static func arcTangent(_ t: Double) -> Double {
     let x = t / (1 + (1 + t * t).squareRoot())
     let z = x * x

@@ -13,7 +13,7 @@ extension SIMD3<Double> {
   var array: [Double] { [x, y, z] }
 }
 
-/// A 3×3 matrix by its columns: the images of the three axes.
+/// A 3×3 matrix by its columns, which are the images of the three axes.
 struct Matrix3: Hashable, Sendable {
   var x: Vector3
   var y: Vector3
@@ -34,7 +34,7 @@ struct Matrix3: Hashable, Sendable {
   /// Nine numbers, row by row.
   var rowMajor: [Double] { [x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z] }
 
-  /// A turn about the x axis, right-handed, radians.
+  /// A right-handed rotation about the x axis, radians.
   static func aboutX(_ angle: Double) -> Matrix3 {
     let (s, c) = Trigonometry.sineAndCosine(angle)
     return Matrix3(x: Vector3(1, 0, 0), y: Vector3(0, c, s), z: Vector3(0, -s, c))

@@ -1,8 +1,8 @@
 import Storage
 import SystemPackage
 
-/// The folders of a capture in the making: everything is written beside its place and moved there at
-/// the end, so that a command that is interrupted leaves no half capture.
+/// The folders of a capture while it is written. They are moved to their final place at the end, so
+/// that an interrupted command leaves no partial capture.
 struct CaptureFolder {
   /// Where the capture and its truth are written.
   let capture: FilePath
@@ -11,8 +11,8 @@ struct CaptureFolder {
   private let place: FilePath
   private let truthPlace: FilePath
 
-  /// Makes `output` and an empty staging folder in it. Refuses a capture that is there already, unless
-  /// it may be replaced.
+  /// Creates `output` and an empty staging folder in it. Throws if the capture exists and may not
+  /// be replaced.
   init(output: FilePath, id: String, mayReplace: Bool) throws(FileError) {
     place = output.appending(id)
     truthPlace = output.appending("\(id).truth")
@@ -29,7 +29,7 @@ struct CaptureFolder {
     try FileSystem.makeFolder(truth)
   }
 
-  /// Moves both folders to their places.
+  /// Moves both folders to their final place.
   func publish() throws(FileError) -> (capture: FilePath, truth: FilePath) {
     try FileSystem.remove(place)
     try FileSystem.remove(truthPlace)

@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// A file written from front to back; holds at most a megabyte back.
+/// A file written sequentially; buffers at most a megabyte.
 final class GrowingFile {
   let path: FilePath
   private let file: FileDescriptor

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Storage
 import SystemPackage
 
-/// One large JSON object written member by member, so that memory does not grow with it.
+/// Writes one large JSON object member by member, so that memory does not grow with it.
 struct JSONObjectFile {
   private let file: GrowingFile
   private let separator: String
@@ -10,8 +10,8 @@ struct JSONObjectFile {
   private var isEmpty = true
 
   /// - Parameters:
-  ///   - opening: `{`, perhaps with a line end.
-  ///   - separator: what stands between members: `,`, perhaps with a line end.
+  ///   - opening: `{`, optionally with a line end.
+  ///   - separator: the text between members: `,`, optionally with a line end.
   init(_ path: FilePath, opening: String = "{", separator: String = ",") throws(FileError) {
     file = try GrowingFile(path)
     self.separator = separator
@@ -19,14 +19,14 @@ struct JSONObjectFile {
     try file.append(opening)
   }
 
-  /// Appends a member as `JSONEncoder` writes it, `/` as `\/`.
+  /// Appends a member as `JSONEncoder` writes it, with `/` as `\/`.
   mutating func append(_ name: String, _ value: some Encodable) throws {
     if !isEmpty { try file.append(separator) }
     isEmpty = false
     try file.append(try member(name, value))
   }
 
-  /// Appends the first half of a member and nothing more.
+  /// Appends only the first half of a member.
   mutating func appendCut(_ name: String, _ value: some Encodable) throws {
     if !isEmpty { try file.append(separator) }
     let bytes = try member(name, value)
@@ -45,12 +45,12 @@ struct JSONObjectFile {
   }
 }
 
-/// The order in which an unordered dictionary hands out its members: every index once, never 0, 1, 2 …
-/// for more than a few members.
+/// The order of members in an unordered dictionary: every index once, and not ascending for more
+/// than a few members.
 enum ScatteredOrder {
   static func indices(count: Int) -> [Int] {
     guard count > 0 else { return [] }
-    // A step without common divisor visits every index.
+    // A step without common divisor reaches every index.
     var step = max(1, count * 5 / 8)
     while divisor(step, count) != 1 { step += 1 }
     return (0..<count).map { ($0 * step + count / 3) % count }

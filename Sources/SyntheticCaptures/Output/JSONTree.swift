@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON value put together by hand and written by `JSONEncoder`.
+/// A JSON value built by code and written by `JSONEncoder`.
 public enum JSONTree: Hashable, Sendable, Encodable {
   case null
   case bool(Bool)
@@ -23,7 +23,7 @@ public enum JSONTree: Hashable, Sendable, Encodable {
     }
   }
 
-  /// UTF-8, members in the order of their names. Numbers that are not finite become `null`.
+  /// UTF-8, with members sorted by name. Numbers that are not finite become `null`.
   func bytes(pretty: Bool = false, escapingSlashes: Bool = false) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

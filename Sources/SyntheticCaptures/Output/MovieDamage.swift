@@ -1,7 +1,7 @@
 import Storage
 import SystemPackage
 
-/// What a killed app leaves of a movie.
+/// Damages a movie as killing the app does.
 enum MovieDamage {
   /// Cuts an MP4 or QuickTime file before its index, which is written last.
   static func removeIndex(of path: FilePath) throws {
@@ -18,7 +18,7 @@ enum MovieDamage {
     {
       // "moov"
       if type == 0x6d6f_6f76 { return offset }
-      // A size of 1 stands for 64 bits behind the type.
+      // A size of 1 means that a 64-bit size follows the type.
       let length = size == 1 ? bytes.bigEndian(UInt64.self, at: offset + 8) ?? 0 : UInt64(size)
       guard length >= 8, let step = Int(exactly: length), step <= bytes.byteCount - offset else {
         break

@@ -1,19 +1,19 @@
 import Codecs
 import Geometry
 
-/// Upright pictures as a sensor stores them that was held another way.
+/// Turns upright pictures into those of a sensor that was held differently.
 enum PictureTurn {
   /// The EXIF orientation that turns a stored picture clockwise.
   static func orientation(clockwiseQuarterTurns turns: Int) -> Int {
     [1, 6, 3, 8][(turns % 4 + 4) % 4]
   }
 
-  /// What is stored so that `turns` quarter turns clockwise give `upright`.
+  /// The stored picture that `turns` clockwise quarter turns make equal to `upright`.
   static func stored(_ upright: ColorImage, clockwiseQuarterTurns turns: Int) -> ColorImage {
     upright.upright(exifOrientation: orientation(clockwiseQuarterTurns: -turns))
   }
 
-  /// A JPEG file with an EXIF segment that holds nothing but the orientation.
+  /// A JPEG file with an EXIF segment that contains only the orientation.
   static func tag(_ jpeg: [UInt8], orientation: Int) -> [UInt8] {
     var segment = Array("Exif\0\0II".utf8)
     segment += Bytes.of(UInt16(42))

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Property lists of numbers as Foundation writes them.
+/// Property lists of numbers in Foundation's format.
 enum PropertyList {
   static func bytes(_ values: [Double]) throws -> [UInt8] {
     let encoder = PropertyListEncoder()

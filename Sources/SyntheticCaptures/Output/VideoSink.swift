@@ -2,21 +2,21 @@ import Codecs
 import Geometry
 import SystemPackage
 
-/// A video in the making, with the encoder settings that all families share.
+/// Writes a video with the encoder settings that all families share.
 struct VideoSink {
   private let encoder: VideoEncoder
   private let ticksPerSecond: Int
 
-  /// What differs from family to family.
+  /// Settings that differ between families.
   struct Form {
     var container: VideoEncoderSettings.Container
-    /// Of the container's clock.
+    /// Time base of the container.
     var ticksPerSecond = 600
     var bFrames = 0
     var range: ColorRange?
     var matrix: ColorMatrix?
     var clockwiseQuarterTurns = 0
-    /// Constant rate factor unless the options have one.
+    /// Constant rate factor if the options have none.
     var quality = 24
     var keyFrameInterval = 100
   }
@@ -35,7 +35,7 @@ struct VideoSink {
     encoder = try VideoEncoder(path, settings)
   }
 
-  /// Appends a picture that is shown at a time of the container's clock; times must rise.
+  /// Appends a picture with its time in the container's time base; times must increase.
   func append(_ picture: ColorImage, ticks: Int64) throws {
     try encoder.append(picture, ticks: ticks)
   }

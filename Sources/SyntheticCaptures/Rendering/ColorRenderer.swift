@@ -1,17 +1,17 @@
 import Geometry
 import Parallel
 
-/// Renders the pictures of a color camera; keeps its memory from picture to picture (about 30 MB at
-/// 1296x968).
+/// Renders the pictures of a color camera; keeps its buffers from picture to picture (about 30 MB
+/// at 1296x968).
 struct ColorRenderer {
   let room: Room
-  /// Parameters may change from picture to picture, the size may not.
+  /// Parameters may change between pictures, the size must not.
   var camera: PinholeCamera
   let settings: PictureSettings
   private let noiseKey: UInt64
   private var sharp: [SIMD4<Float>]
   private var rgb: [UInt8]
-  /// Enough for the cores of any desk machine to end at about the same time.
+  /// Enough bands for all cores to end at about the same time.
   private static let bands = 16
 
   init(room: Room, camera: PinholeCamera, settings: PictureSettings, seed: UInt64) {
@@ -24,11 +24,11 @@ struct ColorRenderer {
     rgb = Array(repeating: 0, count: camera.width * camera.height * 3)
   }
 
-  /// The picture whose exposure is centered on `state`.
+  /// The picture with an exposure centered on `state`.
   ///
-  /// Motion blur averages along each pixel's own path, which follows exactly from its depth and the
-  /// camera's motion; what an edge hides or uncovers meanwhile is not modeled. Cost on one core: about
-  /// 110 ms at 1296x968.
+  /// Motion blur averages along each pixel's own path, computed exactly from its depth and the
+  /// camera's motion; occlusion that changes during the exposure is not modeled. Cost on one core:
+  /// about 110 ms at 1296x968.
   mutating func render(frame: Int, state: MotionState) -> ColorImage {
     let view = PreparedView(room: room, camera: camera, viewpoint: state.viewpoint())
     let shader = Shader(room: room, view: view)

@@ -1,13 +1,13 @@
 import Geometry
 
-/// What a sensor makes of a sharp picture: blur along the motion, noise, eight bits.
+/// Models a color sensor: motion blur, noise and quantization to eight bits.
 struct ColorSensor: Sendable {
   private let camera: PinholeCamera
   private let frame: Int
   private let noiseKey: UInt64
   private let isBlurred: Bool
   private let pixelSize: Float
-  /// Speeds of the camera during the exposure, camera axes: meters and radians.
+  /// Motion of the camera during the exposure, camera axes: meters and radians.
   private let shift: SIMD3<Float>
   private let turn: SIMD3<Float>
   /// Variance of the noise in steps of 8 bits: `readout + shot · brightness`.
@@ -30,7 +30,7 @@ struct ColorSensor: Sendable {
     isBlurred = exposure > 0
     shift = SIMD3<Float>(state.worldFromCamera.transposed * state.velocity * exposure)
     turn = SIMD3<Float>(state.angularVelocity * exposure)
-    // Half of a mid-gray pixel's variance is light, half electronics.
+    // Half of a mid-gray pixel's variance is shot noise, half readout noise.
     let variance = Float(settings.noiseSteps * settings.noiseSteps)
     readout = variance / 2
     shot = variance
@@ -67,20 +67,20 @@ struct ColorSensor: Sendable {
     }
   }
 
-  /// Rounded to nearest, 0…255: adding 2²³ leaves the integer in the lowest bits.
+  /// Rounds to nearest, 0…255: adding 2²³ leaves the integer in the lowest bits.
   @inline(__always)
   private func byte(_ value: Float) -> UInt8 {
     UInt8(truncatingIfNeeded: (max(0, min(255, value)) + 0x1p23).bitPattern)
   }
 
-  /// The mean along the path that the point in this pixel takes over the picture during the exposure.
+  /// The mean along the path of this pixel's point over the picture during the exposure.
   @inline(__always)
   private func blurred(
     _ u: Int, _ v: Int, y: Float, _ sharp: Span<SIMD4<Float>>
   ) -> SIMD4<Float> {
     let here = sharp[unchecked: v &* camera.width &+ u]
     let x = (Float(u) - Float(camera.cx)) * pixelSize
-    // A fixed point moves by −(shift + turn × p) in camera axes; divided by its depth.
+    // A fixed point moves by −(shift + turn × p) in camera axes, which is divided by its depth.
     let inverseDepth = here.w
     let mx = -shift.x * inverseDepth - (turn.y - turn.z * y)
     let my = -shift.y * inverseDepth - (turn.z * x - turn.x)
@@ -88,11 +88,11 @@ struct ColorSensor: Sendable {
     let du = Float(camera.fx) * (mx - x * mz)
     let dv = Float(camera.fy) * (my - y * mz)
     let length = max(abs(du), abs(dv))
-    // (Beyond 10,000 pixels nothing is left to see.)
+    // (Beyond 10,000 pixels the blur is not visible.)
     guard length > 1, length < 10_000 else { return here }
     let taps = min(Int(length) &+ 1, Self.mostTaps)
     let inverse = Self.inverses[unchecked: taps]
-    // Places in 1/65536 of a pixel; a path that leaves the picture stays at its border.
+    // Positions in 1/65536 of a pixel; a path that leaves the picture stays at its border.
     let stepU = Int(du * inverse * 65_536)
     let stepV = Int(dv * inverse * 65_536)
     var atU = u &<< 16 &+ 32_768 &- (stepU &* (taps &- 1)) / 2

@@ -4,7 +4,7 @@ import Parallel
 /// Renders exact depth: distances along the optical axis in meters, row by row.
 struct DepthRenderer {
   let room: Room
-  /// Parameters may change from picture to picture, the size may not.
+  /// Parameters may change between pictures, the size must not.
   var camera: PinholeCamera
   private(set) var meters: [Double]
   private static let bands = 16
@@ -32,7 +32,7 @@ struct DepthRenderer {
     }
   }
 
-  /// The last picture in millimeters, rounded to nearest; what is beyond 65,535 becomes 0.
+  /// The last picture in millimeters, rounded to nearest; depths above 65,535 become 0.
   var millimeters: DepthImage {
     DepthImage(
       width: camera.width, height: camera.height,

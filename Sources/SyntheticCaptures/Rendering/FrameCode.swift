@@ -1,13 +1,13 @@
-/// A number written into a picture so that it survives video compression: sixteen blocks side by side
-/// fill the top eighth, white = 1, black = 0, the most significant bit left.
+/// Encodes a number in a picture so that it survives video compression: sixteen adjacent blocks
+/// fill the top eighth, white = 1, black = 0, the most significant bit on the left.
 public enum FrameCode {
   static let bits = 16
 
-  /// How a reader gets the number back, in words.
+  /// A description of how to read the number.
   static let howToRead =
     "sixteen blocks side by side fill the top eighth of the picture; block k (0 = left) covers columns floor(k*W/16) to floor((k+1)*W/16)-1; white = 1, black = 0, most significant bit left; read the middle of each block, threshold 128; the number is the capture index that the picture was made for"
 
-  /// `number` counts modulo 65,536; `rgb` holds whole rows of `width` pixels.
+  /// `number` is taken modulo 65,536; `rgb` holds whole rows of `width` pixels.
   static func draw(_ number: Int, into rgb: inout [UInt8], width: Int) {
     guard width >= bits else { return }
     let height = rgb.count / (3 * width)

@@ -1,6 +1,6 @@
-/// How a color camera spoils what it sees.
+/// The degradation that a color camera adds.
 public struct PictureSettings: Hashable, Sendable, Codable {
-  /// How long the shutter is open, seconds; 0 = no motion blur.
+  /// Exposure time in seconds; 0 = no motion blur.
   public var exposureSeconds: Double
   /// Deviation of the noise of a mid-gray pixel, in steps of 8 bits; 0 = none. A phone indoors has about
   /// 3 before its own processing and 1 after it.

@@ -1,10 +1,10 @@
 import Geometry
 
 extension PreparedView {
-  /// Follows the rays of row `v`, pixel by pixel, into `hits` (at least as many as columns).
+  /// Casts the rays of row `v` into `hits`, which must hold at least as many elements as columns.
   ///
-  /// Every ray meets a wall: the camera is inside the room. Cost: about 10 ns per pixel and 10 ns more
-  /// for each thing whose outline box holds the pixel.
+  /// Every ray hits a wall, because the camera is inside the box. Cost: about 10 ns per pixel, and
+  /// 10 ns more for each object whose bounding rectangle contains the pixel.
   func castRow(_ v: Int, into hits: inout MutableSpan<RayHit>) {
     precondition(hits.count >= camera.width)
     let y = (Double(v) - camera.cy) / camera.fy
@@ -31,7 +31,7 @@ extension PreparedView {
       let tx = (dx < 0 ? low.x : high.x) / dx
       let ty = (dy < 0 ? low.y : high.y) / dy
       let tz = (dz < 0 ? low.z : high.z) / dz
-      // The nearest of the three walls ahead; a ray along a wall gives infinity.
+      // The nearest of the three walls ahead; a ray parallel to a wall gives infinity.
       var depth = tx
       var surface: Int32 = dx < 0 ? 0 : 1
       if ty < depth {

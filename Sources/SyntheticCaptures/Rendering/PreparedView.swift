@@ -1,22 +1,22 @@
 import Geometry
 
-/// A room seen from one viewpoint: everything that is the same for all pixels of a picture.
+/// A scene seen from one viewpoint: precomputed values that all pixels of a picture share.
 ///
-/// Rays start at the camera and pass pixel (u, v) with direction `(u', v', 1)` in camera axes, so that
-/// the ray parameter of a hit is its depth along the optical axis.
+/// Rays start at the camera and have the direction `(u', v', 1)` in camera axes for pixel (u, v),
+/// so that the ray parameter of a hit is its depth along the optical axis.
 struct PreparedView: Sendable {
-  /// A block in its own axes, and the pixels that it can touch.
+  /// A block in its own axes, and the pixels that it can cover.
   struct PreparedBlock: Sendable {
     var origin: Vector3
     var half: Vector3
-    /// Block from camera.
+    /// Camera axes to block axes.
     var turn: Matrix3
     var firstSurface: Int32
     var pixels: PixelRange
   }
 
   struct PreparedBall: Sendable {
-    /// Camera axes.
+    /// In camera axes.
     var center: Vector3
     var radius: Double
     var surface: Int32
@@ -72,8 +72,8 @@ struct PixelRange: Sendable {
   var columns: Range<Int>
   var rows: Range<Int>
 
-  /// The pixels that points (camera axes, meters) and all between them can cover: the whole picture as
-  /// soon as a point is behind the camera or close to it.
+  /// The pixels that the convex hull of some points (camera axes, meters) can cover: the whole
+  /// picture if a point is behind the camera or close to it.
   init(around points: [Vector3], camera: PinholeCamera) {
     guard points.contains(where: { $0.z > 0 }) else {
       self.init(columns: 0..<0, rows: 0..<0)
@@ -94,7 +94,7 @@ struct PixelRange: Sendable {
     self.rows = rows
   }
 
-  /// One pixel more on either side than the values ask for.
+  /// Adds one pixel on either side.
   private static func clamp(_ values: [Double], to count: Int) -> Range<Int> {
     let limit = Double(count)
     let first = max(0, min(limit, (values.min() ?? 0).rounded(.down) - 1))

@@ -1,8 +1,8 @@
-/// What the ray through a pixel's center meets first.
+/// The first hit of the ray through a pixel's center.
 struct RayHit: BitwiseCopyable, Sendable {
-  /// Distance along the optical axis, meters: exact but for the rounding of doubles.
+  /// Distance along the optical axis, meters; exact up to rounding.
   var depth: Double
-  /// Index into the room's surfaces.
+  /// Index into the scene's surfaces.
   var surface: Int32
 
   static let none = RayHit(depth: .infinity, surface: 0)

@@ -1,14 +1,14 @@
 import Geometry
 
-/// The color of what rays meet: texture, lamps and distance, before the lens and the sensor.
+/// Computes the color of hits from texture, lamps and distance, before lens and sensor.
 struct Shader: Sendable {
   let view: PreparedView
   private let room: Room
   private let position: SIMD3<Float>
   private let turn: (x: SIMD3<Float>, y: SIMD3<Float>, z: SIMD3<Float>)
-  /// Meters that a pixel covers at one meter.
+  /// Size of a pixel in meters at a distance of one meter.
   private let pixelSize: Float
-  /// Light that comes from everywhere.
+  /// Light from all directions.
   private static let ambient: Float = 0.26
 
   init(room: Room, view: PreparedView) {
@@ -20,8 +20,8 @@ struct Shader: Sendable {
     pixelSize = Float(1 / view.camera.fx)
   }
 
-  /// Red, green, blue (1 = white; lit surfaces close to a lamp may exceed it) and the inverse depth in
-  /// 1/m of row `v`.
+  /// Computes red, green, blue (1 = white; surfaces close to a lamp may exceed it) and the inverse
+  /// depth in 1/m of row `v`.
   func shadeRow(
     _ v: Int, _ hits: Span<RayHit>, into colors: inout MutableSpan<SIMD4<Float>>, at start: Int
   ) {
@@ -55,11 +55,11 @@ struct Shader: Sendable {
     if case .sphere(let center) = surface.shape {
       let outward = point - center
       normal = outward * (1 / dot(outward, outward).squareRoot())
-      // A map without poles in sight: two coordinates of the normal, bent by the third.
+      // A map without visible poles: two coordinates of the normal, bent by the third.
       u = normal.x + 0.3 * normal.z
       v = normal.y - 0.3 * normal.z
     }
-    // How many texels a pixel covers, more where the surface is seen at a slant.
+    // How many texels a pixel covers: more if the surface is seen at an angle.
     let cosine = max(0.15, -dot(normal, direction) / length)
     let density = surface.material.texelsPerMeter
     let texels = depth * pixelSize * density
@@ -75,7 +75,7 @@ struct Shader: Sendable {
       let facing = dot(normal, toLamp)
       if facing > 0 { light += lamp.power * facing / (squared.squareRoot() * squared) }
     }
-    // Shadows lifted and bright light bent, as a camera's own processing does.
+    // Shadows are lifted and highlights compressed, as by a camera's own processing.
     let exposed = 1.35 * light / (0.35 + light)
     let material = surface.material
     var color = (material.dark + (material.light - material.dark) * mix) * exposed

@@ -1,4 +1,4 @@
-/// One record of camera settings: white balance, exposure, sensitivity, as they drift in a room.
+/// One record of camera settings (white balance, exposure, sensitivity), which drift as indoors.
 struct ScanNetCameraRecord {
   let values: [Float]
 

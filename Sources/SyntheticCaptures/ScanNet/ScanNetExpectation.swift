@@ -1,16 +1,16 @@
 import Geometry
 
-/// What a reader must find in a ScanNet capture, worked out from the plan by the rules of the format.
+/// What a reader must find in a ScanNet capture, computed from the plan by the rules of the format.
 struct ScanNetExpectation {
   let plan: ScanNetPlan
-  /// Per canonical frame, nanoseconds; `nil` = empty cell.
+  /// Times of the canonical frames, nanoseconds; `nil` = empty cell.
   private(set) var frameTimes: [Int64?]
   private(set) var depthTimes: [Int64?]
   private(set) var colorTimes: [Int64?]
   private(set) var warnings = WarningTally()
   let inertialTimes: [Int64]
 
-  /// - Parameter inertialTimes: in the order of the file.
+  /// - Parameter inertialTimes: in file order.
   init(plan: ScanNetPlan, times: ScanNetTimes, inertialTimes: [Int64]) {
     self.plan = plan
     self.inertialTimes = plan.missingFiles.contains(.inertial) ? [] : inertialTimes
@@ -35,7 +35,7 @@ struct ScanNetExpectation {
     countFiles()
   }
 
-  /// How many depth and color times of whole frames can be read.
+  /// Number of readable depth and color times of whole frames.
   private static func readableEntries(_ plan: ScanNetPlan) -> (depth: Int, color: Int) {
     var depth = plan.timeBlocks > 0 ? plan.timeEntries : 0
     var color = plan.timeBlocks > 1 ? plan.timeEntries : 0
@@ -128,7 +128,7 @@ struct ScanNetExpectation {
     if plan.missingFiles.contains(.inertial) { warnings.add("imu-missing") }
   }
 
-  /// Data rows of `frame_imu.csv` with a window of 50 ms to either side.
+  /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.
   var frameInertialRows: Int {
     let sorted = inertialTimes.sorted()
     return frameTimes.compactMap { $0 }.reduce(0) { rows, time in

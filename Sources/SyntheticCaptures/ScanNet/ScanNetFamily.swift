@@ -3,7 +3,8 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// Captures as the ScanNet app writes them: metadata, depth, video, motion sensors, camera settings.
+/// Synthesizes captures of the ScanNet app: metadata, depth, video, motion sensors, camera
+/// settings.
 enum ScanNetFamily: SyntheticFamily {
   static let name = "scannet"
   static let generations = ["v1"]
@@ -40,15 +41,16 @@ enum ScanNetFamily: SyntheticFamily {
   }
 }
 
-/// The two cameras and how they sit to each other.
+/// The two cameras and the transform between them.
 struct ScanNetCameras {
   let color: PinholeCamera
   let depth: PinholeCamera
   let depthMount: CameraMount
-  /// As written: six decimals.
+  /// As written, with six decimals.
   let depthFromColor: RigidTransform
 
-  /// Full size is 2592x1936; the app's pictures are half of it, and all others scale from them.
+  /// Full size is 2592x1936; the app's pictures have half of it, and other sizes are scaled from
+  /// there.
   init(options: SynthesisOptions, isRegistered: Bool) throws {
     let width = options.width ?? 1296
     let height = options.height ?? 968
@@ -62,7 +64,7 @@ struct ScanNetCameras {
       PinholeCamera(
         width: 640, height: 480, fx: 571.623718, fy: 571.623718, cx: 319.5, cy: 239.5
       ).scaled(toWidth: depthWidth, height: depthHeight).roundedToSixDecimals
-    // The color lens sits 38 mm beside and 21 mm behind the depth lens, turned by about a degree.
+    // The color lens is 38 mm beside and 21 mm behind the depth lens, rotated by about a degree.
     let turn =
       Matrix3.aboutX(0.0155) * Matrix3.aboutY(0.0060) * Matrix3.aboutZ(-0.0042)
     let exact =

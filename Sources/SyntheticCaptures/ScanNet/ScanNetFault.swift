@@ -44,7 +44,7 @@ enum ScanNetFaults {
       $0.endsInPayload = true
     },
     ScanNetFault("cut-in-times", "depth end", "the depth file breaks off within the color times") {
-      // No multiple of 8, so that no whole number of times can be read out of it.
+      // Not a multiple of 8, so that no whole number of times can be read.
       $0.timeBytesKept = 8 * $0.frames + 8 * ($0.frames / 2) + 3
     },
     ScanNetFault("trailing-bytes", "depth end", "13 bytes follow the times") {

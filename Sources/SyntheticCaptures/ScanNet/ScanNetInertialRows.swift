@@ -1,4 +1,4 @@
-/// The first and last rows of `imu.csv` that a reader must print, and how many samples there are.
+/// The first and last rows of `imu.csv` that a reader must write, and the number of samples.
 struct ScanNetInertialRows {
   private(set) var samples = 0
   private var earliest: (time: Int64, sample: InertialSample)?

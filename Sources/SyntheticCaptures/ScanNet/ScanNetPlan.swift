@@ -1,8 +1,8 @@
-/// Everything that is written into a ScanNet capture besides pictures and samples: how many of each,
-/// what the metadata claims, and what is damaged.
+/// What a ScanNet capture contains in addition to pictures and samples: numbers of items, values in
+/// the metadata, and damage.
 ///
-/// Starts as a healthy capture; faults edit it; the writer follows it, and the expectation is computed
-/// from it.
+/// Initially an intact capture. Faults change it, the writer follows it, and the expectation is
+/// computed from it.
 struct ScanNetPlan {
   enum File: String, CaseIterable {
     case text = "txt"
@@ -12,41 +12,41 @@ struct ScanNetPlan {
     case camera
   }
 
-  /// How a depth time is spoiled.
+  /// How a depth time is damaged.
   enum TimeEdit {
     case notANumber
     case zero
-    /// The time of the frame before.
+    /// Repeats the time of the previous frame.
     case repeated
-    /// Exchanged with the frame after.
+    /// Is exchanged with that of the next frame.
     case swapped
   }
 
-  /// Frames that the scene is rendered for.
+  /// Number of rendered frames.
   let frames: Int
 
   // Depth
   var depthFrames: Int
-  /// Half of one more payload follows the last whole frame, and nothing after it.
+  /// The last whole frame is followed by half a payload and nothing else.
   var endsInPayload = false
   var damagedPayloads: Set<Int> = []
   /// 2, 1 or 0.
   var timeBlocks = 2
-  /// Entries of each block.
+  /// Number of entries per block.
   var timeEntries: Int
-  /// The second block breaks off: bytes that are left of both.
+  /// The second block is cut: number of remaining bytes of both.
   var timeBytesKept: Int?
   var trailingBytes = 0
 
   // Times
-  /// The world goes on for this many frame times more after a frame.
+  /// The scene continues for this many additional frame times after a frame.
   var gap: (afterFrame: Int, frameTimes: Int)?
-  /// Seconds taken off all frame times: those of an earlier scan.
+  /// Seconds subtracted from all frame times, which then belong to an earlier scan.
   var staleSeconds = 0.0
   var timeEdits: [Int: TimeEdit] = [:]
 
   // Color
-  /// Pictures that are never encoded.
+  /// Pictures that are not encoded.
   var lostPictures: Set<Int> = []
 
   // Camera settings
@@ -57,25 +57,26 @@ struct ScanNetPlan {
   // Inertial sensors
   var hasInertialHead = false
   var inertialPartialBytes = 0
-  /// Seconds without samples in the middle.
+  /// Length in seconds of a gap between samples in the middle.
   var inertialGapSeconds = 0.0
   var swapsInertialSamples = false
-  /// Seconds between the last sample and the last frame; usually the sensors outlive the frames.
+  /// Seconds between the last sample and the last frame; `nil`: sensors record beyond the frames,
+  /// as usual.
   var inertialEndsEarlySeconds: Double?
 
   // Metadata
   var declaredDepth: Int
   var declaredColor: Int
-  /// Added to the number of samples that is claimed.
+  /// Added to the declared number of samples.
   var declaredInertialSurplus = 0
-  /// Of the size of the pictures.
+  /// Factor of the declared size of the pictures.
   var declaredColorScale = 1
   var lineEnd = "\r\n"
   var hasClosingKeys = true
   var sceneLabel = "Office12"
   var removedKeys: Set<String> = []
   var addedLines: [String] = []
-  /// Depth is registered to color by the device: one viewpoint.
+  /// Whether depth is registered to color by the device, with one viewpoint.
   var isRegistered = false
 
   var missingFiles: Set<File> = []
@@ -89,15 +90,15 @@ struct ScanNetPlan {
     declaredColor = frames
   }
 
-  /// Pictures in the stream.
+  /// Number of pictures in the stream.
   var pictures: Int { frames - lostPictures.count }
 
-  /// Frame numbers of a reader: 0 ..< this.
+  /// Number of canonical frames of a reader.
   var canonicalFrames: Int {
     max(depthFrames, missingFiles.contains(.color) ? 0 : pictures)
   }
 
-  /// What the metadata claims, or `nil` when it does not say.
+  /// The number of depth frames in the metadata; `nil` when it states none.
   var claimedDepth: Int? {
     hasClosingKeys && !missingFiles.contains(.text) ? declaredDepth : nil
   }

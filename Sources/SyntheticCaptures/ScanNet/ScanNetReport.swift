@@ -1,7 +1,7 @@
 import Geometry
 import Storage
 
-/// The two documents of the truth of a ScanNet capture.
+/// Makes the two truth documents of a ScanNet capture.
 struct ScanNetReport {
   let id: String
   let plan: ScanNetPlan

@@ -32,7 +32,7 @@ struct ScanNetText {
       ("fy_depth", number(depth.fy)),
       ("mx_depth", number(depth.cx)),
       ("my_depth", number(depth.cy)),
-      // The app leaves a blank behind the last number.
+      // The app writes a blank after the last number.
       ("colorToDepthExtrinsics", depthFromColor.rowMajor.map { number($0) + " " }.joined()),
       ("deviceId", deviceID),
       ("deviceName", Self.deviceName),

@@ -1,15 +1,15 @@
-/// When everything in a ScanNet capture happens, in nanoseconds of device uptime, and what is recorded
-/// of it.
+/// The times of all events in a ScanNet capture, in nanoseconds of device uptime, and the recorded
+/// times.
 struct ScanNetTimes {
-  /// Of the world's time 0, about the first frame.
+  /// Uptime at the scene's time 0, about the first frame.
   let base: Int64
   private let plan: ScanNetPlan
   private let frameClock: SampleClock
   private let colorClock: SampleClock
   private let inertialClock: SampleClock
 
-  /// Color follows depth by about four milliseconds; the IMU runs at 60 Hz and a quarter of a second
-  /// longer at both ends.
+  /// Color follows depth by about four milliseconds. The IMU runs at 60 Hz, from a quarter of a
+  /// second before to a quarter of a second after.
   init(plan: ScanNetPlan, rate: Double, seed: UInt64) {
     self.plan = plan
     var random = SeededRandom(seed: seed, "uptime")
@@ -25,13 +25,13 @@ struct ScanNetTimes {
   /// True time of a depth frame.
   func depth(_ frame: Int) -> Int64 { frameClock.nanoseconds(of: frame) + skipped(before: frame) }
 
-  /// True middle of the exposure of a picture.
+  /// True middle of a picture's exposure.
   func color(_ frame: Int) -> Int64 { colorClock.nanoseconds(of: frame) + skipped(before: frame) }
 
-  /// Seconds of the world's time.
+  /// Time in the scene, seconds.
   func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
 
-  /// Times of the IMU samples, in the order of the file.
+  /// Times of the IMU samples, in file order.
   var inertial: [Int64] {
     let lastFrame = depth(plan.frames - 1)
     let end =
@@ -52,7 +52,7 @@ struct ScanNetTimes {
     return times
   }
 
-  /// What the depth file says for entry `index` of a block, seconds.
+  /// The depth file's time for entry `index` of a block, seconds.
   func recordedDepth(_ index: Int) -> Double {
     guard index < plan.frames else { return garbage }
     switch plan.timeEdits[index] {

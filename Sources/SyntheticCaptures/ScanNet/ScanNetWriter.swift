@@ -60,15 +60,15 @@ struct ScanNetWriter {
     folder.capture.appending("\(id).\(file.rawValue)")
   }
 
-  /// Depth and color; returns the digests of the millimeters of all depth frames, `nil` for a damaged
-  /// one.
+  /// Writes depth and color; returns the digest of each depth frame's millimeters, `nil` for a
+  /// damaged one.
   private func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
     let depthFile = try GrowingFile(path(.depth))
     let form = VideoSink.Form(container: .annexB)
     let video =
       plan.missingFiles.contains(.color)
       ? nil : try VideoSink(path(.color), form, camera: rig.color, options: options)
-    // A bare stream keeps no times; the encoder spends its bits by them all the same.
+    // A bare stream stores no times, but the encoder's rate control uses them.
     let ticksPerFrame = Double(form.ticksPerSecond) / rate
     var exact = DepthRenderer(room: rig.room, camera: rig.depth)
     let sensor = StructureSensor(camera: rig.depth, noise: options.noise, seed: options.seed)
@@ -118,12 +118,12 @@ struct ScanNetWriter {
       }
     }
     if let kept = plan.timeBytesKept { blocks.removeLast(max(0, blocks.count - kept)) }
-    // Nothing that a reader could take for one more payload.
+    // Bytes that a reader cannot take for another payload.
     blocks += [UInt8](repeating: 0xee, count: plan.trailingBytes)
     try file.append(blocks)
   }
 
-  /// The samples in the order of the file, as a reader's rows.
+  /// Writes the samples in file order; returns a reader's rows.
   private func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
     let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
     if plan.hasInertialHead { try file?.append(Double(times.base) / 1e9 - 0.3) }
@@ -165,9 +165,9 @@ struct ScanNetWriter {
   }
 }
 
-/// Damage that a decoder is sure to notice.
+/// Damage that every decoder notices.
 enum ScanNetDamage {
-  /// The payload with one byte changed so that it no longer decodes.
+  /// The payload with one byte changed, so that it cannot be decoded.
   static func spoil(_ payload: [UInt8], pixelCount: Int) -> [UInt8] {
     var shifts = [UInt16](repeating: 0, count: pixelCount)
     for offset in stride(from: payload.count / 3, to: payload.count, by: 1) {

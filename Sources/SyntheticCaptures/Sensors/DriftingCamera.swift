@@ -11,7 +11,7 @@ struct DriftingCamera: Sendable {
     phase = random.uniform(0...(2 * Trigonometry.pi))
   }
 
-  /// The parameters of a frame, each a value of single precision, as the apps store them.
+  /// The parameters of a frame in single precision, as the apps store them.
   func camera(_ frame: Int) -> PinholeCamera {
     var camera = atRest
     let turn = Trigonometry.sine(Double(frame) * 0.11 + phase)
@@ -23,14 +23,14 @@ struct DriftingCamera: Sendable {
     return camera
   }
 
-  /// Nine numbers column by column: `fx 0 0 0 fy 0 cx cy 1`.
+  /// Nine numbers, column-major: `fx 0 0 0 fy 0 cx cy 1`.
   static func columnMajor(_ camera: PinholeCamera) -> [Double] {
     [camera.fx, 0, 0, 0, camera.fy, 0, camera.cx, camera.cy, 1]
   }
 }
 
 extension MotionState {
-  /// Camera to world as ARKit stores it: column by column, single precision, camera axes x right, y up,
+  /// Camera to world as ARKit stores it: column-major, single precision, camera axes x right, y up,
   /// z toward the viewer.
   func arkitTransform(shiftedBy shift: Vector3 = .zero) -> [Float] {
     let turn = worldFromCamera

@@ -1,45 +1,45 @@
-/// What a phone's motion sensors report at one instant, in its own axes (x right, y up in portrait, z
-/// out of the screen) with the signs of CoreMotion.
+/// The readings of a phone's motion sensors at one time, in device axes (x right, y up in portrait,
+/// z out of the screen) with CoreMotion's signs.
 struct InertialSample: Sendable {
   /// rad/s, bias removed.
   var rotationRate: Vector3
   /// rad/s, with bias.
   var gyroscope: Vector3
-  /// g: the direction of down.
+  /// g: direction of gravity.
   var gravity: Vector3
-  /// g: the negative of what the device's speed changes by.
+  /// g: the negative acceleration of the device.
   var userAcceleration: Vector3
   /// µT.
   var magneticField: Vector3
   /// Roll, pitch, yaw in radians.
   var attitude: Vector3
 
-  /// g: gravity and user acceleration together, the negative of the specific force.
+  /// g: sum of gravity and user acceleration, the negative specific force.
   var acceleration: Vector3 { gravity + userAcceleration }
 }
 
-/// Motion sensors that ride along with the color camera.
+/// Motion sensors that move with the color camera.
 struct InertialSensors {
   static let standardGravity = 9.80665
-  /// Earth's field in the room: north is −z.
+  /// Earth's magnetic field in the scene; north is −z.
   private static let earthField = Vector3(3, -42, -21)
   /// Device axes from those of the rear camera (x right, y down, z forward, landscape).
   static let deviceFromCamera = Matrix3(
     x: Vector3(0, -1, 0), y: Vector3(-1, 0, 0), z: Vector3(0, 0, -1))
 
-  /// One clockwise quarter turn of the picture: axes of the turned camera to those before.
+  /// One clockwise quarter turn of the picture: from the turned camera to the camera before.
   private static let storedFromTurned = Matrix3(
     x: Vector3(0, -1, 0), y: Vector3(1, 0, 0), z: Vector3(0, 0, 1))
 
   private let motion: CameraMotion
-  /// Of the camera that moves, whose picture is turned.
+  /// For the moving camera, whose picture is turned.
   private let deviceFromCamera: Matrix3
   private let noise: Double
   private let gyroscopeBias: Vector3
   private var random: SeededRandom
 
-  /// `noise` 1 = a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT. The pictures of the camera in motion are
-  /// those of the sensor after so many clockwise quarter turns.
+  /// `noise` 1 is that of a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT. The pictures of the
+  /// moving camera are the sensor's after this many clockwise quarter turns.
   init(motion: CameraMotion, clockwiseQuarterTurns: Int = 0, noise: Double, seed: UInt64) {
     self.motion = motion
     deviceFromCamera = (0..<clockwiseQuarterTurns).reduce(Self.deviceFromCamera) { matrix, _ in
@@ -51,7 +51,7 @@ struct InertialSensors {
       random.gaussian() * 0.004, random.gaussian() * 0.004, random.gaussian() * 0.004)
   }
 
-  /// The next sample; samples are asked for in the order of time.
+  /// The next sample; times must be ascending.
   mutating func sample(at time: Double) -> InertialSample {
     let state = motion.state(at: time)
     let deviceFromWorld = deviceFromCamera * state.worldFromCamera.transposed
@@ -71,9 +71,10 @@ struct InertialSensors {
     Vector3(random.gaussian(), random.gaussian(), random.gaussian()) * (deviation * noise)
   }
 
-  /// Roll, pitch and yaw of a turn `Rz(yaw)·Rx(pitch)·Ry(roll)` of a frame whose z axis points up.
+  /// Roll, pitch and yaw of a rotation `Rz(yaw)·Rx(pitch)·Ry(roll)` in a frame whose z axis points
+  /// up.
   static func attitude(worldFromDevice: Matrix3) -> Vector3 {
-    // The room's y axis is the reference frame's z axis; its x axis stays.
+    // The scene's y axis is the reference frame's z axis; the x axis is the same.
     let referenceFromWorld = Matrix3(
       x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
     let turn = referenceFromWorld * worldFromDevice

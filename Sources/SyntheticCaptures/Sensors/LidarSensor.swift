@@ -1,18 +1,18 @@
 import Geometry
 import Parallel
 
-/// The depth map that a phone with a laser scanner works out: smooth, a few millimeters of noise, edges
-/// a pixel or two wide, and a confidence for each pixel.
+/// The depth map of a phone with a laser scanner: smooth, a few millimeters of noise, edges a pixel
+/// or two wide, and a confidence for each pixel.
 ///
-/// Modeled: blending across edges, noise in patches that grows with distance, confidence from edges and
-/// distance. 0 noise leaves the exact distances of pixel centers and the confidence.
+/// Modeled: blending across edges, noise in patches that grows with distance, confidence by edges
+/// and distance. Noise 0 leaves exact distances of pixel centers, and the confidence.
 struct LidarSensor: Sendable {
   let camera: PinholeCamera
   private let noise: Double
   private let key: UInt64
   private static let patch = 8
   private static let bands = 8
-  /// Beyond this the scanner's dots are lost.
+  /// Largest measurable distance, meters.
   private static let longestRange = 5.0
 
   init(camera: PinholeCamera, noise: Double, seed: UInt64) {

@@ -1,10 +1,9 @@
-/// Times at which a sensor reports: a steady rate with the jitter of a busy device, strictly
-/// ascending.
+/// Sample times of a sensor: a constant rate with the jitter of a busy device, strictly ascending.
 struct SampleClock: Sendable {
-  /// Of sample 0 without jitter.
+  /// Time of sample 0 without jitter.
   let startNanoseconds: Int64
   let periodNanoseconds: Double
-  /// At most this much to either side, less than half a period.
+  /// Largest deviation to either side, less than half a period.
   let jitterNanoseconds: Double
   private let key: UInt64
 
@@ -18,7 +17,7 @@ struct SampleClock: Sendable {
     key = random.next()
   }
 
-  /// The time of a sample. Device clocks that count microseconds never end in three digits other than 0.
+  /// The time of a sample. Clocks that count microseconds have three zeros as their last digits.
   func nanoseconds(of index: Int) -> Int64 {
     var random = SeededRandom(key: key, frame: index, row: 0)
     let jitter = (random.unit() * 2 - 1) * jitterNanoseconds

@@ -2,23 +2,23 @@ import Codecs
 import Geometry
 import Parallel
 
-/// A depth camera that sees by a projected pattern, as the Structure Sensor does: it measures shifts of
-/// the pattern, not distances.
+/// A depth camera with a projected pattern, like the Structure Sensor, which measures shifts of the
+/// pattern rather than distances.
 ///
-/// Modeled: quantization to whole shifts, noise in patches of the size of a matching window, shadows
-/// of the projector beside near things, range limits, dropouts that grow with distance. 0 noise leaves
-/// quantization, shadows and range.
+/// Modeled: quantization to whole shifts, noise in patches of the size of a matching window,
+/// shadows of the projector beside near objects, range limits, dropouts that grow with distance.
+/// Noise 0 leaves quantization, shadows and range.
 struct StructureSensor: Sendable {
   let camera: PinholeCamera
-  /// Deviation of a shift, the patches' share and each pixel's own.
+  /// Deviation of a shift: the part shared by a patch, and that of each pixel.
   private let patchDeviation: Float
   private let pixelDeviation: Float
   private let noise: Double
   private let key: UInt64
-  /// What the sensor writes where it sees nothing.
+  /// The value for no measurement.
   static let nothing: UInt16 = 2047
   private static let range = 0.35...6.0
-  /// Projector to camera, meters; the projector sits on the right.
+  /// Distance from projector to camera, meters; the projector is on the right.
   private static let baseline = 0.075
   private static let patchWidth = 8
   private static let patchHeight = 4
@@ -52,7 +52,8 @@ struct StructureSensor: Sendable {
     return shifts
   }
 
-  /// Which pixels the projector reaches: seen from it, what lies behind must not have been passed yet.
+  /// Finds the pixels that the projector reaches: those that no nearer point hides, as seen from
+  /// the projector.
   private func light(_ meters: Span<Double>, into isLit: inout [Bool]) {
     let scale = camera.fx * Self.baseline
     var leftmost = Double.infinity

@@ -1,6 +1,6 @@
 import Geometry
 
-/// Strabo captures: a movie or a still with a log of position and heading.
+/// Synthesizes Strabo captures: a movie or a still with a log of position and heading.
 enum StraboFamily: SyntheticFamily {
   static let name = "strabo"
   static let generations = TrackForm.allCases.map(\.rawValue)

@@ -1,6 +1,6 @@
 /// Warnings that a reader must report of a Strabo capture.
 enum TrackExpectation {
-  /// - Parameter points: in file order, stale ones included.
+  /// - Parameter points: in file order, including stale ones.
   static func warnings(_ plan: TrackPlan, points: [TrackPoint]) -> WarningTally {
     var warnings = WarningTally()
     warnings.add("missing-file", plan.missingFiles.count)

@@ -1,4 +1,4 @@
-/// What is written into a Strabo capture besides pictures.
+/// What a Strabo capture contains in addition to pictures.
 struct TrackPlan {
   enum File: String, CaseIterable {
     case media = "media_file"
@@ -9,27 +9,27 @@ struct TrackPlan {
   let form: TrackForm
   let frames: Int
 
-  /// Turn that shows the stored picture upright, in quarters, clockwise.
+  /// Clockwise quarter turns that make the stored picture upright.
   var clockwiseQuarterTurns = 1
   var missingFiles: Set<File> = []
   /// The media file has no bytes.
   var hasEmptyMedia = false
-  /// All paths lead outside.
+  /// All paths lead out of the folder.
   var hasBadPaths = false
   /// The app's thumbnail is too large.
   var hasLargeThumbnail = false
 
   // Geo data
   var hasNoPoints = false
-  /// Points at the start without a fix.
+  /// Number of points at the start without a fix.
   var pointsWithoutFix = 0
-  /// A point of an earlier recording stands first.
+  /// Whether the first point belongs to an earlier recording.
   var hasStalePoint = false
   var swapsPoints = false
   var repeatsPointTime = false
   /// Headings of some points are invalid.
   var hasInvalidHeadings = false
-  /// The walk crosses north and the date line.
+  /// Whether the track crosses north and the date line.
   var crossesNorth = false
   var isBrokenJSON = false
 

@@ -2,7 +2,7 @@
 struct TrackPoint {
   /// Seconds since the recording began.
   var seconds: Double
-  /// Degrees; 0, 0 with accuracy 0 = no fix.
+  /// Degrees; 0, 0 with accuracy 0 means no fix.
   var latitude: Double
   var longitude: Double
   /// Meters.
@@ -21,10 +21,10 @@ struct TrackPoint {
   }
 }
 
-/// The points of a walk: a fix about once a second, headings many times a second, each point repeating
-/// the last value of the other.
+/// The points of a walk: a fix about once a second, headings many times a second. Each point
+/// repeats the last value of the other kind.
 enum TrackWalk {
-  /// Points up to two seconds beyond `duration`, as the recorder leaves them; those of a still are one.
+  /// Points up to two seconds after `duration`, as the recorder leaves them; a still has one.
   static func points(plan: TrackPlan, duration: Double, seed: UInt64) -> [TrackPoint] {
     if plan.hasNoPoints { return [] }
     var random = SeededRandom(seed: seed, "walk")

@@ -1,6 +1,6 @@
 import Geometry
 
-/// The two documents of the truth of a Strabo capture.
+/// Makes the two truth documents of a Strabo capture.
 struct TrackReport {
   let id: String
   let plan: TrackPlan
@@ -9,7 +9,7 @@ struct TrackReport {
   let rate: Double
   let faults: [SyntheticFault]
   let times: TrackTimes
-  /// As far as a reader uses them.
+  /// The points that a reader uses.
   let points: [TrackPoint]
   let held: TrackPoint
   let createdAt: Int

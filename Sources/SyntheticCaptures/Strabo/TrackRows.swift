@@ -1,6 +1,6 @@
 import Geometry
 
-/// The rows of `geo.csv` that a reader must write, worked out from the points by the rules of the
+/// The rows of `geo.csv` that a reader must write, computed from the points by the rules of the
 /// format.
 struct TrackRows {
   private struct Knot {
@@ -14,15 +14,15 @@ struct TrackRows {
   private let positions: [Knot]
   private let headings: [Knot]
   private let held: TrackPoint
-  /// Beyond this the earlier knot is held.
+  /// If knots are further apart, the earlier one is held.
   private static let longestPause: Int64 = 10_000_000_000
 
   /// - Parameters:
-  ///   - points: in file order, stale ones taken out.
-  ///   - held: the position and heading of `capture-info.json`.
+  ///   - points: in file order, without stale ones.
+  ///   - held: the position and heading in `capture-info.json`.
   init(points: [TrackPoint], held: TrackPoint) {
     self.held = held
-    // A stable sort by time; of equal times the last in the file wins.
+    // A stable sort by time; of points at one time the last in the file is used.
     var latest: [Int64: TrackPoint] = [:]
     for point in points {
       if let time = Timestamp(decimalSeconds: "\(point.seconds)") {
@@ -75,7 +75,7 @@ struct TrackRows {
     return .array(cells)
   }
 
-  /// The knots around a time, how far it is from the first to the second, and where it comes from.
+  /// The knots around a time, the fraction of the way between them, and the source of the value.
   private static func place(
     _ time: Int64, in knots: [Knot]
   ) -> (Knot, Knot, Double, String)? {

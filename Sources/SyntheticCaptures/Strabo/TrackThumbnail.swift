@@ -1,6 +1,6 @@
 import Geometry
 
-/// The small picture that the app makes of a capture.
+/// The thumbnail that the app makes of a capture.
 enum TrackThumbnail {
   /// Width and height that a thumbnail of a picture must have: the longest side at most 300.
   static func size(width: Int, height: Int) -> (width: Int, height: Int) {
@@ -11,7 +11,7 @@ enum TrackThumbnail {
     return (side(width), side(height))
   }
 
-  /// The picture at another size, by the mean of the pixels under each new one.
+  /// The picture at another size; each pixel is the mean of those that it covers.
   static func scale(_ image: ColorImage, width: Int, height: Int) -> ColorImage {
     var rgb: [UInt8] = []
     rgb.reserveCapacity(width * height * 3)
@@ -31,7 +31,7 @@ enum TrackThumbnail {
     return ColorImage(width: width, height: height, rgb: rgb)
   }
 
-  /// The old pixels under new pixel `index` of `count`, at least one.
+  /// The old pixels that new pixel `index` of `count` covers, at least one.
   private static func source(_ index: Int, of count: Int, in oldCount: Int) -> Range<Int> {
     let first = index * oldCount / count
     return first..<max(first + 1, (index + 1) * oldCount / count)

@@ -1,6 +1,6 @@
 import Codecs
 
-/// When the pictures of a movie are shown: uneven steps on a clock of 600 ticks a second.
+/// Display times of a movie's pictures: uneven steps on a clock of 600 ticks per second.
 struct TrackTimes {
   static let ticksPerSecond = 600
   private let period: Double
@@ -14,7 +14,7 @@ struct TrackTimes {
     key = random.next()
   }
 
-  /// Rising; every 30th step is half as long again.
+  /// Increasing; every 30th step is one and a half times as long.
   func ticks(_ frame: Int) -> Int64 {
     if frame == 0 { return 0 }
     var random = SeededRandom(key: key, frame: frame, row: 0)
@@ -29,7 +29,7 @@ struct TrackTimes {
     VideoTimeBase(denominator: Int64(Self.ticksPerSecond)).nanoseconds(ofTicks: ticks(frame)) ?? 0
   }
 
-  /// Of all frames, the last one shown for a period.
+  /// Duration of all frames; the last one is displayed for one period.
   func duration(frames: Int) -> Double {
     isStill ? 0 : seconds(frames - 1) + period / Double(Self.ticksPerSecond)
   }

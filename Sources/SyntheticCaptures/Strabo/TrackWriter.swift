@@ -102,7 +102,7 @@ struct TrackWriter {
     try OutputFile.write(PictureTurn.tag(file, orientation: orientation), to: path)
   }
 
-  /// Movies get a small one; of stills the recorder keeps the full size.
+  /// Movies get a small thumbnail; stills one in full size.
   private func writeThumbnail(of upright: ColorImage) throws {
     guard !plan.missingFiles.contains(.thumbnail) else { return }
     var size = TrackThumbnail.size(width: upright.width, height: upright.height)

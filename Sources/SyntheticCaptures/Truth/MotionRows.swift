@@ -1,5 +1,4 @@
-/// The rows of `imu.csv` as far as the truth keeps them: counts by sensor type, the first and the last
-/// rows.
+/// The part of `imu.csv` in the truth: counts by sensor type, the first and the last rows.
 struct MotionRows {
   private var samples: [String: Int] = [:]
   private var total = 0
@@ -7,7 +6,7 @@ struct MotionRows {
   private var last: [JSONTree] = []
   private static let kept = 5
 
-  /// The sensors of one instant in the order of the table. Instants come in the order of time.
+  /// Adds the sensors of one time in the order of the table. Times must be ascending.
   mutating func add(nanoseconds: Int64, _ values: [(String, Vector3)]) {
     for (sensor, value) in values {
       samples[sensor, default: 0] += 1

@@ -1,6 +1,6 @@
 import Geometry
 
-/// How a capture was made, enough to make it again.
+/// How a capture was made, with everything needed to make it again.
 struct TruthDocument {
   let family: String
   let generation: String
@@ -13,7 +13,7 @@ struct TruthDocument {
   let depth: PinholeCamera?
   let colorFromDepth: RigidTransform?
 
-  /// Inner corners of the room: every wall is a plane of this box.
+  /// Inner corners of the scene: every wall is a plane of this box.
   private var room: JSONTree {
     let room = Room.made(seed: options.seed, isFurnished: false)
     return [

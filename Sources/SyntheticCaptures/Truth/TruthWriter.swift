@@ -15,7 +15,7 @@ import SystemPackage
 struct TruthWriter {
   private let folder: FilePath
   private let rig: Rig
-  /// Frames that get pictures.
+  /// Frames with pictures.
   private let pictured: Set<Int>
   private var png = PNGWriter(compression: .compact)
   private var alignedRenderer: DepthRenderer?
@@ -46,8 +46,8 @@ struct TruthWriter {
   }
 
   /// - Parameters:
-  ///   - exact: the depth that was rendered for the frame.
-  ///   - color: the color camera of the frame, where it is not always the rig's.
+  ///   - exact: the rendered depth of the frame.
+  ///   - color: the color camera of the frame, if it differs from the rig's.
   mutating func recordDepth(
     frame: Int, nanoseconds: Int64, state: MotionState, exact: DepthRenderer,
     color: PinholeCamera? = nil
@@ -63,7 +63,7 @@ struct TruthWriter {
     alignedRenderer = renderer
   }
 
-  /// Ends the tables and writes both documents.
+  /// Completes the tables and writes both documents.
   mutating func finish(expected: JSONTree, truth: JSONTree) throws {
     try colorPosesFile.append(colorPoses.drain())
     try depthPosesFile.append(depthPoses.drain())

@@ -1,8 +1,8 @@
-/// Adds up the warnings that a reader must report.
+/// Sums the warnings that a reader must report.
 struct WarningTally {
   private var counts: [String: Int] = [:]
 
-  /// Counts of 0 leave no entry.
+  /// A count of 0 adds no entry.
   mutating func add(_ code: String, _ count: Int = 1) {
     if count > 0 { counts[code, default: 0] += count }
   }
@@ -16,7 +16,7 @@ struct WarningTally {
   }
 }
 
-/// Steps of a row of times as the format pages count them.
+/// Counts steps of a series of times as the format pages define them.
 struct TimeStepCount {
   /// Above `factor` times the median step.
   private(set) var gaps = 0

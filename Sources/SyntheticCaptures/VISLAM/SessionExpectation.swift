@@ -1,9 +1,9 @@
-/// What a reader must find in a VI-SLAM session, worked out from the plan by the rules of the format.
+/// What a reader must find in a VI-SLAM session, computed from the plan by the rules of the format.
 struct SessionExpectation {
   let plan: SessionPlan
   private(set) var frameTimes: [Int64?]
   private(set) var colorTimes: [Int64?]
-  /// Rows that are accepted, sorted.
+  /// Accepted rows, sorted.
   let rows: [SessionSample]
   private(set) var warnings = WarningTally()
 
@@ -18,7 +18,7 @@ struct SessionExpectation {
         plan.hasVideo && !plan.lostPictures.contains($0) ? times.frame($0) : nil
       }
     } else {
-      // Nothing but the video's own clock.
+      // Only the video's own clock.
       let kept = (0..<plan.frames).filter { !plan.lostPictures.contains($0) }
       frameTimes = kept.map {
         let nanoseconds = Double(times.ticks($0)) * 1e9 / Double(SessionTimes.ticksPerSecond)
@@ -66,7 +66,7 @@ struct SessionExpectation {
       guard let first = times.first, let last = times.last, !steps.isEmpty else { continue }
       let threshold = max(3 * steps[steps.count / 2], 50_000_000)
       warnings.add("imu-gap", steps.count { $0 > threshold })
-      // The magnetometer and gravity take no part.
+      // Magnetometer and gravity are not counted.
       guard [0, 1, 3, 4].contains(type), plan.hasFrameTable else { continue }
       for (frame, time) in frameTimes.enumerated() {
         if let time, time < first || time > last { outside.insert(frame) }

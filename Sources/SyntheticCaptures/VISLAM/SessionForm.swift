@@ -9,6 +9,6 @@ enum SessionForm: String, CaseIterable {
 
   var isAndroid: Bool { self != .v1 }
 
-  /// What a reader calls the generation.
+  /// The generation's name in a reader's result.
   var generation: String { isAndroid ? "android" : "v1" }
 }

@@ -1,17 +1,17 @@
-/// What is written into a VI-SLAM session besides pictures and samples.
+/// What a VI-SLAM session contains in addition to pictures and samples.
 struct SessionPlan {
   let form: SessionForm
-  /// Rows of the frame table.
+  /// Number of rows in the frame table.
   let frames: Int
 
-  /// Rows whose picture was never written.
+  /// Rows whose picture is missing.
   var lostPictures: Set<Int> = []
-  /// The camera misses half a period after this frame.
+  /// The frame after which the camera loses half a period.
   var gapAfterFrame: Int?
   var firstNumber = 0
   /// Two neighboring rows of the frame table are exchanged.
   var swapsFrameRows = false
-  /// Rows that state another picture size.
+  /// Number of rows that state another picture size.
   var wrongSizeRows = 0
 
   var hasVideo = true
@@ -19,7 +19,8 @@ struct SessionPlan {
   var hasFrameTable = true
   var hasInertialTable = true
 
-  /// Seconds that the sensors start before the first frame and end after the last; negative = inside.
+  /// Seconds by which the sensors start before the first frame and end after the last; negative =
+  /// inside.
   var inertialLead = 0.1
   var inertialTail = 0.1
   var inertialGapSeconds = 0.0

@@ -1,6 +1,6 @@
 import Geometry
 
-/// The two documents of the truth of a VI-SLAM session.
+/// Makes the two truth documents of a VI-SLAM session.
 struct SessionReport {
   let id: String
   let plan: SessionPlan

@@ -6,14 +6,14 @@ struct SessionSample: Sendable {
   var value: Vector3
 }
 
-/// The samples of a session in the order of time.
+/// The samples of a session in time order.
 struct SessionSamples {
-  /// In the order in which rows of one time sort.
+  /// In the order of rows with the same time.
   static let types = [
     "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
   ]
   let rows: [SessionSample]
-  /// Types that the form records.
+  /// Types that this form records.
   let present: [Int]
 
   init(plan: SessionPlan, times: SessionTimes, rig: Rig, options: SynthesisOptions) {
@@ -27,8 +27,8 @@ struct SessionSamples {
       case .android: [0, 1, 2]
       case .androidWide: [0, 1]
       }
-    // Phones deliver 99.92 Hz whatever was asked for; the accelerometer comes 1.25 ms after the
-    // gyroscope, the fused values in one callback of their own.
+    // Phones deliver 99.92 Hz for nominal 100. The accelerometer comes 1.25 ms after the gyroscope,
+    // fused values in a separate callback.
     let lag: [Int: Int64] = [
       0: 1_250_000, 1: 0, 2: 2_300_000, 3: 3_100_000, 4: 3_100_000, 5: 3_100_000,
     ]
@@ -55,8 +55,8 @@ struct SessionSamples {
     self.rows = rows
   }
 
-  /// m/s², rad/s, µT. iOS apps of this family take 9.81 for a g and keep CoreMotion's signs; Android
-  /// reports the specific force.
+  /// m/s², rad/s, µT. iOS apps of this family use 9.81 for a g and CoreMotion's signs; Android
+  /// reports specific force.
   private static func value(of type: Int, _ sample: InertialSample, isAndroid: Bool) -> Vector3 {
     switch type {
     case 0: sample.acceleration * (isAndroid ? -InertialSensors.standardGravity : 9.81)

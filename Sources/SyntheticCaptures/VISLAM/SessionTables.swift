@@ -9,7 +9,8 @@ struct SessionTables {
   let height: Int
   let exposureSeconds: Double
 
-  /// Seconds and sensitivity of a frame; the first of the iOS app is unknown (0).
+  /// Exposure time in seconds and sensitivity of a frame; those of the iOS app's first frame are
+  /// unknown (0).
   func exposure(_ frame: Int) -> (seconds: Double, iso: Int) {
     if plan.form == .v1, frame == 0 { return (0, 0) }
     let seconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
@@ -93,7 +94,7 @@ struct SessionTables {
     var table = CSVWriter(columns: [
       "timestamp_ns", "accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z",
     ])
-    // One clock: accelerometer and gyroscope rows of one time follow each other.
+    // One clock: accelerometer and gyroscope rows of one time are adjacent.
     for (accelerometer, gyroscope) in zip(
       samples.rows.filter { $0.type == 0 }, samples.rows.filter { $0.type == 1 })
     {

@@ -1,6 +1,6 @@
-/// When the pictures of a VI-SLAM session are taken.
+/// The times of a VI-SLAM session's pictures.
 struct SessionTimes {
-  /// Of the world's time 0.
+  /// Uptime at the scene's time 0.
   let base: Int64
   private let plan: SessionPlan
   private let clock: SampleClock
@@ -26,7 +26,7 @@ struct SessionTimes {
 
   func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
 
-  /// The container's time of a row's picture: 0 for the first picture that exists.
+  /// The container's time of a row's picture; 0 for the first existing picture.
   func ticks(_ row: Int) -> Int64 {
     let first = (0..<plan.frames).first { !plan.lostPictures.contains($0) } ?? 0
     let elapsed = Double(frame(row) - frame(first)) / 1e9

@@ -3,7 +3,7 @@ import Geometry
 import Storage
 import SystemPackage
 
-/// VI-SLAM sessions: a video and the phone's motion sensors beside it, no depth.
+/// Synthesizes VI-SLAM sessions: a video and the phone's motion sensors, without depth.
 enum VISLAMFamily: SyntheticFamily {
   static let name = "vi-slam"
   static let generations = SessionForm.allCases.map(\.rawValue)
@@ -19,7 +19,7 @@ enum VISLAMFamily: SyntheticFamily {
     let color = PinholeCamera(
       width: 1280, height: 720, fx: 982.4, fy: 982.4, cx: 641.2, cy: 358.7
     ).scaled(toWidth: options.width ?? 1280, height: options.height ?? 720)
-    // There is no depth camera; the truth has depth of a quarter of the picture's size.
+    // There is no depth camera; the truth has depth at a quarter of the picture's size.
     let depth = color.scaled(toWidth: color.width / 4, height: color.height / 4)
     let rig = Rig(
       options, color: color, depth: depth)

@@ -1,6 +1,6 @@
-/// How a surface looks: two colors mixed by a texture.
+/// The appearance of a surface: two colors mixed by a texture.
 struct Material: Sendable {
-  /// Red, green, blue 0…1 under full light; the fourth lane is not used.
+  /// Red, green, blue 0…1 under full light; the fourth lane is unused.
   var dark: SIMD4<Float>
   var light: SIMD4<Float>
   var texture: TexturePattern

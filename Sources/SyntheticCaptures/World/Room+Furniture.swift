@@ -1,12 +1,12 @@
 extension Room {
-  /// The free space that a camera may use in the furnished room.
+  /// Center of the free space for the camera in the furnished scene.
   static let cameraCenter = Vector3(0, 1.35, 0)
   static let cameraReach = Vector3(0.55, 0.14, 0.45)
 
-  /// A room of about 5 m × 2.6 m × 4.3 m with things along its walls, a little different with each
-  /// seed. Nothing stands within a meter of `cameraCenter`, seen from above.
+  /// A room of about 5 m × 2.6 m × 4.3 m with objects along its walls, which vary with the seed. No
+  /// object is within a meter of `cameraCenter`, seen from above.
   ///
-  /// Unfurnished, only the six walls: what is seen is known in a formula.
+  /// Unfurnished it has only the six walls, so that visible points are given by formulas.
   static func made(seed: UInt64, isFurnished: Bool) -> Room {
     var random = SeededRandom(seed: seed, "room")
     func about(_ value: Double, _ spread: Double) -> Double {
@@ -39,7 +39,7 @@ extension Room {
     let poster = Material(.poster, dark: (0.62, 0.10, 0.16), light: (0.96, 0.86, 0.30))
     let print = Material(.poster, dark: (0.06, 0.14, 0.40), light: (0.74, 0.90, 0.96))
 
-    // A table with four legs against the wall at +x, and what lies on it.
+    // A table with four legs at the wall +x, with objects on it.
     let table = Vector3(high.x - 0.55, 0, about(0.3, 0.15))
     room.add(center: table + Vector3(0, 0.72, 0), half: Vector3(0.42, 0.02, 0.75), material: wood)
     for (x, z) in [(-0.37, -0.7), (-0.37, 0.7), (0.37, -0.7), (0.37, 0.7)] {
@@ -52,7 +52,7 @@ extension Room {
     room.addBall(
       center: table + Vector3(-0.1, 0.87, about(0.35, 0.1)), radius: 0.13, material: poster)
 
-    // A shelf of books against the wall at −z.
+    // A shelf of books at the wall −z.
     let shelf = Vector3(about(-1.3, 0.2), 0, low.z + 0.16)
     room.add(
       center: shelf + Vector3(0, 0.95, 0), half: Vector3(0.5, 0.95, 0.15),
@@ -61,7 +61,7 @@ extension Room {
       center: shelf + Vector3(0.72, 0.45, 0.02), half: Vector3(0.2, 0.45, 0.17),
       materials: [wood, wood, wood, wood, spines, spines])
 
-    // A sofa and a cabinet against the wall at −x, a bench at +z, a stool with a ball.
+    // A sofa and a cabinet at the wall −x, a bench at +z, a stool with a ball.
     let sofa = Vector3(low.x + 0.45, 0, about(0.6, 0.2))
     room.add(center: sofa + Vector3(0, 0.22, 0), half: Vector3(0.42, 0.22, 0.8), material: cloth)
     room.add(
@@ -80,7 +80,7 @@ extension Room {
       material: cloth)
     room.addBall(center: stool + Vector3(0, 0.62, 0), radius: 0.18, material: print)
 
-    // Pictures, a little off their walls.
+    // Pictures in front of the walls.
     room.add(
       center: Vector3(high.x - 0.01, 1.5, about(0.4, 0.2)), half: Vector3(0.01, 0.3, 0.45),
       material: poster)

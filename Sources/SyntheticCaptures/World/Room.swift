@@ -1,5 +1,4 @@
-/// A furnished room whose every ray can be followed exactly: the inside of a box, boxes that stand in
-/// it, and balls.
+/// A room whose rays can be cast exactly: the inside of a box, with boxes and balls in it.
 ///
 /// World axes: y up, the floor at y = 0, meters.
 struct Room: Sendable {

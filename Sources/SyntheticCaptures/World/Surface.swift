@@ -1,4 +1,4 @@
-/// One visible face: where texture coordinates come from and what it is made of.
+/// One visible face: its texture coordinates and material.
 struct Surface: Sendable {
   enum Shape: Sendable {
     case plane
@@ -7,22 +7,22 @@ struct Surface: Sendable {
   }
 
   var shape: Shape
-  /// A point of the face, world, meters.
+  /// A point of the face, world axes, meters.
   var origin: SIMD3<Float>
   /// Directions of the texture's columns and rows, unit length.
   var along: SIMD3<Float>
   var down: SIMD3<Float>
-  /// Unit length, toward the side that can be seen.
+  /// Unit length, toward the visible side.
   var normal: SIMD3<Float>
   var material: Material
 }
 
-/// A box that stands in the room, turned about the vertical.
+/// A box in the room, rotated about the vertical.
 struct Block: Sendable {
   var center: Vector3
-  /// Half of its sides, meters.
+  /// Half of its side lengths, meters.
   var half: Vector3
-  /// World from the box's own axes.
+  /// The box's own axes to world axes.
   var worldFromBlock: Matrix3
   /// Index of its first surface: faces −x, +x, −y, +y, −z, +z.
   var firstSurface: Int
@@ -34,9 +34,9 @@ struct Ball: Sendable {
   var surface: Int
 }
 
-/// A point that shines on everything, without shadows.
+/// A point light without shadows.
 struct Lamp: Sendable {
   var position: SIMD3<Float>
-  /// Brightness at one meter.
+  /// Brightness at a distance of one meter.
   var power: Float
 }

@@ -1,4 +1,4 @@
-/// Paints one repeating texture: a pattern and fine detail on top of it.
+/// Paints one repeating texture: a pattern with fine detail.
 struct TexturePainter {
   private let pattern: TexturePattern
   private let side = TextureSet.side
@@ -30,7 +30,7 @@ struct TexturePainter {
     return texels
   }
 
-  /// The pattern at a texel, 0…1 or a little beyond; `detail` is noise of mean 0 and about ±0.5.
+  /// The pattern at a texel, about 0…1; `detail` is noise of mean 0 and about ±0.5.
   private func shape(_ column: Int, _ row: Int, detail: Float) -> Float {
     switch pattern {
     case .plaster: return 0.75 + 0.35 * detail
@@ -68,7 +68,7 @@ struct TexturePainter {
     }
   }
 
-  /// 0 ≤ value < 1, always the same for the same place.
+  /// 0 ≤ value < 1; always the same for the same position.
   private func number(_ a: Int, _ b: Int) -> Float {
     var random = SeededRandom(key: key, frame: a, row: b)
     return Float(random.next() >> 40) * 0x1p-24

@@ -1,7 +1,7 @@
-/// All textures of a room as one array of gray values: 512×512 texels each, repeating, with every
-/// halved size behind it.
+/// All textures of a scene in one array of gray values: 512×512 texels each, repeating, followed by
+/// every halved size.
 ///
-/// 2.8 MB. Made from the seed in some tens of milliseconds.
+/// 2.8 MB, made from the seed in some tens of milliseconds.
 struct TextureSet: Sendable {
   static let side = 512
   /// 512, 256, … 1.
@@ -26,12 +26,12 @@ struct TextureSet: Sendable {
     self.texels = texels
   }
 
-  /// The value at a place given in texels of the full size, 0…1, between four texels of the size in
-  /// which `level` halvings make one texel about as large as a pixel.
+  /// The texture's value, 0…1, at a position in texels of the full size. Interpolated between four
+  /// texels of the size at which, after `level` halvings, a texel is about as large as a pixel.
   @inline(__always)
   func sample(_ pattern: TexturePattern, u: Float, v: Float, level: Int) -> Float {
     let level = min(max(level, 0), Self.levels - 1)
-    // 2^-level by its bits.
+    // 2^-level, set in the exponent bits.
     let scale = Float(bitPattern: UInt32(truncatingIfNeeded: 127 &- level) &<< 23)
     let x = u * scale
     let y = v * scale
@@ -45,7 +45,7 @@ struct TextureSet: Sendable {
     let row = top & mask
     let nextColumn = (column &+ 1) & mask
     let nextRow = (row &+ 1) & mask
-    // 512² + 256² + … in front of this size: (4·512² − 4·side²) / 3.
+    // 512² + 256² + … before this size: (4·512² − 4·side²) / 3.
     let start =
       pattern.rawValue &* Self.texelsPerPattern
       &+ (4 &* Self.side &* Self.side &- 4 &* side &* side) / 3
@@ -62,7 +62,7 @@ struct TextureSet: Sendable {
     return (above + (below - above) * b) * (1 / 255)
   }
 
-  /// The largest integer not above `value`, without a call into the C library.
+  /// The largest integer not above `value`, without a library call.
   @inline(__always)
   private static func floor(_ value: Float) -> Int {
     let whole = Int(value)

@@ -96,7 +96,7 @@ import Testing
     #expect(rounds.notes.first?.contains("depth: the floor is of what can be read: broken") == true)
   }
 
-  @Test("Pixels of a file that lies do not overflow")
+  @Test("Pixels of a file with wrong sizes do not overflow")
   func overflow() {
     var count = FloorCount()
     for _ in 0..<3 { count.add(width: Int(UInt32.max), height: Int(UInt32.max)) }

@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("What has no room is refused before anything is written")
+  @Test("Too little disk space is an error before anything is written")
   func room() throws {
     var stage = Self.color
     stage.expectedBytes = .max

@@ -52,7 +52,7 @@ import Testing
     return place
   }
 
-  @Test("The same pictures are told as such, others by how many values differ and by how much")
+  @Test("Equal pictures are reported as equal, others by how many values differ and by how much")
   func pixels() throws {
     let kept = try KeptPictures(
       of: try write([10, 20, 30], to: "ours"), to: folder.path.appending("kept"))
@@ -65,7 +65,7 @@ import Testing
     #expect(other.words.contains("pixels differ: 33.3 % of the values, by at most 5 of 255"))
   }
 
-  @Test("Another number of pictures is told, and pictures of another size are not compared")
+  @Test("Another number of pictures is reported, and pictures of another size are not compared")
   func count() throws {
     let kept = try KeptPictures(
       of: try write([1, 2, 3, 4], to: "ours"), to: folder.path.appending("kept"))

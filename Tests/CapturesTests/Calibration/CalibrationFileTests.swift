@@ -176,7 +176,7 @@ struct CalibrationFileTests {
     }
   }
 
-  @Test("A matrix whose last row is not 0 0 0 1 is refused: it is written column by column")
+  @Test("A matrix whose last row is not 0 0 0 1 is rejected: it is column-major")
   func lastRow() throws {
     let turned = Self.json.replacing(
       "[1,0,0,0.03, 0,1,0,-0.01, 0,0,1,0.002, 0,0,0,1]",

@@ -40,7 +40,7 @@ struct KalibrChainTests {
     #expect(depthFirst.colorIntrinsics?.width == 1296)
   }
 
-  @Test("The capture's sizes tell the cameras apart where they are stated")
+  @Test("The capture's sizes identify the cameras where they are stated")
   func sizes() throws {
     // Depth larger than color: only the sizes can know.
     let swapped = try File.read(

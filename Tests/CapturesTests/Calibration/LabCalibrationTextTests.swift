@@ -31,7 +31,7 @@ struct LabCalibrationTextTests {
     depthToColorExtrinsics = 1 0 0 0.03 0 1 0 -0.01 0 0 1 0.002 0 0 0 1
     """
 
-  @Test("k1 … k5 stand for k1, k2, p1, p2, k3; other keys are passed over")
+  @Test("k1 … k5 are k1, k2, p1, p2, k3; other keys are ignored")
   func reads() throws {
     let calibration = try File.read(Self.text)
     let json = try File.read(File.json)

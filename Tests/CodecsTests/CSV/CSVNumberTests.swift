@@ -30,7 +30,7 @@ struct CSVNumberTests {
     #expect(try scanner(text).number(inCell: 0) == number)
   }
 
-  @Test("The nearest double is found for every way to write it")
+  @Test("The nearest double is found for every notation")
   func nearest() throws {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<5_000 {

@@ -23,7 +23,7 @@ struct CSVWriterTests {
     #expect(writer.drain().isEmpty)
   }
 
-  @Test("Cells written before can be put in, with what stands around them")
+  @Test("Cells written before can be inserted between others")
   func cells() {
     let text = Array("x1,2,\"a,b\",4".utf8)
     #expect(row(4) { $0.cells(text[1...], count: 4) } == "1,2,\"a,b\",4\n")

@@ -48,7 +48,7 @@ struct PLYTests {
     #expect(Set(lengths).count == 1)
   }
 
-  @Test("Memory is used again from frame to frame")
+  @Test("Memory is reused from frame to frame")
   func restart() {
     var points = Self.points(PLYLayout(hasColor: true))
     points.restart(reserving: 2)

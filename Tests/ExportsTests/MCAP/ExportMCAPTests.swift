@@ -123,7 +123,7 @@ struct ExportMCAPTests {
         == .notApplicable("nothing with a time: no picture has a time, no gyroscope"))
   }
 
-  @Test("The map is z up, the IMU stands as in phones, whatever the turn of the pictures")
+  @Test("The map is z up, the IMU is oriented as in phones, whatever the turn of the pictures")
   func staticTransforms() throws {
     var sample = Self.everything
     #expect(try Self.staticRotations(sample) == [[0.5, 0.5, 0.5, 0.5], [1, -1, 0, 0]])

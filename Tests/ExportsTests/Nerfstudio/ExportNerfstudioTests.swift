@@ -41,7 +41,7 @@ struct ExportNerfstudioTests {
         """)
   }
 
-  @Test("Equal intrinsics and the lens stand at the top, and then in no frame")
+  @Test("Equal intrinsics and the lens are at the top, and then in no frame")
   func oneCamera() throws {
     var capture = GridCapture(frames: 3)
     capture.lens = LensDistortion(openCVOrder: [0.1, -0.2, 0.003, 0.004, 0.5])

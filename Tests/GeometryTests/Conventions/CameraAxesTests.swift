@@ -9,7 +9,7 @@ struct CameraAxesTests {
       ?? Pose(position: [], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
   }()
 
-  @Test("COLMAP's direction takes the camera's place to 0, and what lies ahead to +z")
+  @Test("COLMAP's direction maps the camera's position to 0, and points ahead to +z")
   func cameraFromWorld() {
     expect(pose.cameraFromWorld.apply(to: [5, 2, -3]), [0, 0, 0])
     expect(pose.cameraFromWorld.apply(to: [9, 2, -3]), [0, 0, 4])
@@ -31,7 +31,7 @@ struct CameraAxesTests {
     #expect([still.x, still.y, still.z].allSatisfy { $0.sign == .plus })
   }
 
-  @Test("An OpenGL camera has columns 2 and 3 negated and stands at the same place")
+  @Test("An OpenGL camera has columns 2 and 3 negated and the same position")
   func openGL() {
     let matrix = pose.worldFromOpenGLCamera.rowMajor
     expect(matrix, [0, 0, -1, 5, 0, 1, 0, 2, 1, 0, 0, -3, 0, 0, 0, 1])

@@ -22,7 +22,7 @@ struct GeoTrackSamplerTests {
     GeoTrackSampler(track).sample(at: Timestamp(nanoseconds: Int64(seconds * 1e9)))
   }
 
-  @Test("Repeated values are no knots: the way between two fixes is straight, not a staircase")
+  @Test("Repeated values are no knots: the track between two fixes is straight, without steps")
   func staircase() {
     let track = GeoTrack(positions: [
       position(0, 10, 20), position(1, 10, 20), position(2, 10, 20), position(4, 14, 28),

@@ -12,7 +12,7 @@ struct FalseColorTests {
     return angle < -30 ? angle + 360 : angle
   }
 
-  @Test("Hue goes one way from near to far; values outside take the ends, no measurement is black")
+  @Test("Hue is monotone from near to far; values outside get the end colors, holes are black")
   func monotone() {
     let colors = FalseColor(nearMillimeters: 500, farMillimeters: 4500)
     let hues = stride(from: 500, through: 4500, by: 100).map {

@@ -60,7 +60,7 @@ struct MotionStripTests {
     #expect(MotionStrip.draw([far], frames: [.min, .max], shown: [0]) != nil)
   }
 
-  @Test("Where there are frames stands below")
+  @Test("The times of frames are marked below")
   func frames() throws {
     let times = (0..<100).map { Double($0) / 10 }
     let picture = try #require(

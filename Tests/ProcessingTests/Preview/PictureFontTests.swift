@@ -26,7 +26,7 @@ struct PictureFontTests {
     #expect(drawn(" ").rgb.allSatisfy { $0 == 0 })
   }
 
-  @Test("Text is cut where there is no room, and pixels outside of a picture are not drawn")
+  @Test("Text is cut where it does not fit, and pixels outside a picture are not drawn")
   func room() {
     #expect(PictureFont.fitting("abcdef", pixels: 36) == "abcdef")
     #expect(PictureFont.fitting("abcdef", pixels: 35) == "abcd~")

@@ -50,7 +50,7 @@ struct ShownFrameTests {
     #expect((8...12).contains(strong), "\(strong)")
   }
 
-  @Test("Depth on a coarser or finer grid of the same borders lies on color all the same")
+  @Test("Depth on a coarser or finer grid with the same borders still matches color")
   func grids() {
     for width in [20, 60, 240] {
       let frame = ShownFrame(

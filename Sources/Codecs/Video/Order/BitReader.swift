@@ -1,12 +1,12 @@
-/// Reads the bits of a NAL unit (ITU-T H.264 and H.265, 7.3 and 9.1) after its head, without the bytes that
-/// keep start codes out; ends where the next start code begins.
+/// Reads the bits of a NAL unit (ITU-T H.264 and H.265, 7.3 and 9.1) after its header, without
+/// emulation prevention bytes. Ends where the next start code begins.
 ///
-/// Past the end every value is `nil`.
+/// After the end every value is `nil`.
 struct BitReader {
   private let bytes: [UInt8]
   private var bit = 0
 
-  /// - Parameter unit: the unit from `first` on; may go on behind it.
+  /// - Parameter unit: the bytes from `first` on are read; may extend beyond the unit.
   init(_ unit: some Collection<UInt8>, skipping first: Int = 0) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(unit.count)
@@ -44,7 +44,7 @@ struct BitReader {
     return true
   }
 
-  /// An Exp-Golomb code without sign, below 2^32 − 1.
+  /// An unsigned Exp-Golomb code, below 2^32 − 1.
   mutating func golomb() -> Int? {
     var zeros = 0
     while let bit = bits(1) {
@@ -55,12 +55,12 @@ struct BitReader {
     return nil
   }
 
-  /// An Exp-Golomb code without sign, if it is not above `limit`.
+  /// An unsigned Exp-Golomb code; `nil` above `limit`.
   mutating func golomb(upTo limit: Int) -> Int? {
     golomb().flatMap { $0 <= limit ? $0 : nil }
   }
 
-  /// An Exp-Golomb code with sign.
+  /// A signed Exp-Golomb code.
   mutating func signedGolomb() -> Int? {
     golomb().map { $0 % 2 == 1 ? ($0 + 1) / 2 : -$0 / 2 }
   }

@@ -1,35 +1,35 @@
-/// Follows the numbers that reference pictures of an H.264 stream bear one after the other
-/// (`frame_num`, ITU-T H.264, 7.4.3): what breaks the chain is a damaged head or a lost picture.
+/// Checks that the numbers of consecutive reference pictures of an H.264 stream follow each other
+/// (`frame_num`, ITU-T H.264, 7.4.3). A break means a damaged header or a lost picture.
 ///
-/// Numbers are four bits in many streams, and the head of a destroyed picture may read like any other. So a
-/// leap is believed only where the pictures on both sides of it decode.
+/// Numbers have four bits in many streams, and the header of a destroyed picture may look valid. So
+/// a gap is trusted only if the pictures on both sides of it can be decoded.
 struct H264FrameChain {
-  /// Heads that break the chain are taken away; pictures that are lost altogether are put in.
+  /// The pictures, with untrusted headers removed and lost pictures inserted.
   private(set) var entries: [H264PictureList.Entry] = []
-  /// How many were put in.
+  /// Number of inserted pictures.
   private(set) var lostPictures = 0
 
-  /// More than so many lost at once are no damage but another stream.
+  /// A larger gap is not damage but another stream.
   private static let mostLost = 16
-  /// As many are believed to be lost where no picture follows that confirms it.
+  /// Most pictures that are taken as lost without a later picture that confirms it.
   private static let mostUnconfirmed = 2
-  /// How far behind a leap a whole picture is looked for.
+  /// How many pictures after a gap are searched for an intact one.
   private static let mostAhead = 32
 
   private let all: [H264PictureList.Entry]
   private let decodes: (Int) -> Bool
-  /// Pictures whose heads cannot be believed.
+  /// Indices of pictures whose headers are not trusted.
   private var unbelieved = Set<Int>()
-  /// How many pictures are lost before a picture.
+  /// Number of lost pictures before a picture, by index.
   private var lost: [Int: Int] = [:]
-  /// Before which pictures the first of those that are lost is a key picture.
+  /// Indices of pictures before which the first lost picture is a key picture.
   private var lostKeys = Set<Int>()
 
   /// - Parameters:
-  ///   - all: the pictures and fields as their units tell of them, in decoding order.
-  ///   - putsIn: whether lost pictures are put in at all.
-  ///   - decodes: whether the picture at a place of `all` decodes without a complaint about itself. Asked only
-  ///     where numbers leap.
+  ///   - all: the pictures and fields in decoding order, as read from their units.
+  ///   - putsIn: whether lost pictures are inserted at all.
+  ///   - decodes: whether the picture at an index of `all` decodes without a complaint about
+  ///     itself. Called only at gaps.
   init(
     _ all: [H264PictureList.Entry], putsIn: Bool = true, decodes: @escaping (Int) -> Bool
   ) {
@@ -37,13 +37,13 @@ struct H264FrameChain {
     self.decodes = decodes
     var index = 0
     var state = State()
-    /// Where the numbers began anew, and what was known before.
+    /// The last restart of the numbers, and the state before it.
     var start = (index: 0, state: State())
     while index < all.count {
       if all[index].head?.startsSequence ?? all[index].isKey { start = (index, state) }
       switch read(index, &state) {
       case .goesOn: index += 1
-      case .again: (index, state) = start
+      case .restart: (index, state) = start
       }
     }
     entries.reserveCapacity(all.count)
@@ -60,18 +60,18 @@ struct H264FrameChain {
   }
 
   private struct State {
-    /// Number of the last reference picture; `nil` where the chain begins anew.
+    /// Number of the last reference picture; `nil` after a restart.
     var last: Int?
-    /// Pictures without believed head since then.
+    /// Number of pictures with untrusted headers since then.
     var unread = 0
-    /// Pictures with believed heads since the numbers began anew.
+    /// Pictures with trusted headers since the last restart.
     var read: [Int] = []
   }
 
   private enum Step {
     case goesOn
-    /// An earlier head turned out to be damaged: once more from where the numbers begin.
-    case again
+    /// An earlier header turned out to be damaged: start over at the last restart.
+    case restart
   }
 
   private mutating func read(_ index: Int, _ state: inout State) -> Step {
@@ -89,7 +89,7 @@ struct H264FrameChain {
       if step > 1 + state.unread {
         let count = step - 1 - state.unread
         let isWhole = decodes(index)
-        if isWhole, doubt(state.read) { return .again }
+        if isWhole, doubt(state.read) { return .restart }
         guard isWhole,
           goesOn(from: index, head, after: number, state.unread, range)
             ?? (count <= Self.mostUnconfirmed)
@@ -98,7 +98,7 @@ struct H264FrameChain {
           state.unread += 1
           return .goesOn
         }
-        // Numbers that begin anew with a key picture that is lost explain more with less.
+        // A lost key picture, at which numbers restart, explains more with fewer lost pictures.
         let sinceKey = max(0, head.frameNumber - state.unread)
         if 2 * sinceKey < count {
           lost[index] = sinceKey
@@ -106,7 +106,7 @@ struct H264FrameChain {
         } else if count <= Self.mostLost {
           lost[index] = count
         }
-        // What it refers to is lost, and counted.
+        // The picture that it refers to is lost, and counted.
         state.last = (head.frameNumber - 1 + range) % range
         state.unread = 0
       }
@@ -119,8 +119,8 @@ struct H264FrameChain {
     return .goesOn
   }
 
-  /// Looks at pictures before a leap, back to the last reference picture that is whole; whether one of them is
-  /// damaged, so that its head must not be believed.
+  /// Tests the pictures before a gap, back to the last intact reference picture; returns whether
+  /// one of them is damaged, so that its header is not trusted.
   private mutating func doubt(_ read: [Int]) -> Bool {
     var isNew = false
     for index in read.reversed() {
@@ -134,8 +134,8 @@ struct H264FrameChain {
     return isNew
   }
 
-  /// Whether the pictures behind a leap go on from the number that it leads to, not from the one before it;
-  /// `nil` where none of the sequence follows.
+  /// Whether the pictures after a gap continue from its far side rather than from its near side;
+  /// `nil` if none of the sequence follows.
   private func goesOn(
     from index: Int, _ head: H264SliceHeader, after number: Int, _ unread: Int, _ range: Int
   ) -> Bool? {
@@ -146,14 +146,14 @@ struct H264FrameChain {
     let between = next - index - 1
     let without = (after.frameNumber - number + range) % range
     if without > 0, without <= 2 + unread + between { return false }
-    // Further pictures may be lost there.
+    // More pictures may be lost there.
     let most = max(1, min(range / 4, Self.mostLost)) + between
     return (after.frameNumber - head.frameNumber + range) % range <= most
   }
 }
 
 extension H264PictureList.Entry {
-  /// A picture that the others miss.
+  /// A picture that others refer to but that is not in the stream.
   fileprivate static func lost(isKey: Bool) -> H264PictureList.Entry {
     H264PictureList.Entry(head: nil, sequence: nil, isKey: isKey, offset: nil)
   }

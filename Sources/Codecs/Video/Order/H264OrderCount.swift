@@ -1,5 +1,5 @@
-/// Works out when each picture of an H.264 stream is shown (ITU-T H.264, 8.2.1), picture by picture in
-/// decoding order.
+/// Computes the display position of each picture of an H.264 stream (ITU-T H.264, 8.2.1), picture
+/// by picture in decoding order.
 struct H264OrderCount {
   private var sequence = 0
   private var previousHigh = 0
@@ -8,8 +8,8 @@ struct H264OrderCount {
   private var previousOffset = 0
   private var previousForgot = false
 
-  /// The place of the picture or field that begins with this slice.
-  mutating func place(_ head: H264SliceHeader, _ set: H264Sequence) -> DisplayPosition {
+  /// Display position of the picture or field that begins with this slice.
+  mutating func position(_ head: H264SliceHeader, _ set: H264Sequence) -> DisplayPosition {
     if head.startsSequence {
       sequence += 1
       (previousHigh, previousLow, previousOffset) = (0, 0, 0)
@@ -32,7 +32,7 @@ struct H264OrderCount {
     previousFrameNumber = head.frameNumber
     previousForgot = head.forgetsAll
     if head.forgetsAll {
-      // What came before is shown before; the picture becomes number 0 of what follows.
+      // Earlier pictures are displayed before; this picture becomes number 0 of a new sequence.
       sequence += 1
       let least = min(fields.top, fields.bottom)
       previousHigh = 0
@@ -44,7 +44,7 @@ struct H264OrderCount {
     return DisplayPosition(sequence: sequence, order: min(fields.top, fields.bottom))
   }
 
-  /// The place of a key picture of which no more is known.
+  /// Display position of a key picture about which nothing else is known.
   mutating func restart() -> DisplayPosition {
     sequence += 1
     (previousHigh, previousLow, previousOffset, previousFrameNumber) = (0, 0, 0, 0)
@@ -67,7 +67,7 @@ struct H264OrderCount {
     return (value, value + (head.isField ? 0 : head.orderDeltas[0]))
   }
 
-  /// How many frame numbers have run out before.
+  /// How many frame numbers have wrapped around before.
   private func frameOffset(_ head: H264SliceHeader, _ set: H264Sequence) -> Int {
     if head.startsSequence { return 0 }
     let before = previousForgot ? 0 : previousOffset
@@ -83,8 +83,8 @@ struct H264OrderCount {
     if !head.isReference, number > 0 { number -= 1 }
     var expected = 0
     if number > 0 {
-      let (cycles, place) = (number - 1).quotientAndRemainder(dividingBy: steps.count)
-      expected = cycles * steps.reduce(0, +) + steps[...place].reduce(0, +)
+      let (cycles, position) = (number - 1).quotientAndRemainder(dividingBy: steps.count)
+      expected = cycles * steps.reduce(0, +) + steps[...position].reduce(0, +)
     }
     if !head.isReference { expected += nonReference }
     let top = expected + head.orderDeltas[0]
@@ -93,7 +93,7 @@ struct H264OrderCount {
   }
 }
 
-/// When a picture is shown: pictures of a sequence by order, sequences one after the other.
+/// A display position: ordered by sequence, then by order within the sequence.
 struct DisplayPosition: Hashable, Comparable {
   var sequence: Int
   var order: Int

@@ -1,10 +1,11 @@
-/// What a sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1) says of order and size.
+/// The parts of an H.264 sequence parameter set (ITU-T H.264, 7.3.2.1.1) that concern order, size
+/// and color.
 struct H264Sequence: Hashable {
-  /// How display order is told.
+  /// How display order is coded.
   enum Order: Hashable {
-    /// Low bits of a count in every picture.
+    /// By the low bits of a count in every picture.
     case counted(lowBits: Int)
-    /// Expected steps, corrected by every picture unless `isFixed`.
+    /// By expected steps, corrected in every picture unless `isFixed`.
     case stepped(isFixed: Bool, nonReference: Int, bottom: Int, steps: [Int])
     /// Decoding order is display order.
     case asDecoded
@@ -16,24 +17,24 @@ struct H264Sequence: Hashable {
   var chromaFormat = 1
   var frameNumberBits: Int
   var order: Order
-  /// Reference pictures may be left out on purpose.
+  /// Whether reference pictures may be missing intentionally.
   var allowsGaps: Bool
   var allowsFields: Bool
-  /// Pictures after cropping.
+  /// Width of pictures after cropping.
   var width: Int
   var height: Int
-  /// How many pictures may come before one that is shown earlier, if it says so.
+  /// How many pictures may precede one that is displayed earlier, if stated.
   var reorderedPictures: Int?
   /// Bits of a luma sample.
   var bitDepth = 8
-  /// How samples are to be understood, as far as it says so.
+  /// The color description, as far as stated.
   var color = CodedColor()
 
   private static let highProfiles: Set<Int> = [
     100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
   ]
 
-  /// - Parameter unit: the NAL unit with its head.
+  /// - Parameter unit: the NAL unit with its header.
   init?(_ unit: some Collection<UInt8>) {
     var bits = BitReader(unit, skipping: 1)
     guard let profile = bits.bits(8), bits.skip(16), let number = bits.golomb(upTo: 31) else {
@@ -111,8 +112,8 @@ struct H264Sequence: Hashable {
     return true
   }
 
-  /// From the restrictions in the usability information (annex E); `nil` without. What it says of color is noted on
-  /// the way.
+  /// Reads the restrictions in the usability information (annex E); `nil` without them. Stores the
+  /// color description on the way.
   private static func reorderedPictures(
     _ bits: inout BitReader, _ color: inout CodedColor
   ) -> Int? {
@@ -159,7 +160,8 @@ struct H264Sequence: Hashable {
   }
 }
 
-/// What a coded stream or its container says of color, in the numbers of ITU-T H.273; `nil` = nothing.
+/// Color description of a coded stream or its container, in the numbers of ITU-T H.273; `nil` = not
+/// stated.
 struct CodedColor: Hashable {
   var isFullRange: Bool?
   var primaries: Int?
@@ -167,7 +169,7 @@ struct CodedColor: Hashable {
   var matrix: Int?
 }
 
-/// What a picture parameter set of H.264 (7.3.2.2) says of the slice headers.
+/// The parts of an H.264 picture parameter set (7.3.2.2) that slice headers depend on.
 struct H264PictureSet: Hashable {
   var number: Int
   var sequence: Int
@@ -185,7 +187,7 @@ struct H264PictureSet: Hashable {
       let bidirectional = bits.bits(2), bits.signedGolomb() != nil, bits.signedGolomb() != nil,
       bits.signedGolomb() != nil, bits.skip(2), let hasRedundancy = bits.flag()
     else {
-      // Groups of slices: nothing after them is needed but whether pictures are sent twice.
+      // With slice groups, nothing after them is needed except whether redundant pictures exist.
       return nil
     }
     self.number = number

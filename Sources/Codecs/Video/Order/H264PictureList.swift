@@ -1,46 +1,46 @@
-/// The pictures of an H.264 stream in decoding order, gathered from the heads of its slices.
+/// The pictures of an H.264 stream in decoding order, collected from slice headers.
 ///
-/// Coded fields make a picture in pairs; redundant copies make none. A slice whose head is damaged stands
-/// for a picture of its own where the stream would begin one.
+/// Two coded fields make one picture; redundant copies make none. A slice with a damaged header
+/// counts as a picture of its own where a picture is expected to begin.
 struct H264PictureList {
-  /// A picture or field as its first slice tells of it.
+  /// A picture or field, as described by its first slice.
   struct Entry {
-    /// `nil` where the head cannot be read.
+    /// `nil` where the header cannot be read.
     var head: H264SliceHeader?
     var sequence: H264Sequence?
     var isKey: Bool
-    /// Where the first slice begins; `nil` for a picture that is not in the file.
+    /// Offset of the first slice in the file; `nil` for a picture that is not in the file.
     var offset: Int64?
-    /// Which of `parameterSets` hold for it.
+    /// Index into `parameterSets` of those that apply.
     var sets: Int?
   }
 
   private(set) var entries: [Entry] = []
-  /// The units of the parameter sets, each with a start code, as they were at one time or another.
+  /// The parameter set units, each with a start code, in all combinations that occurred.
   private(set) var parameterSets: [[UInt8]] = []
   private var rawSets: [[UInt8]: [UInt8]] = [:]
   private var sets = H264ParameterSets()
   private var slices = 0
-  /// Slices of the last picture that was whole.
+  /// Number of slices of the last complete picture.
   private var usualSlices = 1
   private var slicesBefore = 0
 
-  /// Bytes of a unit that are looked at: parameter sets whole, slices as far as their heads may go.
-  static let headBytes = 1024
-  private static let sliceHeadBytes = 256
+  /// Number of bytes of a unit to read: whole parameter sets, and the longest slice headers.
+  static let headerBytes = 1024
+  private static let sliceHeaderBytes = 256
 
   init() {}
 
-  /// Takes in parameter sets and slices; other units are nothing to it.
+  /// Adds parameter sets and slices; ignores other units.
   ///
-  /// - Parameter unit: the first `headBytes` of a NAL unit; may go on behind its end.
+  /// - Parameter unit: the first `headBytes` of a NAL unit; may extend beyond its end.
   mutating func add(_ unit: some Collection<UInt8>, at offset: Int64) {
     guard let head = unit.first else { return }
     switch head & 0x1f {
     case 7, 8:
       sets.add(unit)
       keep(unit)
-    case 1, 5: addSlice(unit.prefix(Self.sliceHeadBytes), at: offset, isKey: head & 0x1f == 5)
+    case 1, 5: addSlice(unit.prefix(Self.sliceHeaderBytes), at: offset, isKey: head & 0x1f == 5)
     default: break
     }
   }
@@ -48,7 +48,8 @@ struct H264PictureList {
   private mutating func addSlice(_ unit: some Collection<UInt8>, at offset: Int64, isKey: Bool) {
     guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
     else {
-      // Of a new picture if it says that it begins one, or if the one at hand has all its slices.
+      // Begins a picture if its first-slice bit says so, or if the current picture has all its
+      // slices.
       let begins = unit.dropFirst().first.map { $0 & 0x80 != 0 } ?? false
       if begins || entries.isEmpty || slices >= usualSlices {
         begin(Entry(head: nil, sequence: nil, isKey: isKey, offset: offset))
@@ -70,7 +71,7 @@ struct H264PictureList {
         return
       }
       if slices < usualSlices, last.head?.startsSequence == head.startsSequence {
-        // A damaged slice of the picture at hand.
+        // A damaged slice of the current picture.
         slices += 1
         return
       }
@@ -78,14 +79,15 @@ struct H264PictureList {
     begin(Entry(head: head, sequence: sequence, isKey: isKey, offset: offset))
   }
 
-  /// Keeps a parameter set as it is, in place of the one of the same kind and number.
+  /// Stores a parameter set unit in place of the one of the same kind and ID.
   private mutating func keep(_ unit: some Collection<UInt8>) {
     let bytes = Array(unit)
     let whole = NALUnits.ranges(in: [0, 0, 1] + bytes).first.map {
       Array(bytes[..<($0.upperBound - 3)])
     }
     guard let whole, let kind = whole.first else { return }
-    // A sequence set's number stands behind three bytes, a picture set's at once.
+    // The ID of a sequence parameter set is after three bytes, that of a picture parameter set
+    // comes first.
     var bits = BitReader(whole, skipping: kind & 0x1f == 7 ? 4 : 1)
     guard let number = bits.golomb(upTo: 255) else { return }
     let key = [kind & 0x1f, UInt8(number)]
@@ -104,17 +106,17 @@ struct H264PictureList {
     entries.append(entry)
   }
 
-  /// The parameter set of the first picture that can be read.
+  /// The parameter set of the first readable picture.
   var firstSequence: H264Sequence? { entries.lazy.compactMap(\.sequence).first }
 
-  /// Display order may differ from decoding order.
+  /// Whether display order may differ from decoding order.
   var isReordered: Bool {
     let sequences = sets.sequences.values
     guard !sequences.isEmpty else { return true }
     return !sequences.allSatisfy { $0.order == .asDecoded }
   }
 
-  /// Display order is said to be decoding order, whatever the pictures say.
+  /// Whether the parameter sets state that display order is decoding order.
   var claimsOrder: Bool {
     let sequences = sets.sequences.values
     return !sequences.isEmpty && sequences.allSatisfy { $0.reorderedPictures == 0 }
@@ -123,8 +125,8 @@ struct H264PictureList {
   /// The pictures and their order.
   ///
   /// - Parameters:
-  ///   - stated: how many pictures there are by other accounts. Where one of them agrees with the units of the
-  ///     file, and none with the lost pictures put in, no picture is taken for lost.
+  ///   - stated: picture counts from other sources. If one of them agrees with the units of the
+  ///     file, and none with the count that includes lost pictures, no picture is taken as lost.
   ///   - decodes: whether the picture of an entry decodes without a complaint about itself.
   func pictures(
     stated: Set<Int> = [], decodes: @escaping (Int) -> Bool
@@ -148,7 +150,7 @@ struct H264PictureList {
     for entry in chain.entries {
       var picture = CodedPicture()
       if let head = entry.head, let sequence = entry.sequence {
-        picture.place = count.place(head, sequence)
+        picture.position = count.position(head, sequence)
         picture.size = PictureExtent(width: sequence.width, height: sequence.height)
         if head.isField, let first = openField, first.isBottom != head.isBottom,
           first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
@@ -158,21 +160,21 @@ struct H264PictureList {
         }
         openField = head.isField ? head : nil
       } else {
-        // The second field of a pair is no picture.
+        // The second field of a pair is not a picture of its own.
         if openField != nil {
           openField = nil
           continue
         }
-        if entry.isKey { picture.place = count.restart() }
+        if entry.isKey { picture.position = count.restart() }
         picture.size = pictures.last?.size
       }
-      if let place = picture.place, let last = pictures.last?.place, place <= last {
+      if let position = picture.position, let last = pictures.last?.position, position <= last {
         inversions += 1
       }
       pictures.append(picture)
       offsets.append(entry.offset ?? -1)
     }
-    // A stream that says so and does otherwise all the time is not believed.
+    // A stream that states decoding order but always deviates from it is not trusted.
     let isReordered = isReordered && !(claimsOrder && inversions * 10 <= pictures.count)
     return (pictures, offsets, isReordered)
   }

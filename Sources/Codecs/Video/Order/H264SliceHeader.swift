@@ -1,4 +1,4 @@
-/// The head of an H.264 slice (ITU-T H.264, 7.3.3) as far as order needs it.
+/// The parts of an H.264 slice header (ITU-T H.264, 7.3.3) that concern order.
 struct H264SliceHeader: Hashable {
   var isReference: Bool
   var startsSequence: Bool
@@ -11,12 +11,14 @@ struct H264SliceHeader: Hashable {
   var orderLow = 0
   /// `delta_pic_order_cnt_bottom`, or the first and second of `delta_pic_order_cnt`.
   var orderDeltas = [0, 0]
-  /// A copy for receivers that lost the picture; decoders leave it out.
+  /// Whether it belongs to a redundant copy for receivers that lost the picture; decoders ignore
+  /// it.
   var isRedundant = false
-  /// The picture forgets all pictures before it, as a key picture does (memory operation 5).
+  /// Whether the picture drops all earlier reference pictures, as a key picture does (memory
+  /// operation 5).
   var forgetsAll = false
 
-  /// Whether both are slices of one picture or field (7.4.1.2.4).
+  /// Whether both slices belong to one picture or field (7.4.1.2.4).
   func isOfSamePicture(as other: H264SliceHeader) -> Bool {
     frameNumber == other.frameNumber && pictureSet == other.pictureSet
       && isField == other.isField && isBottom == other.isBottom
@@ -24,7 +26,7 @@ struct H264SliceHeader: Hashable {
       && orderLow == other.orderLow && orderDeltas == other.orderDeltas
   }
 
-  /// `nil` where the head is damaged or its parameter sets are unknown.
+  /// `nil` where the header is damaged or its parameter sets are unknown.
   init?(_ unit: some Collection<UInt8>, _ sets: H264ParameterSets) {
     guard let head = unit.first else { return nil }
     isReference = head & 0x60 != 0
@@ -76,13 +78,13 @@ struct H264SliceHeader: Hashable {
       guard let count = bits.golomb(upTo: 127) else { return nil }
       isRedundant = count > 0
     }
-    // A head too long for what was read of it has no memory operation worth a thought.
+    // A header longer than the bytes read contains no relevant memory operation.
     if isReference, !startsSequence {
       forgetsAll = Self.forgetsAll(&bits, kind: kind % 5, set, sequence) ?? false
     }
   }
 
-  /// Goes on to the memory operations; kinds of slices: 0 P, 1 B, 2 I, 3 SP, 4 SI.
+  /// Skips to the memory operations. Slice types: 0 P, 1 B, 2 I, 3 SP, 4 SI.
   private static func forgetsAll(
     _ bits: inout BitReader, kind: Int, _ set: H264PictureSet, _ sequence: H264Sequence
   ) -> Bool? {
@@ -119,7 +121,7 @@ struct H264SliceHeader: Hashable {
       }
     }
     guard bits.flag() == true else { return false }
-    // Operation: how many numbers follow it.
+    // Number of operands by operation.
     let operands = [1: 1, 2: 1, 3: 2, 4: 1, 5: 0, 6: 1]
     var found = false
     while let operation = bits.golomb(upTo: 6), operation != 0 {
@@ -130,12 +132,12 @@ struct H264SliceHeader: Hashable {
   }
 }
 
-/// The parameter sets met so far; a later one of the same number replaces the earlier.
+/// The parameter sets read so far; a later one of the same ID replaces the earlier.
 struct H264ParameterSets {
   private(set) var sequences: [Int: H264Sequence] = [:]
   private(set) var pictures: [Int: H264PictureSet] = [:]
 
-  /// Takes in a unit of type 7 or 8.
+  /// Adds a unit of type 7 or 8.
   mutating func add(_ unit: some Collection<UInt8>) {
     switch (unit.first ?? 0) & 0x1f {
     case 7: if let set = H264Sequence(unit) { sequences[set.number] = set }

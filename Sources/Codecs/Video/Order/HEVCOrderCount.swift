@@ -1,5 +1,5 @@
-/// Works out when each picture of an HEVC stream is shown (ITU-T H.265, 8.1.3 and 8.3.1), picture by picture
-/// in decoding order.
+/// Computes the display position of each picture of an HEVC stream (ITU-T H.265, 8.1.3 and 8.3.1),
+/// picture by picture in decoding order.
 struct HEVCOrderCount {
   private struct Sequence {
     var lowBits: Int
@@ -18,11 +18,12 @@ struct HEVCOrderCount {
   private var sequence = 0
   private var previousOrder = 0
   private var hasStarted = false
-  /// Pictures that lead the last key picture refer to what is not there, and are not shown.
+  /// Whether leading pictures of the last key picture are not displayed, because they refer to
+  /// missing pictures.
   private var skipsLeading = false
 
-  /// Takes in a unit with its head of two bytes. What it tells of a picture, if it is the first slice of
-  /// one.
+  /// Adds a unit with its two-byte header. Returns the picture's description if the unit is its
+  /// first slice.
   mutating func add(_ unit: some Collection<UInt8>) -> CodedPicture? {
     guard let head = unit.first else { return nil }
     let type = Int(head >> 1 & 0x3f)
@@ -35,7 +36,7 @@ struct HEVCOrderCount {
     return nil
   }
 
-  /// A key picture whose head cannot be believed: counts begin anew.
+  /// A key picture whose header is not trusted: counts restart.
   mutating func skipKey() {
     sequence += 1
     previousOrder = 0
@@ -50,17 +51,17 @@ struct HEVCOrderCount {
     guard !isKey || bits.skip(1), let number = bits.golomb(upTo: 63), let set = pictures[number],
       let parameters = sequences[set.sequence], bits.skip(set.extraBits),
       bits.golomb(upTo: 2) != nil
-    else { return CodedPicture(place: nil, size: nil) }
-    var picture = CodedPicture(place: nil, size: parameters.size)
+    else { return CodedPicture(position: nil, size: nil) }
+    var picture = CodedPicture(position: nil, size: parameters.size)
     if set.hasOutputFlag {
       guard let isShown = bits.flag() else { return picture }
       picture.isHidden = !isShown
     }
     guard !parameters.hasSeparatePlanes || bits.skip(2) else { return picture }
-    let startsAgain = (16...20).contains(type) || !hasStarted
+    let restarts = (16...20).contains(type) || !hasStarted
     if isKey {
-      skipsLeading = type < 19 || (type == 21 && startsAgain)
-      if startsAgain { sequence += 1 }
+      skipsLeading = type < 19 || (type == 21 && restarts)
+      if restarts { sequence += 1 }
       hasStarted = true
     }
     let range = 1 << parameters.lowBits
@@ -68,8 +69,8 @@ struct HEVCOrderCount {
     if type != 19 && type != 20 {
       guard let low = bits.bits(parameters.lowBits) else { return picture }
       let previousLow = previousOrder & (range - 1)
-      var high = isKey && startsAgain ? 0 : previousOrder - previousLow
-      if !(isKey && startsAgain) {
+      var high = isKey && restarts ? 0 : previousOrder - previousLow
+      if !(isKey && restarts) {
         if low < previousLow, previousLow - low >= range / 2 {
           high += range
         } else if low > previousLow, low - previousLow > range / 2 {
@@ -78,11 +79,11 @@ struct HEVCOrderCount {
       }
       order = high + low
     }
-    // Only pictures of the lowest layer that nothing can do without count for the next.
+    // Only reference pictures of the lowest temporal layer count for the next.
     let layer = unit.dropFirst().first.map { Int($0 & 7) } ?? 1
     if layer == 1, ![0, 2, 4, 6, 7, 8, 9].contains(type) { previousOrder = order }
     if (type == 8 || type == 9), skipsLeading { picture.isHidden = true }
-    picture.place = DisplayPosition(sequence: sequence, order: order)
+    picture.position = DisplayPosition(sequence: sequence, order: order)
     return picture
   }
 
@@ -111,7 +112,7 @@ struct HEVCOrderCount {
       size: PictureExtent(width: width, height: height))
   }
 
-  /// `profile_tier_level` (7.3.3).
+  /// Skips `profile_tier_level` (7.3.3).
   private static func skipProfile(_ bits: inout BitReader, _ layers: Int) -> Bool {
     guard bits.skip(96) else { return false }
     guard layers > 0 else { return true }
@@ -137,18 +138,18 @@ struct HEVCOrderCount {
   }
 }
 
-/// Pixels of a picture after cropping.
+/// Picture size in pixels after cropping.
 struct PictureExtent: Hashable, Sendable {
   var width: Int
   var height: Int
 }
 
-/// What the head of a coded picture tells.
+/// What the header of a coded picture states.
 struct CodedPicture: Hashable {
-  /// `nil` where the head is damaged.
-  var place: DisplayPosition?
+  /// `nil` where the header is damaged.
+  var position: DisplayPosition?
   var size: PictureExtent?
-  /// Never shown: meant for reference only, not decodable from where the stream begins, or the second
-  /// field of a picture.
+  /// Whether it is never displayed: used for reference only, not decodable from where the stream
+  /// begins, or the second field of a picture.
   var isHidden = false
 }

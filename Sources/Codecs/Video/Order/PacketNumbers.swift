@@ -1,10 +1,11 @@
 import CFFmpeg
 
-/// Says of each packet of a track, in decoding order, which picture it holds.
+/// Finds the picture of each packet of a track, in decoding order.
 struct PacketNumbers {
   private let order: PictureOrder
   private let isBare: Bool
-  /// Containers: packets met that are pictures or hidden ones. Bare streams: pictures begun.
+  /// Containers: number of packets so far that are pictures or hidden ones. Bare streams: number of
+  /// pictures begun.
   private var met = 0
   private var hidden = 0
   private var position: Int64 = 0
@@ -15,10 +16,11 @@ struct PacketNumbers {
     self.isBare = isBare
   }
 
-  /// The last packet held the beginnings of several pictures, of which all but the first are damaged.
+  /// Whether the last packet contained the beginnings of several pictures, all but the first
+  /// damaged.
   private(set) var holdsSeveral = false
 
-  /// The picture that the next packet holds; `nil` for one that holds none.
+  /// Decoding index of the picture in the next packet; `nil` if it has none.
   mutating func picture(of packet: UnsafePointer<AVPacket>) -> Int? {
     isBare ? picture(inBare: packet) : picture(inContainer: packet)
   }
@@ -34,8 +36,8 @@ struct PacketNumbers {
     return picture < order.count ? picture : nil
   }
 
-  /// Packets of a bare stream follow each other without a gap. What holds no beginning of a picture goes on
-  /// with the one before: its second field.
+  /// Packets of a bare stream are contiguous. One without the beginning of a picture continues the
+  /// previous picture: it is its second field.
   private mutating func picture(inBare packet: UnsafePointer<AVPacket>) -> Int? {
     let end = position + Int64(packet.pointee.size)
     defer { position = end }

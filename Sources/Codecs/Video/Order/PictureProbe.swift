@@ -1,21 +1,21 @@
 import CFFmpeg
 import SystemPackage
 
-/// Decodes single pictures by themselves, to tell damaged ones from whole ones.
+/// Decodes single pictures to tell damaged ones from intact ones.
 ///
-/// A picture is given to a decoder of its own behind the last key picture: what it says of pictures that it
-/// refers to and that are not there does not count. Cost: decoding two pictures for each that is asked for.
+/// A picture is sent to a decoder of its own after the last key picture; complaints about missing
+/// reference pictures are ignored. Cost: decoding two pictures per test.
 final class PictureProbe {
   private let input: MediaInput
   private let entries: [H264PictureList.Entry]
   private let parameterSets: [[UInt8]]
   private var known: [Int: Bool] = [:]
 
-  /// More than any picture takes.
+  /// More bytes than any picture has.
   private static let mostBytes: Int64 = 64 << 20
-  /// So many equal bytes where a picture's content begins were written by no encoder.
+  /// As many equal bytes at the start of a picture's content are not written by any encoder.
   private static let constantBytes = 32
-  private static let longestHead = 16
+  private static let longestHeader = 16
 
   init(_ input: MediaInput, _ list: H264PictureList) {
     self.input = input
@@ -31,15 +31,15 @@ final class PictureProbe {
     return answer
   }
 
-  /// Which of some packets of a track of a container hold damaged pictures. Cost: reading the file up to the last of
-  /// them, and decoding two pictures for each.
+  /// Which of the given packets of a container's track have damaged pictures. Cost: reading the
+  /// file up to the last of them, and decoding two pictures for each.
   static func damaged(
     _ wanted: Set<Int>, of track: Int, in file: FilePath
   ) throws(VideoError) -> Set<Int> {
     let reader = try ContainerReader(MediaInput(file))
-    guard let stream = reader.stream(track), let box = PacketHandle() else { return [] }
+    guard let stream = reader.stream(track), let handle = PacketHandle() else { return [] }
     reader.select(track)
-    let packet = box.packet
+    let packet = handle.packet
     var damaged = Set<Int>()
     var left = wanted.count
     var number = -1
@@ -100,7 +100,7 @@ final class PictureProbe {
     return status >= 0
   }
 
-  /// From a picture's first slice up to that of the next, with a start code.
+  /// The bytes from a picture's first slice to that of the next, with a start code.
   private func bytes(of index: Int) throws(VideoError) -> [UInt8]? {
     guard let start = entries[index].offset else { return nil }
     let next = entries.dropFirst(index + 1).lazy.compactMap(\.offset).first
@@ -109,10 +109,10 @@ final class PictureProbe {
     return [0, 0, 0, 1] + (try input.bytes(at: start, count: Int(end - start)))
   }
 
-  /// Whether what follows the head of the slice is one and the same byte: overwritten. A decoder may read such
-  /// bytes as a picture in which nothing moves.
+  /// Whether the slice has one constant byte after its header, so it was overwritten. A decoder may
+  /// read such bytes as a picture without motion.
   private static func isConstant(_ unit: [UInt8]) -> Bool {
-    let content = unit.dropFirst(4 + longestHead).prefix(constantBytes)
+    let content = unit.dropFirst(4 + longestHeader).prefix(constantBytes)
     return content.count == constantBytes && content.allSatisfy { $0 == content.first }
   }
 }

@@ -2,24 +2,24 @@ import Codecs
 import Geometry
 import Processing
 
-/// A sheet for a quick look, and what is on it.
+/// An overview picture, and what it shows.
 package struct DrawnSheet: Sendable {
   package var picture: ColorImage
-  /// Canonical frames that are shown.
+  /// Canonical indices of the displayed frames.
   package var frames: [Int] = []
   /// `color`, `overlay`, `depth`, `imu`.
   package var parts: [String] = []
-  /// What could not be shown, and why.
+  /// What could not be displayed, and why.
   package var notes: [String] = []
 
   package init(picture: ColorImage) {
     self.picture = picture
   }
 
-  /// Written into every such file, so that it may be replaced by the next one.
+  /// A mark in every such file, which permits replacing it.
   private static let mark = "scanmill view"
 
-  /// As a file.
+  /// The picture as a PNG or JPEG file.
   package func encoded(asJPEG: Bool) throws -> [UInt8] {
     guard asJPEG else {
       let mark = PNGText(keyword: "Software", text: Self.mark)
@@ -30,19 +30,20 @@ package struct DrawnSheet: Sendable {
     var file: [UInt8] = []
     try writer.encode(
       rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
-    // A comment behind the start of the file (ITU-T T.81, B.2.4.5): marker, length with itself, text.
+    // A comment after the start of the file (ITU-T T.81, B.2.4.5): marker, length including itself,
+    // text.
     let text = Array(Self.mark.utf8)
     file.insert(contentsOf: [0xFF, 0xFE, 0, UInt8(text.count + 2)] + text, at: min(2, file.count))
     return file
   }
 
-  /// Whether a file was written by `encoded`: only such a one may be replaced.
+  /// Whether a file was written by `encoded`. Only such files may be replaced.
   package static func isOurs(_ file: [UInt8]) -> Bool {
     let text = Array(mark.utf8)
     if file.starts(with: [0xFF, 0xD8]) { return file.dropFirst(6).starts(with: text) }
     guard file.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return false }
     let note = Array("Software".utf8) + [0] + text
-    // The note stands behind the pixels: before its checksum and the end of the file.
+    // The note is after the pixels: before its checksum and the end of the file.
     return file.dropLast(4 + 12).suffix(note.count).elementsEqual(note)
   }
 }

@@ -1,22 +1,22 @@
 import CFFmpeg
 
-/// Reads when each packet of a container is shown from the heads of its slices: H.264 and HEVC say it
-/// themselves, whatever the container says.
-struct PacketHeads {
+/// Reads the display position of each packet of a container from slice headers: H.264 and HEVC
+/// state it, independently of the container.
+struct SliceHeaderReader {
   private enum Codec {
     case h264(H264PacketOrder)
     case hevc(HEVCOrderCount)
   }
 
   private var codec: Codec
-  /// Bytes of the length before each NAL unit; 0: start codes.
+  /// Size in bytes of the length before each NAL unit; 0 for start codes.
   private var lengthBytes = 0
 
   private static let mostUnits = 64
-  private static let headBytes = 256
+  private static let headerBytes = 256
   private static let mostSetBytes = 1 << 14
 
-  /// `nil` for other codecs, and where parameter sets alone say that display order is decoding order.
+  /// `nil` for other codecs, and if parameter sets state that display order is decoding order.
   init?(_ parameters: UnsafePointer<AVCodecParameters>) {
     switch parameters.pointee.codec_id {
     case AV_CODEC_ID_H264: codec = .h264(H264PacketOrder())
@@ -31,22 +31,22 @@ struct PacketHeads {
     readSets(extra)
   }
 
-  /// `false` where nothing but the packets' order counts.
+  /// `false` if display order is the order of the packets.
   var isReordered: Bool {
     if case .h264(let order) = codec { order.isReordered } else { true }
   }
 
-  /// The size that the parameter sets of H.264 state, as long as they are alike.
+  /// The size in the parameter sets of H.264, if they all agree.
   var statedSize: PictureExtent? {
     if case .h264(let order) = codec { order.statedSize } else { nil }
   }
 
-  /// The parameter set of H.264 that the container states; of several the one with the lowest number.
+  /// The parameter set of H.264 in the container's header; of several the one with the lowest ID.
   var statedSequence: H264Sequence? {
     if case .h264(let order) = codec { order.statedSequence } else { nil }
   }
 
-  /// Takes in the parameter sets that a packet brings along for itself and what follows.
+  /// Adds parameter sets that a packet contains for itself and later ones.
   mutating func readSets(from packet: UnsafePointer<AVPacket>) {
     var size = 0
     guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0
@@ -54,11 +54,11 @@ struct PacketHeads {
     readSets([UInt8](UnsafeBufferPointer(start: data, count: size)))
   }
 
-  /// What the next packet holds; `place` is `nil` where its head is damaged.
+  /// The picture in the next packet; `place` is `nil` if its header is damaged.
   ///
   /// - Parameters:
-  ///   - isKey: whether the container says that the picture needs no other.
-  ///   - isBelieved: `false` where the picture is known to be damaged: its head is not read.
+  ///   - isKey: whether the container marks the picture as key.
+  ///   - isBelieved: `false` if the picture is known to be damaged: its header is not read.
   ///   - read: up to `count` bytes from `offset` of the packet on.
   mutating func picture(
     bytes size: Int, isKey: Bool, isBelieved: Bool = true,
@@ -69,7 +69,7 @@ struct PacketHeads {
     case .h264(var order) where !isBelieved:
       order.skip(isKey: isKey)
       codec = .h264(order)
-    case .hevc(var order) where picture.place == nil && isKey:
+    case .hevc(var order) where picture.position == nil && isKey:
       order.skipKey()
       codec = .hevc(order)
     case .h264, .hevc: break
@@ -80,13 +80,13 @@ struct PacketHeads {
   private mutating func picture(
     bytes size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]
   ) -> CodedPicture {
-    let head = read(0, min(size, Self.headBytes))
+    let head = read(0, min(size, Self.headerBytes))
     func bytes(_ range: Range<Int>) -> [UInt8] {
       range.upperBound <= head.count ? Array(head[range]) : read(range.lowerBound, range.count)
     }
     if lengthBytes == 0 {
-      // Start codes: what lies behind the first bytes is rarely needed.
-      let all = size > Self.headBytes ? read(0, min(size, Self.mostSetBytes)) : head
+      // With start codes, what is after the first bytes is rarely needed.
+      let all = size > Self.headerBytes ? read(0, min(size, Self.mostSetBytes)) : head
       for range in NALUnits.ranges(in: all) {
         if let picture = add(all[range]) { return picture }
       }
@@ -101,7 +101,7 @@ struct PacketHeads {
       offset += lengthBytes
       guard length > 0, length <= size - offset else { break }
       let wanted =
-        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headBytes
+        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headerBytes
       if let picture = add(bytes(offset..<(offset + min(length, wanted)))[...]) { return picture }
       offset += length
     }
@@ -128,7 +128,8 @@ struct PacketHeads {
     }
   }
 
-  /// The configuration record of an MP4 (ISO/IEC 14496-15), or parameter sets with start codes.
+  /// Reads the configuration record of an MP4 (ISO/IEC 14496-15), or parameter sets with start
+  /// codes.
   private mutating func readSets(_ extra: [UInt8]) {
     guard extra.first == 1 else {
       for range in NALUnits.ranges(in: extra) { _ = add(extra[range]) }
@@ -172,17 +173,19 @@ struct PacketHeads {
   }
 }
 
-/// Places of H.264 pictures of which each lies in a packet of its own; a second field alone in a packet is
-/// no picture.
+/// Display positions of H.264 pictures with one packet each; a second field in a packet of its own
+/// is not a picture.
 struct H264PacketOrder {
   private var sets = H264ParameterSets()
   private var count = H264OrderCount()
   private var openField: H264SliceHeader?
-  /// Number of the last reference picture, and pictures since then whose heads cannot be believed.
+  /// Number of the last reference picture, and of pictures since then whose headers are not
+  /// trusted.
   private var lastNumber: Int?
   private var unread = 0
 
-  /// Before any packet: whether the parameter sets leave room for another order than that of decoding.
+  /// Before the first packet: whether the parameter sets allow a display order other than decoding
+  /// order.
   var isReordered: Bool {
     let sequences = sets.sequences.values
     return sequences.isEmpty || sequences.contains { $0.order != .asDecoded }
@@ -198,7 +201,7 @@ struct H264PacketOrder {
     return sizes.count == 1 ? sizes.first : nil
   }
 
-  /// Takes in a unit; what it tells, if it is a slice.
+  /// Adds a unit; returns the picture's description if it is a slice.
   mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture? {
     guard let type = unit.first.map({ $0 & 0x1f }) else { return nil }
     guard type == 1 || type == 5 else {
@@ -210,17 +213,17 @@ struct H264PacketOrder {
       skip(isKey: false)
       guard type == 5 else { return CodedPicture() }
       (lastNumber, unread) = (0, 0)
-      return CodedPicture(place: count.restart())
+      return CodedPicture(position: count.restart())
     }
     if head.isRedundant { return nil }
     guard continues(head, sequence) else {
-      // The container's time places it.
+      // The container's time determines its position.
       unread += 1
       return CodedPicture()
     }
-    let place = count.place(head, sequence)
+    let position = count.position(head, sequence)
     var picture = CodedPicture(
-      place: place, size: PictureExtent(width: sequence.width, height: sequence.height))
+      position: position, size: PictureExtent(width: sequence.width, height: sequence.height))
     if head.isField, let first = openField, first.isBottom != head.isBottom,
       first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
     {
@@ -232,7 +235,7 @@ struct H264PacketOrder {
     return picture
   }
 
-  /// A picture whose head cannot be believed.
+  /// A picture whose header is not trusted.
   mutating func skip(isKey: Bool) {
     unread += 1
     guard isKey else { return }
@@ -240,8 +243,8 @@ struct H264PacketOrder {
     (lastNumber, unread) = (0, 0)
   }
 
-  /// Whether the picture's number may follow the last one's (`frame_num`, ITU-T H.264, 7.4.3): no packet of
-  /// a container gets lost, so that a leap is a damaged head or a place where recordings were joined.
+  /// Whether the picture's number may follow the last one's (`frame_num`, ITU-T H.264, 7.4.3). No
+  /// packet of a container gets lost, so that a gap means a damaged header or joined recordings.
   private mutating func continues(_ head: H264SliceHeader, _ sequence: H264Sequence) -> Bool {
     if let lastNumber, !head.startsSequence, !sequence.allowsGaps {
       let range = 1 << sequence.frameNumberBits
@@ -258,7 +261,7 @@ struct H264PacketOrder {
 
 /// NAL units between start codes.
 enum NALUnits {
-  /// Without start codes and the zeros before them.
+  /// Ranges of the units, without start codes and the zeros before them.
   static func ranges(in bytes: [UInt8]) -> [Range<Int>] {
     var starts: [Int] = []
     var index = 0

@@ -6,7 +6,7 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Published pictures of a capture, read when they are shown.
+/// Published pictures of a capture, which are read when displayed.
 struct PublishedPictures: Sendable {
   private let colors: PictureFiles?
   private let depths: PictureFiles?
@@ -14,12 +14,12 @@ struct PublishedPictures: Sendable {
   private let depthWidth: Int?
   private let firstProblem = ProblemBox()
 
-  /// Frames that have all that there is, else those that have anything.
+  /// Frames with all kinds of pictures; if there are none, frames with any.
   let frames: [Int]
 
   /// - Parameters:
-  ///   - inputs: artifacts as `color`, `aligned` and `depth`, each of which may be missing.
-  ///   - depthWidth: columns of the depth camera.
+  ///   - inputs: artifacts by name (`color`, `aligned` and `depth`); each may be missing.
+  ///   - depthWidth: number of columns of the depth camera.
   init(_ inputs: [String: InputArtifact], depthWidth: Int?) {
     func files(_ port: String) -> PictureFiles? {
       inputs[port].map { PictureFiles($0) }.flatMap { $0.frames.isEmpty ? nil : $0 }
@@ -35,10 +35,10 @@ struct PublishedPictures: Sendable {
   var hasColor: Bool { colors != nil }
   var hasDepth: Bool { depths != nil }
 
-  /// Why the first unreadable picture cannot be read.
+  /// The error of the first unreadable picture.
   var problem: ImageError? { firstProblem.value }
 
-  /// `nil` where nothing of the frame can be read.
+  /// `nil` if nothing of the frame can be read.
   func shown(_ frame: Int, most: (width: Int, height: Int)) -> ShownFrame? {
     let color = read(colors?[frame]) { try StillImage.read($0).picture }
     let depth = read(depths?[frame]) { try PNGReader.depth(at: $0) }
@@ -48,7 +48,7 @@ struct PublishedPictures: Sendable {
       depthWidth: depthWidth, most: most)
   }
 
-  /// Links in an output lead to what others own: they are not followed.
+  /// Reads a picture. Links in an output may lead to files of others and are not followed.
   private func read<Picture>(
     _ file: FilePath?, _ body: (FilePath) throws -> Picture
   ) -> Picture? {

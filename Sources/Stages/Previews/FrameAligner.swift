@@ -1,12 +1,13 @@
 import Geometry
 import Processing
 
-/// Brings single depth frames to the color camera, for looking: on the coarsest grid that is fine enough.
+/// Aligns single depth frames to the color camera for previews, on the coarsest grid that is fine
+/// enough.
 package struct FrameAligner {
   private let aligner: DepthAligner
   private var scratch = AlignmentScratch()
 
-  /// - Parameter width: of the picture that is looked at.
+  /// - Parameter width: width of the displayed picture.
   init(_ cameras: CaptureCameras, width: Int) throws(AlignmentError) {
     let columns = cameras.colorSize.map {
       cameras.clockwiseQuarterTurns % 2 == 0 ? $0.width : $0.height

@@ -6,9 +6,10 @@ import Processing
 import Storage
 import SystemPackage
 
-/// A quick look at a capture as the app left it: some frames decoded from the source, nothing written.
+/// Makes an overview of a capture as the app left it: decodes some frames from the source and
+/// writes nothing.
 ///
-/// Never fails for what is damaged: what cannot be shown is named below the pictures.
+/// Never fails because of damage: what cannot be displayed is listed below the pictures.
 package struct SourcePreview {
   private let capture: Capture
   private let calibration: CalibrationSource
@@ -17,18 +18,19 @@ package struct SourcePreview {
   private var drawn = DrawnSheet(picture: ColorImage(width: 1, height: 1))
 
   /// - Parameters:
-  ///   - calibration: a file, or a folder of files by device, in place of the capture's own values.
-  ///   - frames: how many are shown at most; by default three with depth, six without.
+  ///   - calibration: a file, or a folder of files by device, that replaces the capture's own
+  ///     values.
+  ///   - frames: largest number of frames; by default three with depth, six without.
   package static func sheet(
     of capture: Capture, calibration: FilePath? = nil, calibrationFolder: FilePath? = nil,
     frames: Int? = nil
   ) -> DrawnSheet {
-    var looking = SourcePreview(
+    var preview = SourcePreview(
       capture: capture,
       calibration: CalibrationSource(
         file: calibration, folder: calibrationFolder, deviceID: capture.device.id),
       count: max(1, frames ?? (capture.depth.value == nil ? 6 : 3)))
-    return looking.draw()
+    return preview.draw()
   }
 
   private init(capture: Capture, calibration: CalibrationSource, count: Int) {
@@ -85,7 +87,7 @@ package struct SourcePreview {
 
   // MARK: Color
 
-  /// Pictures in the order of their frames, already small.
+  /// Pictures in the order of their frames, reduced.
   private mutating func colors(
     _ most: (width: Int, height: Int)
   ) -> [(frame: Int, color: ColorImage?)] {
@@ -111,7 +113,7 @@ package struct SourcePreview {
     return found.sorted { $0.frame < $1.frame }
   }
 
-  /// Pictures around which to look, in display order: of the frames whose depth is quick to reach.
+  /// Preferred pictures, in display order: those of frames whose depth can be reached quickly.
   private func wantedPictures(_ color: ColorStream) -> [Int] {
     let pictures = color.order?.count ?? color.description.frames ?? 0
     var reached = pictures
@@ -123,7 +125,7 @@ package struct SourcePreview {
     return Self.centers(of: reached, count: count)
   }
 
-  /// The middles of `count` equal parts of `0..<total`.
+  /// The centers of `count` equal parts of `0..<total`.
   static func centers(of total: Int, count: Int) -> [Int] {
     guard total > count else { return Array(0..<max(0, total)) }
     return (0..<count).map { (2 * $0 + 1) * total / (2 * count) }
@@ -136,7 +138,7 @@ package struct SourcePreview {
 
   // MARK: Depth
 
-  /// Streams that can only be read from their beginning are looked into so far.
+  /// Limit on records that are read of streams without random access.
   private static let mostOrderedRecords = 900
 
   private static func reachableRecords(_ depth: DepthStream) -> Int {
@@ -146,7 +148,7 @@ package struct SourcePreview {
     }
   }
 
-  /// Frames to show where there is no color.
+  /// Frames to display if there is no color.
   private func depthFrames() -> [Int] {
     guard let depth = capture.depth.value else { return [] }
     return Self.centers(of: Self.reachableRecords(depth), count: count).map {
@@ -182,7 +184,7 @@ package struct SourcePreview {
     if case .indexed = depth.access { true } else { false }
   }
 
-  /// As the color camera sees it; empty, with a note, where that cannot be known.
+  /// Depth as the color camera sees it; empty, with a note, if that is not known.
   private mutating func aligned(_ depths: [Int: DepthImage], width: Int) -> [Int: DepthImage] {
     guard let depth = capture.depth.value, capture.color.value != nil, !depths.isEmpty else {
       return [:]
@@ -201,7 +203,7 @@ package struct SourcePreview {
   }
 }
 
-/// One line about a capture.
+/// Makes one line about a capture.
 package enum CaptureTitle {
   /// `arkit-scanner g6, color 300 of 1920x1440, depth 300 of 256x192, imu, 10.0 s`.
   package static func line(of capture: Capture) -> String {

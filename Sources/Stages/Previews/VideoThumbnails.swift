@@ -4,7 +4,7 @@ import Geometry
 import Processing
 import SystemPackage
 
-/// Some pictures of a video, at once.
+/// Finds some pictures of a video quickly.
 struct VideoThumbnails {
   private let color: ColorStream
   private let file: FilePath
@@ -14,38 +14,39 @@ struct VideoThumbnails {
     (self.color, self.file, self.track) = (color, file, track)
   }
 
-  /// Where key pictures are too rare: so many pictures from the beginning are decoded.
+  /// How many pictures from the beginning are decoded if key pictures are too rare.
   private static let mostDecoded = 150
 
-  /// Pictures near some places in display order, by canonical frame, already small: key pictures, of which
-  /// each is decoded alone; where fewer than half of the places have one, pictures of the video's beginning.
+  /// Reduced pictures near some display indices, by canonical frame. These are key pictures, each
+  /// decoded alone; if fewer than half of the indices have one, pictures from the beginning of the
+  /// video.
   func pictures(
     near wanted: [Int], _ most: (width: Int, height: Int)
   ) throws -> [(frame: Int, color: ColorImage?)] {
-    let isBare = color.description.encoding == "h264-annexb"
+    let container = color.description.container
     var found: [(frame: Int, color: ColorImage?)] = []
     var rgb: [UInt8] = []
     var converter = ColorConverter()
     func take(_ picture: DecodedPicture) throws {
-      guard let index = picture.index, let frame = frame(of: index) else { return }
+      guard let index = picture.displayIndex, let frame = frame(of: index) else { return }
       try picture.rgb(into: &rgb, converter: &converter)
       let image = ColorImage(width: picture.width, height: picture.height, rgb: rgb)
       found.append((frame, SourcePreview.small(image, most)))
     }
     if let order = color.order {
       _ = try KeyPictures.read(
-        file, container: isBare ? .annexB : .any, track: track, order: order, wanted: wanted, take)
+        file, container: container, track: track, order: order, wanted: wanted, take)
     }
     if 2 * found.count >= wanted.count, !found.isEmpty { return found }
     found = []
     let reach = min(Self.mostDecoded, (wanted.last ?? 0) + 1)
     let places = Set(SourcePreview.centers(of: reach, count: wanted.count))
     let decoder = try VideoDecoder(
-      file, container: isBare ? .annexB : .any, track: track, order: color.order)
-    while let picture = try decoder.next(), picture.ordinal < Self.mostDecoded {
-      // Pictures before the first that can be decoded have no place; any is better than none.
-      if picture.index.map(places.contains) ?? false { try take(picture) }
-      if picture.index.map({ $0 >= reach }) ?? false { break }
+      file, container: container, track: track, order: color.order)
+    while let picture = try decoder.next(), picture.outputIndex < Self.mostDecoded {
+      // Pictures before the first decodable one have no index; any picture is better than none.
+      if picture.displayIndex.map(places.contains) ?? false { try take(picture) }
+      if picture.displayIndex.map({ $0 >= reach }) ?? false { break }
     }
     return found
   }

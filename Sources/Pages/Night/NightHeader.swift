@@ -2,11 +2,11 @@ import Output
 import Pipeline
 import Storage
 
-/// Sentence, bar and small print.
-struct NightHead {
+/// The top of the page: sentence, bar and details.
+struct NightHeader {
   let report: NightReport
   let sentence: NightSentence
-  let troubles: [NightProblem]
+  let problems: [NightProblem]
 
   var markup: Markup {
     .element(.header) {
@@ -16,18 +16,18 @@ struct NightHead {
         legend
       }
       Markup.element(.p, .classes("small")) { smallPrint }
-      for trouble in troubles where !trouble.isUrgent {
+      for problem in problems where !problem.isUrgent {
         Markup.element(.p, .classes("notice")) {
-          Markup.element(.strong) { trouble.title + ". " }
+          Markup.element(.strong) { problem.title + ". " }
           Markup.element(.bdi) {
-            [trouble.words, trouble.remedy].filter { !$0.isEmpty }.joined(separator: " ")
+            [problem.words, problem.remedy].filter { !$0.isEmpty }.joined(separator: " ")
           }
         }
       }
     }
   }
 
-  /// Every state that occurs can be seen, however few captures have it.
+  /// The bar of states. Every occurring state is visible, however small its share.
   private var bar: Markup {
     let shares = sentence.shares
     let least = 1.5
@@ -83,7 +83,7 @@ struct NightHead {
   }
 }
 
-/// How a state is drawn: a fill, and lines over it so that grays differ as well.
+/// How a state is drawn: a fill, and a pattern so that it is distinguishable in gray.
 enum PlotTone: String {
   case done, warning, waiting, failed, quarantined
 
@@ -128,7 +128,7 @@ enum PlotTone: String {
     return ground + .element(.rect, place + [Attribute("fill", "\(lines)")])
   }
 
-  /// The lines, once on a page.
+  /// The patterns, which a page contains once.
   static let patterns = Markup.element(
     .svg, .classes("patterns"), Attribute("width", 0), Attribute("height", 0),
     Attribute("aria-hidden", "true"), Attribute("focusable", "false")

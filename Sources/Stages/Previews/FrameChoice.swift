@@ -2,10 +2,10 @@ import Captures
 import Geometry
 import Processing
 
-/// Which frames are shown when not all can be.
+/// Chooses the frames to display when there are too many.
 package enum FrameChoice {
-  /// `frames`, ascending, or as many of them as `count` says, evenly spaced, first and last included; at
-  /// most one in `spacing`, but two where there are two.
+  /// `frames`, ascending, or `count` of them, evenly spaced, first and last included. At most one
+  /// in `spacing`, but two if there are two.
   package static func evenly(_ frames: [Int], count: Int, spacing: Int = 1) -> [Int] {
     let enough = max(2, (frames.count + max(1, spacing) - 1) / max(1, spacing))
     let count = min(count, enough)
@@ -15,7 +15,7 @@ package enum FrameChoice {
   }
 }
 
-/// What is written beside a frame.
+/// Labels of displayed frames.
 package enum FrameLabel {
   /// `frame 120  4.00 s`: the index, and the time since the first frame that has one.
   package static func text(_ frame: Int, _ capture: Capture) -> String {
@@ -31,9 +31,9 @@ package enum FrameLabel {
   }
 }
 
-/// The motion sensors of a capture as strips show them.
+/// Readings of the motion sensors of a capture for plots.
 package enum MotionReadings {
-  /// Acceleration and rotation, of the sensors that tell most of each.
+  /// Acceleration and rotation, each with the sensors to use in order of preference.
   package static let kinds: [(title: String, unit: String, sensors: [String])] = [
     ("acceleration", "m/s²", ["accelerometer", "userAcceleration", "gravity"]),
     ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
@@ -56,7 +56,7 @@ package enum MotionReadings {
     }
   }
 
-  /// Of all frames, where they are on the clock of the sensors; else none.
+  /// Times of all frames if they use the sensors' clock, else none.
   package static func frameTimes(of capture: Capture) -> [Int64] {
     guard capture.framesShareIMUClock else { return [] }
     return capture.frames.compactMap { $0.timestamp?.nanoseconds }

@@ -1,33 +1,32 @@
 import Geometry
 import Parallel
 
-/// What depth pictures measure: a histogram over all that were looked at, and the share of measured pixels of
-/// each.
+/// Statistics of depth pictures: a histogram over all sampled ones, and the measured share of each.
 ///
-/// Of long captures some are looked at: evenly spaced ones, and those whose files are smallest, for an empty
-/// picture packs best. Memory: one picture a core and one number a picture.
-struct DepthSurvey: Sendable {
+/// Of long captures evenly spaced pictures are sampled, and those with the smallest files, because
+/// empty pictures compress best. Memory: one picture per core and one number per picture.
+struct DepthSummary: Sendable {
   struct Frame: Sendable, Hashable {
     var frame: Int
-    /// Of the pixels.
+    /// Measured share of the pixels.
     var share: Double
     /// Millimeters; `nil` without any measurement.
     var nearest: Int?
     var farthest: Int?
   }
 
-  /// By frame.
+  /// Sampled frames, ascending.
   let frames: [Frame]
   let unreadable: [UnreadablePicture]
-  /// Of all pictures there are.
+  /// Total number of pictures.
   let all: Int
-  /// Pixels by millimeters.
+  /// Number of pixels by millimeters.
   private let counts: [Int]
   let measured: Int
 
   static let most = 240
   private static let smallest = 24
-  /// Pixels that are looked at in all.
+  /// Largest number of pixels to decode.
   private static let mostPixels = 100_000_000
 
   init(_ pictures: PictureIndex) {
@@ -36,7 +35,7 @@ struct DepthSurvey: Sendable {
     var failed: [UnreadablePicture] = []
     var counts = [Int](repeating: 0, count: 65_536)
     var pixels = 0
-    // A few at a time, so that few pictures are held at once.
+    // A few at a time, so that few pictures are in memory.
     var start = 0
     while start < chosen.count, pixels < Self.mostPixels {
       let batch = chosen[start..<min(chosen.count, start + 8)]
@@ -91,7 +90,7 @@ struct DepthSurvey: Sendable {
       nearest: isEmpty ? nil : Int(nearest), farthest: isEmpty ? nil : Int(farthest))
   }
 
-  /// Meters below which `share` of the measurements lie; `nil` without any.
+  /// The distance in meters below which `share` of the measurements lie; `nil` without any.
   func meters(atShare share: Double) -> Double? {
     guard measured > 0 else { return nil }
     var rest = Int(Double(measured) * min(max(share, 0), 1))
@@ -102,21 +101,21 @@ struct DepthSurvey: Sendable {
     return counts.lastIndex { $0 > 0 }.map { Double($0) / 1000 }
   }
 
-  /// Of the pixels measured, in the frame in the middle of all by that share; `nil` without frames.
+  /// The median of the frames' measured shares; `nil` without frames.
   var medianShare: Double? {
     let sorted = frames.map(\.share).sorted()
     return sorted.isEmpty ? nil : sorted[sorted.count / 2]
   }
 
-  /// What most of the measurements lie in, in tenths of meters: from their 2nd to their 98th percentile.
+  /// The range from the 2nd to the 98th percentile of the measurements, in whole tenths of meters.
   var shownMeters: ClosedRange<Double>? {
     guard let near = meters(atShare: 0.02), let far = meters(atShare: 0.98) else { return nil }
     let low = (near * 10).rounded(.down) / 10
     return low...max((far * 10).rounded(.up) / 10, low + 0.1)
   }
 
-  /// Counts in `count` equal parts from 0 to the 99.9th percentile, and where that is, in meters. What lies
-  /// beyond counts for the last part.
+  /// The histogram in `count` equal bins from 0 to the 99.9th percentile, and that distance in
+  /// meters. Larger distances count in the last bin.
   func bins(_ count: Int) -> (meters: Double, counts: [Int])? {
     guard let far = meters(atShare: 0.999) else { return nil }
     let end = max(0.1, (far * 10).rounded(.up) / 10)
@@ -128,7 +127,7 @@ struct DepthSurvey: Sendable {
   }
 }
 
-/// Some of many, evenly spaced, the first and the last among them.
+/// Chooses evenly spaced items, including the first and the last.
 enum EvenChoice {
   static func of<Element>(_ list: [Element], count: Int) -> [Element] {
     guard list.count > count else { return list }

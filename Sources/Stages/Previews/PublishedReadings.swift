@@ -5,9 +5,9 @@ import Processing
 import Storage
 import SystemPackage
 
-/// Tables of an output as far as a quick look needs them; what cannot be read is left out.
+/// Reads tables of an output for previews; what cannot be read is left out.
 enum PublishedReadings {
-  /// `timestamp_ns` by frame, of `frames.csv`.
+  /// `timestamp_ns` by frame, from `frames.csv`.
   static func frameTimes(_ tables: InputArtifact?) -> [Int: Int64] {
     var times: [Int: Int64] = [:]
     read("frames.csv", of: tables, columns: ["frame", "timestamp_ns"]) { scanner, cells in
@@ -20,7 +20,7 @@ enum PublishedReadings {
     return times
   }
 
-  /// Acceleration and rotation, of `imu.csv`.
+  /// Acceleration and rotation, from `imu.csv`.
   static func series(_ imu: InputArtifact?) -> [MotionSeries3] {
     let sensors = MotionReadings.kinds.flatMap(\.sensors)
     let names = sensors.map { Array($0.utf8) }
@@ -47,7 +47,7 @@ enum PublishedReadings {
     }
   }
 
-  /// The rule used where a family states none: three times the median step, at least 50 ms.
+  /// The default rule of families that state none: three times the median step, at least 50 ms.
   private static func usualGap(_ times: [Int64]) -> Int64 {
     let steps = zip(times.dropFirst(), times).map {
       $0.subtractingReportingOverflow($1).partialValue
@@ -58,7 +58,7 @@ enum PublishedReadings {
     return median > .max / 3 ? .max : max(3 * median, 50_000_000)
   }
 
-  /// Calls `body` with every whole row and the places of `columns` in it.
+  /// Calls `body` with every whole row and the indices of `columns` in it.
   private static func read(
     _ name: String, of artifact: InputArtifact?, columns: [String],
     _ body: (borrowing CSVScanner, [Int]) -> Void

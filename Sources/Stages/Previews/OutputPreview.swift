@@ -4,13 +4,13 @@ import Pipeline
 import Processing
 import SystemPackage
 
-/// What an output holds of one capture, as far as a quick look needs it.
+/// The published data of one capture that previews need.
 package struct PublishedCapture: Sendable {
-  /// Lines above the pictures: the id first.
+  /// Lines above the pictures; the id comes first.
   package var title: [String]
-  /// Artifacts as `color`, `aligned`, `depth`, `imu` and `tables`, each of which may be missing.
+  /// Artifacts by name (`color`, `aligned`, `depth`, `imu` and `tables`); each may be missing.
   package var inputs: [String: InputArtifact]
-  /// Columns of the depth camera.
+  /// Number of columns of the depth camera.
   package var depthWidth: Int?
 
   package init(title: [String], inputs: [String: InputArtifact], depthWidth: Int?) {
@@ -18,11 +18,11 @@ package struct PublishedCapture: Sendable {
   }
 }
 
-/// A quick look at what is published.
+/// Makes overview pictures of published data.
 package enum OutputPreview {
-  /// The sheet of one capture.
+  /// The overview of one capture.
   ///
-  /// - Parameter frames: how many are shown at most; by default three with depth, six without.
+  /// - Parameter frames: largest number of frames; by default three with depth, six without.
   package static func sheet(of capture: PublishedCapture, frames: Int? = nil) throws -> DrawnSheet {
     let pictures = PublishedPictures(capture.inputs, depthWidth: capture.depthWidth)
     var sheet = PreviewSheet(columns: 3)
@@ -63,7 +63,7 @@ package enum OutputPreview {
     return drawn
   }
 
-  /// One picture of each capture, with its id.
+  /// An overview with one picture of each capture and its id.
   package static func overview(of captures: [PublishedCapture], title: String) throws -> DrawnSheet
   {
     var sheet = PreviewSheet(columns: 4)
