@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import StageSupport
 import Storage
 import Testing
 
