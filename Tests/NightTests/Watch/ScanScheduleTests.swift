@@ -1,4 +1,5 @@
 import Captures
+import Pipeline
 import Runner
 import Storage
 import SystemPackage
