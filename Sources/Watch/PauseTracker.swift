@@ -101,13 +101,18 @@ struct PausePeriods {
 
   private static let most = 200
 
+  /// What captures wait for, before and after a change; `nil`: nothing else than a worker.
+  struct Change: Hashable {
+    var ended: String?
+    var begun: String?
+  }
+
   init(_ periods: [WatchRecord.PauseReason] = []) { self.periods = periods }
 
-  /// What captures wait for now; `nil`: for nothing else than a worker. What has ended and what has begun by that;
-  /// `nil`: nothing has changed.
+  /// Notes what captures wait for now. What has changed by that; `nil`: nothing.
   ///
   /// - Parameter time: the time of day as records have it.
-  mutating func note(_ kind: String?, time: () -> String) -> (ended: String?, begun: String?)? {
+  mutating func note(_ kind: String?, time: () -> String) -> Change? {
     let open = periods.last.flatMap { $0.to == nil ? $0 : nil }
     if open?.kind == kind { return nil }
     if open != nil { periods[periods.count - 1].to = time() }
@@ -115,6 +120,6 @@ struct PausePeriods {
       periods.append(WatchRecord.PauseReason(kind: kind, from: time()))
       if periods.count > Self.most { periods.removeFirst(periods.count - Self.most) }
     }
-    return (open?.kind, kind)
+    return Change(ended: open?.kind, begun: kind)
   }
 }

@@ -52,7 +52,7 @@ struct ShortfallTests {
     var stream: String
     var testDescription: String { "\(family) \(file)" }
 
-    var words: [String] { [family, "--frames", "\(frames)"] + size + more }
+    var words: [String] { [family, "--frames", "\(frames)"] + ShortfallTests.size + more }
   }
 
   /// Synthesized captures are small and whole: the file is cut at half.

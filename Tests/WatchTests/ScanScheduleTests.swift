@@ -75,7 +75,7 @@ struct ScanScheduleTests {
     var schedule = ScanSchedule(Self.settings(), isOnce: false)
     schedule.begin()
     schedule.noteChange()
-    let after = schedule.ended(startedSeconds: 100, atSeconds: 100.001, entries: [])
+    let after = schedule.ended(startedSeconds: 100, atSeconds: 100.001, entries: [StagingEntry]())
     #expect(after.isDue(atSeconds: 101) { nil })
   }
 
@@ -103,7 +103,7 @@ struct ScanScheduleTests {
     #expect(!Self.scanned([Self.entry(.queued)]).isFrozen)
     let first = Self.scanned(isOnce: true, [Self.entry(.moving, since: 100)])
     #expect(!first.isFrozen)
-    #expect(first.changeSeconds(of: []) == 160)
+    #expect(first.changeSeconds(of: [StagingEntry]()) == 160)
     let later = [Self.entry(.moving, since: 130)]
     #expect(first.ended(startedSeconds: 161, atSeconds: 161, entries: later).isFrozen)
     // One that goes on moving is waited for one settling time more.

@@ -27,9 +27,6 @@ struct ConcurrentRuns {
     Set(runs.flatMap { $0.elements.values.compactMap { $0.task?.job } }).sorted()
   }
 
-  /// Captures that wait for them here.
-  var held: Set<String> = []
-
   /// Those below an output.
   ///
   /// - Parameters:

@@ -6,6 +6,8 @@ import Runner
 final class HeldCaptures {
   private let context: ClusterContext
   private var runs = ConcurrentRuns()
+  /// Names of captures that this run waits for.
+  private var held: Set<String> = []
 
   /// Captures that were let go.
   struct Released {
@@ -20,9 +22,9 @@ final class HeldCaptures {
   /// Ids of the arrays of those runs.
   var jobs: [String] { runs.jobs }
   /// Whether none is waited for.
-  var isEmpty: Bool { runs.held.isEmpty }
+  var isEmpty: Bool { held.isEmpty }
   /// How many are waited for.
-  var count: Int { runs.held.count }
+  var count: Int { held.count }
 
   /// Looks for other runs on the output. Those of `names` that they still have.
   func find(among names: Set<String>) -> Set<String> {
@@ -32,7 +34,7 @@ final class HeldCaptures {
   }
 
   /// Waits for these.
-  func wait(for names: Set<String>) { runs.held = names }
+  func wait(for names: Set<String>) { held = names }
 
   /// Who has a capture, for messages.
   func holder(of name: String) -> String { runs.holder(of: name) }
@@ -42,12 +44,12 @@ final class HeldCaptures {
 
   /// What has been let go since the last time; it is waited for no more.
   func release(atSeconds now: Double) -> Released {
-    guard !runs.held.isEmpty else { return Released() }
+    guard !held.isEmpty else { return Released() }
     runs.hear(atSeconds: now)
     let working = runs.working
-    let names = runs.held.subtracting(working)
+    let names = held.subtracting(working)
     guard !names.isEmpty else { return Released() }
-    runs.held.formIntersection(working)
+    held.formIntersection(working)
     var released = Released()
     for name in names.sorted() {
       if let (line, _) = runs.line(of: name, key: context.plan.key), !line.outcome.isLocked,
