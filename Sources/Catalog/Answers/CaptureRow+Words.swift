@@ -1,5 +1,6 @@
 import Captures
 import Night
+import Pipeline
 import Reports
 import Runner
 import Storage
@@ -9,9 +10,9 @@ extension CaptureRow {
   /// What is to be done about it, in words; `nil`: nothing.
   var remedy: String? {
     var remedy = Remedy(state: state.rawValue)
-    remedy.cause = standing.cause
+    remedy.cause = standing.failure?.cause
     remedy.family = family
-    remedy.message = standing.message
+    remedy.message = standing.failure?.message
     remedy.attempts = standing.attempts
     remedy.missing = standing.missing
     remedy.isGone = standing.gone

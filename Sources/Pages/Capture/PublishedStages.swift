@@ -16,8 +16,7 @@ struct PublishedStages: Sendable {
     /// Why the record is not to be believed.
     var problem: String?
     /// How the last attempt failed.
-    var failure: String?
-    var failureCause: FailureCause?
+    var failure: NotedFailure?
     /// What the last run said of it.
     var report: StageReport?
   }
@@ -62,10 +61,7 @@ struct PublishedStages: Sendable {
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
       stage.report = reports.first { $0.stage == name }
-      if failed.contains(name), let note = FailureText(name, layout) {
-        stage.failure = note.message
-        stage.failureCause = note.cause
-      }
+      if failed.contains(name) { stage.failure = NotedFailure(name, of: layout) }
       return stage
     }
   }
@@ -112,20 +108,5 @@ struct PublishedStages: Sendable {
       stage.record = record
     }
     return stage
-  }
-
-  /// `.failed/<stage>/failure.json`.
-  private struct FailureText: Decodable {
-    var message: String
-    var cause: FailureCause?
-
-    init?(_ stage: String, _ layout: OutputLayout) {
-      guard
-        let bytes = HeldFolder.contents(
-          of: layout.failureNote(stage), below: layout.root, limit: 1 << 20),
-        let note = try? JSONDecoder().decode(FailureText.self, from: Data(bytes))
-      else { return nil }
-      self = note
-    }
   }
 }
