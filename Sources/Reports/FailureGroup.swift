@@ -5,11 +5,8 @@ import SystemPackage
 
 /// Failures of several captures with the same cause.
 struct FailureGroup {
-  var cause: FailureCause?
-  /// The message of the first capture: file, problem, remedy.
-  var message: String
-  /// The failed stage; `nil` for the capture as a whole.
-  var stage: String?
+  /// That of the first capture.
+  var failure: Failure
   /// Stages of the first capture that were blocked by it.
   var blocked: [String]
   /// Ids in the order of the report.
@@ -18,26 +15,20 @@ struct FailureGroup {
   /// The groups in the order of first occurrence. Interrupted captures are not failures.
   static func groups(_ report: RunReport) -> [FailureGroup] {
     var groups: [FailureGroup] = []
-    var known: [Key: Int] = [:]
+    var known: [Failure: Int] = [:]
     for capture in report.captures where [.failed, .blocked].contains(capture.outcome) {
-      for failure in failures(of: capture) {
-        let key = Key(
-          cause: failure.cause, stage: failure.stage, message: general(failure.message, capture))
+      for group in failures(of: capture) {
+        var key = group.failure
+        key.message = key.message.map { general($0, capture) }
         if let index = known[key] {
           groups[index].captures.append(capture.id)
         } else {
           known[key] = groups.count
-          groups.append(failure)
+          groups.append(group)
         }
       }
     }
     return groups
-  }
-
-  private struct Key: Hashable {
-    var cause: FailureCause?
-    var stage: String?
-    var message: String
   }
 
   /// The failures of a capture, without stages that are only blocked by a failed one.
@@ -48,7 +39,8 @@ struct FailureGroup {
       _ cause: FailureCause?, _ message: String?, _ stage: String?, _ blocked: [String]
     ) -> FailureGroup {
       FailureGroup(
-        cause: cause ?? capture.cause, message: message ?? "no reason was given", stage: stage,
+        failure: Failure(
+          stage: stage, message: message ?? Failure.noReason, cause: cause ?? capture.cause),
         blocked: blocked, captures: [capture.id])
     }
     if !failed.isEmpty {
@@ -114,7 +106,10 @@ struct FailureGroup {
   func text(name: (String) -> String, log: (_ capture: String, _ stage: String) -> String?)
     -> String
   {
-    var lines = ["\(cause?.rawValue ?? "failed"): \(message)"]
+    let stage = failure.stage
+    var lines = [
+      "\(failure.cause?.rawValue ?? "failed"): \(failure.message ?? Failure.noReason)"
+    ]
     if captures.count > 1 {
       lines[0] += " (the first of \(captures.count) captures with this failure)"
     }

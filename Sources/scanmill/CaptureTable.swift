@@ -20,7 +20,7 @@ enum CaptureTable {
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
         scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.standing.attempts,
         warnings: row.warningCount.kinds, missing: row.standing.missing, lastRun: row.lastRun,
-        cause: row.standing.cause?.rawValue, message: row.standing.message)
+        cause: row.standing.failure?.cause?.rawValue, message: row.standing.failure?.message)
       table.endRow()
     }
     return table.drain()

@@ -73,7 +73,7 @@ struct CaptureStandingTests {
       }
       let found = standing(entry)
       #expect(found.state == (isQuarantined ? .quarantined : .failed))
-      #expect(found.cause == .program && found.message == "it crashed" && found.stage == "depth")
+      #expect(found.failure == Failure(stage: "depth", message: "it crashed", cause: .program))
       #expect(found.attempts == 2 && found.retryAt == "2026-11-20T03:00:00.000Z")
       let later = Sample.run(9, Sample.attempt("scan", .done))
       var done = entry
@@ -100,15 +100,15 @@ struct CaptureStandingTests {
       entry,
       runs: [Sample.run(1, Sample.attempt("scan", .done)), failed(2), failed(3), interrupted])
     #expect(found.state == .failed && found.attempts == 2)
-    #expect(standing(entry, runs: [failed(3)]).cause == .input)
-    #expect(standing(entry, runs: [failed(3)]).message == "a.depth: cut")
+    #expect(standing(entry, runs: [failed(3)]).failure?.cause == .input)
+    #expect(standing(entry, runs: [failed(3)]).failure?.message == "a.depth: cut")
   }
 
   @Test(
     "The stage that failed is named, not one that it blocked; of several the one with the cause that decides"
   )
   func deciding() {
-    let blocked = RunEntry.Attempt.Failure(stage: "depth", message: "its input 'color' failed")
+    let blocked = Failure(stage: "depth", message: "its input 'color' failed")
     let run = Sample.run(
       3,
       Sample.attempt("scan", .failed) {
@@ -125,9 +125,9 @@ struct CaptureStandingTests {
       ]
     }
     let found = standing(entry, runs: [run])
-    #expect(found.stage == "geo" && found.message == "disk full" && found.cause == .machine)
+    #expect(found.failure == Failure(stage: "geo", message: "disk full", cause: .machine))
     let plain = CaptureStanding(OutputSnapshot.histories([run])["scan"] ?? Self.noHistory)
-    #expect(plain.stage == "geo")
+    #expect(plain.failure?.stage == "geo")
     #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
   }
 
@@ -146,7 +146,7 @@ struct CaptureStandingTests {
         $0.cause = .input
       })
     #expect(standing(entry, runs: [failed]).state == .failed)
-    #expect(standing(entry, runs: [failed]).message == "no metadata")
+    #expect(standing(entry, runs: [failed]).failure?.message == "no metadata")
     // Killed before it said anything.
     #expect(standing(entry, runs: [Sample.run(2, Sample.attempt("scan", nil))]).state == .queued)
   }
@@ -154,7 +154,7 @@ struct CaptureStandingTests {
   @Test("A capture whose place went before it was done has failed; done ones stay done")
   func gone() {
     let open = standing(Sample.entry(stages: [.done, .missing]) { $0.gone = true })
-    #expect(open.state == .failed && open.gone && open.cause == .machine)
+    #expect(open.state == .failed && open.gone && open.failure?.cause == .machine)
     let done = standing(Sample.entry { $0.gone = true })
     #expect(done.state == .done && done.gone)
   }

@@ -179,6 +179,7 @@ struct HeldFolderTests {
   @Test("A path from a folder is looked at as it is: links by themselves, kinds, stamps")
   func looks() throws {
     let (folder, held) = try Self.scene()
+    try FileSystem.makeFolder(held.path.appending("a").appending("b"))
     try folder.write([1, 2], to: "held/a/b/file")
     try folder.link("held/a/link", to: "b/file")
     try folder.link("held/out", to: "../outside")

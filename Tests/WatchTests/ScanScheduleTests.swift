@@ -1,6 +1,6 @@
-import Pipeline
 import Captures
 import Output
+import Pipeline
 import Runner
 import Storage
 import SystemPackage

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Pipeline
 import Reports
 import Storage
 import SystemPackage
@@ -8,9 +9,9 @@ extension CaptureRow {
   /// What is to be done about it, in words; `nil`: nothing.
   var remedy: String? {
     var remedy = Remedy(state: state.rawValue)
-    remedy.cause = standing.cause
+    remedy.cause = standing.failure?.cause
     remedy.family = family
-    remedy.message = standing.message
+    remedy.message = standing.failure?.message
     remedy.attempts = standing.attempts
     remedy.missing = standing.missing
     remedy.isGone = standing.gone

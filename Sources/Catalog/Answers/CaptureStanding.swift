@@ -5,11 +5,8 @@ import Pipeline
 /// How a capture stands, and why: the one place that decides it for status, report, metrics and pages.
 public struct CaptureStanding: Hashable, Sendable {
   public var state: CaptureState
-  /// Why it failed; `nil` where it has not.
-  public var cause: FailureCause?
-  public var message: String?
-  /// The stage that failed; `nil`: the capture as a whole.
-  public var stage: String?
+  /// `nil` where it has not failed.
+  public var failure: Failure?
   /// Failed attempts since it was last done.
   public var attempts = 0
   /// When it is tried again at the earliest (UTC, ISO 8601).
@@ -92,8 +89,7 @@ public struct CaptureStanding: Hashable, Sendable {
   /// it in.
   private mutating func take(_ waiting: WatchRecord.Waiting) {
     guard waiting.state == .failed || waiting.state == .quarantined else { return }
-    cause = waiting.cause
-    message = waiting.message
+    failure = Failure(message: waiting.message, cause: waiting.cause)
     retryAt = waiting.retryAt
     attempts = waiting.attempts ?? attempts
     gone = gone || waiting.gone == true
@@ -106,10 +102,10 @@ public struct CaptureStanding: Hashable, Sendable {
     attempts = history.failedInARow
     if state == .failed {
       since = history.time
-      let failure = history.latest.decidingFailure
-      cause = history.latest.cause ?? failure?.cause
-      message = history.latest.message ?? failure?.message
-      stage = failure?.stage
+      let deciding = history.latest.decidingFailure
+      failure = Failure(
+        stage: deciding?.stage, message: history.latest.message ?? deciding?.message,
+        cause: history.latest.cause ?? deciding?.cause)
     }
   }
 
@@ -153,7 +149,7 @@ public struct CaptureStanding: Hashable, Sendable {
     _ entry: CaptureEntry, _ triage: TriageRecord?, _ history: History?
   ) {
     if let triage {
-      (cause, message, stage) = (triage.cause, triage.message, triage.stage)
+      failure = Failure(stage: triage.stage, message: triage.message, cause: triage.cause)
       since = triage.time
       return
     }
@@ -169,13 +165,12 @@ public struct CaptureStanding: Hashable, Sendable {
     let note = entry.failures.first { $0.stage == failed?.stage }
     let attempt = history?.latest.hasFailed == true ? history?.latest : nil
     let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.decidingFailure
-    stage = stuck?.stage ?? told?.stage
-    message =
-      note?.message ?? stuck?.details ?? attempt?.message ?? told?.message
-      ?? (gone ? "its folder is gone" : nil)
-    cause =
-      attempt?.cause ?? note?.cause ?? told?.cause
-      ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program)
+    failure = Failure(
+      stage: stuck?.stage ?? told?.stage,
+      message: note?.message ?? stuck?.details ?? attempt?.message ?? told?.message
+        ?? (gone ? "its folder is gone" : nil),
+      cause: attempt?.cause ?? note?.cause ?? told?.cause
+        ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program))
     since = note?.time ?? history?.time
   }
 }

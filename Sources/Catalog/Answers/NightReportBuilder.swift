@@ -176,22 +176,24 @@ public struct NightReportBuilder: Sendable {
     let attempts = max(1, row.standing.attempts)
     var failures = (attempt?.orderedFailures ?? []).map { failure in
       NightCapture.Failure(
-        stage: failure.stage, message: failure.message, log: log(row.id, failure.stage, run),
-        cause: failure.cause ?? attempt?.cause ?? row.standing.cause, attempts: attempts)
+        stage: failure.stage, message: failure.message ?? Failure.noReason,
+        log: log(row.id, failure.stage, run),
+        cause: failure.cause ?? attempt?.cause ?? row.standing.failure?.cause, attempts: attempts)
     }
     // What decides comes first.
-    let deciding = row.standing.stage ?? attempt?.decidingFailure?.stage
+    let deciding = row.standing.failure?.stage ?? attempt?.decidingFailure?.stage
     if let index = failures.firstIndex(where: { $0.stage == deciding }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let cause = row.standing.cause, !failures.isEmpty { failures[0].cause = cause }
+    if let cause = row.standing.failure?.cause, !failures.isEmpty { failures[0].cause = cause }
     if failures.isEmpty {
       failures.append(
         NightCapture.Failure(
-          stage: row.standing.stage,
-          message: row.standing.message ?? attempt?.message ?? "no reason was given",
-          log: log(row.id, row.standing.stage, run), cause: row.standing.cause, attempts: attempts))
+          stage: row.standing.failure?.stage,
+          message: row.standing.failure?.message ?? attempt?.message ?? Failure.noReason,
+          log: log(row.id, row.standing.failure?.stage, run), cause: row.standing.failure?.cause,
+          attempts: attempts))
     }
     return failures
   }

@@ -149,10 +149,10 @@ extension CaptureRow {
     var lines: [String] = []
     switch state {
     case .failed, .quarantined:
-      let cause = standing.cause.map { " (\($0.rawValue))" } ?? ""
+      let cause = standing.failure?.cause.map { " (\($0.rawValue))" } ?? ""
       let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
       lines.append(
-        "\(state.words)\(times)\(cause)" + (standing.message.map { ": \($0)" } ?? ""))
+        "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
       if let retryAt = standing.retryAt { lines.append("tried again at \(retryAt)") }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
     case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
@@ -196,8 +196,8 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.lastRunID, forKey: .run)
     try object.encode(row.path, forKey: .path)
     try object.encode(row.standing.gone, forKey: .gone)
-    try object.encode(row.standing.cause, forKey: .cause)
-    try object.encode(row.standing.message, forKey: .message)
+    try object.encode(row.standing.failure?.cause, forKey: .cause)
+    try object.encode(row.standing.failure?.message, forKey: .message)
     try object.encode(row.standing.retryAt, forKey: .retryAt)
     try object.encode(row.standing.since, forKey: .since)
     try object.encode(row.standing.waitsFor, forKey: .waitsFor)

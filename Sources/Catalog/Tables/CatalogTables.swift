@@ -111,7 +111,8 @@ public enum CatalogTables {
         .text(entry.deviceText), .text(entry.sceneText), .text(entry.recordedAt),
         .integer(entry.frames), .integer(row.standing.attempts), .integer(entry.warningCount),
         .text(entry.missing.joined(separator: " ")), .text(row.lastRun),
-        .text(row.standing.cause?.rawValue), .text(row.standing.message), .text(entry.pipeline),
+        .text(row.standing.failure?.cause?.rawValue), .text(row.standing.failure?.message),
+        .text(entry.pipeline),
         .text(entry.folder), .text(entry.stem), .integer(entry.outputCount),
       ])
     for stream in entry.streams {

@@ -161,7 +161,7 @@ package enum EntryBytes {
       attempt.missing = try reader.list { try $0.text() }
       attempt.warnings = try json([CaptureWarning].self, &reader) ?? []
       attempt.shortfalls = try json([Shortfall].self, &reader)
-      attempt.failures = try json([RunEntry.Attempt.Failure].self, &reader) ?? []
+      attempt.failures = try json([Failure].self, &reader) ?? []
       attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt
     }

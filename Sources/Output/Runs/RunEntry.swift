@@ -5,13 +5,6 @@ import Pipeline
 public struct RunEntry: Hashable, Sendable, Codable {
   /// What a run made of one capture.
   public struct Attempt: Hashable, Sendable, Codable {
-    public struct Failure: Hashable, Sendable, Codable {
-      /// `nil`: the capture as a whole.
-      public var stage: String?
-      public var message: String
-      public var cause: FailureCause?
-    }
-
     /// The name of its folder in the output, where it has one.
     public var capture: String
     public var path: String?

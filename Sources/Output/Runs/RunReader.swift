@@ -55,8 +55,7 @@ package enum RunReader {
     attempt.cause = report.cause
     attempt.failures = report.stages.filter { $0.outcome == .failed || $0.outcome == .blocked }.map
     {
-      RunEntry.Attempt.Failure(
-        stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
+      Failure(stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
     }
     attempt.shortfalls = report.shortfalls
     attempt.warnings = report.warnings.merged(with: (report.shortfalls ?? []).map(\.warning))
@@ -120,7 +119,7 @@ package struct RunEvents {
       attempt.missing = event.missing ?? []
     case .finished where event.outcome == .failed, .blocked:
       attempt.failures.append(
-        RunEntry.Attempt.Failure(
+        Failure(
           stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause))
     case .finished where event.outcome == .ran:
       attempt.frames = max(attempt.frames, event.frames ?? 0)

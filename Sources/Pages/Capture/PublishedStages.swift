@@ -14,9 +14,8 @@ struct PublishedStages: Sendable {
     var isRemoved = false
     /// Why the record is not trusted.
     var problem: String?
-    /// Why the last attempt failed.
-    var failure: String?
-    var failureCause: FailureCause?
+    /// How the last attempt failed.
+    var failure: NotedFailure?
     /// The stage's entry in the report of the last run.
     var report: StageReport?
   }
@@ -61,10 +60,7 @@ struct PublishedStages: Sendable {
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
       stage.report = reports.first { $0.stage == name }
-      if failed.contains(name), let note = FailureNote.read(name, layout) {
-        stage.failure = note.message
-        stage.failureCause = note.cause
-      }
+      if failed.contains(name) { stage.failure = NotedFailure(name, of: layout) }
       return stage
     }
   }
