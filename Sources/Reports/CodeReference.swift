@@ -1,5 +1,7 @@
 import Captures
+import Output
 import Pipeline
+import Runner
 
 /// What a code means for whom it concerns: three sentences or more.
 struct CodeWords: Sendable {

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Runner
 
 /// How a capture ended, in the words that every text uses.
 public enum OutcomeWords {

@@ -1,7 +1,9 @@
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
 import Reports
+import Runner
 import Testing
 
 @Suite("Codes in words")

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Reports
+import Runner
 import Storage
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Output
+import Runner
 
 /// From when on records are searched for a job by its name: without a beginning `sacct` looks back to
 /// midnight only.

@@ -1,4 +1,6 @@
+import Output
 import Pipeline
+import Runner
 
 extension ClusterRun {
   /// Asks the batch system one question: how elements stand, or now and then why they wait. The next one

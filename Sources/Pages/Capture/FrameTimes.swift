@@ -1,4 +1,5 @@
 import Captures
+import Output
 
 /// When frames were taken: `tables/frames.csv`, read twice, in memory of the columns of a plot.
 struct FrameTimes: Sendable {

@@ -1,4 +1,5 @@
 import Captures
+import Output
 
 /// Motion samples of any number: `imu/imu.csv`, read twice, in memory of the columns of a plot.
 struct MotionSeries: Sendable {
