@@ -1,5 +1,7 @@
 import Captures
+import Output
 import Pipeline
+import Runner
 
 /// The explanation of a code: three or more sentences.
 struct CodeWords: Sendable {

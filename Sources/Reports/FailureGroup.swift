@@ -1,5 +1,6 @@
 import Output
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 

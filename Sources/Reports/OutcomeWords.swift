@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Runner
 
 /// The outcome of a capture in the words that all texts use.
 public enum OutcomeWords {

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Runner
 
 /// The one line of totals at the end of a run, in captures.
 enum TotalsText {

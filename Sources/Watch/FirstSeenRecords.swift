@@ -2,6 +2,7 @@ import Captures
 import FoundationEssentials
 import Output
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Output
+import Runner
 
 extension MomentText {
   /// `2026-11-20T22:00:00.000Z`.

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Runner
 import Storage
 import Synchronization
 import SystemPackage

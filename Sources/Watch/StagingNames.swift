@@ -1,4 +1,5 @@
 import Output
+import Runner
 
 /// What names in a staging folder tell of those who write there.
 public enum StagingNames {

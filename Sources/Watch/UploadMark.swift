@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Output
+import Runner
 import Storage
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Runner
 import Storage
 
 /// How everything stands, for records, metrics and one sentence.

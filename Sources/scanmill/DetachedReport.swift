@@ -3,6 +3,7 @@ import Catalog
 import Output
 import Pages
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import Watch

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Runner
 import SystemPackage
 import Testing
 

@@ -2,6 +2,7 @@ import CSQLite
 import Captures
 import Foundation
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

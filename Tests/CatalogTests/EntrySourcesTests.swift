@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

@@ -1,6 +1,7 @@
 import Captures
 import Foundation
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

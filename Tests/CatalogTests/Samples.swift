@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Runner
 
 @testable import Catalog
 @testable import Output

@@ -1,6 +1,8 @@
 import Codecs
 import Foundation
 import Geometry
+import Output
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

@@ -1,4 +1,6 @@
 import Foundation
+import Output
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

@@ -3,6 +3,7 @@ import Codecs
 import FoundationEssentials
 import Geometry
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

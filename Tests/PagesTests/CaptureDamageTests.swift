@@ -1,6 +1,7 @@
 import Captures
 import FoundationEssentials
 import Geometry
+import Runner
 import Storage
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import Captures
 import FoundationEssentials
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import Captures
 import Codecs
 import Pipeline
+import Runner
 
 @testable import Output
 @testable import Pages

@@ -1,5 +1,6 @@
 import Foundation
 import Geometry
+import Runner
 import Storage
 import SystemPackage
 import TestSupport

@@ -1,7 +1,9 @@
 import Captures
 import FoundationEssentials
+import Output
 import Pipeline
 import Reports
+import Runner
 import Testing
 
 @Suite("Explanations of codes")

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 import Testing

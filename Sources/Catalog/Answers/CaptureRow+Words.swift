@@ -2,6 +2,7 @@ import Captures
 import Output
 import Pipeline
 import Reports
+import Runner
 import Storage
 import SystemPackage
 

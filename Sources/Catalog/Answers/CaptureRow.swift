@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Runner
 import Storage
 
 /// One capture in an answer: what is known of it and how it stands.

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Runner
 
 /// How a capture stands, and why: the one place that decides it for status, report, metrics and pages.
 public struct CaptureStanding: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Runner
 
 /// What earlier nights and all devices tell, and what happened when in this one.
 enum NightHistory {

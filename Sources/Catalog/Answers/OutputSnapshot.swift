@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 

@@ -1,3 +1,6 @@
+import Output
+import Runner
+
 /// A run on a cluster that is not over, as `status` tells of it.
 public struct RunInProgress: Sendable, Hashable, Encodable {
   public var run: String

@@ -1,5 +1,7 @@
 import FoundationEssentials
+import Output
 import Processes
+import Runner
 import Storage
 import Synchronization
 import SystemPackage

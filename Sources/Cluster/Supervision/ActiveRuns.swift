@@ -1,4 +1,5 @@
 import Output
+import Runner
 import Storage
 import SystemPackage
 

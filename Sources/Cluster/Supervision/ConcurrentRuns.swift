@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Output
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 

@@ -1,4 +1,6 @@
+import Output
 import Pipeline
+import Runner
 import Storage
 
 /// An element that has not been decided about: what was asked, and what has been heard of it so far.

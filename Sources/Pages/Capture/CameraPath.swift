@@ -1,3 +1,5 @@
+import Output
+
 #if canImport(Glibc)
   import Glibc
 #endif

@@ -1,4 +1,5 @@
 import Captures
+import Output
 
 /// Statistics of frame times: `tables/frames.csv`, read twice, in memory proportional to the
 /// columns of a plot.

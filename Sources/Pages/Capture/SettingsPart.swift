@@ -1,4 +1,5 @@
 import Geometry
+import Output
 import Pipeline
 import Storage
 

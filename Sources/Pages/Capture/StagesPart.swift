@@ -1,3 +1,4 @@
+import Output
 import Pipeline
 import Reports
 import Storage

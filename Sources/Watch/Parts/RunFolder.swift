@@ -1,6 +1,7 @@
 import Output
 import Pipeline
 import Processes
+import Runner
 import Storage
 import SystemPackage
 

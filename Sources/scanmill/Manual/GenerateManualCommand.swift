@@ -1,5 +1,7 @@
 import ArgumentParser
+import Output
 import Pipeline
+import Runner
 import Storage
 import SystemPackage
 

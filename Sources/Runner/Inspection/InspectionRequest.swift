@@ -1,20 +1,6 @@
 import Captures
 import FoundationEssentials
 
-/// Opens a capture to say what planning needs to know of it.
-public typealias CaptureLook = @Sendable (Recognition) throws(CaptureError) -> CaptureSummary
-
-extension CaptureSummary {
-  /// A look in this process.
-  static func look(_ registry: CaptureRegistry) -> CaptureLook {
-    { (recognition) throws(CaptureError) in
-      CaptureSummary(
-        try registry.open(recognition),
-        readerVersion: registry.readerVersion(of: recognition.family))
-    }
-  }
-}
-
 /// A capture to be opened by another process, and what is asked of it; a line of JSON.
 public struct InspectionRequest: Sendable, Codable {
   public var recognition: Recognition
