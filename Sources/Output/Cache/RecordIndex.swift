@@ -61,7 +61,8 @@ package struct RecordIndex: Sendable {
   }
 
   /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
-  package init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool) {
+  package init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
+  {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       let index = try? RecordIndex(bytes, memo: memo, pool: pool)
     else { return nil }
