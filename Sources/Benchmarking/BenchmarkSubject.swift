@@ -31,7 +31,7 @@ public struct BenchmarkSubject: Sendable {
   public var video: FilePath?
   /// In pipeline order.
   public var stages: [Stage]
-  /// What can be measured against the floor; `nil` where nobody asks.
+  /// What can be measured against the floor; `nil` unless the floor is asked for.
   public var floor: FloorSubject?
 
   public init(

@@ -33,7 +33,7 @@ struct CaptureStatusResolver: Sendable {
           (
             question,
             .done(
-              hasWarnings: hasWarnings, isShort: report.isShort, Self.outputStamp(target.layout))
+              hasWarnings: hasWarnings, isShort: report.isShort, OutputSignature(of: target.layout))
           ))
       } else if let trouble = noted(question, target) {
         answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
@@ -66,10 +66,5 @@ struct CaptureStatusResolver: Sendable {
       !missing.isEmpty
     else { return .ready }
     return .incomplete(missing: missing, device: summary.deviceID)
-  }
-
-  /// What changes when a run publishes or somebody removes results.
-  static func outputStamp(_ layout: OutputLayout) -> FileStamp? {
-    FileStamp(of: layout.notes.appending(OutputNames.index))
   }
 }

@@ -48,18 +48,18 @@ struct IntakeResolver {
     }
   }
 
-  /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: one
-  /// system call per done capture.
+  /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: a
+  /// listing and some ten system calls per done capture.
   func noticeOutputs() -> Bool {
     let done = state.with { state in
       state.intake.entries.values.compactMap {
-        entry -> (CaptureLocation, OutputLayout, FileStamp?)? in
+        entry -> (CaptureLocation, OutputLayout, OutputSignature?)? in
         guard case .done = entry.phase, let target = entry.target else { return nil }
-        return (entry.location, target.layout, entry.outputStamp)
+        return (entry.location, target.layout, entry.outputSignature)
       }
     }
     var hasChanged = false
-    for (location, layout, stamp) in done where CaptureStatusResolver.outputStamp(layout) != stamp {
+    for (location, layout, signature) in done where OutputSignature(of: layout) != signature {
       state.with { $0.intake.judgeAgain(location) }
       hasChanged = true
     }

@@ -21,7 +21,7 @@ struct IntakeState: Sendable {
   }
 
   enum Answer: Sendable {
-    case done(hasWarnings: Bool, isShort: Bool = false, FileStamp?)
+    case done(hasWarnings: Bool, isShort: Bool = false, OutputSignature?)
     case failed(AttemptFailure)
     case quarantined(AttemptFailure)
     case incomplete(missing: [String], device: String? = nil)
@@ -326,9 +326,9 @@ struct IntakeState: Sendable {
     entry.isFresh = false
     if entry.phase.isAtRestOrMoving {
       switch answer {
-      case .done(let hasWarnings, let isShort, let stamp):
+      case .done(let hasWarnings, let isShort, let signature):
         entry.phase = .done(hasWarnings: hasWarnings, isShort: isShort)
-        entry.outputStamp = stamp
+        entry.outputSignature = signature
       case .failed(let trouble): entry.phase = .failed(trouble)
       case .quarantined(let trouble): entry.phase = .quarantined(trouble)
       case .incomplete(let missing, let device):
@@ -415,8 +415,8 @@ struct IntakeState: Sendable {
     }
   }
 
-  mutating func noteOutput(_ location: CaptureLocation, _ stamp: FileStamp?) {
-    entries[location]?.outputStamp = stamp
+  mutating func noteOutput(_ location: CaptureLocation, _ signature: OutputSignature?) {
+    entries[location]?.outputSignature = signature
   }
 
   /// Interrupted, or given back without having been started: no failure.

@@ -67,7 +67,7 @@ struct StagingEntry: Sendable {
   var isOutdated = false
   var target: CaptureTarget?
   /// Of the notes of its output when it was found to be done.
-  var outputStamp: FileStamp?
+  var outputSignature: OutputSignature?
   /// Tries in a row that trouble of the machine ended.
   var machineTries = 0
 

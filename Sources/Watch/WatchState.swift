@@ -129,7 +129,7 @@ final class WatchState: Sendable {
       if let phase {
         state.intake.end(entry.location, phase, now)
         if case .done = phase {
-          state.intake.noteOutput(entry.location, CaptureStatusResolver.outputStamp(target.layout))
+          state.intake.noteOutput(entry.location, OutputSignature(of: target.layout))
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
         if case .failed(let trouble) = phase {

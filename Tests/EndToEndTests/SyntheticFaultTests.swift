@@ -57,11 +57,13 @@ struct SyntheticFaultTests {
     try Invariants(place).check()
   }
 
+  /// Of faults that need more frames; the IMU of `imu-short` must end more than a second before the last one.
+  private static let leastFrames = ["imu-short": 60, "dropped-pictures": 24, "imu-gap": 24]
+
   private static func command(for situation: Situation, output: FilePath) -> [String] {
     var generation = situation.generation
     if situation.family == "arkit-scanner", situation.fault == "nan-depth" { generation = "g4" }
-    // The IMU must end more than a second before the last frame.
-    let frames = situation.fault == "imu-short" ? 60 : Rounds.of(12, soak: 24)
+    let frames = leastFrames[situation.fault ?? ""] ?? Rounds.of(12, soak: 24)
     var words = [
       "synthesize", situation.family, "--output", output.string, "--frames", "\(frames)", "--seed",
       "3", "--id", "scan", "--generation", generation,

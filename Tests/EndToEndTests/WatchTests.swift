@@ -65,6 +65,25 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
+  @Test("Results that somebody removes are made again", arguments: ["clean", "rm"])
+  func removed(how: String) throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let watcher = try scene.start()
+    for round in 1...3 {
+      try scene.wait("the stage") { scene.ran == round && scene.isDone("a") }
+      try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
+      if round == 3 { break }
+      if how == "clean" {
+        let words = ["clean", scene.output.string, "--stage", "count", "--yes"]
+        #expect(try Program.run(words).status == 0)
+      } else {
+        try FileSystem.remove(scene.output.appending("a").appending("count"))
+      }
+    }
+    #expect(try watcher.stop().status == 143)
+  }
+
   @Test(
     "What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it"
   )

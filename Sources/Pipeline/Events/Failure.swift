@@ -3,7 +3,7 @@
 public struct Failure: Hashable, Sendable, Codable {
   /// `nil`: the capture as a whole.
   public var stage: String?
-  /// File, what is wrong, and what to do about it; `nil`: nobody said.
+  /// File, what is wrong, and what to do about it; `nil` if no reason was given.
   public var message: String?
   /// `nil`: not known, or none of its own: a stage that another one keeps from running.
   public var cause: FailureCause?
@@ -14,6 +14,6 @@ public struct Failure: Hashable, Sendable, Codable {
     self.cause = cause
   }
 
-  /// What is told where nobody said why.
+  /// The text where no reason was given.
   public static let noReason = "no reason was given"
 }

@@ -1,0 +1,23 @@
+import Output
+import Storage
+
+/// Tells results of a capture from changed ones: it differs once a run has published something, or once somebody has
+/// removed, replaced or edited the folder of a stage. Valid in this process only.
+///
+/// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.
+struct OutputSignature: Hashable, Sendable {
+  private let hash: Int
+
+  /// `nil` if the capture has no folder in the output. Cost: a listing, and a system call for each stage.
+  init?(of layout: OutputLayout) {
+    guard let folder = HeldFolder(layout.folder, followsLast: false) else { return nil }
+    var hasher = Hasher()
+    hasher.combine(folder.below(OutputNames.notes)?.stamp(of: layout.indexName))
+    let stages = folder.entries().filter { $0.kind == .folder && !$0.name.hasPrefix(".") }
+    for name in stages.map(\.name).sorted() {
+      hasher.combine(name)
+      hasher.combine(folder.status(of: name)?.stamp)
+    }
+    hash = hasher.finalize()
+  }
+}
