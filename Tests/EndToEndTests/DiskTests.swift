@@ -51,10 +51,11 @@ struct DiskTests {
     try FileSystem.makeFolder(scene.output)
     let pipeline = try scene.pipeline(
       """
+        imu: {uses: match-imu}
         big:
           uses: command
+          needs: {source: imu}
           with: {command: [sh, -c, "head -c 100000000 /dev/zero > {output}/x"]}
-        imu: {uses: match-imu}
       """)
     let result = try Self.isolated(
       """
