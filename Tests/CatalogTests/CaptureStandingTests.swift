@@ -6,7 +6,6 @@ import Testing
 
 @testable import Catalog
 @testable import Output
-@testable import Watch
 
 @Suite("How a capture stands")
 struct CaptureStandingTests {

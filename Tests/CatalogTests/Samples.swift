@@ -4,7 +4,6 @@ import Runner
 
 @testable import Catalog
 @testable import Output
-@testable import Watch
 
 /// Made-up captures and runs.
 enum Sample {
