@@ -87,7 +87,7 @@ demo: build
 TARGET_WITH_PROGRAMS := EndToEndTests
 
 check: setup
-	@$(SWIFT) build $(CONFIGURATION) --build-tests
+	@$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
 	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build --skip '^$(TARGET_WITH_PROGRAMS)\.'
 
 # Every test, with full rounds (Rounds).
@@ -99,7 +99,7 @@ TEST_SECONDS ?= 2400
 
 # What failed is said once more at the end: the lines above it are thousands.
 test: setup-test
-	@$(SWIFT) build $(CONFIGURATION) --build-tests
+	@$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
 	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
 	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); \

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("scanmill bench --floor")
+@Suite("scanmill bench --floor", .runsPrograms)
 struct BenchFloorTests {
   private let folder: TemporaryFolder
   private var scratch: FilePath { folder.path.appending("scratch") }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The scripts of Benchmarks/ that make the tables of docs/performance.md")
+@Suite("The scripts of Benchmarks/ that make the tables of docs/performance.md", .runsPrograms)
 struct BenchScriptTests {
   private static let scripts = Fixtures.projectRoot.appending("Benchmarks")
 

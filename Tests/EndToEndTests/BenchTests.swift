@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("scanmill bench")
+@Suite("scanmill bench", .runsPrograms)
 struct BenchTests {
   private static let small = [
     "bench", "--synthesize", "multiscan", "--frames", "3", "--repeat", "2", "--warmup", "0", "-q",

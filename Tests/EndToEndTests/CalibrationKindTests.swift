@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Calibrations of other captures")
+@Suite("Calibrations of other captures", .runsPrograms)
 struct CalibrationKindTests {
   /// `s` has two cameras, `k` and `m` have one each; all pictures have one shape.
   private struct Place {

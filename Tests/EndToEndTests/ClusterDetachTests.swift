@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A detached run", .enabled(if: PythonScript.isPresent, "no python3"))
+@Suite("A detached run", .runsPrograms, .enabled(if: PythonScript.isPresent, "no python3"))
 struct ClusterDetachTests {
   /// A stage that lasts until somebody says go.
   static let slowStages = """

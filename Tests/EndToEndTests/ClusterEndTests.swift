@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "How elements end", .enabled(if: PythonScript.isPresent, "no python3"))
+  "How elements end", .runsPrograms, .enabled(if: PythonScript.isPresent, "no python3"))
 struct ClusterEndTests {
   /// A program that works for ever the first time that it has `a`, and is quick ever after.
   static let onceStages = """

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The batch systems that the tests run against")
+@Suite("The batch systems that the tests run against", .runsPrograms)
 struct ClusterHelpersTests {
   private static let scripts = Fixtures.projectRoot.appending("Tests/Slurm")
 

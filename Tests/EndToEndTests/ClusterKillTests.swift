@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A supervisor that is interrupted or killed", .serialized,
+  "A supervisor that is interrupted or killed", .runsPrograms, .serialized,
   .enabled(if: PythonScript.isPresent, "no python3"))
 struct ClusterKillTests {
   static let slowStages = """

@@ -4,7 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A cluster that is used gently", .enabled(if: PythonScript.isPresent, "no python3"))
+@Suite(
+  "A cluster that is used gently", .runsPrograms, .enabled(if: PythonScript.isPresent, "no python3")
+)
 struct ClusterLimitTests {
   @Test("Never more elements in the queue than 'maxQueued', which a site may enforce")
   func maxQueued() throws {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A real Slurm of two nodes", .serialized)
+@Suite("A real Slurm of two nodes", .runsPrograms, .serialized)
 struct ClusterRealTests {
   @Test(
     "A tree with a damaged capture ends as it does locally; a second run has nothing to do",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A batch system that is late, silent, wrong or forgetful",
+  "A batch system that is late, silent, wrong or forgetful", .runsPrograms,
   .enabled(if: PythonScript.isPresent, "no python3"))
 struct ClusterTroubleTests {
   struct Trouble: CustomTestStringConvertible, Sendable {

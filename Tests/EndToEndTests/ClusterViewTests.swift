@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One folder seen by two machines: two FUSE mounts with caches, device numbers and locks of their own.
-@Suite("A shared disk that is seen late and does not share locks", .serialized)
+@Suite("A shared disk that is seen late and does not share locks", .runsPrograms, .serialized)
 struct ClusterViewTests {
   static let absence: String = {
     var missing: [String] = []

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The commands in the README of `export-colmap`, which refine the app's poses.
-@Suite("Refining poses with COLMAP", .serialized)
+@Suite("Refining poses with COLMAP", .runsPrograms, .serialized)
 struct ColmapRefineTests {
   /// Whether `colmap` is a program here; asked and told once.
   private static let colmapAbsence: String = {

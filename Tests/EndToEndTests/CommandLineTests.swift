@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The command line")
+@Suite("The command line", .runsPrograms)
 struct CommandLineTests {
   @Test(
     "Wrong words, missing captures and broken pipelines have their exit codes",

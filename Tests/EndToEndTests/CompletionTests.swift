@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Completions")
+@Suite("Completions", .runsPrograms)
 struct CompletionTests {
   /// What is typed, what must be offered, what must not.
   private static let table: [(line: String, offered: [String], withheld: [String])] = [

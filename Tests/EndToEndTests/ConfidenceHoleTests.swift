@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What results say about themselves")
+@Suite("What results say about themselves", .runsPrograms)
 struct ConfidenceHoleTests {
   @Test(
     "A depth frame without a confidence frame is a hole where confidence decides, and is counted")

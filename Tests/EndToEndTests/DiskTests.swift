@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Places that cannot take the results, and places that are not what they seem")
+@Suite("Places that cannot take the results, and places that are not what they seem", .runsPrograms)
 struct DiskTests {
   /// Runs a shell script in name spaces of its own, where it may mount.
   static func isolated(_ script: String) throws -> Program.Result {

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Movies that were trimmed without encoding", .enabled(if: MovieScene.hasFFmpeg))
+@Suite(
+  "Movies that were trimmed without encoding", .runsPrograms, .enabled(if: MovieScene.hasFFmpeg))
 struct EditListTests {
   struct Family: Sendable, CustomTestStringConvertible {
     var name: String

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Threads, descriptors and memory used up")
+@Suite("Threads, descriptors and memory used up", .runsPrograms)
 struct ExhaustionTests {
   private static func shell(_ script: String) throws -> Program.Result {
     try Running(

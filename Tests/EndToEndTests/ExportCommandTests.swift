@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("run --export")
+@Suite("run --export", .runsPrograms)
 struct ExportCommandTests {
   @Test("makes the named formats and only what they need, the same as --until")
   func selection() throws {

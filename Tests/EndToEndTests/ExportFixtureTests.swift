@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Exports of fixtures of all families", .enabled(if: Fixtures.arePresent))
+@Suite("Exports of fixtures of all families", .runsPrograms, .enabled(if: Fixtures.arePresent))
 struct ExportFixtureTests {
   @Test(
     "Every case gives a right export of what is left, with counts, or a reason",

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The page about exports")
+@Suite("The page about exports", .runsPrograms)
 struct ExportPageTests {
   private static let page: String = {
     let file = Fixtures.projectRoot.appending("docs/exports.md")

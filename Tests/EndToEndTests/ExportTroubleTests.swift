@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Exports in trouble")
+@Suite("Exports in trouble", .runsPrograms)
 struct ExportTroubleTests {
   @Test("Killed at any moment, an export is whole or absent, and the next run finishes the work")
   func killed() throws {

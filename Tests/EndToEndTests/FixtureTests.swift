@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Fixtures of all families through the built binary", .enabled(if: Fixtures.arePresent))
+@Suite(
+  "Fixtures of all families through the built binary", .runsPrograms,
+  .enabled(if: Fixtures.arePresent))
 struct FixtureTests {
   static let all = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
     .flatMap { family in Fixtures.cases(of: family) }

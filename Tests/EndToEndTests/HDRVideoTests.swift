@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("HDR and other transfers are told", .enabled(if: MovieScene.hasFFmpeg))
+@Suite("HDR and other transfers are told", .runsPrograms, .enabled(if: MovieScene.hasFFmpeg))
 struct HDRVideoTests {
   static func tags(_ transfer: String) -> [String] {
     [

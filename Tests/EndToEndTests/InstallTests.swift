@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Installing")
+@Suite("Installing", .runsPrograms)
 struct InstallTests {
   private static func script(_ name: String, _ words: [String]) throws -> Program.Result {
     try Running(Fixtures.projectRoot.appending(".packaging").appending(name), words, in: nil)

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Interrupted and killed runs")
+@Suite("Interrupted and killed runs", .runsPrograms)
 struct InterruptTests {
   @Test(
     "A signal ends the run with its code; nothing half done, no process and no lock is left",

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Keeping runs for months")
+@Suite("Keeping runs for months", .runsPrograms)
 struct KeepRunsTests {
   private let folder: TemporaryFolder
   private var output: String { folder.path.appending("out").string }

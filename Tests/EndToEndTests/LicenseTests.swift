@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Licenses")
+@Suite("Licenses", .runsPrograms)
 struct LicenseTests {
   /// The names in the first column of the tables of docs/licenses.md, by section.
   private static func named(_ section: String) throws -> Set<String> {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Manual pages")
+@Suite("Manual pages", .runsPrograms)
 struct ManualTests {
   /// Made by the program; the verbs that people call, in the order of the help.
   private static let pages: (folder: TemporaryFolder, verbs: [String])? = {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every file that a table or an export names is there, whatever the pictures are and whichever of them were made.
-@Suite("Files that results name")
+@Suite("Files that results name", .runsPrograms)
 struct NamedFilesTests {
   /// What is run, one after the other into the same output.
   private static let runs: [[String]] = [

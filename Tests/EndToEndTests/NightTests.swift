@@ -7,7 +7,7 @@ import Testing
 /// A whole night: thirty captures of all families arrive in pieces, some of them damaged or hostile; the
 /// watcher is killed in the middle and started again. At the end everything that says how things stand says
 /// the truth.
-@Suite("A night, and what is told of it in the morning")
+@Suite("A night, and what is told of it in the morning", .runsPrograms)
 struct NightTests {
   /// How a capture stands in the morning.
   private struct Truth: Equatable, CustomStringConvertible {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What is asked for by name and cannot be made")
+@Suite("What is asked for by name and cannot be made", .runsPrograms)
 struct NotMadeTests {
   /// A way to ask, what of it cannot be made, and the beginning of the reason.
   struct Case: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Runs in which a stage throws away everything it read")
+@Suite("Runs in which a stage throws away everything it read", .runsPrograms)
 struct NothingLeftRunTests {
   /// What is set, and the stage whose artifact says so; `nil`: a stage that has no artifact then.
   struct Case: CustomTestStringConvertible, Sendable {

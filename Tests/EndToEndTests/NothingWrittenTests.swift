@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Verbs that change nothing write nothing where no output of ours is")
+@Suite("Verbs that change nothing write nothing where no output of ours is", .runsPrograms)
 struct NothingWrittenTests {
   private let folder: TemporaryFolder
   /// Where the program runs.

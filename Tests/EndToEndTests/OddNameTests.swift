@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Names that are not UTF-8, through the built binary.
-@Suite struct OddNameTests {
+@Suite(.runsPrograms) struct OddNameTests {
   private let folder: TemporaryFolder
   private var input: FilePath { folder.path.appending("in") }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Outputs that overlap captures, through the built binary: refused before anything is made.
-@Suite struct OutputRefusalTests {
+@Suite(.runsPrograms) struct OutputRefusalTests {
   private let folder: TemporaryFolder
   private var place: FilePath { folder.path.appending("x") }
 

@@ -7,7 +7,7 @@ import Testing
 /// Links of every kind in the place of every name that is read or written, looked at through the kernel's own
 /// account of what the program did.
 @Suite(
-  "Nothing beyond the border is opened, listed or written",
+  "Nothing beyond the border is opened, listed or written", .runsPrograms,
   .enabled(if: Trace.isPossible, "needs strace"))
 struct OutsideTests {
   private typealias Link = OutsideScene.Link

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The page about running for months, and the program")
+@Suite("The page about running for months, and the program", .runsPrograms)
 struct OvernightPageTests {
   private static let page: String = {
     let file = Fixtures.projectRoot.appending("docs/overnight.md")

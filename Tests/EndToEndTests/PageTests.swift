@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The pages of results that the program made, opened in a browser.
-@Suite("Pages of a night, as the program writes them", .serialized)
+@Suite("Pages of a night, as the program writes them", .runsPrograms, .serialized)
 struct PageTests {
   private static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
 

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Files and folders that parameters name")
+@Suite("Files and folders that parameters name", .runsPrograms)
 struct ParameterFileTests {
   @Test(
     "A path that is wrong ends the command before anything starts",

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Exports in the loaders of other people")
+@Suite("Exports in the loaders of other people", .runsPrograms)
 struct ReaderTests {
   /// One capture of each kind, exported once for all readers.
   private struct Kind: Sendable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Pages whose commands work one after the other in a folder that holds `sample-data/`.
-@Suite("The README, and pages with commands like it")
+@Suite("The README, and pages with commands like it", .runsPrograms)
 struct ReadmeTests {
   /// The commands of the `sh` blocks of a page, in order.
   static func commands(of page: String) throws -> [String] {

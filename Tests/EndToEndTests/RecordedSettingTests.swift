@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Settings that an earlier version took")
+@Suite("Settings that an earlier version took", .runsPrograms)
 struct RecordedSettingTests {
   @Test("Results of a run with a length without unit can still be looked at; the reason is told")
   func looked() throws {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The report of a night, from outside")
+@Suite("The report of a night, from outside", .runsPrograms)
 struct ReportTests {
   private func report(_ scene: Scene, _ words: String...) throws -> [String: Any] {
     try Program.run(["report", scene.output.string, "--format", "json"] + words).json()

@@ -8,7 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Runs, reruns and kills")
+@Suite("Runs, reruns and kills", .runsPrograms)
 struct RerunTests {
   private let folder: TemporaryFolder
   private var input: String { folder.path.appending("in").string }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("run.json and what a run says")
+@Suite("run.json and what a run says", .runsPrograms)
 struct RunRecordTests {
   private static let secret = "hunter2-\(UInt64.random(in: 0 ... .max))"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `--family`, `--exclude`, `--since`, `--id` and `-o` through the built binary: the same words for every verb.
-@Suite struct SelectionTests {
+@Suite(.runsPrograms) struct SelectionTests {
   private let folder: TemporaryFolder
   private var place: String { folder.path.appending("in").string }
   private var output: String { folder.path.appending("out").string }

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The pipelines that come with the program, on a capture")
+@Suite("The pipelines that come with the program, on a capture", .runsPrograms)
 struct ShippedPipelineTests {
   @Test(
     "Each makes what it says",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Half of a capture, through the built binary: everything that is left is processed, and somebody is told.
-struct ShortfallTests {
+@Suite(.runsPrograms) struct ShortfallTests {
   /// Small, as are all that are synthesized here.
   private static let size = ["--width", "64", "--height", "48"]
 

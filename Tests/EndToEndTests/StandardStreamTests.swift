@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Standard output that cannot be written, and descriptors that are closed")
+@Suite("Standard output that cannot be written, and descriptors that are closed", .runsPrograms)
 struct StandardStreamTests {
   /// Runs the program in a shell; `%` stands for it.
   private static func shell(_ script: String) throws -> Program.Result {

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Status and index, from outside")
+@Suite("Status and index, from outside", .runsPrograms)
 struct StatusTests {
   private let scene: Scene
 

@@ -7,7 +7,9 @@ import Testing
 
 /// Workers whose threads do not go on, and how the run ends: the clock that judges a stage runs in its worker and
 /// stands still with it.
-@Suite("A worker that does not get on is ended from outside and its capture tried once more")
+@Suite(
+  "A worker that does not get on is ended from outside and its capture tried once more",
+  .runsPrograms)
 struct StuckWorkerTests {
   /// A run of one capture, whose second stage goes on until a file is there.
   private struct Trial {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Exports of some frames")
+@Suite("Exports of some frames", .runsPrograms)
 struct SubsetExportTests {
   /// Formats, what is asked of them, and how many frames that are of 12 at most.
   private static let subsets: [(format: String, settings: [String], most: Int)] = [
@@ -198,7 +198,7 @@ struct SubsetExportTests {
   }
 }
 
-@Suite("Exports of captures whose video is turned")
+@Suite("Exports of captures whose video is turned", .runsPrograms)
 struct TurnedVideoTests {
   /// The display matrix of the first track: 16.16 fixed point, by rows, without its last column.
   private static let matrices: [Int: [Int32]] = [

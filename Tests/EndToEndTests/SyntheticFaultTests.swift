@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Captures made with known truth come out as it says")
+@Suite("Captures made with known truth come out as it says", .runsPrograms)
 struct SyntheticFaultTests {
   /// A capture to be made: a generation without fault, or a fault in the first generation that has it.
   struct Situation: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Tables of damaged captures")
+@Suite("Tables of damaged captures", .runsPrograms)
 struct TableTests {
   private struct Outcome {
     var status: Int32

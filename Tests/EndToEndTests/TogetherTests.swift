@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Runs beside and after each other")
+@Suite("Runs beside and after each other", .runsPrograms)
 struct TogetherTests {
   @Test("A second run waits for the first, or with --no-wait names it and leaves with 75")
   func twoRuns() throws {

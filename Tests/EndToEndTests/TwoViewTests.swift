@@ -48,7 +48,7 @@ enum TwoViews {
   }()
 }
 
-@Suite("A folder that several machines share")
+@Suite("A folder that several machines share", .runsPrograms)
 struct TwoViewTests {
   @Test(
     "What was made through one view is up to date through another, and nothing is opened for it",

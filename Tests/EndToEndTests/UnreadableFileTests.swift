@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Files and folders that may not be read, through the built binary as user `nobody`.
-@Suite(.enabled(if: Unprivileged.isPossible, "needs to give up being root"))
+@Suite(.runsPrograms, .enabled(if: Unprivileged.isPossible, "needs to give up being root"))
 struct UnreadableFileTests {
   private let folder: TemporaryFolder
   private var input: FilePath { folder.path.appending("in") }

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Metrics, notes, pages and journals that cannot be written, through the built binary.
-struct UnwritableTests {
+@Suite(.runsPrograms) struct UnwritableTests {
   /// Where metrics cannot go, made in `scene`'s folder.
   static let places: [(name: String, make: @Sendable (WatchScene) throws -> String)] = [
     ("no folder", { $0.folder.path.appending("none").appending("x.prom").string }),

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Status, explain and clean")
+@Suite("Status, explain and clean", .runsPrograms)
 struct VerbTests {
   private let folder: TemporaryFolder
   private var output: String { folder.path.appending("out").string }

@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Tables and depth go with the pictures that the video really has")
+@Suite("Tables and depth go with the pictures that the video really has", .runsPrograms)
 struct VideoFitTests {
   static func rewrite(_ file: FilePath, _ change: (inout Data) throws -> Void) throws {
     let url = URL(filePath: file.string)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `scanmill view` through the built binary.
-@Suite("A quick look")
+@Suite("A quick look", .runsPrograms)
 struct ViewTests {
   private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One output, made in several ways, seen through every verb that tells of it.
-@Suite("All views of an output say the same, whatever was asked for")
+@Suite("All views of an output say the same, whatever was asked for", .runsPrograms)
 struct ViewsAgreeTests {
   /// What was asked for, one run after the other, and what every view then says.
   struct History: Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import Testing
 
 /// Workers are executed, never forked from a process that has run Swift; some are started before they are needed and
 /// wait for their order.
-@Suite("Workers that wait for an order")
+@Suite("Workers that wait for an order", .runsPrograms)
 struct WaitingWorkerTests {
   /// Writes what can be seen of the worker from outside, and of what a program that it starts is given. That of `a`
   /// says who it is and waits.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One capture that takes long, or hangs, never keeps those that wait from being processed.
-@Suite("Runs of a watcher side by side")
+@Suite("Runs of a watcher side by side", .runsPrograms)
 struct WatchRunsTests {
   /// Captures whose name begins with "long" wait for a file.
   private static func scene() throws -> WatchScene {

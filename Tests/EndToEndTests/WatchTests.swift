@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A watcher processes what has arrived, once")
+@Suite("A watcher processes what has arrived, once", .runsPrograms)
 struct WatchTests {
   @Test("A capture that arrives in pieces is processed once, when it is whole and at rest")
   func pieces() throws {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Trouble of a night: nothing is lost, nothing is done twice, and it is told")
+@Suite("Trouble of a night: nothing is lost, nothing is done twice, and it is told", .runsPrograms)
 struct WatchTroubleTests {
   static let canMount = DiskTests.canMount
 
@@ -159,7 +159,7 @@ struct WatchTroubleTests {
       start
       until_ test -e "$O/a/count/artifact.json"
       until_ says incomplete
-      umount "$S"
+      until_ umount "$S"
       until_ says 'is its disk mounted'
       says incomplete || echo "b was forgotten"
       says '"gone"' && echo "b was lost"
@@ -167,7 +167,7 @@ struct WatchTroubleTests {
       until_ silent 'is its disk mounted'
       mv '\(late)' "$S/c"
       until_ test -e "$O/c/count/artifact.json"
-      umount "$S"
+      until_ umount "$S"
       until_ says 'is its disk mounted'
       stop
       start
@@ -227,7 +227,7 @@ struct WatchTroubleTests {
       mv '\(late)' "$S/a"
       sleep 3
       test -e "$O/a" && echo "something was written"
-      umount "$O"
+      until_ umount "$O"
       until_ test -e "$O/a/count/artifact.json"
       test -e "$O/a/.scanmill/triage.json" && echo "marked as failed"
       stop

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Workers that do not come to their end")
+@Suite("Workers that do not come to their end", .runsPrograms)
 struct WorkerTests {
   private static let sleeping = """
       color: {uses: decode-color}

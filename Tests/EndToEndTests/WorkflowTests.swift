@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Other engines that run scanmill once per capture")
+@Suite("Other engines that run scanmill once per capture", .runsPrograms)
 struct WorkflowTests {
   static let folder = Fixtures.projectRoot.appending("docs/workflows")
 

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Threads that may block, for tests that wait for programs. As many tests as threads are at work at once.
+/// `condition` guards all that changes.
+final class WaitingThreads: TaskExecutor, @unchecked Sendable {
+  static let shared = WaitingThreads(
+    count: max(4, 2 * ProcessInfo.processInfo.activeProcessorCount))
+
+  /// Guards `jobs`.
+  private let condition = NSCondition()
+  private var jobs: [UnownedJob] = []
+
+  /// Starts the threads, which live as long as the process.
+  private init(count: Int) {
+    for number in 1...count {
+      let thread = Thread { [self] in work() }
+      thread.name = "test \(number)"
+      // Tests decode and compare whole captures.
+      thread.stackSize = 8 << 20
+      thread.start()
+    }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    condition.withLock { jobs.append(job) }
+    condition.signal()
+  }
+
+  private func work() {
+    while true { next().runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+
+  /// The oldest job, as soon as there is one.
+  private func next() -> UnownedJob {
+    condition.withLock {
+      while jobs.isEmpty { condition.wait() }
+      return jobs.removeFirst()
+    }
+  }
+}
