@@ -84,7 +84,7 @@ public final class RunJournal: EventSink {
     let (count, reason) = unwritten.withLock { $0 }
     guard count > 0 else { return nil }
     let file = folder.appending(OutputNames.events).shown.onOneLine
-    return "\(file): \(count) \(count == 1 ? "event" : "events") could not be written: \(reason)"
+    return "\(file): \(Plural.text(count, "event")) could not be written: \(reason)"
   }
 
 }
