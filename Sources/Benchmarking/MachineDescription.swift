@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Storage
 import SystemPackage
 
 #if canImport(Glibc)
@@ -69,8 +70,8 @@ public struct MachineDescription: Hashable, Sendable, Codable {
     // With half of the cores busy, measured runs wait.
     guard let load = loadBefore, load > 0.5 * Double(cores) else { return [] }
     return [
-      "the machine was busy before the first run (load \(NumberText.short(load)) on \(cores) "
-        + "\(cores == 1 ? "core" : "cores")): times are too long, and ratios uncertain; measure again when it is quiet"
+      "the machine was busy before the first run (load \(NumberText.short(load)) on "
+        + "\(Plural.text(cores, "core"))): times are too long, and ratios uncertain; measure again when it is quiet"
     ]
   }
 

@@ -23,7 +23,7 @@ public enum CleaningText {
       lines.append("\(capture): left alone, locked by \(holder)")
     }
     let sum =
-      "\(ByteCount.text(total.bytes)) in \(total.files) \(total.files == 1 ? "file" : "files")"
+      "\(ByteCount.text(total.bytes)) in \(Plural.text(total.files, "file"))"
     if items.isEmpty {
       lines.append("nothing to remove")
     } else {

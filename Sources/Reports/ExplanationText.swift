@@ -109,7 +109,7 @@ public enum ExplanationText {
   private static func outputs(_ explanation: StageExplanation) -> [String] {
     guard let outputs = explanation.outputs else { return ["  nothing is published"] }
     var text =
-      "  \(outputs.count) \(outputs.count == 1 ? "file" : "files"), \(ByteCount.text(outputs.bytes))"
+      "  \(Plural.text(outputs.count, "file")), \(ByteCount.text(outputs.bytes))"
     if outputs.removed { text += ", removed after use" }
     for (names, word) in [(outputs.missing, "missing"), (outputs.altered, "altered")]
     where !names.isEmpty {

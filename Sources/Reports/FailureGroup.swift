@@ -124,7 +124,7 @@ struct FailureGroup {
     let most = 50
     var names = captures.prefix(most).map(name).joined(separator: ", ")
     if captures.count > most { names += ", and \(captures.count - most) more" }
-    lines.append("  \(captures.count == 1 ? "capture" : "captures") \(names)")
+    lines.append("  \(Plural.word(captures.count, "capture")) \(names)")
     return lines.joined(separator: "\n")
   }
 }

@@ -68,10 +68,10 @@ public enum InspectionText {
       if let width = stream.width, let height = stream.height { parts.append("\(width)×\(height)") }
       if let frames = stream.frames {
         let claim = stream.declaredFrames.map { $0 == frames ? "" : " (declared \($0))" } ?? ""
-        parts.append("\(frames) \(frames == 1 ? "frame" : "frames")\(claim)")
+        parts.append("\(Plural.text(frames, "frame"))\(claim)")
       }
       if let rate = stream.rateHz { parts.append("\(RateEstimate.short(rate)) Hz") }
-      if let gaps = stream.gaps, gaps > 0 { parts.append("\(gaps) \(gaps == 1 ? "gap" : "gaps")") }
+      if let gaps = stream.gaps, gaps > 0 { parts.append(Plural.text(gaps, "gap")) }
       return head + parts.joined(separator: ", ")
     }
   }

@@ -122,7 +122,7 @@ public struct PlanCounts: Hashable, Sendable {
       "\(actions[action] ?? 0) \(action.rawValue)"
     }
     let line =
-      "\(all) \(all == 1 ? "capture" : "captures")"
+      Plural.text(all, "capture")
       + (needs.isEmpty ? "" : ": " + needs.joined(separator: ", ")) + "\nstages: "
       + counts.joined(separator: ", ")
     let why = Reason.allCases.compactMap { reason in

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 
 /// One or two sentences about what to do about a capture, and how it leaves failure or quarantine.
 public struct Remedy: Sendable {
@@ -120,7 +121,7 @@ public struct Remedy: Sendable {
     guard let last = names.last else { return "the missing files" }
     let isEndings = names.allSatisfy { $0.hasPrefix(".") }
     let list = names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
-    return isEndings ? "the \(list) \(names.count == 1 ? "file" : "files")" : "\(list)"
+    return isEndings ? "the \(list) \(Plural.word(names.count, "file"))" : "\(list)"
   }
 
   /// `depth, color and imu`.

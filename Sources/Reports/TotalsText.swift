@@ -2,6 +2,7 @@ import Captures
 import Output
 import Pipeline
 import Runner
+import Storage
 
 /// The one line of totals at the end of a run, in captures.
 enum TotalsText {
@@ -27,7 +28,7 @@ enum TotalsText {
       add(captures.count { $0.outcome == outcome }, outcome.rawValue)
     }
     if parts.isEmpty { parts = ["nothing found"] }
-    let count = "\(grouped(captures.count)) \(captures.count == 1 ? "capture" : "captures")"
+    let count = "\(grouped(captures.count)) \(Plural.word(captures.count, "capture"))"
     var line = ["\(count): " + parts.joined(separator: ", ")]
     let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .ran }
     if hasNothingRun, done.count == captures.count {

@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Processing
+import Storage
 import Synchronization
 
 /// Detects a stage that discards everything it reads. Thread-safe.
@@ -65,8 +66,8 @@ package final class LeftoverTally: Sendable {
     guard counts.values > 0, !counts.isAnythingLeft else { return }
     warnings.add(
       .nothingLeft, subject, count: counts.frames,
-      "0 of \(counts.values) \(values) of \(counts.frames) "
-        + "\(counts.frames == 1 ? "frame" : "frames") are left: \(reason)")
+      "0 of \(counts.values) \(values) of "
+        + "\(Plural.text(counts.frames, "frame")) are left: \(reason)")
   }
 }
 

@@ -129,7 +129,7 @@ public enum MatchIMU: Stage {
     if matched == 0, timed > 0, !imu.samples.isEmpty {
       context.warnings.add(
         .nothingLeft, "imu", count: timed,
-        "0 of \(imu.samples.count) samples belong to any of \(timed) \(timed == 1 ? "frame" : "frames"): "
+        "0 of \(imu.samples.count) samples belong to any of \(Plural.text(timed, "frame")): "
           + context.parameters.settings(["window", "mode"]))
     }
   }

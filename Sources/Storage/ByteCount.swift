@@ -10,7 +10,7 @@ public enum ByteCount {
       value /= 1000
       unit += 1
     }
-    if unit == 0 { return "\(bytes) \(bytes == 1 ? "byte" : "bytes")" }
+    if unit == 0 { return Plural.text(bytes, "byte") }
     let digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
     let scale = [1.0, 10, 100][digits]
     let whole = Int64((value * scale).rounded())

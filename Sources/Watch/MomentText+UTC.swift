@@ -1,16 +1,17 @@
 import FoundationEssentials
 import Output
-import Runner
+import Storage
 
 extension MomentText {
   /// `2026-11-20T22:00:00.000Z`.
   public static func utc(_ date: Date) -> String {
-    date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
+    UTCText.text(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.down)))
   }
 
   /// What `utc` wrote, or the same without a fraction; `nil` for anything else.
   public static func date(of text: String) -> Date? {
-    (try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true)))
-      ?? (try? Date(text, strategy: .iso8601))
+    ISOTime(text).map {
+      Date(timeIntervalSince1970: Double($0.seconds) + Double($0.fraction) / 1e9)
+    }
   }
 }

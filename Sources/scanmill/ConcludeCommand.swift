@@ -43,7 +43,7 @@ struct DetachedRun {
     let interruption = given ?? Interruption()
     let signals =
       given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil
-    let journal = try RunJournal(resuming: conclusion.files.run, clock: .system)
+    let journal = try Self.journal(conclusion.files.run)
     var exit: Int?
     _ = try conclusion.perform(
       batch, SlurmSystem(profile: plan.profile, runFolder: conclusion.files.run),
@@ -57,6 +57,16 @@ struct DetachedRun {
       exit = report.exit
     }
     return exit
+  }
+}
+
+extension DetachedRun {
+  private static func journal(_ run: FilePath) throws -> RunJournal {
+    do {
+      return try RunJournal(resuming: run, clock: .system)
+    } catch let error as DamagedRun {
+      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+    }
   }
 }
 

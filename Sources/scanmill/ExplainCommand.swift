@@ -47,6 +47,10 @@ struct ExplainCommand: ParsableCommand {
   func run() throws {
     guard let stage, let output else { return try explainCode() }
     let layout = try OutputFinder.layout(of: capture, in: output)
+    // Runs before the last one that is known change nothing here.
+    for note in DamagedRun.notes(DamagedRun.newest(in: layout.root)) {
+      Console.error("note: \(note)")
+    }
     var examiner = try comparison.examiner()
     let chosen = try comparison.commandLine(about: stage)
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }

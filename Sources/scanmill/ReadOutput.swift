@@ -33,6 +33,13 @@ struct ReadOutput {
       text: "\(folder): no results of any capture here (name the folder that --output named)")
   }
 
+  /// Names every `run.json` that cannot be understood, on standard error.
+  func tellDamagedRuns() {
+    for note in DamagedRun.notes(DamagedRun.all(in: view.root, known: view.runs)) {
+      Console.error("note: \(note)")
+    }
+  }
+
   /// The output folder, without links, and the name of the capture's folder in it.
   private static func place(_ path: FilePath) throws -> (FilePath, String?)? {
     guard FileSystem.isFolder(path) else {

@@ -63,6 +63,7 @@ struct StatusCommand: ParsableCommand {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison)
     let looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
+    looked.tellDamagedRuns()
     var rows = looked.view.rows
     var unrecognized = looked.view.unrecognized
     if let staging {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Output
@@ -31,6 +32,20 @@ struct JournalTests {
         #expect(own.last == .finished || own.last == .blocked)
       }
     }
+  }
+
+  @Test(
+    "A run whose run.json is damaged or missing is not gone on with: the error names file and remedy",
+    arguments: ["", "{", "[]", #"{"captures":[]}"#, nil] as [String?])
+  func damaged(text: String?) throws {
+    let folder = try TemporaryFolder()
+    let run = folder.path.appending("20261120T020000-1-00000000-000001")
+    try FileSystem.makeFolder(run)
+    if let text { try OutputFile.write(Array(text.utf8), to: run.appending("run.json")) }
+    let error = try #require(
+      #expect(throws: DamagedRun.self) { try RunJournal(resuming: run, clock: Self.clock) })
+    #expect(error.description.contains("000001/run.json is missing or damaged"))
+    #expect(error.description.contains("run again: what is published is kept"))
   }
 
   @Test("The journal has a line of JSON per event, and run.json at the end")

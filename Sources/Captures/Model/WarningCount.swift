@@ -1,3 +1,5 @@
+import Storage
+
 /// The number of warnings, in the two units that are used everywhere: kinds (distinct codes,
 /// whatever the number of subjects) and occurrences (the sum of the counts). Notes do not count.
 public struct WarningCount: Hashable, Sendable {
@@ -19,14 +21,13 @@ public struct WarningCount: Hashable, Sendable {
 
   /// `1 kind, 3 occurrences`.
   public var words: String {
-    "\(kinds) \(kinds == 1 ? "kind" : "kinds"), "
-      + "\(occurrences) \(occurrences == 1 ? "occurrence" : "occurrences")"
+    Plural.text(kinds, "kind") + ", " + Plural.text(occurrences, "occurrence")
   }
 
   /// `1 kind of warning, 3 occurrences`.
   public var sentence: String {
-    "\(kinds) \(kinds == 1 ? "kind of warning" : "kinds of warnings"), "
-      + "\(occurrences) \(occurrences == 1 ? "occurrence" : "occurrences")"
+    Plural.text(kinds, "kind of warning", "kinds of warnings") + ", "
+      + Plural.text(occurrences, "occurrence")
   }
 }
 

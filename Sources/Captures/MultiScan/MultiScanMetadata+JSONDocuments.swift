@@ -8,54 +8,49 @@ extension MultiScanMetadata {
   ///
   /// Cost: one pass over the bytes, two at most.
   static func jsonObjects(in bytes: RawSpan) -> [Range<Int>] {
-    let (objects, openFrom) = closedObjects(in: bytes, from: 0)
-    guard let openFrom, let line = lastLineWithBrace(in: bytes, after: openFrom) else {
-      return objects
+    bytes.withUnsafeBytes { bytes in
+      let (objects, openFrom) = closedObjects(in: bytes, from: 0)
+      guard let openFrom, let line = lastLineWithBrace(in: bytes, after: openFrom) else {
+        return objects
+      }
+      return objects + closedObjects(in: bytes, from: line).objects
     }
-    return objects + closedObjects(in: bytes, from: line).objects
   }
 
   /// The ranges of closed objects, and the start of one that is not closed.
   private static func closedObjects(
-    in bytes: RawSpan, from first: Int
+    in bytes: UnsafeRawBufferPointer, from first: Int
   ) -> (objects: [Range<Int>], openFrom: Int?) {
     var objects: [Range<Int>] = []
-    var start = 0
+    var offset = first
+    while let start = bytes[offset...].firstIndex(of: UInt8(ascii: "{")) {
+      guard let end = end(ofObjectAt: start, in: bytes) else { return (objects, start) }
+      objects.append(start..<end)
+      offset = end
+    }
+    return (objects, nil)
+  }
+
+  /// Only braces are counted: a list that is not closed does not hide the end of its object.
+  private static func end(ofObjectAt start: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
     var depth = 0
-    var isInString = false
-    var isEscaped = false
-    for offset in first..<bytes.byteCount {
-      let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\"") where depth > 0: isInString = true
-      case UInt8(ascii: "{"):
-        if depth == 0 { start = offset }
-        depth += 1
-      case UInt8(ascii: "}") where depth > 0:
+    for token in JSONTokens(bytes, from: start) {
+      switch (token.kind, bytes[token.range.lowerBound]) {
+      case (.open, UInt8(ascii: "{")): depth += 1
+      case (.close, UInt8(ascii: "}")):
         depth -= 1
-        if depth == 0 { objects.append(start..<offset + 1) }
+        if depth == 0 { return token.range.upperBound }
       default: break
       }
     }
-    return (objects, depth > 0 ? start : nil)
+    return nil
   }
 
-  private static func lastLineWithBrace(in bytes: RawSpan, after start: Int) -> Int? {
-    var offset = bytes.byteCount - 1
+  private static func lastLineWithBrace(in bytes: UnsafeRawBufferPointer, after start: Int) -> Int?
+  {
+    var offset = bytes.count - 1
     while offset > start {
-      if bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == UInt8(ascii: "{"),
-        bytes.unsafeLoad(fromByteOffset: offset - 1, as: UInt8.self) == UInt8(ascii: "\n")
-      {
+      if bytes[offset] == UInt8(ascii: "{"), bytes[offset - 1] == UInt8(ascii: "\n") {
         return offset
       }
       offset -= 1

@@ -27,43 +27,23 @@ enum BoundedJSON {
 
   /// Greatest nesting of brackets and braces outside strings; stops counting above the limit.
   static func depth(of bytes: some Collection<UInt8>) -> Int {
-    bytes.withContiguousStorageIfAvailable { deepest(in: $0) } ?? deepest(in: bytes)
+    bytes.withContiguousStorageIfAvailable { deepest(in: UnsafeRawBufferPointer($0)) }
+      ?? Array(bytes).withUnsafeBytes { deepest(in: $0) }
   }
 
-  private static func deepest(in bytes: some Sequence<UInt8>) -> Int {
-    var scan = DepthScan()
-    for byte in bytes where !scan.take(byte) { break }
-    return scan.deepest
-  }
-
-  private struct DepthScan {
-    private(set) var deepest = 0
-    private var depth = 0
-    private var isInString = false
-    private var isEscaped = false
-
-    /// Takes the next byte; `false` when the result is known.
-    mutating func take(_ byte: UInt8) -> Bool {
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
-        return true
-      }
-      switch byte {
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
+  private static func deepest(in bytes: UnsafeRawBufferPointer) -> Int {
+    var deepest = 0
+    var depth = 0
+    for token in JSONTokens(bytes) {
+      switch token.kind {
+      case .open:
         depth += 1
         deepest = max(deepest, depth)
-        return deepest <= InputLimits.depthOfJSON.most
-      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+        if deepest > InputLimits.depthOfJSON.most { return deepest }
+      case .close: depth -= 1
       default: break
       }
-      return true
     }
+    return deepest
   }
 }

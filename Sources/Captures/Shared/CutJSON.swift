@@ -25,41 +25,33 @@ enum CutJSON {
   private static func lastEntry(in bytes: UnsafeRawBufferPointer, depth: Int) -> End? {
     var last: End?
     var open: [UInt8] = []
-    var isInString = false
-    var isEscaped = false
     // Whether a string that ends now is a value: always in a list, after a colon in an object.
     var isValue = false
-    for (offset, byte) in bytes.enumerated() {
-      if byte == 0 { return last }
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-          let isEntry = isValue || open.last == UInt8(ascii: "[")
-          if isEntry, open.count <= depth { last = End(offset: offset + 1, open: open) }
-        }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: ":"): isValue = true
-      case UInt8(ascii: ","):
+    let written = bytes.firstIndex(of: 0) ?? bytes.count
+    for token in JSONTokens(UnsafeRawBufferPointer(rebasing: bytes[..<written])) {
+      let byte = bytes[token.range.lowerBound]
+      switch token.kind {
+      case .string:
+        let isEntry = isValue || open.last == UInt8(ascii: "[")
+        if isEntry, open.count <= depth { last = End(offset: token.range.upperBound, open: open) }
+      case .colon: isValue = true
+      case .comma:
         isValue = false
         // Before the comma: the entry after it is not complete yet.
-        if !open.isEmpty, open.count <= depth { last = End(offset: offset, open: open) }
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        if !open.isEmpty, open.count <= depth {
+          last = End(offset: token.range.lowerBound, open: open)
+        }
+      case .open:
         isValue = false
         open.append(byte)
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      case .close:
         guard let bracket = open.popLast(), closer(bracket) == byte, !open.isEmpty else {
           return nil
         }
         isValue = false
-        if open.count <= depth { last = End(offset: offset + 1, open: open) }
-      default: break
+        if open.count <= depth { last = End(offset: token.range.upperBound, open: open) }
+      // A number may go on in the part that is lost.
+      case .word, .cutString: break
       }
     }
     return last

@@ -9,35 +9,20 @@ enum PythonJSON {
   /// `nil` when it has none. Cost: one pass.
   static func quoted(_ document: Data) -> Data? {
     var result = Data(capacity: document.count + 256)
-    var wordsQuoted = 0
+    var copied = 0
     document.withUnsafeBytes { bytes in
-      var offset = 0
-      var isInString = false
-      while offset < bytes.count {
-        let byte = bytes[offset]
-        if isInString {
-          result.append(byte)
-          offset += 1
-          if byte == UInt8(ascii: "\\"), offset < bytes.count {
-            result.append(bytes[offset])
-            offset += 1
-          } else if byte == UInt8(ascii: "\"") {
-            isInString = false
-          }
-        } else if let word = words.first(where: { bytes[offset...].starts(with: $0) }) {
-          result.append(UInt8(ascii: "\""))
-          result.append(contentsOf: word)
-          result.append(UInt8(ascii: "\""))
-          offset += word.count
-          wordsQuoted += 1
-        } else {
-          isInString = byte == UInt8(ascii: "\"")
-          result.append(byte)
-          offset += 1
-        }
+      for token in JSONTokens(bytes) where token.kind == .word {
+        let word = bytes[token.range]
+        guard words.contains(where: { word.elementsEqual($0) }) else { continue }
+        result.append(contentsOf: bytes[copied..<token.range.lowerBound])
+        result.append(UInt8(ascii: "\""))
+        result.append(contentsOf: word)
+        result.append(UInt8(ascii: "\""))
+        copied = token.range.upperBound
       }
+      if copied > 0 { result.append(contentsOf: bytes[copied...]) }
     }
-    return wordsQuoted > 0 ? result : nil
+    return copied > 0 ? result : nil
   }
 
   /// A decoder for the result of `quoted`.
@@ -48,6 +33,5 @@ enum PythonJSON {
     return decoder
   }
 
-  /// `-Infinity` first, because it ends with `Infinity`.
-  private static let words = ["-Infinity", "Infinity", "NaN"].map { Array($0.utf8) }
+  private static let words = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
 }

@@ -1,5 +1,4 @@
 import Codecs
-import FoundationEssentials
 import Geometry
 import Storage
 import SystemPackage
@@ -68,7 +67,7 @@ struct StraboCapture {
     case .present(let media): seconds -= Double(media.durationNanoseconds) / 1e9
     case .absent, .unreadable: if info.mediaType != .image { return nil }
     }
-    return Date(timeIntervalSince1970: seconds.rounded(.down)).formatted(.iso8601)
+    return UTCText.text(seconds: Int64(seconds.rounded(.down)))
   }
 
   private func completeness(_ media: StreamState<StraboMedia>) -> UploadCompleteness {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Storage
 
 /// The wall-clock start in the name of a session's folder.
 ///
@@ -34,11 +34,11 @@ struct VISLAMSessionName {
     let minutesEast = isUTC ? 0 : offset()
     guard rest.isEmpty || isRecordingSuffix else { return nil }
     // A date that does not exist (February 30) would be formatted differently.
-    guard let moment = try? Date(local + "Z", strategy: .iso8601),
-      moment.formatted(.iso8601) == local + "Z"
-    else { return nil }
+    guard let moment = ISOTime(local), UTCText.text(seconds: moment.seconds) == local + "Z" else {
+      return nil
+    }
     guard let minutesEast else { return local }
-    return moment.addingTimeInterval(Double(-60 * minutesEast)).formatted(.iso8601)
+    return UTCText.text(seconds: moment.seconds - Int64(60 * minutesEast))
   }
 
   /// Whether it is `_` and 8 hex digits, which distinguish recordings of the same second.

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Runner
+import Storage
 
 /// What earlier nights and all devices tell, and what happened when in this one.
 enum NightHistory {

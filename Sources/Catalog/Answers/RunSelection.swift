@@ -1,5 +1,6 @@
 import Output
 import Runner
+import Storage
 
 /// Which runs a report is about.
 public enum RunSelection: Sendable {

@@ -1,6 +1,6 @@
 import Output
-import FoundationEssentials
 import Runner
+import Storage
 
 /// What `sacct` answers: records of what was and what is, which lag behind the queue.
 enum RecordsText {
@@ -53,9 +53,7 @@ enum RecordsStart {
   /// `2026-11-21T00:00:00`: the beginning of the day of a run, in whichever zone Slurm may be.
   static func of(run id: String) -> String {
     guard let made = RunID(id)?.madeNanoseconds else { return "now-7days" }
-    let moment = Date(
-      timeIntervalSince1970: Double((made - westmostNanoseconds) / 1_000_000_000))
-    return moment.formatted(.iso8601.year().month().day()) + "T00:00:00"
+    return UTCText.day(nanoseconds: made - westmostNanoseconds) + "T00:00:00"
   }
 }
 

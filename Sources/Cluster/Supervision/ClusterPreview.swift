@@ -35,7 +35,7 @@ extension ClusterSupervisor {
     let (groups, basis) = maker.groups(work, past: past)
     let cost = groups.reduce(0) { $0 + $1.plan.costSeconds }
     notes.append(
-      "# \(count(work.count, "capture")) in \(count(groups.count, "element")), about "
+      "# \(Plural.text(work.count, "capture")) in \(Plural.text(groups.count, "element")), about "
         + "\(ClusterText.duration(cost)) of work (\(basis))")
     let arrays = Grouping.arrays(of: groups.map(\.plan), maxArraySize: site.maxArraySize)
     let throttles = Grouping.throttles(limits.maxRunning, over: arrays.map(\.elements.count))
@@ -58,9 +58,5 @@ extension ClusterSupervisor {
     }
     if groups.count > shown { notes.append("# … \(groups.count - shown) more") }
     return notes.joined(separator: "\n")
-  }
-
-  private func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 }

@@ -1,4 +1,5 @@
 import Geometry
+import Storage
 
 extension ExportColmap {
   static func readme(
@@ -62,7 +63,7 @@ extension ExportColmap {
         + "\(ExportReadme.rounded(common.largestDeviation)) pixels."
     }
     return
-      "\(cameras.cameras.count) \(model.name) camera\(cameras.cameras.count == 1 ? "" : "s"): one for each "
+      "\(Plural.text(cameras.cameras.count, "\(model.name) camera")): one for each "
       + "distinct set of values, in order of appearance."
   }
 

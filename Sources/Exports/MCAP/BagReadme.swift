@@ -1,6 +1,7 @@
 import Captures
 import Geometry
 import Pipeline
+import Storage
 
 /// `README.txt` of a bag.
 enum BagReadme {
@@ -10,7 +11,7 @@ enum BagReadme {
     var readme = ExportReadme("ROS 2 bag (MCAP)")
     readme.contents = ["bag/ is the bag; bag/bag.mcap by itself also opens in viewers. Its topics:"]
     readme.contents += statistics.channels.map {
-      "  \($0.channel.topic), \($0.channel.schema.name), \($0.messages) \($0.messages == 1 ? "message" : "messages")"
+      "  \($0.channel.topic), \($0.channel.schema.name), \(Plural.text($0.messages, "message"))"
     }
     readme.opening = [
       ("ros2 bag play bag", "ROS 2"),

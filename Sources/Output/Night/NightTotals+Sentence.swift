@@ -1,3 +1,5 @@
+import Storage
+
 /// What the page of the night, the service manager and the log say first, in the same words.
 extension NightTotals {
   /// Captures that somebody has to do something about.
@@ -9,7 +11,7 @@ extension NightTotals {
   public func sentence(nothingUrgent: Bool) -> String {
     var parts: [String] = []
     func add(_ count: Int, _ one: String, _ many: String) {
-      if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
+      if count > 0 { parts.append(Plural.text(count, one, many)) }
     }
     add(needed, "needs you", "need you")
     add(arriving, "is still arriving", "are still arriving")

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Storage
 
 /// One run, as its journal tells.
 public struct RunEntry: Hashable, Sendable, Codable {

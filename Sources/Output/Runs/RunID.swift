@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Storage
 import SystemPackage
 
@@ -48,14 +47,16 @@ public struct RunID: Hashable, Sendable {
   }
 
   /// When it was made, by its own text, in nanoseconds since 1970; `nil` for a time that does not exist.
-  package var madeNanoseconds: Int64? {
-    let parts = [(0, 4), (4, 6), (6, 8), (9, 11), (11, 13), (13, 15)].map { range in
-      String(decoding: Array(text.utf8)[range.0..<range.1], as: UTF8.self)
-    }
-    let date = parts[0] + "-" + parts[1] + "-" + parts[2]
-    let time = parts[3] + ":" + parts[4] + ":" + parts[5]
-    guard let moment = try? Date("\(date)T\(time)Z", strategy: .iso8601) else { return nil }
-    return Int64(moment.timeIntervalSince1970) * 1_000_000_000
+  package var madeNanoseconds: Int64? { Self.timeText(of: text).flatMap(UTCText.nanoseconds) }
+
+  /// `20261122T013000-…` as `2026-11-22T01:30:00Z`; `nil` for what does not begin like an id.
+  package static func timeText(of id: String) -> String? {
+    let digits = Array(id.utf8.prefix(15))
+    guard digits.count == 15, digits[8] == UInt8(ascii: "T") else { return nil }
+    let text = String(decoding: digits, as: UTF8.self)
+    func part(_ from: Int, _ count: Int) -> Substring { text.dropFirst(from).prefix(count) }
+    return
+      "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(9, 2)):\(part(11, 2)):\(part(13, 2))Z"
   }
 
   /// Whether the process that made it still runs; `nil` where that cannot be told from here.

@@ -19,7 +19,7 @@ package enum RunReader {
     let file = RunFile(id, in: root).flatMap {
       $0.started == nil && $0.captures == nil ? nil : $0
     }
-    var entry = RunEntry(id: id, started: file?.started ?? startTime(ofID: id) ?? "")
+    var entry = RunEntry(id: id, started: file?.started ?? RunID.timeText(of: id) ?? "")
     entry.finished = file?.finished
     entry.pipeline = file?.pipeline?.name
     entry.pipelinePath = file?.pipeline?.path
@@ -34,16 +34,6 @@ package enum RunReader {
     // A folder of somebody else that holds a file of this name tells no time.
     guard file != nil || (hasEvents && !entry.started.isEmpty) else { return nil }
     return entry
-  }
-
-  /// `20261122T013000-…` as `2026-11-22T01:30:00Z`.
-  private static func startTime(ofID id: String) -> String? {
-    let digits = Array(id.utf8.prefix(15))
-    guard digits.count == 15, digits[8] == UInt8(ascii: "T") else { return nil }
-    let text = String(decoding: digits, as: UTF8.self)
-    func part(_ from: Int, _ count: Int) -> Substring { text.dropFirst(from).prefix(count) }
-    return
-      "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(9, 2)):\(part(11, 2)):\(part(13, 2))Z"
   }
 
   private static func attempt(_ report: CaptureReport) -> RunEntry.Attempt {

@@ -182,7 +182,7 @@ extension ClusterTrace {
     func seconds(_ value: Double) -> String { "\(Int(min(max(value, 0), 1e9).rounded(.up))) s" }
     if let waited = asked.waitedSeconds { text += ", waited \(seconds(waited))" }
     text +=
-      "; asked for \(asked.cores) \(asked.cores == 1 ? "core" : "cores"), "
+      "; asked for \(Plural.text(asked.cores, "core")), "
       + "\(ByteCount.text(asked.memoryBytes)), \(asked.timeSeconds) s"
     let used = [
       asked.usedSeconds.map(seconds), asked.usedMemoryBytes.map { ByteCount.text($0) },

@@ -187,23 +187,8 @@ enum MomentWords {
 
   /// Seconds since 1970 for `2026-11-20T22:00:30.123Z`; `nil` for other texts.
   static func seconds(_ moment: String) -> Double? {
-    let bytes = Array(moment.utf8)
-    guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
-    func number(_ range: Range<Int>) -> Int? { Int(String(decoding: bytes[range], as: UTF8.self)) }
-    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-      let hour = number(11..<13), let minute = number(14..<16),
-      let second = Double(String(decoding: bytes[17..<(bytes.count - 1)], as: UTF8.self)),
-      (1...12).contains(month), (1...31).contains(day), (0...24).contains(hour),
-      (0...59).contains(minute), second >= 0, second < 61, year >= 0
-    else { return nil }
-    // Days since 1970 (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-    let y = month <= 2 ? year - 1 : year
-    let era = y / 400
-    let yearOfEra = y - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    let days = era * 146_097 + dayOfEra - 719_468
-    return Double(days * 86_400 + hour * 3600 + minute * 60) + second
+    guard let time = ISOTime(moment), time.secondsEast == 0 else { return nil }
+    return Double(time.seconds) + Double(time.fraction) / 1e9
   }
 }
 

@@ -13,16 +13,8 @@ struct LocalTime: Hashable, Comparable, Sendable {
 
   /// `2026-11-20T22:00:05Z`, with or without a fraction; `nil` for anything else.
   init?(_ text: String) {
-    let match = text.wholeMatch(
-      of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|\+00:?00)/)
-    guard let match, let year = Int32(match.1), let month = Int32(match.2),
-      let day = Int32(match.3), let hour = Int32(match.4), let minute = Int32(match.5),
-      let second = Int32(match.6)
-    else { return nil }
-    var parts = tm()
-    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
-    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second)
-    seconds = Double(timegm(&parts)) + (match.7.flatMap { Double("0\($0)") } ?? 0)
+    guard let time = ISOTime(text), time.secondsEast == 0 else { return nil }
+    seconds = Double(time.seconds) + Double(time.fraction) / 1e9
   }
 
   static func < (a: LocalTime, b: LocalTime) -> Bool { a.seconds < b.seconds }
@@ -37,7 +29,7 @@ struct LocalTime: Hashable, Comparable, Sendable {
   /// `22:05`.
   var clock: String {
     let parts = parts
-    return "\(Self.two(parts.tm_hour)):\(Self.two(parts.tm_min))"
+    return "\(UTCText.two(parts.tm_hour)):\(UTCText.two(parts.tm_min))"
   }
 
   /// `20 Nov`.
@@ -52,18 +44,18 @@ struct LocalTime: Hashable, Comparable, Sendable {
   /// `2026-11-20`, the local day.
   var date: String {
     let parts = parts
-    return "\(parts.tm_year + 1900)-\(Self.two(parts.tm_mon + 1))-\(Self.two(parts.tm_mday))"
+    return CivilDay(
+      year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday)
+    ).text
   }
 
   /// `UTC+01:00`.
   var zone: String {
     let minutes = parts.tm_gmtoff / 60
     let size = abs(minutes)
-    return "UTC" + (minutes < 0 ? "-" : "+") + Self.two(Int32(size / 60)) + ":"
-      + Self.two(Int32(size % 60))
+    return "UTC" + (minutes < 0 ? "-" : "+") + UTCText.two(size / 60) + ":"
+      + UTCText.two(size % 60)
   }
-
-  static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// `Nov`.
   static func month(_ number: Int) -> String {
@@ -85,20 +77,13 @@ struct CalendarDay: Hashable, Sendable {
   let text: String
 
   init?(_ date: String) {
-    guard let match = date.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)/), let year = Int32(match.1),
-      let month = Int32(match.2), let day = Int32(match.3)
-    else { return nil }
-    var parts = tm()
-    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
-    number = Int(timegm(&parts)) / 86_400
-    text = "\(day) \(LocalTime.month(Int(month)))"
+    guard let time = ISOTime(date + "T00:00:00") else { return nil }
+    self.init(number: Int(time.seconds / 86_400))
   }
 
   init(number: Int) {
     self.number = number
-    var time = time_t(number * 86_400)
-    var parts = tm()
-    gmtime_r(&time, &parts)
-    text = "\(parts.tm_mday) \(LocalTime.month(Int(parts.tm_mon) + 1))"
+    let day = CivilDay(number: Int64(number))
+    text = "\(day.day) \(LocalTime.month(Int(day.month)))"
   }
 }

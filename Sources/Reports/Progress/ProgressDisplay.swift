@@ -159,7 +159,7 @@ public final class ProgressDisplay: EventSink {
     switch outcome {
     case .ran:
       guard isVerbose else { return nil }
-      var text = "\(stage): \(event.frames ?? 0) \(event.frames == 1 ? "frame" : "frames")"
+      var text = "\(stage): \(Plural.text(event.frames ?? 0, "frame"))"
       if let seconds = event.seconds, seconds > 0 {
         text += " in \(RateEstimate.short(seconds)) s"
         if let frames = event.frames, frames > 0 {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Storage
 import SystemPackage
 
@@ -25,10 +24,7 @@ public struct RunClock: Sendable {
   }
 
   public static let system = RunClock(
-    wallText: {
-      Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
-        + "Z"
-    },
+    wallText: { UTCText.text(milliseconds: FileStamp.nowNanoseconds() / 1_000_000) },
     monotonicSeconds: {
       var time = timespec()
       clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,5 +1,6 @@
 import Output
 import Pipeline
+import Storage
 
 /// A setting of a run that is another one than that with which results were made, and how many captures are made
 /// again because of it.
@@ -41,7 +42,7 @@ public struct RequestChange: Sendable, Encodable {
     var words = settings.prefix(5).map(\.words)
     if settings.count > 5 { words.append("and \(settings.count - 5) more") }
     return words.joined(separator: ", ")
-      + ": \(captures) \(captures == 1 ? "capture is" : "captures are") made again"
+      + ": \(Plural.text(captures, "capture is", "captures are")) made again"
   }
 
   /// Takes in the settings that a plan would make stages again for.

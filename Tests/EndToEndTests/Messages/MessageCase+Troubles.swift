@@ -80,6 +80,12 @@ extension MessageCase {
       _ = try first.finish()
       return second
     },
+    MessageCase("note: …run.json is damaged: …", 0, "restore the file") { place in
+      for run in try HeldFolder.following(place.path.pushing("done/runs")).entries() {
+        place.cut("done/runs/\(run.name)/run.json", to: 40)
+      }
+      return try place.program("status done")
+    },
     MessageCase("error: …: scanmill watch (process …) already watches for this output", 75, "out") {
       place in
       let first = try place.start("watch in -o out")

@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Pipeline
+import Storage
 
 /// What has become of the stages of one capture so far, and the report that this adds up to.
 struct CaptureResults {
@@ -72,7 +73,7 @@ extension CaptureReport {
       cause = count.isNone ? nil : .input
       if !count.isNone {
         message =
-          "--strict: there \(count.kinds == 1 ? "is" : "are") \(count.sentence); "
+          "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "
           + "run without it to accept them"
       }
     }

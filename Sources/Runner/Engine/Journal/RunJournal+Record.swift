@@ -31,9 +31,8 @@ extension RunJournal {
       }
       started = began
       context = file.context
-      let moment = try? Date(
-        began, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-      startedSeconds = nowSeconds - max(0, moment.map { Date.now.timeIntervalSince($0) } ?? 0)
+      let age = UTCText.nanoseconds(began).map { FileStamp.nowNanoseconds() &- $0 } ?? 0
+      startedSeconds = nowSeconds - max(0, Double(age) / 1e9)
     }
   }
 

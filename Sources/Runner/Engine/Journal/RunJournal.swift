@@ -41,6 +41,8 @@ public final class RunJournal: EventSink {
   /// Goes on with a run that another process began: events are appended, `run.json` is replaced at its end
   /// and keeps what it said of who began it.
   ///
+  /// Throws `DamagedRun` where its `run.json` is missing or cannot be understood.
+  ///
   /// - Parameter folder: of the run.
   public init(resuming folder: FilePath, clock: RunClock) throws {
     self.clock = clock
@@ -48,9 +50,12 @@ public final class RunJournal: EventSink {
     self.folder = folder
     held = try HeldFolder.following(folder)
     events = try held.append(to: OutputNames.events)
-    recorded = Mutex(
-      try Recorded(
-        resuming: held.contents(of: OutputNames.run) ?? [], nowSeconds: clock.monotonicSeconds()))
+    let bytes = try held.contents(of: OutputNames.run) ?? []
+    do {
+      recorded = Mutex(try Recorded(resuming: bytes, nowSeconds: clock.monotonicSeconds()))
+    } catch {
+      throw DamagedRun(file: folder.appending(OutputNames.run), hasEvents: true)
+    }
   }
 
   deinit {
@@ -84,7 +89,7 @@ public final class RunJournal: EventSink {
     let (count, reason) = unwritten.withLock { $0 }
     guard count > 0 else { return nil }
     let file = folder.appending(OutputNames.events).shown.onOneLine
-    return "\(file): \(count) \(count == 1 ? "event" : "events") could not be written: \(reason)"
+    return "\(file): \(Plural.text(count, "event")) could not be written: \(reason)"
   }
 
 }

@@ -1,0 +1,33 @@
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("A run.json that is damaged, from outside")
+struct DamagedRunFileTests {
+  @Test("status, report and explain say so once, name the file, and answer all the same")
+  func told() throws {
+    let scene = try Scene("a", frames: 3)
+    #expect(try scene.run().status == 0)
+    let root = scene.output
+    let before = try Program.run(["status", root.string, "--json"])
+    #expect(!before.errors.contains("damaged"))
+    let runs = root.appending("runs")
+    for run in try HeldFolder.following(runs).entries() {
+      try OutputFile.write(
+        Array(#"{"started":"#.utf8), to: runs.appending(run.name).appending("run.json"))
+    }
+    for words in [
+      ["status", root.string, "--json"], ["report", root.string, "--format", "json"],
+      ["explain", "a", "depth", "--output", root.string],
+    ] {
+      let result = try Program.run(words)
+      #expect(result.status == 0, "\(words): \(result.errors)")
+      let lines = result.errors.split(separator: "\n").filter { $0.contains("damaged") }
+      #expect(lines.count == 1, "\(words): \(result.errors)")
+      #expect(lines.first?.hasPrefix("note: ") == true)
+      #expect(lines.first?.contains("/run.json is damaged: ") == true)
+      #expect(lines.first?.contains("restore the file") == true)
+    }
+  }
+}
