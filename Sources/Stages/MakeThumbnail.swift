@@ -51,7 +51,8 @@ public enum MakeThumbnail: Stage {
     switch color.source {
     case .video(let file, let track):
       let decoder = try VideoDecoder(
-        file, container: color.description.container, track: track, order: color.order)
+        file, container: color.description.container, track: track, order: color.order,
+        orientation: color.orientation)
       guard let picture = try decoder.next() else {
         throw UnreadableStream(description: "\(file): no picture can be decoded")
       }

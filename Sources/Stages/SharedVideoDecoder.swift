@@ -33,7 +33,7 @@ final class SharedVideoDecoder: Sendable {
     let likely = DecodingThreads.count(cores: context.budget.share, share: share)
     decoder = try VideoDecoder(
       file, container: color.description.container, track: track, order: color.order,
-      threads: likely)
+      orientation: color.orientation, threads: likely)
     let threads = decoder.mayUseThreads ? likely : 1
     meter = Mutex(Meter(threads: threads, reservation: context.budget.reserve(threads - 1)))
   }

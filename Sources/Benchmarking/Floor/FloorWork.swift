@@ -44,7 +44,7 @@ public enum FloorWork {
       do {
         let decoder = try VideoDecoder(
           file, container: color.description.container,
-          track: track, order: color.order, threads: 1)
+          track: track, order: color.order, orientation: color.orientation, threads: 1)
         while let picture = try decoder.next() {
           if converts { try picture.rgb(into: &rgb, converter: &converter) }
           count.add(width: picture.width, height: picture.height)

@@ -70,6 +70,12 @@ public struct ColorStream: Sendable {
     self.order = order
     self.isMirrored = isMirrored
   }
+
+  /// Both turns, as decoders of the video take them: they do not look into the file for it again.
+  public var orientation: VideoOrientation {
+    VideoOrientation(
+      clockwiseQuarterTurns: clockwiseQuarterTurns, isMirrored: isMirrored, isIgnored: false)
+  }
 }
 
 /// Pictures of depth (UInt16 millimeters, 0 = none) or confidence (UInt8, stored values).

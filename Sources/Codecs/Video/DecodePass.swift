@@ -22,10 +22,12 @@ struct DecodePass {
   private static let mostFailedDrains = 256
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder, threads: Int
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
+    orientation: VideoOrientation, threads: Int
   ) throws(VideoError) {
     self.file = file
     self.order = order
+    self.orientation = orientation
     let input = try MediaInput(file)
     if try AnnexBScanner.isAnnexB(input, container) {
       guard track == nil || track == 0 else {
@@ -36,7 +38,6 @@ struct DecodePass {
         parameterSets: packets.parameterSets, reorderingDelay: order.delay, file: file,
         threads: threads)
       source = packets
-      orientation = .upright
       timeBase = VideoTimeBase(denominator: 1)
       numbers = PacketNumbers(order, isBare: true)
     } else {
@@ -53,7 +54,6 @@ struct DecodePass {
       reader.analyze()
       codec = try CodecHandle(
         stream: stream, reorderingDelay: order.delay, file: file, threads: threads)
-      orientation = VideoOrientation(of: stream)
       timeBase = VideoTimeBase(
         numerator: Int64(stream.pointee.time_base.num),
         denominator: Int64(stream.pointee.time_base.den))

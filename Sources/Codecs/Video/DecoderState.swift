@@ -9,6 +9,7 @@ struct DecoderState {
   private let container: VideoContainer
   private let track: Int?
   private let order: PictureOrder
+  private let orientation: VideoOrientation
   private var pass: DecodePass
   private var delivered = 0
   /// CPU time of earlier passes.
@@ -18,14 +19,17 @@ struct DecoderState {
   var threadCPUNanoseconds: Int64 { earlierThreadCPUNanoseconds + pass.threadCPUNanoseconds }
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder, threads: Int
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
+    orientation: VideoOrientation, threads: Int
   ) throws(VideoError) {
     self.file = file
     self.container = container
     self.track = track
     self.order = order
+    self.orientation = orientation
     pass = try DecodePass(
-      file, container: container, track: track, order: order, threads: threads)
+      file, container: container, track: track, order: order, orientation: orientation,
+      threads: threads)
     timeBase = pass.timeBase
   }
 
@@ -55,7 +59,8 @@ struct DecoderState {
   private mutating func restart(threads: Int) throws(VideoError) {
     earlierThreadCPUNanoseconds += pass.threadCPUNanoseconds
     pass = try DecodePass(
-      file, container: container, track: track, order: order, threads: threads)
+      file, container: container, track: track, order: order, orientation: orientation,
+      threads: threads)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
       // Decodes everything again, with one thread.

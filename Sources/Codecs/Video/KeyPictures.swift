@@ -9,6 +9,7 @@ public enum KeyPictures {
   /// - Parameters:
   ///   - track: as for `VideoDecoder`.
   ///   - order: that of the same track in `VideoIndex`.
+  ///   - orientation: that of the same track in `VideoIndex`.
   ///   - wanted: display indices, ascending.
   ///   - body: receives the pictures as they are found.
   /// - Returns: how many were found; fewer than requested if key pictures are rare.
@@ -17,9 +18,10 @@ public enum KeyPictures {
   /// Cost: reading the file up to the last wanted picture, and opening a decoder per picture.
   public static func read(
     _ file: FilePath, container: VideoContainer = .any, track: Int? = nil, order: PictureOrder,
-    wanted: [Int], _ body: (DecodedPicture) throws -> Void
+    orientation: VideoOrientation, wanted: [Int], _ body: (DecodedPicture) throws -> Void
   ) throws -> Int {
-    let opened = try OpenedTrack(file, container: container, track: track, order: order)
+    let opened = try OpenedTrack(
+      file, container: container, track: track, order: order, orientation: orientation)
     guard let handle = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
@@ -68,13 +70,15 @@ private struct OpenedTrack {
   let makeCodec: () throws(VideoError) -> CodecHandle
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
+    orientation: VideoOrientation
   ) throws(VideoError) {
+    self.orientation = orientation
     let input = try MediaInput(file)
     if try AnnexBScanner.isAnnexB(input, container) {
       let packets = try AnnexBPackets(input)
       let sets = packets.parameterSets
-      (source, isBare, orientation) = (packets, true, .upright)
+      (source, isBare) = (packets, true)
       makeCodec = { () throws(VideoError) in
         try CodecHandle(parameterSets: sets, reorderingDelay: order.delay, file: file, threads: 1)
       }
@@ -86,7 +90,7 @@ private struct OpenedTrack {
     else { throw VideoError(file: file, what: "it has no such video track") }
     source = ContainerPackets(reader, track: number)
     reader.analyze()
-    (isBare, orientation) = (false, VideoOrientation(of: stream))
+    isBare = false
     makeCodec = { () throws(VideoError) in
       // The stream lives as long as its reader.
       try withExtendedLifetime(reader) { () throws(VideoError) in

@@ -31,6 +31,8 @@ public final class VideoDecoder: Sendable {
   ///   - container: what kind of file it may be.
   ///   - track: a track's `number` in `VideoIndex`; by default the first video track.
   ///   - order: that of the same track in `VideoIndex`; if `nil`, the file is indexed first.
+  ///   - orientation: how the pictures must be turned: that of the same track in `VideoIndex`, which is what
+  ///     `nil` means, too.
   ///   - threads: how many threads the decoder may use; 1 decodes in `next()`, 0 leaves the
   ///     number to FFmpeg. More threads give the same pictures with more delay. Only H.264 is
   ///     decoded by several: for other codecs FFmpeg does not always report damage, and its output
@@ -43,17 +45,24 @@ public final class VideoDecoder: Sendable {
   /// decoded again up to the damage and then continued by one thread.
   public init(
     _ file: FilePath, container: VideoContainer = .any, track: Int? = nil,
-    order: PictureOrder? = nil, threads: Int = 1
+    order: PictureOrder? = nil, orientation: VideoOrientation? = nil, threads: Int = 1
   ) throws(VideoError) {
-    let known: PictureOrder
-    if let order { known = order } else { known = try Self.order(of: file, container, track) }
+    let known: (order: PictureOrder, orientation: VideoOrientation)
+    if let order, let orientation {
+      known = (order, orientation)
+    } else {
+      let track = try Self.indexed(file, container, track)
+      known = (order ?? track.order, orientation ?? track.orientation)
+    }
     state = Mutex(
-      try DecoderState(file, container: container, track: track, order: known, threads: threads))
+      try DecoderState(
+        file, container: container, track: track, order: known.order,
+        orientation: known.orientation, threads: threads))
   }
 
-  private static func order(
-    of file: FilePath, _ container: VideoContainer, _ number: Int?
-  ) throws(VideoError) -> PictureOrder {
+  private static func indexed(
+    _ file: FilePath, _ container: VideoContainer, _ number: Int?
+  ) throws(VideoError) -> VideoTrack {
     let tracks = try VideoIndex.read(file, container: container).tracks
     let track = number.map { number in tracks.first { $0.number == number } } ?? tracks.first
     guard let track else {
@@ -61,7 +70,7 @@ public final class VideoDecoder: Sendable {
         file: file,
         what: number.map { "track \($0) is not a video track" } ?? "it has no video track")
     }
-    return track.order
+    return track
   }
 
   /// The next picture; `nil` after the last one.

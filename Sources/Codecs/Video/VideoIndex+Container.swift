@@ -97,7 +97,9 @@ extension VideoIndex {
     if stated.width > 0, stated.height > 0 { return stated }
     guard table.order.count > 0 else { return stated }
     // The container does not state it (MPEG-4 part 2, H.263).
-    let decoder = try VideoDecoder(reader.input.file, track: track, order: table.order)
+    // The stored size is asked for.
+    let decoder = try VideoDecoder(
+      reader.input.file, track: track, order: table.order, orientation: .upright)
     guard let picture = try? decoder.next() else { return stated }
     return PictureExtent(width: picture.storedWidth, height: picture.storedHeight)
   }

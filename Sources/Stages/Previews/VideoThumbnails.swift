@@ -35,14 +35,16 @@ struct VideoThumbnails {
     }
     if let order = color.order {
       _ = try KeyPictures.read(
-        file, container: container, track: track, order: order, wanted: wanted, take)
+        file, container: container, track: track, order: order,
+        orientation: color.orientation, wanted: wanted, take)
     }
     if 2 * found.count >= wanted.count, !found.isEmpty { return found }
     found = []
     let reach = min(Self.mostDecoded, (wanted.last ?? 0) + 1)
     let places = Set(SourcePreview.centers(of: reach, count: wanted.count))
     let decoder = try VideoDecoder(
-      file, container: container, track: track, order: color.order)
+      file, container: container, track: track, order: color.order,
+      orientation: color.orientation)
     while let picture = try decoder.next(), picture.outputIndex < Self.mostDecoded {
       // Pictures before the first decodable one have no index; any picture is better than none.
       if picture.displayIndex.map(places.contains) ?? false { try take(picture) }
