@@ -1,11 +1,11 @@
-/// Sizes as people say them.
+/// Sizes as readable text.
 public enum ByteCount {
-  /// Powers of 1000, three digits: `0 bytes`, `17 bytes`, `1.20 MB`, `35.0 GB`.
+  /// Uses powers of 1000 and three digits: `0 bytes`, `17 bytes`, `1.20 MB`, `35.0 GB`.
   public static func text(_ bytes: Int64) -> String {
     var value = Double(bytes)
     var unit = 0
     let units = ["bytes", "kB", "MB", "GB", "TB", "PB"]
-    // As printed: 999.96 kB would be shown as 1000 kB.
+    // Compares the rounded value: 999.96 kB would be shown as 1000 kB.
     while value >= 999.5, unit + 1 < units.count {
       value /= 1000
       unit += 1

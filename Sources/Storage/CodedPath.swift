@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// A path that is coded as its text, as people read it, instead of the form that `FilePath` has of its
-/// own. Bytes that are no UTF-8 survive (`PathText`).
+/// A path that is coded as readable text rather than in the form of `FilePath`. Bytes that are not
+/// UTF-8 are preserved (`PathText`).
 @propertyWrapper
 public struct CodedPath: Hashable, Sendable, Codable {
   public var wrappedValue: FilePath
@@ -18,7 +18,7 @@ public struct CodedPath: Hashable, Sendable, Codable {
   }
 }
 
-/// The same for a path that may be absent: its key is coded as null then, and need not be there.
+/// The same for an optional path. `nil` is coded as null; on decoding the key may be absent.
 @propertyWrapper
 public struct CodedOptionalPath: Hashable, Sendable, Codable {
   public var wrappedValue: FilePath?
@@ -42,7 +42,7 @@ public struct CodedOptionalPath: Hashable, Sendable, Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// What synthesized decoding calls: an absent key is no path.
+  /// Called by synthesized decoding. An absent key gives `nil`.
   public func decode(
     _ type: CodedOptionalPath.Type, forKey key: Key
   ) throws -> CodedOptionalPath {

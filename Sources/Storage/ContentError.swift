@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// An error about what is in a file: damaged, cut short, of a kind that cannot be read.
+/// An error about the content of a file: damaged, truncated or of an unsupported kind.
 public protocol ContentError: Error {
-  /// The file, where it is known.
+  /// The file, if known.
   var contentFile: FilePath? { get }
 }

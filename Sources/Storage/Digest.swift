@@ -10,20 +10,20 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     self.hex = hex
   }
 
-  /// The digest of bytes at hand.
+  /// The digest of bytes in memory.
   public init(of bytes: some Sequence<UInt8>) {
     let hasher = Hasher()
     hasher.update(Array(bytes))
     self = hasher.finish()
   }
 
-  /// The digest of a text's UTF-8.
+  /// The digest of a text in UTF-8.
   public init(of text: String) {
     self.init(of: text.utf8)
   }
 
-  /// The digest of a whole regular file, read in pieces of 1 MiB: constant memory. Folders, pipes and
-  /// devices are refused.
+  /// The digest of a whole regular file. Folders, pipes and devices are refused. Cost: one pass in
+  /// pieces of 1 MiB; constant memory.
   public init(ofFileAt path: FilePath) throws(FileError) {
     do {
       let file = try EnclosedPaths.openForReading(path)
@@ -40,7 +40,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     }
   }
 
-  /// The digest of an open file from where it stands to its end.
+  /// The digest of an open file from its current offset to its end.
   init(reading file: FileDescriptor) throws {
     let hasher = Hasher()
     var piece = [UInt8](repeating: 0, count: 1 << 20)
@@ -52,7 +52,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     self = hasher.finish()
   }
 
-  /// The 32 bytes themselves; those of digits that are none are 0.
+  /// The 32 bytes of the digest. Invalid hex digits give 0.
   public var bytes: [UInt8] {
     let digits = Array(hex.utf8)
     return stride(from: 0, to: digits.count - 1, by: 2).map { index in
@@ -75,11 +75,11 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   private static let pieces = Atomic<Int>(0)
 
-  /// How many pieces this process has digested so far. All that is written is, and much of what is read:
-  /// while it grows, work goes on.
+  /// Number of pieces that this process has digested so far. All written data is digested, and much
+  /// of what is read, so a growing number means progress.
   public static var piecesDigested: Int { pieces.load(ordering: .relaxed) }
 
-  /// A digest in the making, for one thread at a time.
+  /// Computes a digest incrementally. Used by one thread at a time.
   public final class Hasher {
     private let sha = SHA256()
 
@@ -100,7 +100,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
       sha.update(bytes)
     }
 
-    /// The digest of all that was added. Afterwards nothing more may be added.
+    /// The digest of all added bytes. To be called once; no bytes can be added afterwards.
     public func finish() -> Digest {
       let digits = Array("0123456789abcdef".utf8)
       var text: [UInt8] = []

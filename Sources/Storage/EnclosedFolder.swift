@@ -5,14 +5,16 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A folder, held open, that nothing opened through it leads out of: neither a link nor `..`.
+/// A folder held open by descriptor, such that no path opened through it can leave it, neither by
+/// links nor by `..`.
 ///
-/// The kernel keeps the border while it walks the path (`openat2`), so there is no moment between a look and
-/// the use in which a link could be put in the way. What leads out is not opened, not listed, not looked at.
+/// The kernel enforces this while it resolves the path (`openat2`). A link that is created between
+/// a check and the use therefore has no effect. Files outside are not opened, listed or inspected.
 public final class EnclosedFolder: Sendable {
-  /// What happens at a link below the folder.
+  /// The treatment of links below the folder.
   public enum Links: Sendable {
-    /// Followed as long as it leads somewhere inside; an absolute one too. Else `EXDEV`. For captures.
+    /// Followed if the target is inside the folder, also if the link is absolute; otherwise
+    /// `EXDEV`. For captures.
     case inside
     /// Never followed: `ELOOP`. For outputs.
     case none
@@ -22,11 +24,11 @@ public final class EnclosedFolder: Sendable {
   let links: Links
   let descriptor: Int32
 
-  /// Holds `path`.
+  /// Opens `path`.
   ///
-  /// - Parameter followsPath: links on the way to the folder, and at its end, are followed as far as
-  ///   `EnclosedPaths` allows: the user named it. `false`: the path is known to have none, and one that is
-  ///   there now is refused.
+  /// - Parameter followsPath: whether links in `path` itself are followed, as far as
+  ///   `EnclosedPaths` allows. True for paths from the user. `false` if the path is known to have
+  ///   no links; any link in it is then refused.
   public init(
     _ path: FilePath, links: Links = .inside, followsPath: Bool = true
   ) throws(FileError) {
@@ -48,19 +50,20 @@ public final class EnclosedFolder: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Opens a path relative to the folder (`.`: the folder itself), as `openat` does.
+  /// Opens a path relative to the folder, as `openat` does; `.` is the folder itself.
   ///
-  /// - Returns: a descriptor, or an error number as a negative one: `EXDEV` for what leads out, `ELOOP` for
-  ///   links that are not followed or go in a circle.
+  /// - Returns: a descriptor, or a negative error number: `EXDEV` for paths that lead outside,
+  ///   `ELOOP` for link loops and links that are not followed.
   func open(_ relative: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     let rest = relative.isEmpty ? "." : relative
     let opened = step(rest, flags, mode, followsLinks: links == .inside)
     guard opened == -EXDEV, links == .inside, let real = realRest(rest) else { return opened }
-    // A link that goes out and comes back, or an absolute one, which the kernel takes for one that leads out.
+    // The kernel refuses absolute links, and links that leave the folder and come back.
     return step(real, flags, mode, followsLinks: false)
   }
 
-  /// A folder in it, or it itself (`.`), for reading and listing. Throws what keeps it from being read.
+  /// A folder inside, or the folder itself (`.`), for reading and listing. Throws if it cannot be
+  /// read.
   public func folder(_ relative: String = ".") throws(FileError) -> HeldFolder {
     let place = relative == "." ? path : path.pushing(FilePath(text: relative))
     let opened = open(relative, HeldFolder.openFlags)
@@ -80,11 +83,11 @@ public final class EnclosedFolder: Sendable {
     }
   }
 
-  /// A seam for tests: as where the kernel has no `openat2`.
+  /// For tests: resolves paths as on kernels without `openat2`.
   @TaskLocal package static var walks = false
 
-  /// Where a path that ends inside leads, relative to the folder and without links; `nil` for what ends
-  /// elsewhere or nowhere. Reads links and opens nothing.
+  /// The target of a path, relative to the folder and without links; `nil` if it is outside or does
+  /// not exist. Reads links but opens nothing.
   private func realRest(_ rest: String) -> String? {
     guard var target = Self.real(path.pushing(FilePath(text: rest))), let root = Self.real(path),
       target.removePrefix(root)
@@ -99,22 +102,23 @@ public final class EnclosedFolder: Sendable {
     return FilePath(platformString: real)
   }
 
-  // MARK: Looking
+  // MARK: Inspection
 
-  /// What a path leads to, links followed as far as they may be.
+  /// The kind of a path's target. Links are followed as far as allowed.
   public enum Found: Sendable {
     case file(FileStamp)
     case folder
-    /// A pipe, a device, a socket.
+    /// A pipe, device or socket.
     case other
-    /// Something that lies outside.
+    /// The target is outside of the folder.
     case outside
-    /// Something that may not be looked at.
+    /// Permission to inspect the target is denied.
     case forbidden
     case nothing
   }
 
-  /// Looks at what a path relative to the folder leads to. Nothing is opened, nothing outside is looked at.
+  /// Inspects the target of a path relative to the folder. Opens no file and inspects nothing
+  /// outside.
   public func look(at relative: String) -> Found {
     let found: FileStatus
     do throws(Errno) {
@@ -122,7 +126,7 @@ public final class EnclosedFolder: Sendable {
     } catch {
       switch error {
       case .improperLink:
-        // One that leads to nothing counts as nothing, wherever it leads.
+        // A dangling link counts as nothing, even if it leads outside.
         let leads = Self.real(path.pushing(FilePath(text: relative))) != nil
         return leads || errno == EACCES ? .outside : .nothing
       case .tooManySymbolicLinkLevels where links == .none: return .outside
@@ -137,12 +141,12 @@ public final class EnclosedFolder: Sendable {
     }
   }
 
-  /// The stamp of a regular file that lies inside; `nil` for anything else.
+  /// The stamp of a regular file inside; `nil` for anything else.
   public func stamp(of relative: String) -> FileStamp? {
     if case .file(let stamp) = look(at: relative) { stamp } else { nil }
   }
 
-  /// Throws `improperLink` for what leads out.
+  /// Throws `improperLink` for paths that lead outside.
   func status(of relative: String, followsLast: Bool = true) throws(Errno) -> FileStatus {
     let handle = open(relative, Self.pathOnly | O_CLOEXEC | (followsLast ? 0 : O_NOFOLLOW))
     guard handle >= 0 else { throw Errno(rawValue: -handle) }
@@ -150,8 +154,8 @@ public final class EnclosedFolder: Sendable {
     return try FileStatus(FileDescriptor(rawValue: handle))
   }
 
-  /// `O_PATH`, which the module of the C library leaves out; the same on every Linux machine that Swift
-  /// runs on.
+  /// `O_PATH`, which the C library's module does not export. The value is the same on all Linux
+  /// architectures that Swift supports.
   static let pathOnly: Int32 = 0o10_000_000
 
   private static func result(_ opened: Int32) -> Int32 { opened >= 0 ? opened : -errno }

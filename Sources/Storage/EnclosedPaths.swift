@@ -6,53 +6,53 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Folders of this process that no path below them leads out of, whoever opens it.
+/// Folders that no path below them can leave, for the whole process.
 ///
-/// Readers of families, decoders and stages know paths. So everything that opens, lists or looks at a path
-/// goes through here, and a path that begins with an enclosed folder is opened as `EnclosedFolder` does. All
-/// other paths are what a user named, and are opened as they are.
+/// Readers, decoders and stages work with paths, so everything that opens, lists or inspects a path
+/// uses this type. A path inside an enclosed folder is opened as by `EnclosedFolder`. All other
+/// paths come from the user and are opened normally.
 ///
-/// State of the process, not a value: the paths that a capture names are opened by codecs and stages of other
-/// modules, in other threads, long after the capture was read, and a border that one of them was not handed
-/// would be none. So it is drawn once, where the folder becomes known, and holds for all. Borders are only
-/// added: the same folder again changes nothing, and one that stands is neither moved nor opened.
+/// The state is global on purpose. Codecs and stages in other modules and threads open the paths
+/// that a capture names, long after the capture was read; an enclosure that had to be passed to
+/// each of them could be forgotten. Enclosures are only added: enclosing a folder again changes
+/// nothing, and an enclosure is never removed or opened.
 ///
-/// Memory: about 200 bytes per folder, until the process ends.
-/// Cost per call beyond that: a comparison per enclosed folder, or per part of the path where there are many;
-/// below one three system calls more.
+/// Memory: about 200 bytes per folder until the process ends. Cost per call: a comparison per
+/// enclosed folder, or per component of the path if there are many folders; three more system calls
+/// for paths inside.
 public enum EnclosedPaths {
   private struct Root {
     var links: EnclosedFolder.Links
-    /// Whether links on the way to the folder are followed.
+    /// Whether links in the path of the folder are followed.
     var followsPath: Bool
-    /// Whether the user named this very path: from there on it is opened as any other.
+    /// Whether the user named this path. It and everything below it is then opened normally.
     var isOpen = false
   }
 
-  /// By path, as `PathText` carries it, without a slash at the end.
+  /// By path as text (`PathText`), without trailing slash.
   private static let roots = Mutex<[String: Root]>([:])
 
-  /// From now on nothing below `folder` leads out of it. Paths are compared as they are written.
+  /// Encloses `folder`: no path below it can leave it from now on. Paths are compared literally.
   ///
-  /// - Parameter followsPath: see `EnclosedFolder`.
+  /// - Parameter followsPath: as for `EnclosedFolder`.
   public static func enclose(
     _ folder: FilePath, links: EnclosedFolder.Links, followsPath: Bool = true
   ) {
     let root = Root(links: links, followsPath: followsPath)
     guard !folder.isEmpty else { return }
     roots.withLock { roots in
-      // A border that was drawn stays.
+      // Existing enclosures are kept.
       if roots[folder.text]?.isOpen != false { roots[folder.text] = root }
     }
   }
 
-  /// Ends what `enclose` or `leaveOpen` began. For tests.
+  /// Undoes `enclose` or `leaveOpen`. For tests.
   package static func forget(_ folder: FilePath) {
     roots.withLock { $0[folder.text] = nil }
   }
 
-  /// From now on `path`, and what lies below it, is opened as it is also where it lies in an enclosed folder:
-  /// a calibration file, a file of metrics that the user named.
+  /// Exempts `path` and everything below it from an enclosure, as for a calibration or metrics file
+  /// that the user named.
   public static func leaveOpen(_ path: FilePath) {
     guard !path.isEmpty else { return }
     roots.withLock { roots in
@@ -62,8 +62,8 @@ public enum EnclosedPaths {
     }
   }
 
-  /// The innermost enclosed folder that `path` is or lies in, and the way from there; `nil` for a path in
-  /// none. A path that goes up again on its way below an output is none of ours: the user wrote it.
+  /// The innermost enclosed folder that contains `path` or is `path`, and the rest of the path;
+  /// `nil` if there is none. In outputs a path with `..` is considered the user's own.
   private static func place(of path: String) -> (folder: String, root: Root, rest: String)? {
     guard let found = innermost(path), !found.root.isOpen else { return nil }
     let goesUp = found.root.links == .none && found.rest.split(separator: "/").contains("..")
@@ -105,7 +105,7 @@ public enum EnclosedPaths {
 
   // MARK: Opening
 
-  /// As `open`: a descriptor, or -1 and `errno`.
+  /// Like the system call: a descriptor, or -1 and `errno`.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     guard let (folder, root, rest) = place(of: path) else {
       return PathText.withCString(path) { Glibc.open($0, flags, mode) }
@@ -129,8 +129,7 @@ public enum EnclosedPaths {
     open(path.text, flags, mode: mode)
   }
 
-  /// The same as a value, for who reads a regular file: closed on exec, never waiting for the other end of a
-  /// pipe.
+  /// Opens a file for reading, with `O_CLOEXEC`, and without waiting for the other end of a pipe.
   public static func openForReading(_ path: FilePath) throws(Errno) -> FileDescriptor {
     while true {
       let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -139,8 +138,8 @@ public enum EnclosedPaths {
     }
   }
 
-  /// The folder of an enclosed path, held open, and the rest of the path; `nil` for other paths, for the
-  /// enclosed folder itself, and where it cannot be opened.
+  /// The enclosed folder of a path, held open, and the rest of the path; `nil` for other paths, for
+  /// the enclosed folder itself, and if it cannot be opened.
   static func enclosure(of path: String) -> (folder: EnclosedFolder, rest: String)? {
     guard let (folder, root, rest) = place(of: path), !rest.isEmpty,
       let held = try? held(folder, root)
@@ -163,15 +162,15 @@ public enum EnclosedPaths {
     return -1
   }
 
-  // MARK: Looking
+  // MARK: Inspection
 
-  /// What lies at a path; a link at its end is followed unless `followsLast` is `false`.
+  /// The status of a path's target. A link at the end is followed unless `followsLast` is `false`.
   static func status(of path: String, followsLast: Bool = true) throws(Errno) -> FileStatus {
     guard let (folder, root, rest) = place(of: path), !rest.isEmpty else {
       return try plainStatus(of: path, followsLast: followsLast)
     }
     if root.links == .none, root.followsPath, !rest.utf8.contains(0x2F), rest != ".." {
-      // The only part that could be a link is the last one, which is looked at by itself.
+      // Only the last component can be a link, and it is inspected without following.
       let found = try plainStatus(of: path, followsLast: false)
       if followsLast, found.kind == .link { throw .tooManySymbolicLinkLevels }
       return found
@@ -189,8 +188,8 @@ public enum EnclosedPaths {
 
   // MARK: Names in folders
 
-  /// Lends the folder that `path` lies in, for calls that take a folder and a name in it. The result of
-  /// `body`, or -1 and `errno` where the folder cannot be opened.
+  /// Passes the folder of `path` and its last component to `body`, for system calls that take both.
+  /// Returns the result of `body`, or -1 and `errno` if the folder cannot be opened.
   static func withParent(
     of path: FilePath, _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>) -> Int32
   ) -> Int32 {
@@ -204,8 +203,9 @@ public enum EnclosedPaths {
     return name.withPlatformString { body(folder, $0) }
   }
 
-  /// Lends a path of a folder for a call that takes nothing else: it leads to the very folder that the border
-  /// was kept for, whatever lies at its own path by then. -1 and `errno` where it cannot be opened.
+  /// Passes a path for a folder to `body`, for system calls that take only a path. It refers to the
+  /// folder that was opened, whatever is at `path` later. Returns -1 and `errno` if the folder
+  /// cannot be opened.
   public static func withFolder(
     _ path: FilePath, _ body: (UnsafePointer<CChar>) -> Int32
   ) -> Int32 {
@@ -216,9 +216,9 @@ public enum EnclosedPaths {
     return "/proc/self/fd/\(folder)".withCString(body)
   }
 
-  // MARK: Explaining
+  // MARK: Error messages
 
-  /// What is said of a path that was refused: the link in its way; `nil` where there is none.
+  /// The error for a refused path, which names the link; `nil` if no link was the cause.
   static func refusal(of path: FilePath, _ errno: Errno, operation: String) -> FileError? {
     guard let (folder, root, rest) = place(of: path.text), !rest.isEmpty else { return nil }
     switch (errno, root.links) {
@@ -234,7 +234,7 @@ public enum EnclosedPaths {
     }
   }
 
-  /// The first part of a path that is a link.
+  /// The first component of a path that is a link.
   private static func link(in rest: String, of folder: String, _ root: Root) -> FilePath? {
     guard let held = try? held(folder, root) else { return nil }
     var way = FilePath()
@@ -248,6 +248,6 @@ public enum EnclosedPaths {
 }
 
 extension String {
-  /// A path as `PathText` carries it, for people.
+  /// For display.
   fileprivate var shownPath: String { PathText.shown(self) }
 }

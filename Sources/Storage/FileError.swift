@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Something a file system did not do, with the file and what to do about it.
+/// A failed file system operation, with the file and a remedy.
 public struct FileError: Error, Sendable, CustomStringConvertible {
   public enum Kind: Sendable, Equatable {
     case notFound
@@ -9,24 +9,25 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     case readOnly
     case locked
     case changedWhileReading
-    /// Something that may pass by itself: a device or network that did not answer, a resource in use.
+    /// A problem that may pass: a device or network did not answer, or a resource is in use.
     case temporary
-    /// Something lies in the place of a result that we did not make, or that we must not go through.
+    /// Something that this program did not create, or must not pass through, is in the place of a
+    /// result.
     case notOurs
-    /// What a stage, or its program, has left cannot be published.
+    /// Files that a stage or its program has left cannot be published.
     case unpublishable
-    /// Descriptors, processes, threads or memory are used up.
+    /// No descriptors, processes, threads or memory are left.
     case exhausted
     case other
   }
 
   public var kind: Kind
   public var path: FilePath
-  /// What was tried: "open", "map", "write".
+  /// The attempted operation: "open", "map", "write".
   public var operation: String
   public var reason: String
   public var remedy: String?
-  /// The system's error number, where it was the system that refused.
+  /// The system's error number; `nil` if the error did not come from the system.
   public private(set) var code: Errno?
 
   public init(
@@ -42,7 +43,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   static let spaceRemedy =
     "free some space and run the same command again: finished work is kept"
 
-  /// From the system's error number.
+  /// An error from the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
     if let refusal = EnclosedPaths.refusal(of: path, errno, operation: operation) {
       self = refusal
@@ -91,7 +92,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     code = errno
   }
 
-  /// What lies in the place of something that we would write, remove or go through.
+  /// An error about something foreign in a place where the program would write, remove or pass
+  /// through.
   public static func notOurs(
     _ path: FilePath, _ reason: String, operation: String = "write",
     remedy: String = "move it away, or choose another --output"
@@ -99,7 +101,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     FileError(kind: .notOurs, path: path, operation: operation, reason: reason, remedy: remedy)
   }
 
-  /// A link in the place of something of ours, or on the way to it.
+  /// An error about a link in the place of a result, or in the path to it.
   static func link(_ path: FilePath, operation: String) -> FileError {
     notOurs(
       path, "is a symbolic link; inside the output no link is followed", operation: operation)
@@ -112,7 +114,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     .resourceTemporarilyUnavailable: "raise ulimit -u, or run fewer captures at a time with --jobs",
   ]
 
-  /// Whether something was to be written.
+  /// Whether the operation was a write.
   public var isWriting: Bool { Self.writingOperations.contains(operation) }
 
   private static let writingOperations: Set<String> = [
@@ -124,13 +126,13 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     "\(path.shown.onOneLine): \(sentence)"
   }
 
-  /// What could not be done, why, and the remedy: the description without the path.
+  /// Operation, reason and remedy: the description without the path.
   public var sentence: String { problem + (remedy.map { " (\($0))" } ?? "") }
 
-  /// What could not be done, and why, without path and remedy.
+  /// Operation and reason, without path and remedy.
   public var problem: String { "\(Self.phrases[operation] ?? "cannot \(operation)"): \(reason)" }
 
-  /// Operations as a sentence about the file tells them.
+  /// Each operation as the predicate of a sentence about the file.
   private static let phrases: [String: String] = [
     "open": "cannot be opened", "map": "cannot be opened", "read": "cannot be read",
     "look at": "cannot be accessed", "list": "cannot be listed", "write": "cannot be written",

@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// Which file or folder it is, whatever its path: the file system that it lies on, and its number there. For
-/// comparisons within one process only: a file system that is mounted again has another number.
+/// Identifies a file or folder regardless of its path, by file system and inode number. Valid
+/// within one process only, because a file system gets another number when it is mounted again.
 public struct FileID: Hashable, Sendable {
   public var device: UInt64
   public var inode: UInt64
@@ -11,7 +11,7 @@ public struct FileID: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// Follows links; `nil` where no folder is. Cost: one system call.
+  /// Follows links; `nil` if the target is not a folder. Cost: one system call.
   public init?(ofFolder folder: FilePath) {
     guard let found = try? FileStatus(followingAllLinksOf: folder), found.kind == .folder else {
       return nil
@@ -19,7 +19,7 @@ public struct FileID: Hashable, Sendable {
     self = found.id
   }
 
-  /// Of the nearest folder above a path that is gone; `nil` where there is none.
+  /// The ID of the nearest existing folder above `path`; `nil` if there is none.
   public static func nearest(above path: FilePath) -> FileID? {
     var folder = path
     while folder.removeLastComponent() {

@@ -1,13 +1,15 @@
 import SystemPackage
 
-/// What tells a file from a changed one without reading it: size, modification time, inode, device.
+/// The values that reveal a change of a file without reading it: size, modification time, inode,
+/// device.
 public struct FileIdentity: Hashable, Sendable, Codable {
   public var bytes: Int64
   public var modifiedNanoseconds: Int64
   public var inode: UInt64
   public var device: UInt64
 
-  /// Follows symbolic links as far as `EnclosedPaths` allows. Only regular files have an identity.
+  /// Follows symbolic links as far as `EnclosedPaths` allows. Throws unless the target is a regular
+  /// file.
   public init(of path: FilePath) throws(FileError) {
     try self.init(path) { () throws(Errno) in try FileStatus(of: path) }
   }

@@ -4,35 +4,35 @@ import SystemPackage
   import Glibc
 #endif
 
-/// An exclusive `flock` on a file: held until the object or the process ends, whatever ends it, so
-/// that nothing needs unlocking after a kill.
+/// An exclusive `flock` on a file. It is held until the object or the process ends, so that no lock
+/// remains after a kill.
 ///
-/// There are file systems that keep locks to one machine or one mount (`localflock` of Lustre,
-/// `local_lock` of NFS): two may then hold it at once. `other` tells it as soon as it shows. And there are
-/// those without any (Lustre without `flock`, NFS whose lock service is down): everybody gets it, and
-/// `refusal` tells why.
+/// Some file systems keep locks local to a machine or mount (`localflock` of Lustre, `local_lock`
+/// of NFS). Two processes may then hold the lock at once; `other` detects this. Some have no locks
+/// at all (Lustre without `flock`, NFS without its lock service). Every process then gets the lock,
+/// and `refusal` has the reason.
 public final class FileLock: Sendable {
   public let path: FilePath
   private let folder: HeldFolder
   private let name: String
   private let descriptor: Int32
-  /// What we wrote into it.
+  /// The text that this lock wrote into the file.
   private let text: [UInt8]
-  /// What the file system said when it was asked for a lock and has none: nobody is kept out by this one.
+  /// The error of a file system without locks. If not `nil`, this lock excludes no other process.
   public let refusal: Errno?
 
-  /// A seam for tests: locks are taken as where they are not shared.
+  /// For tests: locks are taken as on a file system that does not share them.
   @TaskLocal package static var areNotShared = false
-  /// The same: what every `flock` answers.
+  /// For tests: the result of every `flock` call.
   @TaskLocal package static var answer: Errno?
 
-  /// Says that a file system has no locks. `ENOLCK` also comes from a server whose table is full, and from
-  /// one that is not reached: who waited would wait for a long time.
+  /// Errors that mean that a file system has no locks. `ENOLCK` also comes from servers that cannot
+  /// be reached or whose lock table is full; waiting for those could take very long.
   private static let noLocks: Set<Errno> = [
     .noFunction, .noLocks, .notSupportedOnSocket,
   ]
 
-  /// `flock` without waiting; the code of its error.
+  /// Calls `flock` without waiting; returns its error.
   private static func ask(_ descriptor: Int32, _ operation: Int32) -> Errno? {
     if let answer { return answer }
     while true {
@@ -41,12 +41,12 @@ public final class FileLock: Sendable {
     }
   }
 
-  /// Takes the lock. While somebody else holds it, `keepWaiting` is asked about ten times a second
-  /// (given what the holder wrote); `nil` once it says no. `holder` is written into the file for others
-  /// to name, and behind it the process and where its number counts.
+  /// Takes the lock. While another process holds it, `keepWaiting` is called about ten times a
+  /// second with the text of the holder; the result is `nil` once it returns `false`. `holder` is
+  /// written into the file for other processes to show, followed by this process and its namespace.
   ///
-  /// The file is asked for again and again instead of waiting inside `flock`, so that an interrupt can
-  /// end the wait. A link in the place of the file, or a file with a second name elsewhere, is refused.
+  /// The lock is polled rather than waited for in `flock`, so that an interrupt can end the wait. A
+  /// link in the place of the file, or a file with more than one name, is refused.
   public init?(
     in folder: HeldFolder, name: String = "lock", holder: String,
     keepWaiting: (String?) -> Bool
@@ -56,7 +56,7 @@ public final class FileLock: Sendable {
     while taken == nil {
       taken = try Self.tryLock(folder, name)
       if taken == nil, isFirst {
-        // It may have been somebody who only looked (`isHeld`).
+        // The holder may be a short check by `isHeld`.
         usleep(2_000)
         taken = try Self.tryLock(folder, name)
       }
@@ -77,7 +77,7 @@ public final class FileLock: Sendable {
     _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
-  /// At a path that the caller vouches for; folders above it are made.
+  /// The same at a path, whose links are followed. Creates missing folders.
   public convenience init?(
     at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
   ) throws(FileError) {
@@ -86,13 +86,13 @@ public final class FileLock: Sendable {
       name: path.lastComponent?.string ?? "", holder: holder, keepWaiting: keepWaiting)
   }
 
-  /// This process, for people who look for who holds a lock.
+  /// Describes this process, for people who want to find the holder of a lock.
   private static let process =
     "host \(ProcessHome.hostName), process \(getpid()), "
     + "started at tick \(ProcessHome.startTicks(getpid()) ?? 0), "
     + "namespace \(ProcessHome.processNamespace), boot \(ProcessHome.bootID)"
 
-  /// The descriptor of the locked file, or `nil` when somebody else has it.
+  /// The descriptor of the locked file; `nil` if another process holds the lock.
   private static func tryLock(
     _ folder: HeldFolder, _ name: String
   ) throws(FileError) -> (descriptor: Int32, refusal: Errno?)? {
@@ -121,7 +121,7 @@ public final class FileLock: Sendable {
         throw folder.failure(code.rawValue, name, "lock")
       }
       if isStillThere(folder, name, opened) { return (opened, code) }
-      // The file was removed between opening and locking: this lock is nobody's any more.
+      // The file was removed between opening and locking, so other processes do not see this lock.
       close(opened)
       guard folder.isInPlace else {
         throw FileError(.noSuchFileOrDirectory, path: folder.path, operation: "lock")
@@ -139,36 +139,36 @@ public final class FileLock: Sendable {
   }
 
   deinit {
-    // Closing alone is not enough: a program that another thread is starting at this moment has the
-    // descriptor too, until it is executed, and the lock would last as long.
+    // Closing alone does not suffice. If another thread is starting a program at this moment, the
+    // child has the descriptor until it executes the program, and would keep the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Who has taken the lock while we hold it, which only happens where locks are not shared; `nil`:
-  /// nobody that shows.
+  /// The text of another process that took the lock while this object holds it, which can happen
+  /// only if locks are not shared. `nil` if there is no sign of one.
   public var other: String? {
     guard let bytes = try? folder.contents(of: name, limit: 1 << 16), bytes != text else {
       return nil
     }
-    // Its file may have been removed, or cut just now by who is about to write its name.
+    // The file may have been removed, or truncated by a process that is about to write its text.
     return Self.firstLine(bytes) ?? "somebody else"
   }
 
-  /// Whether somebody holds the lock at `path` now; never, where the file system has no locks. Creates
-  /// nothing. The look takes the lock for an instant, shared; who asks for it in earnest asks twice.
+  /// Whether a process holds the lock at `path`; always `false` if the file system has no locks.
+  /// Creates no file. Takes the lock in shared mode for an instant; `init` therefore tries twice.
   public static func isHeld(at path: FilePath) -> Bool {
     let opened = EnclosedPaths.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     guard opened >= 0 else { return false }
     defer {
-      // As in `deinit`: a look must not last as long as the start of another program.
+      // As in `deinit`: the lock must not outlast this call while another program is being started.
       flock(opened, LOCK_UN)
       close(opened)
     }
     return ask(opened, LOCK_SH) == .wouldBlock
   }
 
-  /// What the holder of the lock at `path` wrote about itself; `nil` when it is unknown.
+  /// The text of the holder of the lock at `path`; `nil` if unknown.
   public static func holder(of path: FilePath) -> String? {
     guard let folder = try? HeldFolder.following(path.removingLastComponent()) else { return nil }
     return holder(in: folder, name: path.lastComponent?.string ?? "")

@@ -1,9 +1,9 @@
-/// How a file that does not change gets from one artifact into another.
+/// A method to put an unchanged file of one artifact into another.
 public enum FileSharing: String, Hashable, Sendable, CaseIterable {
-  /// The same blocks, copied when either file is written.
+  /// Shares the blocks until either file is written.
   case clone
-  /// A second name of the same file: what writes into one of them in place changes the other.
+  /// A second name of the same file. Writing to one in place changes the other.
   case link
-  /// A copy of the bytes.
+  /// Copies the bytes.
   case copy
 }

@@ -4,12 +4,12 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What tells a file from a changed one for those who remember something about its content: inode, size
-/// and the time of the last change of any kind, which nobody can set back.
+/// The values that reveal a change of a file whose content is cached: inode, size, modification
+/// time, and the time of the last change of any kind, which cannot be set.
 ///
-/// Stricter than `FileIdentity`: a new mode, name or link shows as well, and costs another look inside.
-/// Without the number of the device, unlike that: stamps are stored, and a file system that several
-/// machines share, or that is mounted again, has another number each time.
+/// Stricter than `FileIdentity`: a new mode, name or link also changes it, and the content is then
+/// read again. It has no device number, because stamps are stored and the number differs between
+/// machines and mounts.
 public struct FileStamp: Hashable, Sendable, Codable {
   public var bytes: Int64
   public var modifiedNanoseconds: Int64
@@ -25,26 +25,28 @@ public struct FileStamp: Hashable, Sendable, Codable {
     self.inode = inode
   }
 
-  /// Follows symbolic links as far as `EnclosedPaths` allows; `nil` when there is no regular file.
+  /// Follows symbolic links as far as `EnclosedPaths` allows; `nil` unless the target is a regular
+  /// file.
   public init?(of path: FilePath) {
     self.init(of: path.text)
   }
 
-  /// The same of a path as `PathText` carries it.
+  /// The same for a path as text (`PathText`).
   public init?(of path: String) {
     guard let found = (try? EnclosedPaths.status(of: path))?.fileStamp else { return nil }
     self = found
   }
 
-  /// Whether the file had been still for two seconds at `nowNanoseconds` (since 1970): no later write
-  /// can fall on the same tick of the file system's clock unseen. The time of the last change decides, which
-  /// every write moves; that of the last modification may be any, also one to come.
+  /// Whether the last change was more than two seconds before `nowNanoseconds` (since 1970). A
+  /// later write then cannot have the same time in the file system's resolution. Uses the change
+  /// time, which every write updates; the modification time can be set to any value, even in the
+  /// future.
   public func isSettled(nowNanoseconds: Int64) -> Bool {
     let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(changedNanoseconds)
     return !overflow && age > 2_000_000_000
   }
 
-  /// The time now, as files are stamped with.
+  /// The current time on the clock of file times.
   public static func nowNanoseconds() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

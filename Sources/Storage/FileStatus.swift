@@ -4,42 +4,42 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What the file system says of one file, folder or link at one moment.
+/// The file system's information about one file, folder or link at one moment.
 ///
-/// The only value of the program that is asked for by `stat`. Those who keep something of it make less of it:
-/// `FileStamp` is stored, `FileIdentity` is compared while a file is read, `FileID` says which file it is.
-/// Cost: one system call.
+/// The only caller of `stat` in Swift code. Other types hold parts of it: `FileStamp` is stored,
+/// `FileIdentity` is compared while a file is read, `FileID` identifies a file. Cost: one system
+/// call.
 public struct FileStatus: Sendable {
   public enum Kind: Sendable {
     case file, folder, link
-    /// A pipe, a device, a socket.
+    /// A pipe, device or socket.
     case other
   }
 
   private let status: Stat
 
-  /// Of an open file or folder.
+  /// The status of an open file or folder.
   public init(_ file: FileDescriptor) throws(Errno) {
     status = try Stat(file)
   }
 
-  /// At `path`. Links are followed as far as `EnclosedPaths` allows, one at the end unless `followsLast` is
-  /// `false`.
+  /// The status of `path`. Links are followed as far as `EnclosedPaths` allows; one at the end is
+  /// not followed if `followsLast` is `false`.
   public init(of path: FilePath, followsLast: Bool = true) throws(Errno) {
     self = try EnclosedPaths.status(of: path.text, followsLast: followsLast)
   }
 
-  /// At `path`, with all links followed, wherever they lead: for paths of the user and of the kernel.
+  /// The status of `path`, with all links followed. For paths of the user and of the kernel.
   public init(followingAllLinksOf path: FilePath) throws(Errno) {
     status = try Stat(path)
   }
 
-  /// At a path that no border is kept for.
+  /// The status of a path that is not enclosed.
   init(_ path: UnsafePointer<CChar>, followsLast: Bool) throws(Errno) {
     status = try Stat(path, followTargetSymlink: followsLast)
   }
 
-  /// At a path relative to an open folder; a link at its end is looked at by itself.
+  /// The status of a path relative to an open folder. A link at the end is not followed.
   init(_ path: UnsafePointer<CChar>, in folder: Int32) throws(Errno) {
     status = try Stat(
       path, relativeTo: FileDescriptor(rawValue: folder), flags: .symlinkNoFollow)
@@ -55,22 +55,22 @@ public struct FileStatus: Sendable {
   }
 
   public var bytes: Int64 { status.size }
-  /// What the file system has set aside for it: less than `bytes` where a file has holes.
+  /// Allocated bytes: less than `bytes` if the file has holes.
   public var allocatedBytes: Int64 { status.sizeAllocated }
-  /// Since 1970, as are all times.
+  /// Nanoseconds since 1970, like all times.
   public var modifiedNanoseconds: Int64 { Self.nanoseconds(status.st_mtim) }
   public var changedNanoseconds: Int64 { Self.nanoseconds(status.st_ctim) }
   public var inode: UInt64 { UInt64(status.inode.rawValue) }
   public var device: UInt64 { UInt64(status.deviceID.rawValue) }
-  /// Names that the file has.
+  /// Number of hard links.
   public var links: Int { status.linkCount }
-  /// Kind and permissions, as the system has them in one number.
+  /// Type and permission bits.
   public var mode: UInt32 { UInt32(status.mode.rawValue) }
 
-  /// Which file, folder or link it is.
+  /// Identifies the file, folder or link.
   public var id: FileID { FileID(device: device, inode: inode) }
 
-  /// Whatever it is.
+  /// The stamp, whatever the kind.
   public var stamp: FileStamp {
     FileStamp(
       bytes: bytes, modifiedNanoseconds: modifiedNanoseconds,
@@ -80,7 +80,7 @@ public struct FileStatus: Sendable {
   /// `nil` unless it is a regular file.
   public var fileStamp: FileStamp? { kind == .file ? stamp : nil }
 
-  /// In words: "is a symbolic link".
+  /// The kind as a predicate: "is a symbolic link".
   var phrase: String {
     switch kind {
     case .file: "is a file"

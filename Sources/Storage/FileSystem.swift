@@ -5,9 +5,9 @@ import SystemPackage
   import Glibc
 #endif
 
-/// The few file system steps that publication is made of.
+/// Basic file system operations, used by publication among others.
 public enum FileSystem {
-  /// Whether anything (a dangling link too) is at `path`.
+  /// Whether anything is at `path`, including a dangling link.
   public static func exists(_ path: FilePath) -> Bool {
     (try? FileStatus(of: path, followsLast: false)) != nil
   }
@@ -21,9 +21,9 @@ public enum FileSystem {
     (try? FileStatus(of: path, followsLast: false))?.kind == .link
   }
 
-  /// Makes `path` and the folders above it; a folder that exists already is fine.
+  /// Creates `path` and missing folders above it. Existing folders are accepted.
   ///
-  /// A folder above that another run sweeps up as empty before there is anything in it is made again.
+  /// Another run may remove an empty parent in the meantime; it is then created again.
   public static func makeFolder(_ path: FilePath) throws(FileError) {
     if isFolder(path) || path.isEmpty { return }
     let parent = path.removingLastComponent()
@@ -35,7 +35,7 @@ public enum FileSystem {
       failure = Errno(rawValue: errno)
       if failure == .fileExists {
         if isFolder(path) { return }
-        // A file, or a folder that has just gone again.
+        // A file, or a folder that was just removed.
         if exists(path) { break }
       } else if failure != .noSuchFileOrDirectory || !hasParent {
         break
@@ -46,22 +46,22 @@ public enum FileSystem {
       ?? FileError(failure, path: path, operation: "make folder")
   }
 
-  /// How often in a row a folder just made may be gone before something else must be wrong.
+  /// Number of attempts before repeated removal of parents counts as an error.
   private static let mostSweeps = 100
 
-  /// Removes a file or a folder with all it holds, never following links at or below `path`. Absent is
-  /// fine.
+  /// Removes a file, or a folder with its content. Never follows links at or below `path`. Does
+  /// nothing if nothing is there.
   public static func remove(_ path: FilePath) throws(FileError) {
     guard exists(path), let name = path.name else { return }
     try HeldFolder.following(path.removingLastComponent()).remove(name)
   }
 
-  /// The names in a folder, sorted, as `PathText` carries them; an absent folder throws.
+  /// The names in a folder, sorted, as text (`PathText`). Throws if the folder does not exist.
   public static func names(in folder: FilePath) throws(FileError) -> [String] {
     try HeldFolder(reading: folder).names()
   }
 
-  /// Renames within one file system, replacing a file at `to`.
+  /// Renames within one file system. Replaces a file at `to`.
   public static func rename(_ from: FilePath, to: FilePath) throws(FileError) {
     let failed = EnclosedPaths.withParent(of: from) { fromFolder, from in
       EnclosedPaths.withParent(of: to) { renameat(fromFolder, from, $0, $1) }
@@ -71,13 +71,13 @@ public enum FileSystem {
     }
   }
 
-  /// Flushes all data written to the file system of `folder`: one call per batch of files is nearly
-  /// free where one `fsync` per file costs milliseconds.
+  /// Flushes all data of the file system of `folder`. One call per batch is much cheaper than one
+  /// `fsync` per file, which costs milliseconds.
   public static func syncFileSystem(of folder: FilePath) throws(FileError) {
     try withOpen(folder) { descriptor in scanmill_sync_filesystem(descriptor) }
   }
 
-  /// `path` from the root, links in it left as they are. Needs no file to be there.
+  /// `path` as an absolute path, with links unresolved. The file need not exist.
   public static func absolute(_ path: FilePath) throws(FileError) -> FilePath {
     if path.isAbsolute { return path }
     guard let here = getcwd(nil, 0) else {
@@ -87,8 +87,8 @@ public enum FileSystem {
     return FilePath(platformString: here).pushing(path).lexicallyNormalized()
   }
 
-  /// Throws when fewer than `needed` bytes may be written at `path`, keeping back a hundredth of the
-  /// file system, at most 64 MiB. Where the space cannot be told, nothing happens.
+  /// Throws if fewer than `needed` bytes are available at `path`. Reserves 1 % of the file system,
+  /// at most 64 MiB. Does nothing if the space is unknown.
   public static func checkSpace(for needed: Int64, at path: FilePath) throws(FileError) {
     guard let space = try? FileSystemSpace(at: path) else { return }
     let free = space.freeBytes

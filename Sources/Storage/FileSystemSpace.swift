@@ -4,16 +4,16 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What a file system holds and what of it is free. More than an `Int64` can count is `Int64.max`.
+/// Total and free space of a file system. Values are limited to `Int64.max`.
 public struct FileSystemSpace: Hashable, Sendable {
-  /// For this user: without what is kept for root.
+  /// Available to this user: without the space reserved for root.
   public let freeBytes: Int64
   public let totalBytes: Int64
-  /// How many files may still be made; `nil`: the file system counts none.
+  /// How many more files can be created; `nil` if the file system does not limit the number.
   public let freeFiles: Int64?
   public let totalFiles: Int64?
 
-  /// Of the file system that `path` lies on. Cost: one system call.
+  /// The file system of `path`. Cost: one system call.
   public init(at path: FilePath) throws(Errno) {
     var status = statvfs()
     guard path.withPlatformString({ statvfs($0, &status) }) == 0 else {

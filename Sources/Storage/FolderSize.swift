@@ -1,10 +1,10 @@
 import SystemPackage
 
-/// What a file or folder takes.
+/// The size of a file or folder.
 public struct FolderSize: Hashable, Sendable {
   public var bytes: Int64 = 0
   public var files = 0
-  /// What the file system has set aside for them: less than `bytes` where files have holes.
+  /// Allocated bytes: less than `bytes` if files have holes.
   public var allocatedBytes: Int64 = 0
 
   public init(bytes: Int64 = 0, files: Int = 0) {
@@ -12,8 +12,8 @@ public struct FolderSize: Hashable, Sendable {
     self.files = files
   }
 
-  /// All that lies at and below `path`, links themselves and not what they lead to; what cannot be
-  /// looked at counts nothing.
+  /// The size of everything at and below `path`. Links are counted but not followed. Entries that
+  /// cannot be inspected are not counted.
   public init(of path: FilePath) {
     guard let found = try? FileStatus(of: path, followsLast: false) else { return }
     if found.kind == .folder {

@@ -1,23 +1,24 @@
 import FoundationEssentials
 import SystemPackage
 
-/// Raw frames on disk that are read back through `mmap`: no decoding, any order, any number of readers.
+/// Raw frames on disk, read with `mmap`: without decoding, in any order, by any number of readers.
 ///
 /// Layout of the folder: `store.json` (this value) and `chunk-0000.raw`, …, each with
-/// `framesPerChunk` frames of `width` × `height` little-endian elements, the last one shorter. Frames
-/// that are absent are zero bytes in the chunk and listed in `holes`. Chunks bound the memory of a
-/// writer and let several of them write and digest at the same time.
+/// `framesPerChunk` frames of `width` × `height` little-endian elements; the last one may be
+/// shorter. Missing frames are zero bytes in the chunk and listed in `holes`. Chunks limit a
+/// writer's memory and allow parallel writing and digesting.
 public struct FrameStore: Hashable, Sendable, Codable {
   public var width: Int
   public var height: Int
   public var bytesPerElement: Int
   public var frameCount: Int
   public var framesPerChunk: Int
-  /// What an element is: `millimeters`, `confidence`, `shift`.
+  /// The meaning of an element: `millimeters`, `confidence`, `shift`.
   public var content: String
   /// Frames without picture, ascending.
   public var holes: [Int]
-  /// The frames whose places are in the chunks, ascending; `nil`: all. The others have no picture.
+  /// The frames that have a place in the chunks, ascending; `nil` for all. The others have no
+  /// picture.
   public var frames: [Int]?
 
   public init(
@@ -36,11 +37,11 @@ public struct FrameStore: Hashable, Sendable, Codable {
   public static let headerName = "store.json"
 
   public var frameBytes: Int { width * height * bytesPerElement }
-  /// How many frames have a place in the chunks.
+  /// Number of frames with a place in the chunks.
   public var placeCount: Int { frames?.count ?? frameCount }
   public var chunkCount: Int { (placeCount + framesPerChunk - 1) / max(framesPerChunk, 1) }
 
-  /// The frames of chunk `index`; of a store of some frames, their positions among these.
+  /// The frames of chunk `index`. If `frames` is set, these are positions in it.
   public func frames(inChunk index: Int) -> Range<Int> {
     (index * framesPerChunk)..<min((index + 1) * framesPerChunk, placeCount)
   }
@@ -50,8 +51,8 @@ public struct FrameStore: Hashable, Sendable, Codable {
     return "chunk-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + ".raw"
   }
 
-  /// Whether the numbers of a header that was read from disk can be reckoned with: nothing negative or
-  /// empty, and small enough that no product of them overflows.
+  /// Whether the numbers of a decoded header are valid: in range, and small enough that no product
+  /// of them overflows.
   var isSound: Bool {
     (1...(1 << 20)).contains(width) && (1...(1 << 20)).contains(height)
       && (1...8).contains(bytesPerElement) && (0...Int(Int32.max)).contains(frameCount)
@@ -61,7 +62,7 @@ public struct FrameStore: Hashable, Sendable, Codable {
       && zip(frames ?? [], (frames ?? []).dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// How many frames of `frameBytes` go into a chunk: about 4 MiB, at least one frame.
+  /// The usual number of frames of `frameBytes` in a chunk: about 4 MiB, 1 to 64 frames.
   public static func usualFramesPerChunk(frameBytes: Int) -> Int {
     max(1, min(64, (4 << 20) / max(frameBytes, 1)))
   }
@@ -72,10 +73,10 @@ public final class FrameStoreReader: Sendable {
   public let store: FrameStore
   private let chunks: [MappedFile]
   private let holes: Set<Int>
-  /// Of a store of some frames: where each lies.
+  /// The place of each frame in the chunks; `nil` if all frames have one.
   private let places: [Int: Int]?
 
-  /// Maps the store in `folder`; the sizes of all chunks are checked against the header.
+  /// Maps the store in `folder`. Throws if the size of a chunk differs from the header.
   public init(_ folder: FilePath) throws(FileError) {
     let header = folder.appending(FrameStore.headerName)
     let bytes = try MappedFile(header).withBytes { $0.withUnsafeBytes { Data($0) } }
@@ -112,14 +113,15 @@ public final class FrameStoreReader: Sendable {
       && places.map { $0[index] != nil } ?? true
   }
 
-  /// The elements of frame `index`, straight from the map. Must be a frame that has a picture.
+  /// Passes the elements of frame `index` in the mapped file to `body`. The frame must have a
+  /// picture.
   public func withFrame<Element: BitwiseCopyable, Result>(
     _ index: Int, as type: Element.Type, _ body: (Span<Element>) throws -> Result
   ) rethrows -> Result {
     let place = places?[index] ?? index
     let chunk = place / store.framesPerChunk
     let start = (place % store.framesPerChunk) * store.frameBytes
-    // What was read must not count as memory in use for the rest of the run.
+    // Pages that were read would otherwise count as memory in use.
     defer { chunks[chunk].didRead(bytes: store.frameBytes) }
     return try chunks[chunk].withBytes(in: start..<(start + store.frameBytes)) { bytes in
       try bytes.withUnsafeBytes { try body(Span(_unsafeBytes: $0)) }

@@ -8,7 +8,7 @@ import SystemPackage
 extension HeldFolder {
   // MARK: Reading
 
-  /// The regular file `name`, opened for reading; `nil` when there is nothing.
+  /// Opens the regular file `name` for reading; `nil` if it does not exist.
   public func openFile(_ name: String) throws(FileError) -> FileDescriptor? {
     try openedFile(name)?.file
   }
@@ -31,10 +31,10 @@ extension HeldFolder {
     return (FileDescriptor(rawValue: file), status)
   }
 
-  /// The bytes of the regular file `name` of at most `limit` bytes, and its stamp before it was read; `nil`
-  /// for anything else, and for a file that got shorter meanwhile.
+  /// The content of the regular file `name` and its stamp before reading. `nil` for anything else,
+  /// for files larger than `limit` bytes, and if the file was shortened while it was read.
   ///
-  /// Cost: four system calls, and no error is described.
+  /// Cost: four system calls; no error text is created.
   public func stampedContents(
     of name: String, limit: Int = InputLimits.bytesOfRecord.most
   ) -> (bytes: [UInt8], stamp: FileStamp)? {
@@ -62,7 +62,8 @@ extension HeldFolder {
     return isWhole ? (bytes, stamp) : nil
   }
 
-  /// The bytes of the regular file `name` of at most `limit` bytes; `nil` when there is nothing.
+  /// The content of the regular file `name`; `nil` if it does not exist. Throws for files larger
+  /// than `limit` bytes.
   public func contents(of name: String, limit: Int = InputLimits.bytesOfRecord.most)
     throws(FileError) -> [UInt8]?
   {
@@ -84,8 +85,8 @@ extension HeldFolder {
       kind: .other, path: path.appending(name), operation: "read", reason: "is too large")
   }
 
-  /// The bytes of a file below the folder `root`, which the user named: no link is followed from there
-  /// on. `nil` when there is no such file, or something else.
+  /// The content of a file below `root`, a folder that the user named. Links below `root` are not
+  /// followed. `nil` if there is no such regular file.
   public static func contents(
     of path: FilePath, below root: FilePath, limit: Int = InputLimits.bytesOfRecord.most
   ) -> [UInt8]? {
@@ -118,7 +119,7 @@ extension HeldFolder {
 
   // MARK: Writing
 
-  /// A new, empty file to write to; a name that is taken is an error.
+  /// Creates an empty file for writing. Throws if the name exists.
   public func create(_ name: String) throws(FileError) -> FileDescriptor {
     try check(name)
     try fault(.create, name, "create")
@@ -128,13 +129,13 @@ extension HeldFolder {
     return FileDescriptor(rawValue: file)
   }
 
-  /// A file to append to, made if there is nothing.
+  /// Opens a file for appending; creates it if it does not exist.
   public func append(to name: String) throws(FileError) -> FileDescriptor {
     try openForWriting(name, O_APPEND, operation: "create")
   }
 
-  /// A file of exactly these bytes; what was there is cut to them. Not in one step: for files that nobody
-  /// reads meanwhile. A link in its place is refused. `durably` adds an `fsync`.
+  /// Writes a file of exactly these bytes; existing content is replaced. Not atomic, so the file
+  /// must have no readers meanwhile. A link is refused. `durably` adds an `fsync`.
   func overwrite(
     _ name: String, with bytes: [UInt8], durably: Bool = false
   ) throws(FileError) {
@@ -154,7 +155,7 @@ extension HeldFolder {
     }
   }
 
-  /// A regular file, made if there is nothing; a link, a pipe or a device is refused.
+  /// Opens a regular file; creates it if it does not exist. A link, pipe or device is refused.
   private func openForWriting(
     _ name: String, _ flags: Int32, operation: String
   ) throws(FileError) -> FileDescriptor {
@@ -176,8 +177,9 @@ extension HeldFolder {
     return FileDescriptor(rawValue: file)
   }
 
-  /// Makes a file of exactly these bytes; a name that is taken is an error. After a failure nothing is
-  /// left. `durably` adds an `fsync`; without it the disk begins to write larger files, but nobody waits.
+  /// Creates a file of exactly these bytes. Throws if the name exists. Removes the file after an
+  /// error. `durably` adds an `fsync`; without it, write-back of larger files is started but not
+  /// awaited.
   public func write(
     _ bytes: [UInt8], as name: String, durably: Bool = false
   ) throws(FileError) {
@@ -205,13 +207,15 @@ extension HeldFolder {
     }
   }
 
-  /// Makes a file of exactly these bytes in one step. `false`, and nothing done, when the name is taken.
+  /// Creates a file of exactly these bytes atomically. Returns `false` and does nothing if the name
+  /// exists.
   public func writeNew(_ bytes: [UInt8], as name: String) throws(FileError) -> Bool {
     try check(name)
     let beside = Replacement.name(of: name)
     try write(bytes, as: beside)
     defer { unlinkat(descriptor, beside, 0) }
-    // Atomic also where `renameat2` is not: a second link is refused.
+    // `linkat` is atomic also on file systems where `renameat2` is not: it fails if the name
+    // exists.
     if linkat(descriptor, beside, descriptor, name, 0) == 0 { return true }
     if errno == EEXIST { return false }
     do throws(FileError) {
@@ -223,9 +227,9 @@ extension HeldFolder {
     }
   }
 
-  /// Replaces a small file in one step: written beside it under a name of this process, flushed, renamed
-  /// over it. A link or a folder in its place is refused. What can be told from damage and made again
-  /// need not be flushed (`durably: false`).
+  /// Replaces a small file atomically: writes a temporary file beside it, flushes it, and renames
+  /// it. A link or folder in its place is refused. Content whose damage is detectable and that can
+  /// be recreated need not be flushed (`durably: false`).
   public func replace(
     _ name: String, with bytes: [UInt8], durably: Bool = true
   ) throws(FileError) {
@@ -244,7 +248,7 @@ extension HeldFolder {
 
   // MARK: Renaming
 
-  /// Renames within one file system, replacing a file of that name.
+  /// Renames within one file system. Replaces a file with the new name.
   public func rename(_ name: String, to folder: HeldFolder, as newName: String) throws(FileError) {
     try check(name)
     try folder.check(newName)
@@ -254,7 +258,7 @@ extension HeldFolder {
     }
   }
 
-  /// Renames within one file system to a name that nothing has yet.
+  /// Renames within one file system. Throws if the new name exists.
   public func renameNew(
     _ name: String, to folder: HeldFolder, as newName: String
   ) throws(FileError) {
@@ -265,8 +269,8 @@ extension HeldFolder {
     guard code == 0 else { throw folder.failure(code, newName, "publish") }
   }
 
-  /// Exchanges two names of one file system in one step. `false`, and nothing done, where the file
-  /// system cannot (NFS).
+  /// Exchanges two names of one file system atomically. Returns `false` and does nothing if the
+  /// file system does not support it (NFS).
   public func exchange(
     _ name: String, with folder: HeldFolder, _ other: String
   ) throws(FileError) -> Bool {
@@ -281,7 +285,7 @@ extension HeldFolder {
 
   // MARK: Flushing
 
-  /// Makes what was made, renamed and removed in it durable.
+  /// Makes creations, renames and removals in this folder durable.
   public func flush() throws(FileError) {
     if let fault = StorageFaults.fault(.flushFolder, path) {
       throw FileError(fault, path: path, operation: "flush")
@@ -291,8 +295,8 @@ extension HeldFolder {
     }
   }
 
-  /// Flushes all data of its file system: one call per batch of files is nearly free where one `fsync`
-  /// per file costs milliseconds.
+  /// Flushes all data of its file system. One call per batch is much cheaper than one `fsync` per
+  /// file, which costs milliseconds.
   public func flushFileSystem() throws(FileError) {
     if let fault = StorageFaults.fault(.flushFileSystem, path) {
       throw FileError(fault, path: path, operation: "flush")

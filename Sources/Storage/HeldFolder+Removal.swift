@@ -6,11 +6,11 @@ import SystemPackage
 #endif
 
 extension HeldFolder {
-  /// Removes a file, a link, or a folder with all it holds. Absent is fine.
+  /// Removes a file, a link, or a folder with its content. Does nothing if nothing is there.
   ///
-  /// Goes down by descriptors and into nothing but what was looked at: neither through links nor into
-  /// what is put in a folder's place meanwhile, nor into another mounted file system. Depth costs no
-  /// more than a few dozen descriptors: what lies deeper is moved up first.
+  /// Works with descriptors and enters only folders that it has inspected: never links, folders
+  /// that are replaced meanwhile, or other mounted file systems. At most a few dozen descriptors
+  /// are open at any depth; deeper folders are first moved up.
   public func remove(_ name: String) throws(FileError) {
     try check(name)
     guard let found = try entry(name) else { return }
@@ -20,17 +20,17 @@ extension HeldFolder {
     while let next = removal.moved.popLast() { try remove(next, depth: 0, &removal) }
   }
 
-  /// What removing a folder needs on all levels.
+  /// State of the removal of a folder, shared by all levels.
   private struct Removal {
-    /// Where folders that lie too deep are moved to.
+    /// The folder to which folders at a great depth are moved.
     let base: HeldFolder
-    /// Of the file system that is not left.
+    /// Device number of the file system to which removal is limited.
     let device: UInt64
-    /// Names in `base` that are still to be removed.
+    /// Names in `base` that remain to be removed.
     var moved: [RawName] = []
   }
 
-  /// Removes the folder `name` if it is empty; whether it is gone.
+  /// Removes the folder `name` if it is empty. Returns whether it no longer exists.
   @discardableResult
   public func removeIfEmpty(_ name: String) -> Bool {
     guard (try? check(name)) != nil, (try? fault(.unlink, name, "remove folder")) != nil else {
@@ -55,7 +55,7 @@ extension HeldFolder {
     guard scanmill_is_mount_root(inner.descriptor) == 0, found.device == removal.device else {
       throw FileError.notOurs(inner.path, "is a mounted file system", operation: "remove")
     }
-    // Somebody may still be adding to it.
+    // Another process may still be adding files.
     for attempt in 0..<8 {
       for child in try inner.rawNames() {
         if depth >= Self.deepest, try inner.entry(child)?.kind == .folder {
@@ -75,7 +75,7 @@ extension HeldFolder {
     }
   }
 
-  /// A folder that lies too deep, to a name in `base` that nothing has.
+  /// Moves a folder at a great depth to a new name in `base`.
   private func moveUp(
     _ name: RawName, to base: HeldFolder, number: Int
   ) throws(FileError) -> RawName {
@@ -88,7 +88,8 @@ extension HeldFolder {
     throw failure(EEXIST, name.text, "remove folder")
   }
 
-  /// A program may leave folders that nothing can be removed from: they are made writable, once.
+  /// Programs may leave read-only folders. If removal is denied, the folder is made writable and
+  /// the removal is tried once more.
   private func unlink(_ name: RawName) throws(FileError) {
     try fault(.unlink, name.text, "remove")
     if unlinkat(descriptor, name.bytes, 0) == 0 || errno == ENOENT { return }

@@ -5,18 +5,20 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A folder held by descriptor: the one way to look at, read, write, rename and remove many things in it.
+/// A folder held open by descriptor, for inspecting, reading, writing, renaming and removing
+/// entries.
 ///
-/// Whatever happens to its path meanwhile, steps act in the very folder that was opened, on a single name
-/// in it where nothing else is said, and no link is followed: a link, file or device in the place of a folder
-/// is refused (`FileError.Kind.notOurs`). Paths are kept for messages and for other programs.
+/// All operations act on the folder that was opened, whatever happens to its path. Unless stated
+/// otherwise they take a single name and follow no link; a link, file or device in the place of a
+/// folder is refused (`FileError.Kind.notOurs`). Paths are used only in messages and for other
+/// programs.
 ///
-/// What throws says what is wrong, for who must have it; what is optional says `nil` to anything that keeps
-/// it from answering, for who only looks. Cost: one descriptor while it is held; steps are one system call
-/// where nothing else is said.
+/// Throwing functions report the cause; functions with an optional result return `nil` for any
+/// failure. Cost: one descriptor while it is held, and one system call per operation unless stated
+/// otherwise.
 public final class HeldFolder: Sendable {
   let descriptor: Int32
-  /// The path that was opened, and the names from there on, with `/` between them.
+  /// The opened path, and the names below it, separated by `/`.
   private let start: FilePath
   private let rest: String
 
@@ -26,28 +28,27 @@ public final class HeldFolder: Sendable {
     self.rest = rest
   }
 
-  /// Takes a descriptor of a folder, and closes it in the end.
+  /// Takes ownership of the descriptor of a folder.
   convenience init(taking descriptor: Int32, at path: FilePath) {
     self.init(descriptor, path, "")
   }
 
   deinit { close(descriptor) }
 
-  /// Where it was found. Cost: a new path at every call.
+  /// The path at which the folder was opened. Cost: creates a new path.
   public var path: FilePath { rest.isEmpty ? start : start.pushing(FilePath(text: rest)) }
 
   static let openFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
 
-  /// Links on the way are followed, as far as `EnclosedPaths` allows, one at the end unless `followsLast` is
-  /// `false`.
+  /// Opens a folder. Links are followed as far as `EnclosedPaths` allows; one at the end is not
+  /// followed if `followsLast` is `false`.
   static func open(_ path: FilePath, followsLast: Bool = true) throws(Errno) -> Int32 {
     let opened = EnclosedPaths.open(path, openFlags | (followsLast ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Errno(rawValue: errno) }
     return opened
   }
 
-  /// The folder at a path that the user named: links on the way and at its end are followed, as far as
-  /// `EnclosedPaths` allows.
+  /// The folder at a path from the user. Links are followed as far as `EnclosedPaths` allows.
   public static func following(_ path: FilePath) throws(FileError) -> HeldFolder {
     do throws(Errno) {
       return HeldFolder(taking: try open(path.isEmpty ? FilePath(".") : path), at: path)
@@ -56,7 +57,8 @@ public final class HeldFolder: Sendable {
     }
   }
 
-  /// The same for who lists or looks. Throws what keeps it from being read: absent, no folder, forbidden.
+  /// The folder at `path`, for listing and inspection. Throws if it does not exist, is not a
+  /// folder, or may not be read.
   public convenience init(
     reading path: FilePath, followsLast: Bool = true
   ) throws(FileError) {
@@ -69,13 +71,13 @@ public final class HeldFolder: Sendable {
     self.init(taking: opened, at: path)
   }
 
-  /// The same; `nil` where there is no folder that can be read.
+  /// The same; `nil` if there is no readable folder.
   public convenience init?(_ path: FilePath, followsLast: Bool = true) {
     guard let opened = try? Self.open(path, followsLast: followsLast) else { return nil }
     self.init(taking: opened, at: path)
   }
 
-  /// The same; made with all above it where it is absent.
+  /// The folder at a path from the user. Missing folders are created.
   public static func making(following path: FilePath) throws(FileError) -> HeldFolder {
     if let fault = StorageFaults.fault(.makeFolder, path), !FileSystem.exists(path) {
       throw FileError(fault, path: path, operation: "make folder")
@@ -84,9 +86,9 @@ public final class HeldFolder: Sendable {
     return try following(path)
   }
 
-  // MARK: Folders in it
+  // MARK: Subfolders
 
-  /// The folder `name`; `nil` when there is nothing. A link, a file or a device is refused.
+  /// The folder `name`; `nil` if it does not exist. A link, file or device is refused.
   public func folder(_ name: String) throws(FileError) -> HeldFolder? {
     try check(name)
     return try folder(RawName(name))
@@ -109,8 +111,8 @@ public final class HeldFolder: Sendable {
     HeldFolder(opened, start, rest.isEmpty ? name : rest + "/" + name)
   }
 
-  /// A folder further down, `path` relative to this one; no link is followed, and none leads up. `nil` where
-  /// none can be read. Cost: one system call per part of the path.
+  /// The folder at `path`, relative to this one; `nil` if it cannot be read. Links and `..` are
+  /// refused. Cost: one system call per component.
   public func below(_ path: String) -> HeldFolder? {
     var folder = self
     for name in path.split(separator: "/") {
@@ -125,9 +127,9 @@ public final class HeldFolder: Sendable {
     return folder
   }
 
-  /// The folder `name`, made if there is nothing.
+  /// The folder `name`, created if it does not exist.
   public func makeFolder(_ name: String) throws(FileError) -> HeldFolder {
-    // Twice: it may go between two steps.
+    // Repeated, because another process may remove the folder between the two steps.
     for _ in 0..<3 {
       if let present = try folder(name) { return present }
       try make(name, mayExist: true)
@@ -136,7 +138,7 @@ public final class HeldFolder: Sendable {
     return made
   }
 
-  /// A folder that nobody else made: `nil` when the name is taken.
+  /// Creates the folder `name`; `nil` if the name exists.
   public func makeNewFolder(_ name: String) throws(FileError) -> HeldFolder? {
     try check(name)
     guard try make(name, mayExist: true) else { return nil }
@@ -144,7 +146,7 @@ public final class HeldFolder: Sendable {
     return made
   }
 
-  /// Whether it made it.
+  /// Returns whether the folder was created.
   @discardableResult
   private func make(_ name: String, mayExist: Bool) throws(FileError) -> Bool {
     try fault(.makeFolder, name, "make folder")
@@ -154,9 +156,9 @@ public final class HeldFolder: Sendable {
     throw failure(code, name, "make folder")
   }
 
-  // MARK: Looking
+  // MARK: Inspection
 
-  /// What `name` is by itself; `nil` when there is nothing.
+  /// The status of `name`, without following a link; `nil` if it does not exist.
   public func entry(_ name: String) throws(FileError) -> FileStatus? {
     try check(name)
     return try entry(RawName(name))
@@ -171,16 +173,16 @@ public final class HeldFolder: Sendable {
     }
   }
 
-  /// What a path relative to this folder (`.`: the folder itself) is; links on the way are followed, one at
-  /// the end is looked at by itself. `nil` when there is nothing.
+  /// The status of a path relative to this folder; `.` is the folder itself. Links are followed
+  /// except at the end. `nil` if it does not exist.
   public func status(of path: String) -> FileStatus? {
     PathText.withCString(path) { try? FileStatus($0, in: descriptor) }
   }
 
-  /// The stamp of the regular file `name`; a link is none.
+  /// The stamp of the regular file `name`; `nil` for anything else, including links.
   public func stamp(of name: String) -> FileStamp? { status(of: name)?.fileStamp }
 
-  /// Of the folder itself.
+  /// The status of the folder itself.
   func status() throws(FileError) -> FileStatus {
     do throws(Errno) {
       return try FileStatus(FileDescriptor(rawValue: descriptor))
@@ -189,13 +191,13 @@ public final class HeldFolder: Sendable {
     }
   }
 
-  /// Whether `name` is the very folder that `held` holds.
+  /// Whether `name` is the folder that `held` refers to.
   public func holds(_ held: HeldFolder, as name: String) throws(FileError) -> Bool {
     guard let found = try entry(name) else { return false }
     return found.id == (try held.status().id)
   }
 
-  /// Whether its path, links followed, still leads here.
+  /// Whether its path, with links followed, still refers to this folder.
   public var isInPlace: Bool {
     guard let found = try? FileStatus(of: path), let own = try? status() else { return false }
     return found.id == own.id
@@ -203,7 +205,7 @@ public final class HeldFolder: Sendable {
 
   // MARK: Listing
 
-  /// All names but `.` and `..`, sorted.
+  /// All names except `.` and `..`, sorted.
   public func names() throws(FileError) -> [String] { try rawNames().map(\.text).sorted() }
 
   func rawNames() throws(FileError) -> [RawName] {
@@ -212,8 +214,8 @@ public final class HeldFolder: Sendable {
     return names
   }
 
-  /// Names (as `PathText` carries them) and kinds of all entries but `.` and `..`, in the order of the
-  /// file system. Cost: one more system call per entry where the file system does not tell kinds.
+  /// Names as text (`PathText`) and kinds of all entries except `.` and `..`, in the order of the
+  /// file system. Cost: one more system call per entry if the file system does not report kinds.
   public func list() throws(FileError) -> [(name: String, kind: FileStatus.Kind)] {
     var found: [(name: String, kind: FileStatus.Kind)] = []
     try forEachName { pointer, type in
@@ -231,10 +233,10 @@ public final class HeldFolder: Sendable {
     return found
   }
 
-  /// The same; none where it cannot be read.
+  /// The same; empty if the folder cannot be read.
   public func entries() -> [(name: String, kind: FileStatus.Kind)] { (try? list()) ?? [] }
 
-  /// - Parameter body: gets every name but `.` and `..`, and its `DT_…`.
+  /// - Parameter body: receives every name except `.` and `..`, and its `DT_…` type.
   private func forEachName(_ body: (UnsafePointer<CChar>, Int32) -> Void) throws(FileError) {
     let own = openat(descriptor, ".", Self.openFlags)
     guard own >= 0, let stream = fdopendir(own) else {
@@ -253,7 +255,7 @@ public final class HeldFolder: Sendable {
       }
       errno = 0
     }
-    // The end, or a device that did not answer in the middle.
+    // `readdir` returns null at the end and on errors; `errno` tells which.
     guard errno == 0 else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "list")
     }
@@ -273,7 +275,7 @@ public final class HeldFolder: Sendable {
     }
   }
 
-  /// A name, not a way to somewhere else.
+  /// Throws unless `name` is a single name, without slashes or NUL, and not `.` or `..`.
   func check(_ name: String) throws(FileError) {
     guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(0x2F),
       !name.utf8.contains(0)
@@ -283,7 +285,7 @@ public final class HeldFolder: Sendable {
     }
   }
 
-  /// Throws for what cannot be gone through or written to.
+  /// Throws an error about the entry `name`, which is not of the required kind.
   func refuse(_ name: String, operation: String) throws(FileError) {
     if let found = try entry(name) { throw refusal(name, found, operation: operation) }
   }

@@ -4,14 +4,14 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A regular file that is read, not mapped: when somebody shortens it meanwhile, reading gives fewer bytes,
-/// where a mapped page that is gone ends the process (SIGBUS).
+/// A regular file that is read rather than mapped. If another process shortens it, a read returns
+/// fewer bytes, whereas access to a mapped page would end the process with SIGBUS.
 ///
-/// For heads, and for whole files that are small. Pipes, devices, sockets and folders are refused
-/// without being opened: opening alone can wait for ever or do something.
+/// For headers, and for small files as a whole. Pipes, devices, sockets and folders are refused
+/// without being opened, because opening can block or have side effects.
 public final class InputFile: Sendable {
   public let path: FilePath
-  /// What the file was when it was opened.
+  /// The file's identity when it was opened.
   public let identity: FileIdentity
   private let descriptor: FileDescriptor
 
@@ -29,10 +29,12 @@ public final class InputFile: Sendable {
     try self.init(path) { folder.open(relative, $0) }
   }
 
-  /// - Parameter open: opens the file with these flags: a descriptor, or a negative error number.
+  /// - Parameter open: opens the file with these flags; returns a descriptor or a negative error
+  ///   number.
   private init(_ path: FilePath, open: (_ flags: Int32) -> Int32) throws(FileError) {
     self.path = path
-    // A handle that opens nothing, so that what is checked is what will be read.
+    // An `O_PATH` handle does not open the content. It ensures that the file that is checked is the
+    // file that is read.
     let handle = open(EnclosedFolder.pathOnly | O_CLOEXEC)
     guard handle >= 0 else {
       throw FileError(Errno(rawValue: -handle), path: path, operation: "open")
@@ -42,7 +44,7 @@ public final class InputFile: Sendable {
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     var opened = Glibc.open("/proc/self/fd/\(handle)", flags)
     if opened < 0 {
-      // Without /proc.
+      // `/proc` is not mounted.
       opened = errno == ENOENT || errno == ENOTDIR ? open(flags) : -errno
     }
     guard opened >= 0 else {
@@ -53,7 +55,7 @@ public final class InputFile: Sendable {
 
   deinit { try? descriptor.close() }
 
-  /// Bytes, when it was opened.
+  /// Size in bytes when it was opened.
   public var count: Int { Int(clamping: identity.bytes) }
 
   /// The first bytes, at most `limit`.
@@ -61,14 +63,14 @@ public final class InputFile: Sendable {
     try bytes(at: 0, count: limit)
   }
 
-  /// All bytes of a file of at most `limit` bytes; `what` names the limit in the message. A file that
-  /// got shorter gives what is left.
+  /// The whole content, of at most `limit` bytes. The result is shorter if the file was shortened
+  /// meanwhile.
   public func whole(limit: InputLimit) throws(FileError) -> [UInt8] {
     try limit.check(count, of: path)
     return try bytes(at: 0, count: count)
   }
 
-  /// `count` bytes from `offset` on, fewer at the end of the file.
+  /// `count` bytes from `offset` on; fewer at the end of the file.
   public func bytes(at offset: Int, count: Int) throws(FileError) -> [UInt8] {
     let wanted = max(0, min(count, self.count - offset))
     guard wanted > 0 else { return [] }

@@ -1,11 +1,11 @@
 import SystemPackage
 
-/// A number that a file of somebody else may claim or hold at most.
+/// An upper limit for a number in an input file.
 public struct InputLimit: Sendable, Hashable {
-  /// What is counted: `tracks`, `bytes of a JSON file`.
+  /// The counted items: `tracks`, `bytes of a JSON file`.
   public let what: String
   public let most: Int
-  /// Why this much and not more.
+  /// The reason for the limit.
   public let reason: String
 
   public init(_ what: String, most: Int, _ reason: String) {
@@ -14,37 +14,37 @@ public struct InputLimit: Sendable, Hashable {
     self.reason = reason
   }
 
-  /// Throws an error that names the file, the number and the limit when `number` is above it.
+  /// Throws an error with file, number and limit if `number` exceeds the limit.
   public func check(_ number: Int, of path: FilePath) throws(FileError) {
     if let problem = problem(number) {
       throw FileError(kind: .other, path: path, operation: "read", reason: problem)
     }
   }
 
-  /// `nil` when `number` is fine, else the clause that says why it is not.
+  /// A message if `number` exceeds the limit; otherwise `nil`.
   public func problem(_ number: Int) -> String? {
     number <= most ? nil : "\(number) \(what), at most \(most) are read: \(reason)"
   }
 }
 
-/// Every limit on input, in one place. A reader checks the number that a header claims, or that it has
-/// counted so far, before it sets memory aside for it or works in proportion to it.
+/// All limits on input. A reader checks a number from a header, or a count so far, before it
+/// allocates memory or does work in proportion to it.
 ///
-/// Each lies far above what the apps write, as far as it can without letting some kilobytes of input
-/// cost gigabytes of memory or minutes of time.
+/// Each limit is far above what the apps write, but low enough that kilobytes of input cannot cost
+/// gigabytes of memory or minutes of time.
 public enum InputLimits {
   // MARK: Pictures
 
-  /// Above any camera: 8K video has 33 million, a phone's panorama 63 million.
+  /// More than any camera has: 8K video has 33 million, a phone's panorama 63 million.
   public static let pixelsOfPicture = InputLimit(
     "pixels in a picture", most: 1 << 27, "three bytes of memory each")
   public static let sideOfPicture = InputLimit(
     "pixels along a picture's side", most: 32_768, "no camera has more")
-  /// A scan of a progressive JPEG costs a pass over the whole picture, also when it has two bytes. Encoders
-  /// write about ten; libjpeg-turbo's own fuzzers stop at 500.
+  /// Each scan of a progressive JPEG costs a pass over the whole picture, even if it has two bytes.
+  /// Encoders write about ten; libjpeg-turbo's own fuzzers stop at 500.
   public static let scansOfJPEG = InputLimit(
     "scans in a JPEG picture", most: 100, "each costs a pass over all pixels")
-  /// Passes times pixels: 100 scans of a phone's picture, few of the largest ones.
+  /// Passes times pixels: 100 scans of a phone's picture, fewer of larger ones.
   public static let scannedPixelsOfJPEG = InputLimit(
     "pixels in all scans of a JPEG picture", most: 1 << 31, "each costs time")
   public static let bytesOfPicture = InputLimit(
@@ -52,55 +52,56 @@ public enum InputLimits {
 
   // MARK: Movies
 
-  /// Phones write three to six (video, sound, metadata).
+  /// Phones write three to six: video, sound, metadata.
   public static let tracksOfMovie = InputLimit(
     "tracks in a movie", most: 64, "each costs a pass over all others")
-  /// A sample takes a byte of the file at least; without, a table of some bytes claims any number.
+  /// Every sample has at least one byte in the file. Without a limit, a table of a few bytes could
+  /// claim any number.
   public static let samplesOfMovie = InputLimit(
     "samples in a track", most: 1 << 24, "78 hours at 60 pictures a second")
-  /// `moov` is held in memory several times over.
+  /// Several copies of `moov` are in memory.
   public static let bytesOfMovieIndex = InputLimit(
     "bytes in a movie's index", most: 1 << 28, "it is held in memory")
-  /// The walk over the boxes of an index.
+  /// Every box of the index is visited.
   public static let boxesOfMovieIndex = InputLimit(
     "boxes in a movie's index", most: 1 << 16, "each is looked at")
-  /// Apple's files nest eight deep.
+  /// Apple's files have eight levels.
   public static let depthOfMovieIndex = InputLimit(
     "boxes inside each other", most: 32, "each takes memory on the stack")
 
   // MARK: Texts
 
-  /// The tables of an hour take about 80 MB.
+  /// The tables of an hour are about 80 MB.
   public static let bytesOfJSON = InputLimit(
     "bytes in a JSON file", most: 1 << 27, "it is held in memory several times over")
   public static let bytesOfLine = InputLimit(
     "bytes in a line of JSON", most: 1 << 20, "a line describes a frame")
   public static let bytesOfDescription = InputLimit(
     "bytes in a capture's description", most: 1 << 26, "descriptions have some thousand")
-  /// Decoders descend by recursion. Files of the apps nest four deep.
+  /// Decoders are recursive. Files of the apps have four levels.
   public static let depthOfJSON = InputLimit(
     "brackets inside each other", most: 64, "each takes memory on the stack")
-  /// Calibrations and pipelines.
+  /// For calibrations and pipelines.
   public static let bytesOfSettings = InputLimit(
     "bytes in a settings file", most: 1 << 20, "a page of text is usual")
   public static let depthOfYAML = InputLimit(
     "levels inside each other", most: 64, "each takes memory on the stack")
-  /// Aliases of aliases make a text of a kilobyte into gigabytes; nine levels of nine are enough.
+  /// Nested aliases can expand a kilobyte to gigabytes; nine levels of nine suffice.
   public static let aliasesOfYAML = InputLimit(
     "aliases in a YAML file", most: 32, "a few are usual")
 
-  // MARK: Our own notes
+  // MARK: Records of scanmill
 
-  /// A record lists every file of an artifact: a million take some 150 MB.
+  /// A record lists every file of an artifact: a million files take about 150 MB.
   public static let bytesOfRecord = InputLimit(
     "bytes in a record", most: 1 << 29, "it is held in memory")
 
   // MARK: Tables
 
-  /// Inertial sensors give 100 to 1000 records a second and sensor.
+  /// Inertial sensors give 100 to 1000 records per second and sensor.
   public static let samplesOfIMU = InputLimit(
     "records in an IMU file", most: 1 << 22, "11 hours at 100 records a second")
-  /// Rows of a table in text take some 50 bytes.
+  /// Rows of a text table have about 50 bytes.
   public static let bytesOfTable = InputLimit(
     "bytes in a table", most: 1 << 31, "11 hours at 1000 rows a second")
   public static let framesOfCapture = InputLimit(

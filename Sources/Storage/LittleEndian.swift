@@ -1,5 +1,5 @@
 extension RawSpan {
-  /// The little-endian integer at `offset`, or `nil` when it does not fit into the bytes.
+  /// The little-endian integer at `offset`; `nil` if it is not within the bytes.
   @inlinable
   public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
@@ -8,7 +8,7 @@ extension RawSpan {
     return Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
-  /// The big-endian integer at `offset`, or `nil` when it does not fit into the bytes.
+  /// The big-endian integer at `offset`; `nil` if it is not within the bytes.
   @inlinable
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
@@ -17,13 +17,13 @@ extension RawSpan {
     return Value(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
-  /// The little-endian `Double` at `offset`, or `nil` when it does not fit into the bytes.
+  /// The little-endian `Double` at `offset`; `nil` if it is not within the bytes.
   @inlinable
   public func littleEndianDouble(at offset: Int) -> Double? {
     littleEndian(UInt64.self, at: offset).map(Double.init(bitPattern:))
   }
 
-  /// The little-endian `Float` at `offset`, or `nil` when it does not fit into the bytes.
+  /// The little-endian `Float` at `offset`; `nil` if it is not within the bytes.
   @inlinable
   public func littleEndianFloat(at offset: Int) -> Float? {
     littleEndian(UInt32.self, at: offset).map(Float.init(bitPattern:))

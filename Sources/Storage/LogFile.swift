@@ -5,17 +5,17 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A text file that only grows, written by several threads and by other programs.
+/// An append-only text file, written by several threads and by other programs.
 ///
-/// Made when the first line comes. Writing never throws: a log that cannot be written must not stop the
-/// work that it is about.
+/// Created with the first write. Writing never throws, because a failing log must not stop the
+/// work.
 public final class LogFile: Sendable {
   public let path: FilePath
   private let root: FilePath
   private let file = Mutex<FileDescriptor?>(nil)
 
-  /// - Parameter root: a folder above it that the user named; below it no link is followed. `nil`: the
-  ///   folder of the file.
+  /// - Parameter root: a folder above the file that the user named; links below it are not
+  ///   followed. `nil` for the folder of the file.
   public init(_ path: FilePath, below root: FilePath? = nil) {
     self.path = path
     self.root = root ?? path.removingLastComponent()
@@ -30,13 +30,13 @@ public final class LogFile: Sendable {
     _ = try? withDescriptor { try $0.writeAll(Array((line + "\n").utf8)) }
   }
 
-  /// Appends bytes as they are.
+  /// Appends bytes unchanged.
   public func write(bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     _ = try? withDescriptor { try $0.writeAll(bytes) }
   }
 
-  /// Lends the open file, in append mode, for another program to write to.
+  /// Passes the open file, in append mode, to `body`, for another program to write to.
   public func withDescriptor<Result>(_ body: (FileDescriptor) throws -> Result) throws -> Result {
     try file.withLock { file in
       if let file { return try body(file) }
@@ -58,8 +58,8 @@ public final class LogFile: Sendable {
     return try folder.append(to: name)
   }
 
-  /// The last lines of a file, at most `count` and about 8 KB, fit to be shown; none if it cannot be
-  /// read.
+  /// The last lines of a file, at most `count` and about 8 KB, escaped for display. Empty if the
+  /// file cannot be read.
   public static func tail(of path: FilePath, lines count: Int) -> [String] {
     guard let file = try? EnclosedPaths.openForReading(path) else {
       return []
@@ -74,7 +74,7 @@ public final class LogFile: Sendable {
     }
     var lines = String(decoding: bytes, as: UTF8.self)
       .split(omittingEmptySubsequences: true) { $0 == "\n" || $0 == "\r" }
-    // What the window cut in two.
+    // The first line is usually incomplete.
     if start > 0, lines.count > 1 { lines.removeFirst() }
     return lines.suffix(count).map { String($0).shown }
   }

@@ -7,25 +7,25 @@ import SystemPackage
 
 /// A file mapped into memory for reading.
 ///
-/// Mapping costs the same whatever the file's size; pages come in when they are touched. A file that
-/// someone truncates while it is mapped raises SIGBUS on access: callers that cannot trust the other
-/// side run in a worker process and look at the file again afterwards (`FileIdentity`).
+/// Mapping costs the same for any size; pages are loaded on access. If another process truncates
+/// the file, access raises SIGBUS. Code that reads untrusted files therefore runs in a worker
+/// process and checks `FileIdentity` again afterwards.
 public final class MappedFile: Sendable {
   public let path: FilePath
-  /// Bytes.
+  /// Size in bytes.
   public let count: Int
-  /// What the file was when it was opened.
+  /// The file's identity when it was opened.
   public let identity: FileIdentity
-  // Safe: read-only pages that live as long as the object.
+  // Safe: the pages are read-only and live as long as the object.
   private nonisolated(unsafe) let start: UnsafeRawPointer?
-  /// Whether the pages are the file's own, which come back when they were given away.
+  /// Whether the pages belong to the file, so that they can be released and loaded again.
   private let isShared: Bool
   private let readSinceGivenBack = Atomic<Int>(0)
 
-  /// Opens and maps `path`. An empty file maps to no bytes; a folder or device is refused.
+  /// Opens and maps `path`. An empty file has no bytes; a folder or device is refused.
   public init(_ path: FilePath) throws(FileError) {
     do {
-      // Not blocking: a named pipe must be refused, not waited for.
+      // Non-blocking, so that a named pipe is refused rather than waited for.
       let file = try EnclosedPaths.openForReading(path)
       defer { try? file.close() }
       let identity = try FileIdentity(file, path: path)
@@ -50,7 +50,7 @@ public final class MappedFile: Sendable {
     }
   }
 
-  /// A copy of a small file in memory that nobody can shorten.
+  /// A copy of a small file in memory, which other processes cannot truncate.
   public init(copyOf file: InputFile) throws(FileError) {
     let bytes = try file.head(file.count)
     path = file.path
@@ -73,29 +73,31 @@ public final class MappedFile: Sendable {
     if let start { munmap(UnsafeMutableRawPointer(mutating: start), count) }
   }
 
-  /// All bytes, bounds-checked on every access. The span must not leave `body`.
+  /// Passes all bytes to `body`; every access is bounds-checked. The span must not escape from
+  /// `body`.
   public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
     try body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
   }
 
-  /// The bytes of `range`, cut to the file.
+  /// The same for the bytes of `range`, clamped to the file.
   public func withBytes<Result>(
     in range: Range<Int>, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
     try withBytes { try body($0.extracting(range.clamped(to: 0..<count))) }
   }
 
-  /// Tells the kernel that the bytes will be read in order, so that it reads ahead.
+  /// Tells the kernel to read ahead, because the bytes will be read in order.
   public func willReadInOrder() {
     guard let start, isShared else { return }
     madvise(UnsafeMutableRawPointer(mutating: start), count, MADV_SEQUENTIAL)
   }
 
-  /// Says that `bytes` bytes were read somewhere in the file and are not needed any more.
+  /// Notes that `bytes` bytes were read somewhere in the file and are no longer needed.
   ///
-  /// After every 4 MiB, or once the whole file, all pages leave the process (not the page cache; what another thread is reading
-  /// comes back at once), so that a long read does not count as memory in use. Giving back just what was
-  /// read would not do: Linux maps whole large folios around a page that is touched.
+  /// After every 4 MiB, or the whole file if it is smaller, all pages are released from the process
+  /// but not from the page cache, so that long reads do not count as memory in use. Pages that
+  /// another thread reads are mapped again on access. Releasing only the read range does not
+  /// suffice, because Linux maps whole large folios around a touched page.
   public func didRead(bytes: Int) {
     guard let start, isShared else { return }
     let total = readSinceGivenBack.wrappingAdd(bytes, ordering: .relaxed).newValue

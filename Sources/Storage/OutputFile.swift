@@ -1,9 +1,10 @@
 import SystemPackage
 
-/// Whole files written in one go, at paths that the caller vouches for.
+/// Writes whole files at paths whose links may be followed.
 public enum OutputFile {
-  /// Creates `path` with exactly these bytes; what was there is cut to them. Links on the way are followed as
-  /// far as `EnclosedPaths` allows; one in its place is refused. `durably` adds an `fsync`.
+  /// Writes a file of exactly these bytes; existing content is replaced. Links in the path are
+  /// followed as far as `EnclosedPaths` allows; a link in the place of the file is refused.
+  /// `durably` adds an `fsync`.
   public static func write(
     _ bytes: [UInt8], to path: FilePath, durably: Bool = false
   ) throws(FileError) {

@@ -1,18 +1,18 @@
 import SystemPackage
 
-/// File names as text from which every byte comes back.
+/// File names as text that preserves every byte.
 ///
-/// A name is a sequence of bytes and need not be UTF-8; a `String` made of one that is not has lost it.
-/// Here every byte that belongs to no character is carried as one of the 128 last scalars of the private
-/// plane 16 (U+10FF80 for 0x80 … U+10FFFF for 0xFF); these scalars themselves are carried as their four
-/// bytes. So text of names may be kept, sorted, sent as JSON and turned back into a path. What people
-/// read shows such bytes as `%XX` (`shown`).
+/// A name is a sequence of bytes and need not be UTF-8; a plain `String` would lose other bytes.
+/// Here each byte that is not part of a valid character is represented by one of the last 128
+/// scalars of private use plane 16 (U+10FF80 for 0x80 to U+10FFFF for 0xFF). These scalars
+/// themselves are represented by their four bytes. The text can be stored, sorted, sent as JSON and
+/// converted back to a path. For display such bytes become `%XX` (`shown`).
 public enum PathText {
   private static let first: UInt32 = 0x10_FF80
-  /// The first byte of the UTF-8 of all scalars from U+100000 on: text without it is plain.
+  /// First byte of the UTF-8 of all scalars from U+100000 on. Text without it needs no conversion.
   private static let mark: UInt8 = 0xF4
 
-  /// The byte that a scalar stands for.
+  /// The byte that a scalar represents; `nil` for other scalars.
   public static func byte(_ scalar: Unicode.Scalar) -> UInt8? {
     scalar.value >= first ? UInt8(0x80 + (scalar.value - first)) : nil
   }
@@ -31,7 +31,7 @@ public enum PathText {
         scalars.append(scalar)
         rest = rest.dropFirst(count)
       } else {
-        // 0x80 and above: every byte below is a character by itself.
+        // `lead` is at least 0x80, because every smaller byte is a valid character.
         if let odd = Unicode.Scalar(first + UInt32(lead) - 0x80) { scalars.append(odd) }
         rest = rest.dropFirst()
       }
@@ -56,7 +56,7 @@ public enum PathText {
     return bytes
   }
 
-  /// For people: bytes that belong to no character as `%XX`.
+  /// For display: bytes that are not part of a character as `%XX`.
   public static func shown(_ text: String) -> String {
     if !text.utf8.contains(mark) { return text }
     return text.unicodeScalars.reduce(into: "") { shown, scalar in
@@ -68,18 +68,18 @@ public enum PathText {
     }
   }
 
-  /// The same for the UTF-8 of a text.
+  /// The same for UTF-8 bytes.
   public static func shown(_ bytes: [UInt8]) -> [UInt8] {
     bytes.contains(mark) ? Array(shown(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
   }
 
-  /// `%XX`, in upper case.
+  /// `%XX` with upper-case digits.
   public static func percent(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return byte < 16 ? "%0" + digits : "%" + digits
   }
 
-  /// The bytes of a C string.
+  /// The text of a C string.
   public static func text(of pointer: UnsafePointer<CChar>) -> String {
     if let plain = String(validatingCString: pointer), !plain.utf8.contains(mark) { return plain }
     var bytes: [UInt8] = []
@@ -91,14 +91,14 @@ public enum PathText {
     return text(of: bytes)
   }
 
-  /// Lends the bytes of `text` as a C string.
+  /// Passes the bytes of `text` as a C string to `body`.
   public static func withCString<Result>(
     _ text: String, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     if !text.utf8.contains(mark) { return text.withCString(body) }
     return (bytes(of: text) + [0]).withUnsafeBufferPointer { bytes in
       bytes.withMemoryRebound(to: CChar.self) { chars in
-        // Never empty: it ends in a zero.
+        // Never `nil`: the buffer has at least the terminating zero.
         chars.baseAddress.map(body) ?? "".withCString(body)
       }
     }
@@ -106,7 +106,7 @@ public enum PathText {
 }
 
 extension FilePath {
-  /// The path with these bytes, as `PathText` carries them.
+  /// The path of a text in the form of `PathText`.
   public init(text: String) {
     if text.utf8.contains(0xF4) {
       self = PathText.withCString(text) { FilePath(platformString: $0) }
@@ -115,24 +115,24 @@ extension FilePath {
     }
   }
 
-  /// All bytes of the path, as `PathText` carries them: for keys, notes and messages between our own
-  /// processes.
+  /// The path as text in the form of `PathText`: for keys, records and messages between processes
+  /// of scanmill.
   public var text: String { withPlatformString { PathText.text(of: $0) } }
 
-  /// For people: as text with `%XX` for bytes that belong to no character.
+  /// For display: bytes that are not part of a character as `%XX`.
   public var shown: String { PathText.shown(text) }
 
-  /// A path in this folder; `name` as `PathText` carries it.
+  /// The path of `name` in this folder; `name` is in the form of `PathText`.
   public func appending(name: String) -> FilePath {
     name.utf8.contains(0xF4) ? pushing(FilePath(text: name)) : appending(name)
   }
 
-  /// The text of the last component; `nil` for the root and the empty path.
+  /// The last component as text; `nil` for the root and the empty path.
   public var name: String? {
     guard let last = lastComponent, last.kind == .regular else { return nil }
     return last.withPlatformString { PathText.text(of: $0) }
   }
 
-  /// The last component for people; of a path that has none the path.
+  /// The last component for display; the whole path if there is none.
   public var shownName: String { name.map(PathText.shown) ?? shown }
 }

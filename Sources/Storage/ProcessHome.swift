@@ -4,17 +4,17 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Where process numbers mean something: one kernel since its boot, and one namespace of processes.
-/// Containers on one machine, and machines that share a disk, have different ones.
+/// The scope in which process numbers are valid: one boot of one kernel, and one PID namespace.
+/// Containers on one machine, and machines that share a disk, have different scopes.
 public enum ProcessHome {
-  /// 8 hex digits of a digest of boot id and namespace.
+  /// 8 hex digits: a digest of boot ID and namespace.
   public static let current = String(
     Digest(of: "\(bootID) \(processNamespace)").hex.prefix(8))
 
-  /// Random text that the kernel made when it started; empty where it cannot be told.
+  /// The kernel's random ID of this boot; empty if unknown.
   public static let bootID = line("/proc/sys/kernel/random/boot_id")
 
-  /// The number of the namespace of processes; 0 where it cannot be told.
+  /// The number of the PID namespace; 0 if unknown.
   public static let processNamespace: UInt64 =
     (try? FileStatus(followingAllLinksOf: "/proc/self/ns/pid"))?.inode ?? 0
 
@@ -26,14 +26,14 @@ public enum ProcessHome {
     }
   }()
 
-  /// Whether a process of this number runs here now.
+  /// Whether a process with this number is running in this scope.
   public static func isAlive(_ process: Int32) -> Bool {
     guard process > 0, kill(process, 0) == 0 || errno == EPERM else { return false }
-    // One that has ended and that nobody has asked about yet.
+    // `Z` is a process that has ended but has not been waited for.
     return state(of: process) != "Z"
   }
 
-  /// When it was started, in ticks since the boot; `nil` when there is none.
+  /// The start time of a process in ticks since boot; `nil` if it does not exist.
   public static func startTicks(_ process: Int32) -> UInt64? {
     let fields = statFields(process)
     return fields.count > 19 ? UInt64(fields[19]) : nil
@@ -41,7 +41,8 @@ public enum ProcessHome {
 
   private static func state(of process: Int32) -> Substring? { statFields(process).first }
 
-  /// Of `/proc/PID/stat`, from the state on: the name before it may hold anything.
+  /// The fields of `/proc/PID/stat` from the state on. The process name before it can contain any
+  /// character.
   private static func statFields(_ process: Int32) -> [Substring] {
     let text = line("/proc/\(process)/stat")
     guard let end = text.lastIndex(of: ")") else { return [] }

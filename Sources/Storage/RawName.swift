@@ -1,9 +1,9 @@
-/// A file name as the file system has it: any bytes, not only UTF-8.
+/// A file name in the file system's form: any bytes, not necessarily UTF-8.
 struct RawName: Hashable, Sendable {
-  /// Ends in 0.
+  /// Ends with 0.
   let bytes: [CChar]
 
-  /// `text` as `PathText` carries it.
+  /// Converts a text in the form of `PathText`.
   init(_ text: String) {
     bytes = PathText.bytes(of: text).map { CChar(bitPattern: $0) } + [0]
   }
@@ -20,9 +20,9 @@ struct RawName: Hashable, Sendable {
 
   private var plain: [UInt8] { bytes.dropLast().map { UInt8(bitPattern: $0) } }
 
-  /// As `PathText` carries it.
+  /// The name in the form of `PathText`.
   var text: String { PathText.text(of: plain) }
 
-  /// Whether it is UTF-8.
+  /// Whether the name is valid UTF-8.
   var isText: Bool { String(validating: plain, as: UTF8.self) != nil }
 }

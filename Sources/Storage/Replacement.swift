@@ -2,15 +2,15 @@
   import Glibc
 #endif
 
-/// The name of a file while it is written beside the one that it will replace:
+/// The temporary name of a file that will replace another one in the same folder:
 /// `.NAME.<home>-<process>.new`.
 public enum Replacement {
   static func name(of name: String) -> String {
     ".\(name).\(ProcessHome.current)-\(getpid()).new"
   }
 
-  /// Whether `found` is an unfinished replacement of `name` whose writer has ended. One of another
-  /// machine, or of an earlier build, is taken as abandoned once it is `isOld`.
+  /// Whether `found` is an unfinished replacement of `name` whose writer has ended. Files of other
+  /// machines or earlier builds count as abandoned if `isOld`.
   public static func isAbandoned(_ found: String, of name: String, isOld: Bool) -> Bool {
     guard found.hasPrefix(".\(name)."), found.hasSuffix(".new"),
       found.utf8.count > name.utf8.count + 6

@@ -1,24 +1,26 @@
 import CCrypto
 
-/// A SHA-256 in the making, by the system's libcrypto, which uses the processor's own instructions for it.
+/// An incremental SHA-256, computed by the system's libcrypto, which uses the processor's SHA
+/// instructions.
 ///
-/// For one thread at a time. Cost: one small allocation each; the algorithm is looked up once per process.
+/// Used by one thread at a time. Cost: one small allocation per object; the algorithm is looked up
+/// once per process.
 final class SHA256 {
   private let context: OpaquePointer
 
   /// The size of a digest in bytes.
   static let byteCount = 32
 
-  /// The library's description of the algorithm. Its configuration files are not read: nothing of them matters
-  /// to a digest, and a broken one would end the program.
+  /// The library's description of the algorithm. Configuration files of the library are not read:
+  /// they do not affect digests, and an invalid one would end the program.
   private nonisolated(unsafe) static let algorithm: OpaquePointer? = {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil)
     return EVP_MD_fetch(nil, "SHA256", nil)
   }()
 
   init() {
-    // Fails only where no memory is left, or where an administrator removed SHA-256 from the library: no
-    // input of ours leads there, and no digest could be told.
+    // Fails only without memory, or if SHA-256 was removed from the library. No input can cause
+    // this, and without digests the program cannot work.
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Self.algorithm, nil) == 1
     else {
       preconditionFailure("libcrypto has no SHA-256")
@@ -29,12 +31,12 @@ final class SHA256 {
   deinit { EVP_MD_CTX_free(context) }
 
   func update(_ bytes: UnsafeRawBufferPointer) {
-    // Fails only after `finalize`, which leaves no `SHA256` behind.
+    // Fails only after `finalize`.
     let code = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     precondition(code == 1, "libcrypto refused bytes of a digest")
   }
 
-  /// 32 bytes. Afterwards nothing more may be added.
+  /// The 32 bytes of the digest. No bytes can be added afterwards.
   func finalize() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
       let code = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)

@@ -1,17 +1,18 @@
-/// Texts that come from names, metadata and messages of others, made fit for a terminal or a page.
+/// Text from file names, metadata and foreign messages, made safe for terminals and pages.
 ///
-/// Control characters, characters that turn the direction of writing and separators that some
-/// displays take for line ends are shown as `\u{1B}`, bytes of names that are no text as `%XX`: they can then neither move a cursor, color or
-/// rename a window, nor make one line look like two or like another one.
+/// Control characters, marks of writing direction and separators that some displays treat as line
+/// ends are shown as `\u{1B}`; name bytes that are not text as `%XX`. The text then cannot move the
+/// cursor, change colors, rename a window, or make a line look like two lines or like another one.
 extension String {
-  /// For a text that may have several lines and tabs: all else that controls is escaped.
+  /// For text that may have several lines and tabs: all other control characters are escaped.
   public var shown: String { escaped { $0 == "\n" || $0 == "\t" } }
 
-  /// For a name or a value inside a line: line ends and tabs are escaped as well.
+  /// For a name or value within a line: line ends and tabs are escaped too.
   public var onOneLine: String { escaped { _ in false } }
 
-  /// As JSON text with the same meaning: DEL, C1 controls and direction marks, which JSON allows inside of
-  /// strings and terminals may obey, as `\u009b`. Outside of strings JSON has none of them.
+  /// JSON text with the same meaning. DEL, C1 controls and direction marks are escaped as `\u009b`:
+  /// JSON allows them in strings, but terminals may interpret them. Valid JSON has none outside of
+  /// strings.
   public var shownAsJSON: String {
     guard utf8.contains(where: Self.mayControl) else { return self }
     var text = ""
@@ -27,7 +28,7 @@ extension String {
   }
 
   private func escaped(except isAllowed: (Unicode.Scalar) -> Bool) -> String {
-    // Most texts are plain: one look at the bytes.
+    // Most texts need no escapes, which one pass over the bytes shows.
     guard utf8.contains(where: Self.mayControl) else { return self }
     var text = ""
     for scalar in unicodeScalars {
@@ -42,7 +43,7 @@ extension String {
     return text
   }
 
-  /// Whether a byte of UTF-8 can belong to a character that is escaped.
+  /// Whether a UTF-8 byte can belong to a character that is escaped.
   private static func mayControl(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2
       || byte == 0xF4

@@ -4,7 +4,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A file of an artifact in the making, appended to by one thread at a time.
+/// A file of an unfinished artifact. One thread at a time appends to it.
 public final class StagedFile {
   private let name: String
   private let path: FilePath
@@ -12,11 +12,11 @@ public final class StagedFile {
   private let file: FileDescriptor
   private let hasher = Digest.Hasher()
   private var bytes: Int64 = 0
-  /// Of these, what the disk has been told to begin with.
+  /// Number of bytes whose write-back has been started.
   private var begun: Int64 = 0
   private var isOpen = true
 
-  /// `file` is empty and has just been made.
+  /// `file` must be new and empty.
   init(_ file: FileDescriptor, name: String, path: FilePath, folder: StagingFolder) {
     self.file = file
     self.name = name
@@ -28,7 +28,7 @@ public final class StagedFile {
     if isOpen { try? file.close() }
   }
 
-  /// Appends bytes and takes them into the digest.
+  /// Appends bytes and adds them to the digest.
   public func append(_ piece: [UInt8]) throws(FileError) {
     do {
       try piece.withUnsafeBytes { try append(raw: $0) }
@@ -54,7 +54,8 @@ public final class StagedFile {
     begun = bytes
   }
 
-  /// Closes the file and lists it in the artifact. Without this call the file is not part of it.
+  /// Closes the file and adds it to the artifact. A file without this call is not part of the
+  /// artifact.
   public func finish() throws(FileError) {
     guard isOpen else { return }
     isOpen = false

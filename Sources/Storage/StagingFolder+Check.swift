@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// What lies in a staging folder, whoever wrote it.
+/// Checks the files in a staging folder, whichever program wrote them.
 extension StagingFolder {
-  /// Takes note of a file that someone else wrote into the folder (an external program): digests it.
-  /// Symbolic links are refused, in the folders above it too: an artifact holds its own bytes.
+  /// Digests a file that an external program wrote into the folder, and adds it to the artifact.
+  /// Symbolic links are refused, in its path too, because an artifact contains its own bytes.
   public func adopt(_ name: String) throws(FileError) {
     let name = try claim(name)
     var (folder, path) = (folder, path)
@@ -19,7 +19,7 @@ extension StagingFolder {
     try adopt(components.last ?? "", in: folder, as: name)
   }
 
-  /// Takes note of every file in the folder.
+  /// Adds every file in the folder that is not part of the artifact yet.
   public func adoptAll() throws(FileError) {
     try checkInPlace()
     try walk(folder, "") { (folder, name, entry, relative) throws(FileError) in
@@ -51,8 +51,8 @@ extension StagingFolder {
     }
   }
 
-  /// Whether the name that it was made under still leads to it: what a program has put in its place is
-  /// neither written to nor published.
+  /// Throws if the folder is no longer at its original name. A folder that a program put in its
+  /// place is neither written to nor published.
   public func checkInPlace() throws(FileError) {
     guard try parent.holds(folder, as: name) else {
       throw Self.problem(
@@ -61,13 +61,13 @@ extension StagingFolder {
     }
   }
 
-  /// Compares what lies in the folder with `outputs`: all of them with their sizes, the record, and
-  /// nothing else. Cost: a look at every file.
+  /// Compares the folder with `outputs`: all of them must exist with their sizes, and nothing else
+  /// except the record. Cost: inspects every file.
   public func check(_ outputs: [OutputEntry]) throws(FileError) {
     try checkInPlace()
     var missing = Dictionary(outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
     try walk(folder, "") { (folder, name, entry, relative) throws(FileError) in
-      // What NFS keeps of a removed file that is still open goes by itself.
+      // NFS keeps a removed file that is still open under such a name, and removes it later.
       if relative == Self.reservedName || name.hasPrefix(".nfs") { return }
       guard let bytes = missing.removeValue(forKey: relative) else {
         throw Self.problem(folder.path.appending(name), "is not among the files of the stage")
@@ -106,7 +106,8 @@ extension StagingFolder {
     }
   }
 
-  /// What a program has left in its own folder is its mistake, not something of a user in our way.
+  /// Converts errors about foreign files to errors about the program, because it wrote everything
+  /// in its folder.
   private static func own<Value>(
     _ body: () throws(FileError) -> Value
   ) throws(FileError) -> Value {

@@ -1,7 +1,7 @@
 import SystemPackage
 
 extension StagingFolder {
-  /// Writes the elements of an array as they are in memory (little-endian).
+  /// Writes the elements of an array in memory order, which is little-endian.
   public func write<Element: BitwiseCopyable>(
     elements: [Element], as name: String
   ) throws(FileError) {

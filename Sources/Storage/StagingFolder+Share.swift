@@ -6,15 +6,16 @@ import SystemPackage
 #endif
 
 extension StagingFolder {
-  /// Puts a file of another artifact into this one, unchanged. Its digest is taken from the record that it
-  /// comes from, not computed.
+  /// Adds an unchanged file of another artifact to this one. Its digest comes from the record of
+  /// that artifact and is not computed.
   ///
   /// - Parameters:
-  ///   - file: a regular file that `entry` describes; a link is refused.
-  ///   - ways: tried in this order until the file system allows one.
-  /// - Returns: the way it was done.
-  /// - Throws: `FileError` when the file has not the recorded size any more, or no way is open.
-  /// Cost of `clone` and `link`: a few system calls; no byte is read.
+  ///   - file: the regular file that `entry` describes; a link is refused.
+  ///   - ways: tried in this order until one succeeds.
+  /// - Returns: the method used.
+  /// - Throws: `FileError` if the file's size differs from the record, or no method succeeds.
+  ///
+  /// Cost of `clone` and `link`: a few system calls; no data is read.
   public func share(
     _ file: FilePath, _ entry: OutputEntry, as name: String, by ways: [FileSharing]
   ) throws(FileError) -> FileSharing {
@@ -25,7 +26,7 @@ extension StagingFolder {
       last, in: try HeldFolder.following(file.removingLastComponent()), entry, as: name, by: ways)
   }
 
-  /// The same for a file of a folder that is held open: thousands of files without walking its path.
+  /// The same for a file of an open folder, without resolving its path. For thousands of files.
   public func share(
     _ file: String, in origin: HeldFolder, _ entry: OutputEntry, as name: String,
     by ways: [FileSharing]
@@ -50,7 +51,7 @@ extension StagingFolder {
         record(name, bytes: entry.bytes, digest: entry.sha256)
         return way
       } catch {
-        // A full disk is one for every way.
+        // A full disk affects all methods.
         if error.kind == .noSpace || error.kind == .readOnly { throw error }
         refusal = error
       }
@@ -82,7 +83,7 @@ extension String {
 }
 
 extension HeldFolder {
-  /// A new file with the blocks of `source`. After a failure nothing is left.
+  /// Creates a file that shares the blocks of `source`. Removes it after an error.
   func clone(_ source: FileDescriptor, as name: String) throws(FileError) {
     let file = try create(name)
     let code = scanmill_clone_file(source.rawValue, file.rawValue)
@@ -93,7 +94,7 @@ extension HeldFolder {
     }
   }
 
-  /// A second name of the file that `source` has open and that `origin` has as `file`.
+  /// Creates a second name of the file that is open as `source` and is named `file` in `origin`.
   func link(
     _ file: String, from origin: HeldFolder, _ source: FileDescriptor, as name: String
   ) throws(FileError) {
@@ -101,7 +102,7 @@ extension HeldFolder {
     guard linkat(origin.descriptor, file, descriptor, name, 0) == 0 else {
       throw failure(errno, name, "link")
     }
-    // What was linked is what was looked at, whoever has been at work in between.
+    // The linked file must be the one that was checked; it may have been replaced in between.
     guard let opened = try? FileStatus(source), let linked = status(of: name),
       opened.id == linked.id
     else {
@@ -112,7 +113,7 @@ extension HeldFolder {
     }
   }
 
-  /// A copy of the bytes, in the kernel where it can. After a failure nothing is left.
+  /// Copies the bytes, in the kernel if possible. Removes the new file after an error.
   func copy(_ source: FileDescriptor, as name: String) throws(FileError) {
     let file = try create(name)
     do {

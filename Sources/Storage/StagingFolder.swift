@@ -1,9 +1,9 @@
 import Synchronization
 import SystemPackage
 
-/// A file of an artifact: where it is inside the folder, how long, and its digest.
+/// A file of an artifact: its path in the folder, size and digest.
 public struct OutputEntry: Hashable, Sendable, Codable {
-  /// Relative to the artifact's folder, `/` between parts.
+  /// Relative to the artifact's folder, with `/` as separator.
   public var path: String
   public var bytes: Int64
   public var sha256: Digest
@@ -15,13 +15,13 @@ public struct OutputEntry: Hashable, Sendable, Codable {
   }
 }
 
-/// The folder that a stage writes into before it is published, and the list of what it wrote.
+/// The folder into which a stage writes before publication, and the list of its files.
 ///
-/// Held by descriptor: what a program puts in its place is neither written to nor published. Used by
-/// several threads at once; every file is written by one of them and digested on the way.
+/// It is held by descriptor: a folder that a program puts in its place is neither written to nor
+/// published. Thread-safe; each file is written and digested by one thread.
 public final class StagingFolder: Sendable {
   public let path: FilePath
-  /// The folder itself, the one it lies in, and its name there.
+  /// The folder itself, its parent, and its name there.
   public let folder: HeldFolder
   public let parent: HeldFolder
   public let name: String
@@ -29,20 +29,20 @@ public final class StagingFolder: Sendable {
 
   private struct Contents {
     var entries: [OutputEntry] = []
-    /// Names that were given out, finished or not.
+    /// Names that are in use, whether finished or not.
     var names: Set<String> = []
     var bytes: Int64 = 0
-    /// When the free space was last looked at.
+    /// Value of `bytes` at the last check of free space.
     var checkedBytes: Int64 = 0
   }
 
-  /// The free space is looked at each time this much has been written.
+  /// Free space is checked each time this many bytes have been written.
   private static let bytesBetweenChecks: Int64 = 32 << 20
 
-  /// The one name that a stage may not use: the engine's own record, written last.
+  /// The only name that a stage may not use: the engine's own record, which is written last.
   public static let reservedName = "artifact.json"
 
-  /// Makes an empty folder `name` in `parent`, removing what was there.
+  /// Creates an empty folder `name` in `parent`. Removes what was there.
   public init(in parent: HeldFolder, name: String) throws(FileError) {
     try parent.remove(name)
     guard let folder = try parent.makeNewFolder(name) else {
@@ -56,15 +56,15 @@ public final class StagingFolder: Sendable {
     path = folder.path
   }
 
-  /// The same at a path that the caller vouches for: links on the way are followed.
+  /// The same at a path, whose links are followed.
   public convenience init(at path: FilePath) throws(FileError) {
     try self.init(
       in: try HeldFolder.making(following: path.removingLastComponent()),
       name: path.lastComponent?.string ?? "")
   }
 
-  /// Writes a whole file. `name` is relative, without `.` and `..`, and not used before; folders in it
-  /// are made.
+  /// Writes a whole file. `name` is relative, without `.` and `..`, and unused; its folders are
+  /// created.
   public func write(_ bytes: [UInt8], as name: String) throws(FileError) {
     let name = try claim(name)
     try checkSpace()
@@ -73,38 +73,39 @@ public final class StagingFolder: Sendable {
     record(name, bytes: Int64(bytes.count), digest: Digest(of: bytes))
   }
 
-  /// Starts a file that is written piece by piece.
+  /// Creates a file that is written in pieces.
   public func create(_ name: String) throws(FileError) -> StagedFile {
     let name = try claim(name)
     let (file, path) = try open(name)
     return StagedFile(file, name: name, path: path, folder: self)
   }
 
-  /// A new file that the caller writes as it likes; part of the artifact once it is closed and adopted.
+  /// Creates a file that the caller writes directly. It becomes part of the artifact when it is
+  /// adopted after closing.
   public func open(_ name: String) throws(FileError) -> (FileDescriptor, path: FilePath) {
     try checkSpace()
     let (folder, last) = try place(for: name)
     return (try folder.create(last), folder.path.appending(last))
   }
 
-  /// How much of a file from `open` is to be written before the disk is told to begin with it.
+  /// Number of written bytes of a file from `open` after which write-back should be started.
   public static let earlyBytes = WritebackHint.pieceBytes
 
-  /// The disk may begin to write what is in a file from `open`, so that publication need not wait for all of it.
+  /// Starts write-back of a file from `open`, so that publication need not wait for all of it.
   public static func beginWriting(_ file: FileDescriptor, from offset: Int64, bytes: Int64) {
     WritebackHint.begin(file, from: offset, bytes: bytes)
   }
 
-  /// All files written so far, sorted by path.
+  /// All files of the artifact so far, sorted by path.
   public var outputs: [OutputEntry] {
     contents.withLock { $0.entries }.sorted { $0.path < $1.path }
   }
 
-  /// Bytes written so far.
+  /// Total size of these files.
   public var bytesWritten: Int64 { contents.withLock { $0.bytes } }
 
-  /// Stops short of a full disk, so that what is published, the journal and everybody else still find
-  /// some room.
+  /// Throws before the disk is completely full, so that publication, the journal and other programs
+  /// still have space.
   func checkSpace() throws(FileError) {
     let isDue = contents.withLock { contents in
       guard contents.bytes - contents.checkedBytes >= Self.bytesBetweenChecks else { return false }
@@ -116,7 +117,7 @@ public final class StagingFolder: Sendable {
 
   func isListed(_ name: String) -> Bool { contents.withLock { $0.names.contains(name) } }
 
-  /// Takes note of a file that is there already.
+  /// Adds an existing file to the list.
   func record(_ name: String, bytes: Int64, digest: Digest) {
     contents.withLock {
       $0.entries.append(OutputEntry(path: name, bytes: bytes, sha256: digest))
@@ -124,7 +125,7 @@ public final class StagingFolder: Sendable {
     }
   }
 
-  /// The one spelling of `name`, now taken.
+  /// The normalized form of `name`, which is then in use. Throws if the name is invalid or in use.
   func claim(_ name: String) throws(FileError) -> String {
     func refused(_ reason: String) -> FileError {
       FileError(kind: .unpublishable, path: FilePath(name), operation: "write", reason: reason)
@@ -140,7 +141,7 @@ public final class StagingFolder: Sendable {
     return relative.string
   }
 
-  /// The folder that `name` lies in, made where it is absent, and its name there.
+  /// The folder of `name`, created if it does not exist, and the last component.
   func place(for name: String) throws(FileError) -> (HeldFolder, String) {
     let components = FilePath(name).components.map(\.string)
     var folder = folder
@@ -150,7 +151,7 @@ public final class StagingFolder: Sendable {
 }
 
 extension [OutputEntry] {
-  /// One digest over names, lengths and contents: what dependents compare.
+  /// One digest over names, sizes and contents, which dependents compare.
   public var digest: Digest {
     Digest(
       of: sorted { $0.path < $1.path }

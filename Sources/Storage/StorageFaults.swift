@@ -1,22 +1,22 @@
 import Synchronization
 import SystemPackage
 
-/// A seam for tests: steps of writing that fail as a device, a network or a full disk would make them.
+/// For tests: makes writing steps fail as with a faulty device, network or full disk.
 ///
-/// Only what goes through `HeldFolder` is asked, and only below the folder of a rule; without any rule a
-/// step costs one look at a flag.
+/// Affects only steps that call `fault`, and only below the folder of a rule. Without rules, a step
+/// costs one atomic load.
 package enum StorageFaults {
   package enum Step: String, Sendable, CaseIterable {
     case makeFolder, create, write, flush, flushFolder, flushFileSystem, rename, exchange, unlink
   }
 
-  /// What to answer in place of the file system; `nil`: let it do the step.
+  /// Returns the error of a step; `nil` to perform the step.
   package typealias Rule = @Sendable (Step, FilePath) -> Errno?
 
   private static let isArmed = Atomic<Bool>(false)
   private static let rules = Mutex<[FilePath: Rule]>([:])
 
-  /// From now on `rule` is asked about every step below `folder`; `nil` ends it.
+  /// Installs `rule` for every step below `folder`; `nil` removes it.
   package static func set(below folder: FilePath, _ rule: Rule?) {
     rules.withLock { rules in
       rules[folder] = rule
@@ -24,7 +24,7 @@ package enum StorageFaults {
     }
   }
 
-  /// The fault of a step at `path`.
+  /// The error that a rule gives for a step at `path`; `nil` if there is none.
   package static func fault(_ step: Step, _ path: @autoclosure () -> FilePath) -> Errno? {
     guard isArmed.load(ordering: .relaxed) else { return nil }
     let path = path()

@@ -1,14 +1,16 @@
-/// A look at YAML text before a parser descends into it by recursion.
+/// Checks YAML text before it is given to a recursive parser.
 public enum YAMLNesting {
-  /// Why a text is not to be parsed, or `nil`: brackets, sequences or indents too deep, or so many
-  /// aliases that they may make it endless. Quotes are not minded: texts of ours have few brackets in them.
+  /// Why a text must not be parsed: brackets, sequences or indents are too deep, or there are so
+  /// many aliases that it may expand without limit. `nil` if it can be parsed. Quotes are not
+  /// considered, because settings files have few brackets in them.
   ///
-  /// Cost: a pass over the bytes.
+  /// Cost: one pass over the bytes.
   public static func problem(in text: String) -> String? {
     if let problem = InputLimits.bytesOfSettings.problem(text.utf8.count) { return problem }
     var brackets = 0
     var aliases = 0
-    /// Blanks, dashes and question marks that a line begins with: each pair may open a level.
+    /// Number of blanks, dashes and question marks at the start of a line. Each pair may open a
+    /// level.
     var head = 0
     var isHead = true
     var previous = UInt8(ascii: "\n")

@@ -10,7 +10,7 @@ import Storage
 import SyntheticCaptures
 import SystemPackage
 
-/// `scanmill bench`: how fast this machine is at it, and whether that has changed.
+/// `scanmill bench`: measures speed and memory, and compares them with a baseline.
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
@@ -158,7 +158,7 @@ struct BenchCommand: ParsableCommand {
     since != nil || !selection.family.isEmpty || !selection.exclude.isEmpty || !selection.id.isEmpty
   }
 
-  /// Those that `--compare` names, each once.
+  /// The values of `--compare`, each once.
   private var peers: [Peer] {
     get throws {
       let names = Peer.allCases.map(\.rawValue)
@@ -190,7 +190,7 @@ struct BenchCommand: ParsableCommand {
       let report = try measure(definition, in: folder, runner, interruption)
       try tell(report, earlier)
     } catch {
-      // Of an interrupted run the program that was measured complains, too.
+      // The measured program also fails when the run is interrupted.
       if let code = signals.exitCode { throw Exit(code: code) }
       guard let error = error as? BenchmarkError else { throw error }
       throw Failure(code: ExitStatus.jobFailed, text: error.description)
@@ -246,14 +246,15 @@ struct BenchCommand: ParsableCommand {
       Console.print(BenchmarkTable.text(report))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
     }
-    // A peer or a floor that was asked for and is not there is a failure; what was measured is printed before.
+    // A requested peer or floor that is unavailable is a failure. The other measurements have been
+    // printed before.
     let problem =
       (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
     if let problem { throw Failure(code: ExitStatus.jobFailed, text: problem) }
     if let comparison { try judge(comparison) }
   }
 
-  /// Two reports that were measured earlier.
+  /// Compares two earlier reports.
   private func compare(_ before: BenchmarkReport, with now: BenchmarkReport) throws {
     let comparison = BaselineComparison(
       now: now, before: before, tolerance: Tolerance(tolerance)?.share ?? 0)

@@ -7,7 +7,7 @@ import Stages
 import Storage
 import SystemPackage
 
-/// Finds the captures that `bench` measures: those that were named and selected.
+/// Finds the captures that `bench` measures.
 struct BenchSubjectFinder {
   let pipeline: PipelineDefinition
   let measuresFloor: Bool
@@ -18,9 +18,10 @@ struct BenchSubjectFinder {
     self.measuresFloor = measuresFloor
   }
 
-  /// Of the captures that paths lead to those that a selection leaves; `Failure` where there is none.
+  /// The captures that the paths lead to and the selection leaves. Throws `Failure` if there are
+  /// none.
   ///
-  /// - Parameter since: as `--since` has it.
+  /// - Parameter since: the value of `--since`.
   func subjects(
     _ paths: [String], _ selection: SelectionArguments, since: String?
   ) throws -> [BenchmarkSubject] {
@@ -31,14 +32,15 @@ struct BenchSubjectFinder {
     return try chosen(findings, selection, since: since).map { try subject($0, origin: nil) }
   }
 
-  /// What lies in a folder that was made for this benchmark.
+  /// The captures in a folder that was created for this benchmark.
   ///
-  /// - Parameter origin: how it was made.
+  /// - Parameter origin: a description of their creation.
   func subjects(madeIn folder: FilePath, origin: String) throws -> [BenchmarkSubject] {
     try finder.find(folder).captures.map { try subject($0, origin: origin) }
   }
 
-  /// What a path leads to; of one that is not there, the only capture beside it whose id begins so.
+  /// The captures at a path. If the path does not exist, the only capture in the same folder whose
+  /// ID begins with its last component.
   private func finding(_ text: String) throws -> CaptureFinder.Finding {
     let path = FilePath(text: text)
     let finding = finder.find(path)
@@ -60,7 +62,7 @@ struct BenchSubjectFinder {
     return CaptureFinder.Finding(path: path, captures: [found[id]].compactMap(\.self))
   }
 
-  /// Those that `--family`, `--exclude`, `--since` and `--id` leave.
+  /// The captures that `--family`, `--exclude`, `--since` and `--id` leave.
   private func chosen(
     _ findings: [CaptureFinder.Finding], _ selection: SelectionArguments, since: String?
   ) throws -> [Recognition] {
@@ -87,7 +89,7 @@ struct BenchSubjectFinder {
       capture, readerVersion: Toolbox.captures.readerVersion(of: recognition.family))
     var video: FilePath?
     if case .video(let file, _) = capture.color.value?.source { video = file }
-    // A capture of a family that names files by a stem is given by one of its files.
+    // If a family names files by a stem, a capture is specified by one of its files.
     let files = capture.files.values.joined().map(\.string).sorted()
     let path =
       recognition.stem == nil ? recognition.folder : files.first.map { FilePath($0) }
@@ -114,7 +116,8 @@ struct BenchSubjectFinder {
 
   // MARK: The floor
 
-  /// The stages of the pipeline that have a floor, and why others of their kind have none here.
+  /// The stages of the pipeline that have a floor, and notes about those that cannot be measured
+  /// for this capture.
   private func floor(
     of subject: BenchmarkSubject, _ capture: Capture, _ summary: CaptureSummary
   ) -> FloorSubject {
@@ -134,7 +137,7 @@ struct BenchSubjectFinder {
     return floor
   }
 
-  /// What a stage must read; `nil` for a stage without a floor.
+  /// The inputs that a stage must read; `nil` for a stage without a floor.
   private func reading(of stage: StageDefinition, _ summary: CaptureSummary) -> [FloorPart]? {
     switch stage.kind.name {
     case DecodeColor.name: summary.colorIsVideo == true ? [.decode, .convert] : [.decode]

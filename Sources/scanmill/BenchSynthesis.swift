@@ -2,27 +2,27 @@ import Benchmarking
 import Processes
 import SystemPackage
 
-/// The capture that `bench` makes when none is named.
+/// The synthetic capture that `bench` creates if none is named.
 struct BenchSynthesis {
   var family: String
   var frames: Int
   var seed: UInt64
   var noise: Double
-  /// Seconds.
+  /// In seconds.
   var exposure: Double
   var quality: Int
 
-  /// How it is made, for the report.
+  /// A description for the report.
   var origin: String {
     "synthesized: \(family), \(frames) frames, seed \(seed), noise \(noise), "
       + "exposure \(exposure) s, quality \(quality)"
   }
 
-  /// What is said before it is made.
+  /// The message before it is created.
   var announcement: String { "synthesize \(family), \(frames) frames" }
 
-  /// Made by a process of its own: what this one had in memory would count as memory of the programs
-  /// that it starts. The capture's folder.
+  /// Creates the capture in a separate process, because this process's memory would count as memory
+  /// of the programs that it starts. Returns the capture's folder.
   func make(
     with program: FilePath, in folder: FilePath, _ runner: ProgramRunner
   ) throws -> FilePath {

@@ -1,17 +1,16 @@
 import Pipeline
 
-/// The stages of the pipelines that come with the program, for hints where a word is no name of the kind
-/// that was asked for.
+/// The stages of the built-in pipelines, for hints about names of the wrong kind.
 enum BuiltInStages {
-  /// Name and kind, in the order of the pipelines.
+  /// Names and kinds in pipeline order.
   static var all: [(name: String, kind: String)] {
     PipelineFinder.builtIn.flatMap { name in
       ((try? PipelineFinder.load(name))?.stages ?? []).map { ($0.name, $0.kind.name) }
     }
   }
 
-  /// Where the name of a kind is expected and the name of a stage was given: `": aligned is a stage; its kind
-  /// is called align-depth"`.
+  /// A hint if a stage name was given where a kind is expected: `": aligned is a stage; its kind is
+  /// called align-depth"`.
   static func kindHint(_ word: String) -> String? {
     let kinds = StageWords.kinds(ofStage: word, all)
     guard !kinds.isEmpty else { return nil }
@@ -19,7 +18,7 @@ enum BuiltInStages {
     return ": \(word) is a stage; its \(noun) \(verb) called \(StageWords.list(kinds))"
   }
 
-  /// Where something else is expected and the name of a stage or of a kind was given, what it is.
+  /// A hint if a name of a stage or kind was given where something else is expected.
   static func hint(_ word: String) -> String? {
     if StageWords.kinds(ofStage: word, all).isEmpty {
       return Toolbox.stages[word] == nil ? nil : "\(word) is a kind of stage"

@@ -5,7 +5,7 @@ import Output
 import Pipeline
 import Storage
 
-/// Captures as comma-separated text (RFC 4180 quoting, LF).
+/// Captures as CSV (RFC 4180 quoting, LF).
 enum CaptureTable {
   private static let columns = [
     "id", "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
@@ -58,7 +58,7 @@ enum CaptureTable {
     table.field(missing.joined(separator: " "))
     table.field(lastRun)
     table.field(cause)
-    // A message may have several lines: quoted, it stays one cell.
+    // A message may have several lines; quoting keeps it in one cell.
     table.field(message)
   }
 }

@@ -50,7 +50,7 @@ struct CleanCommand: ParsableCommand {
   func run() throws {
     if let age = keepRuns.flatMap(MomentText.durationNanoseconds) { return try cleanRuns(age) }
     let catalog = try OutputFinder.catalog(folder)
-    // What is queued would make again, or look for, what is removed.
+    // Queued array tasks would create removed files again, or need them.
     if yes, let active = ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned }) {
       throw Failure(
         code: ExitStatus.locked,

@@ -5,7 +5,7 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Where a run is carried out: the options of `run` that concern a batch system.
+/// The options of `run` that concern a batch system.
 struct ClusterArguments: ParsableArguments {
   @Option(help: "Where captures are processed: local, or slurm (a cluster; docs/slurm.md).")
   var executor: ClusterProfile.Executor?
@@ -47,7 +47,7 @@ struct ClusterArguments: ParsableArguments {
     }
   }
 
-  /// Profile and command line together. Throws what is wrong in the file.
+  /// The profile with the options of the command line. Throws for errors in the file.
   func clusterProfile() throws -> ClusterProfile {
     var known = ClusterProfile()
     if let profile {

@@ -3,7 +3,8 @@ import Output
 import Pipeline
 import Runner
 
-/// What results are compared with: as they were asked for in their last run, or otherwise.
+/// The pipeline with which results are compared: by default the one requested in each capture's
+/// last run.
 struct ComparisonArguments: ParsableArguments {
   @Option(
     help: "A pipeline by name, or a pipeline file; else that of each capture's last run.",
@@ -22,7 +23,8 @@ struct ComparisonArguments: ParsableArguments {
   }
 
   func examiner() throws -> OutputExaminer {
-    // Settings alone are compared with each capture's own pipeline; files are the same in all.
+    // Without a named pipeline, settings are compared with each capture's own pipeline. Referenced
+    // files are the same for all of them.
     let source = try PipelineFinder.source(pipeline ?? "default", settings: set)
     if let definition = try? source.definition(Toolbox.stages) {
       try source.checkFiles(definition)
@@ -30,15 +32,15 @@ struct ComparisonArguments: ParsableArguments {
     return try checkedExaminer()
   }
 
-  /// The pipeline that a `run` with these options would ask for; `nil` where none is named and the one that a
-  /// `run` then takes has no such stage: the stage is of what was asked for before.
+  /// The pipeline that `run` would use with these options. `nil` if no pipeline is named and the
+  /// default pipeline does not have this stage, which then belongs to an earlier request.
   func commandLine(about stage: String) throws -> PipelineDefinition? {
     let name = pipeline ?? "default"
     if pipeline == nil, try PipelineFinder.load(name)[stage] == nil { return nil }
     return try PipelineFinder.source(name, settings: set).definition(Toolbox.stages)
   }
 
-  /// Compares with a pipeline, whatever was asked for.
+  /// Compares with `chosen`, whatever was requested before.
   func examiner(comparing chosen: PipelineDefinition) throws -> OutputExaminer {
     let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     return OutputExaminer(
@@ -46,7 +48,7 @@ struct ComparisonArguments: ParsableArguments {
       look: looker.summary)
   }
 
-  /// Compares with what was asked for, whatever these options say.
+  /// Compares with the earlier request, whatever these options are.
   static func askedExaminer() throws -> OutputExaminer {
     try ComparisonArguments.parse([]).checkedExaminer()
   }

@@ -7,8 +7,8 @@ import Runner
 import Storage
 import SystemPackage
 
-/// What a job that follows the elements of a detached run starts. Nobody else needs it: `run` and `status`
-/// conclude what was left.
+/// The follow-up job of a detached run. Not meant for users: `run` on the same output concludes
+/// abandoned runs.
 struct ConcludeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conclude", abstract: "Go on with a detached run on a cluster.",
@@ -25,15 +25,15 @@ struct ConcludeCommand: ParsableCommand {
   }
 }
 
-/// A detached run that is gone on with.
+/// Continues a detached run.
 struct DetachedRun {
   private let conclusion: ClusterFinalizer
 
   init(_ conclusion: ClusterFinalizer) { self.conclusion = conclusion }
 
-  /// The exit code of the run if it is over now.
+  /// Returns the exit code of the run if it is over now.
   ///
-  /// - Parameter given: asks for the end; `nil`: signals do.
+  /// - Parameter given: an existing interruption; `nil` to handle signals here.
   func perform(_ given: Interruption? = nil) throws -> Int? {
     let plan = conclusion.plan
     let pipeline = try plan.pipeline.definition(Toolbox.stages)
@@ -70,13 +70,13 @@ extension DetachedRun {
   }
 }
 
-/// Runs on a cluster that are not over, of an output.
+/// Unfinished cluster runs of an output.
 enum ClusterRuns {
   static func active(in root: FilePath) -> [ActiveRun] {
     ActiveRun.all(in: root) { SlurmSystem(profile: $1, runFolder: $0, timeoutSeconds: 20) }
   }
 
-  /// Concludes detached runs whose elements have all ended and whose own round was lost.
+  /// Concludes detached runs whose array tasks have all ended and whose follow-up job was lost.
   static func concludeAbandoned(in root: FilePath, _ interruption: Interruption) throws {
     for active in active(in: root) where active.isAbandoned && active.isDetached {
       let folder = OutputLayout.run(active.run, in: root)

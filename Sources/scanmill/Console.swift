@@ -10,34 +10,36 @@ import SystemPackage
 
 /// Standard output for results, standard error for everything else.
 ///
-/// The one place that prints. Whatever comes here may hold names and texts of others: what a terminal
-/// would obey is escaped, also where nobody thought of it (`String.shown`).
+/// All printing goes through this type. Text may contain foreign names and messages, so everything
+/// that a terminal would interpret is escaped (`String.shown`).
 ///
-/// A result that cannot be written is a failure of the program that was asked for it: the first error is
-/// kept and makes the exit code 73. A closed pipe is none: who read it has read enough.
+/// If a result cannot be written, the program has failed: the first error is stored and leads to
+/// exit code 73. A closed pipe is not an error, because its reader needs no more.
 enum Console {
   private static let failure = Mutex<Errno?>(nil)
-  /// What lines on standard error go through while it draws there.
+  /// The progress display on standard error through which lines must be printed, if any.
   private static let display = Mutex<ProgressDisplay?>(nil)
 
-  /// What kept a result from standard output, if anything has.
+  /// The first error on standard output, if any.
   static var outputFailure: Errno? { failure.withLock { $0 } }
 
-  /// Before anything else is done: a closed pipe is an error to look at, not a signal; and a standard
-  /// descriptor that is closed is opened on `/dev/null`, lest the next file that is opened gets its number
-  /// and text for people lands in it. It is opened the wrong way round, so that a use of it is an error.
+  /// To be called first. Makes writing to a closed pipe an error instead of a signal. Opens closed
+  /// standard descriptors on `/dev/null`: otherwise the next opened file would get such a number,
+  /// and output would be written into it. They are opened in the wrong direction, so that using
+  /// them is an error.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     DescriptorLimit.raise()
     for (descriptor, flags) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-      // The lowest free number: this one, since those below it are open by now.
+      // `open` returns the lowest free number, which is this one because all lower ones are open.
       _ = open("/dev/null", flags)
     }
   }
 
-  /// Closes standard output, which tells of errors that writing has not, and says what went wrong.
+  /// Closes standard output, which can report delayed write errors. Prints and returns the first
+  /// error.
   static func closeOutput() -> Errno? {
     if close(STDOUT_FILENO) != 0, errno != EBADF, errno != EINTR { note(errno) }
     guard let found = outputFailure else { return nil }
@@ -51,7 +53,7 @@ enum Console {
 
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Of the terminal on standard error, now; one that does not say it has 80 columns and 24 rows.
+  /// Current size of the terminal on standard error; 80 columns and 24 rows if unknown.
   static var terminalSize: TerminalSize {
     var size = winsize()
     let isKnown =
@@ -71,7 +73,7 @@ enum Console {
     write(String(decoding: bytes, as: UTF8.self).shownAsJSON, to: STDOUT_FILENO)
   }
 
-  /// A piece of a text, whole characters, without a line end of its own.
+  /// Prints a part of a text, consisting of whole characters, without adding a line end.
   static func print(piece bytes: [UInt8]) {
     write(String(decoding: bytes, as: UTF8.self).shown, to: STDOUT_FILENO)
   }
@@ -84,12 +86,13 @@ enum Console {
     }
   }
 
-  /// From now on lines on standard error take the place of those that are drawn there.
+  /// Sends lines on standard error through `display` from now on, so that they do not mix with its
+  /// output.
   static func shareErrors(with display: ProgressDisplay) {
     self.display.withLock { $0 = display }
   }
 
-  /// As it is, for lines that are drawn again: whoever draws has escaped what is not its own.
+  /// Prints unchanged text, for lines that are redrawn. The caller must have escaped foreign text.
   static func progress(_ text: String) {
     write(text, to: STDERR_FILENO)
   }
@@ -115,7 +118,8 @@ enum Console {
     }
   }
 
-  /// Somebody made the descriptor non-blocking: waits until it takes more.
+  /// Waits until a descriptor that another program made non-blocking accepts more bytes, at most 1
+  /// s.
   private static func wait(for descriptor: Int32) {
     var one = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&one, 1, 1000)

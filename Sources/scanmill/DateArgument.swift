@@ -2,7 +2,7 @@ import ArgumentParser
 import Output
 import Storage
 
-/// A moment as users write it: one syntax for every `--since`.
+/// The date syntax shared by all `--since` options.
 enum DateArgument {
   /// Nanoseconds since 1970.
   static func nanoseconds(_ text: String) throws -> Int64 {

@@ -8,11 +8,11 @@ import Storage
 import SystemPackage
 import Watch
 
-/// What a detached run leaves for people at its end: the report's pages, and the command that is told.
+/// Writes the report pages at the end of a detached run, and runs the notification command.
 struct DetachedReport {
   let output: FilePath
   let run: String
-  /// A command for `/bin/sh`; `nil`: nobody is told.
+  /// A command for `/bin/sh`; `nil` for none.
   let notify: String?
 
   func make() throws {

@@ -15,7 +15,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What a batch system starts on a node for each element of a run. Nobody else has a use for it.
+/// The command that a batch system starts on a node for each array task. Not meant for users.
 struct ElementCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "element", abstract: "Work on one element of a run on a cluster.",
@@ -43,8 +43,8 @@ struct ElementCommand: ParsableCommand {
     }
     let interruption = Interruption()
     let clock = RunClock.system
-    // Before any other thread: those inherit what is held back, and a thread that does not hold a signal
-    // back lets it end the process.
+    // Must precede the start of other threads. They inherit the blocked signals; a thread that does
+    // not block a signal lets it end the process.
     ArrayTaskTime.hold()
     let signals = Signals(
       interruption, graceSeconds: prepared.graceSeconds, clock,
@@ -60,17 +60,17 @@ struct ElementCommand: ParsableCommand {
   }
 }
 
-/// Hears that the time of an element is nearly up (SIGUSR2): nothing more starts, what ends in what is left
-/// may end.
+/// Handles the warning that an array task's time limit is near (SIGUSR2): nothing more is started,
+/// and running stages that can end in the remaining time continue.
 final class ArrayTaskTime: Sendable {
   private let state = Mutex(false)
   var isUp: Bool { state.withLock { $0 } }
 
-  /// Holds the signal back, in this thread and all that it starts.
+  /// Blocks the signal in this thread and in threads that it starts.
   static func hold() {
     var held = set
     pthread_sigmask(SIG_BLOCK, &held, nil)
-    // The shell before us has had it ignored.
+    // The batch script ignores the signal, which the program inherits.
     signal(SIGUSR2, SIG_DFL)
   }
 
@@ -81,9 +81,10 @@ final class ArrayTaskTime: Sendable {
     return held
   }
 
-  /// Listens from now on.
+  /// Starts waiting for the signal.
   ///
-  /// - Parameter stop: how long after the signal everything is to stop, and what may take how long then.
+  /// - Parameter stop: returns the time from the signal to the stop, and the time that running
+  ///   stages then get.
   init(
     _ interruption: Interruption, _ clock: RunClock,
     stop: @escaping @Sendable () -> (afterSeconds: Double, graceSeconds: Double)
@@ -98,7 +99,7 @@ final class ArrayTaskTime: Sendable {
       state.withLock { $0 = true }
       interruption.request(graceSeconds: grace, clock: clock)
     }
-    // Without a thread for it the end of the time is a plain end.
+    // Without the thread, the signal ends the process.
     var held = set
     if !isListening { pthread_sigmask(SIG_UNBLOCK, &held, nil) }
   }

@@ -9,9 +9,9 @@ import Storage
   import Glibc
 #endif
 
-/// The one place where an error becomes text on standard error and an exit code.
+/// Converts errors to text on standard error and exit codes.
 enum ErrorText {
-  /// Ends the process.
+  /// Prints the error and ends the process.
   static func exit(with error: any Error) -> Never {
     switch error {
     case let end as Exit: exit(end.code)
@@ -23,7 +23,8 @@ enum ErrorText {
       end(FailureClassifier.exitCode(of: error), error.description)
     case let error as CancelledError: end(ExitStatus.interrupted, error.description)
     default:
-      // Help, version and wrong command lines are the argument parser's own; anything else is a bug.
+      // Help, version and invalid command lines come from the argument parser; any other error is a
+      // bug.
       let code = Scanmill.exitCode(for: error).rawValue
       if code == 0 {
         Console.print(HelpText.completed(Scanmill.fullMessage(for: error)))
@@ -42,7 +43,8 @@ enum ErrorText {
     exit(code)
   }
 
-  /// Ends the process; a result that could not be written to standard output counts as well.
+  /// Ends the process. If results could not be written to standard output, this affects the exit
+  /// code.
   static func exit(_ code: Int) -> Never {
     let isLost = Console.closeOutput() != nil
     let final = isLost ? ExitStatus.gravest([code, ExitStatus.cannotWrite]) : code
@@ -50,12 +52,12 @@ enum ErrorText {
   }
 }
 
-/// Ends the process with a code and nothing more to say.
+/// Ends the process with an exit code, without a message.
 struct Exit: Error {
   var code: Int
 }
 
-/// A reason to stop, with its exit code.
+/// An error with its exit code.
 struct Failure: Error {
   var code: Int
   var text: String

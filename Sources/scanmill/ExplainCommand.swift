@@ -54,7 +54,7 @@ struct ExplainCommand: ParsableCommand {
     var examiner = try comparison.examiner()
     let chosen = try comparison.commandLine(about: stage)
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }
-    // Before files are digested.
+    // Checked before files are digested.
     try examiner.pipeline(of: layout).checkStage(stage)
     let place = OutputFinder.recognition(capture)
     guard

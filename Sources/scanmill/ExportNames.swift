@@ -1,11 +1,11 @@
 import ArgumentParser
 import Pipeline
 
-/// `--export colmap,tum`: the stages of the pipeline `exports` under the names of their formats.
+/// `--export colmap,tum`: the formats of the stages in the pipeline `exports`.
 enum ExportNames {
   private static let prefix = "export-"
 
-  /// The stages that `lists` name. Throws for a name that the pipeline does not have, with the nearest one.
+  /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
   static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
     let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
       .map { String($0.dropFirst(prefix.count)) }

@@ -7,8 +7,8 @@ import Runner
 import Storage
 import SystemPackage
 
-/// What `bench --floor` calls for each part of the floor, in a process of its own, so that the kernel's account
-/// is of that part alone. Nobody else has a use for it but scripts that measure the same.
+/// Measures one part of the floor in a separate process, so that the kernel's resource usage is for
+/// that part alone. Called by `bench --floor`, and useful only to similar scripts.
 struct FloorCommand: ParsableCommand {
   static let name = "floor"
 

@@ -1,7 +1,7 @@
-/// Patterns of the shell that can match nothing.
+/// Checks for shell patterns that cannot match.
 enum GlobCheck {
-  /// Why it can match nothing; `nil`: it can. The C library takes an open bracket for the character itself,
-  /// quietly.
+  /// Why the pattern cannot match; `nil` if it can. The C library silently treats an unclosed
+  /// bracket as a literal character.
   static func problem(of pattern: String) -> String? {
     var rest = pattern[...]
     while let open = rest.firstIndex(where: { $0 == "[" || $0 == "\\" }) {
@@ -12,7 +12,7 @@ enum GlobCheck {
       }
       var inside = rest[after...]
       if let first = inside.first, first == "!" || first == "^" { inside = inside.dropFirst() }
-      // The first character of a set may be the bracket itself.
+      // The first character of a set may be a closing bracket.
       guard let close = inside.dropFirst().firstIndex(of: "]") else {
         return "'[' without ']'; write one such as '[0-9]*', or '\\[' for the character itself"
       }

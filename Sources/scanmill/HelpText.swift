@@ -1,12 +1,12 @@
 import Runner
 
-/// What help texts have besides what the argument parser makes of the definitions: an example and the exit
-/// codes.
+/// Adds an example and the exit codes to the argument parser's help texts.
 enum HelpText {
-  /// A help text with both at its end; any other text as it is.
+  /// A help text with both at its end; other texts are unchanged.
   static func completed(_ text: String) -> String {
     guard text.hasPrefix("OVERVIEW: "), let usage = usage(in: text) else { return text }
-    // `USAGE: scanmill run [<options>] …`; of the program itself `USAGE: scanmill <subcommand>`.
+    // `USAGE: scanmill run [<options>] …`, or for the program itself `USAGE: scanmill
+    // <subcommand>`.
     let verb = usage.split(separator: " ").dropFirst(2).first.map(String.init) ?? ""
     let examples =
       VerbExample.all[verb].map { [$0] } ?? (verb == "<subcommand>" ? VerbExample.first : [])
@@ -36,7 +36,7 @@ enum HelpText {
     return "\n" + (["EXIT CODES:"] + lines).joined(separator: "\n")
   }
 
-  /// Lines of at most 80 columns, each behind `margin`.
+  /// Lines of at most 80 columns, each starting with `margin`.
   private static func wrapped(_ text: String, _ margin: String) -> [String] {
     var lines: [String] = []
     var line = ""

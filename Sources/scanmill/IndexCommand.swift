@@ -39,11 +39,11 @@ struct IndexCommand: ParsableCommand {
   }
 }
 
-/// A line on standard error once something takes longer than two seconds, then once a second.
+/// Progress lines on standard error: the first after two seconds, then one per second.
 final class SlowProgress: Sendable {
   private let what: String
   private let clock = RunClock.system
-  /// When the next line is due, and whether there was one.
+  /// The time of the next line, and whether a line was printed.
   private let next: Mutex<(seconds: Double, isShown: Bool)>
 
   init(_ what: String) {

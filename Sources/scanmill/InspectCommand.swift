@@ -67,15 +67,15 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  /// One capture as another process has seen it.
+  /// The result of inspecting one capture in another process.
   private struct Look {
     var page: InspectionPage?
-    /// For people, a line each.
+    /// Messages, one line each.
     var problems: [String] = []
     var isOurMistake = false
   }
 
-  /// Each capture in a process of its own, as many at a time as there are cores.
+  /// Inspects each capture in a separate process, as many at a time as there are cores.
   private func look(at recognitions: [Recognition]) throws -> [Look] {
     guard !recognitions.isEmpty else { return [] }
     let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -100,7 +100,7 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  /// `{"schema": 1, "captures": […]}`. Texts in JSON hold no line ends, so lines can be moved in.
+  /// `{"schema": 1, "captures": […]}`. JSON strings contain no line ends, so lines can be indented.
   private static func several(_ pages: [InspectionPage]) -> [UInt8] {
     let documents = pages.map { page in
       page.document.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")

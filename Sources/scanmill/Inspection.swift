@@ -7,7 +7,7 @@ import Runner
 import Storage
 import SystemPackage
 
-/// What `inspect` prints of one capture, made in the process that opens it.
+/// Creates the output of `inspect` for one capture, in the process that opens it.
 enum Inspection {
   static func page(
     of capture: Capture, _ asked: InspectionRequest.Inspection, _ budget: CoreBudget

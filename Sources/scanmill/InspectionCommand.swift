@@ -7,15 +7,16 @@ import Reports
 import Runner
 import SystemPackage
 
-/// What other verbs call to open captures. Nobody else has a use for it.
+/// Opens captures for other verbs. Not meant for users.
 struct InspectionCommand: ParsableCommand {
   static let name = "look"
 
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Open captures for another verb.", shouldDisplay: false)
 
-  /// The same verb without the argument parser, whose description of all verbs takes longer than what this one does
-  /// before its first answer. `false`: these are the words of another one.
+  /// Runs this verb without the argument parser, whose description of all verbs takes longer than
+  /// everything else before the first response. Returns `false` if the arguments are not exactly
+  /// this verb.
   static func runIfMeant(_ arguments: [String]) throws -> Bool {
     guard arguments == [name] else { return false }
     try serve()
@@ -28,9 +29,9 @@ struct InspectionCommand: ParsableCommand {
     try InspectionServer.run(Toolbox.captures, inspect: Inspection.page, draw: ViewCommand.draw)
   }
 
-  /// Processes of this very program.
+  /// A client whose processes run this program.
   ///
-  /// - Parameter atOnce: how many questions may be asked at a time.
+  /// - Parameter atOnce: number of concurrent requests.
   static func looker(atOnce: Int) throws -> InspectionClient {
     guard let program = ProgramPath.ofThisProgram else {
       throw Failure(

@@ -5,10 +5,11 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Finds what a user means in an output folder.
+/// Resolves paths, IDs and abbreviated names in an output folder.
 enum OutputFinder {
-  /// The captures in an output folder, or the one that the beginning of its folder's name means. A folder
-  /// that is absent or holds no results is 65, a name that begins several 64.
+  /// The captures in an output folder, or the one capture whose folder name begins with the last
+  /// component. Throws with exit code 65 if the folder does not exist or has no results, and with
+  /// 64 if several names match.
   static func catalog(_ folder: String) throws -> OutputCatalog {
     let path = FilePath(text: folder)
     guard let catalog = try OutputCatalog(path) ?? shortened(path) else {
@@ -24,7 +25,7 @@ enum OutputFinder {
     return catalog
   }
 
-  /// `OUT/20260618…` for the only folder in OUT that begins so.
+  /// Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
   private static func shortened(_ folder: FilePath) throws -> OutputCatalog? {
     guard let name = folder.lastComponent?.string else { return nil }
     let around = folder.removingLastComponent()
@@ -34,7 +35,8 @@ enum OutputFinder {
     return OutputCatalog(all.root.appending(id))
   }
 
-  /// The id that a text is or begins; `nil`: none. Several are 64, with the candidates.
+  /// The ID that equals `text` or begins with it; `nil` if there is none. Several matches throw
+  /// with exit code 64 and the candidates.
   static func id(_ text: String, among ids: [String]) throws -> String? {
     switch IDPrefix.match(text, among: ids) {
     case .one(let id): return id
@@ -49,13 +51,13 @@ enum OutputFinder {
     }
   }
 
-  /// The one capture behind a path; `nil` when there is none, or several.
+  /// The only capture at a path; `nil` if there is none or more than one.
   static func recognition(_ path: String) -> Recognition? {
     let found = CaptureFinder(Toolbox.captures).find(FilePath(text: path)).captures
     return found.count == 1 ? found[0] : nil
   }
 
-  /// The output of a capture that is named by its path, or by its id or folder in `output`.
+  /// The output of a capture that is specified by its path, or by its ID or folder in `output`.
   static func layout(of capture: String, in output: String) throws -> OutputLayout {
     let catalog = OutputCatalog(FilePath(text: output))
     let layouts = catalog?.layouts ?? []
@@ -75,7 +77,7 @@ enum OutputFinder {
     {
       return named
     }
-    // The beginning of an id, or of the name of a folder in the output or beside the captures.
+    // The beginning of an ID, or of a folder name in the output or beside the captures.
     for text in [capture, FilePath(text: capture).name].compactMap(\.self) {
       if let id = try id(text, among: layouts.map(\.name)),
         let named = layouts.first(where: { $0.name == id })

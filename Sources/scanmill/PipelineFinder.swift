@@ -4,26 +4,27 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Finds the pipeline that a user names: a file, or one of those that come with the program.
+/// Finds the pipeline that a user names: a file or a built-in pipeline.
 enum PipelineFinder {
-  /// Names that come with the program.
+  /// Names of the built-in pipelines.
   static let builtIn = [
     "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "exports",
     "benchmark",
   ]
 
-  /// What `bench` measures unless told otherwise.
+  /// The default pipeline of `bench`.
   static let benchmark = "benchmark"
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     try source(nameOrFile).definition(Toolbox.stages)
   }
 
-  /// The pipeline whose formats are made as far as they apply.
+  /// The pipeline with all formats. Formats that do not apply to a capture are skipped without a
+  /// message.
   static let allExports = "exports"
 
-  /// The text of the pipeline that a user names, with settings of the command line (`STAGE.PARAM=VALUE`;
-  /// what has not that form is left out: options check it).
+  /// The text of the named pipeline, with settings of the command line (`STAGE.PARAM=VALUE`).
+  /// Settings in another form are ignored here, because option parsing rejects them.
   static func source(_ nameOrFile: String, settings: [String] = []) throws -> PipelineSource {
     let settings = settings.compactMap(ParameterSetting.init)
     if builtIn.contains(nameOrFile) {

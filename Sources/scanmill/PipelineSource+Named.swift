@@ -1,18 +1,19 @@
 import Exports
 import Pipeline
 
-/// What is asked for by name: told in words where it cannot be made, instead of being passed over.
+/// Marks formats and stages that were requested by name. If these cannot be created, a message says
+/// why.
 extension PipelineSource {
-  /// Where formats are named.
+  /// The places that name formats.
   enum FormatNaming {
-    /// In settings of the command line alone: the pipeline holds every format, wanted or not.
+    /// Only settings of the command line, because the pipeline lists all formats.
     case settings
-    /// Also by the pipeline itself: who names a format in a pipeline wants it.
+    /// The pipeline too: a format that it lists is wanted.
     case settingsAndStages
   }
 
-  /// The same, asking for the formats that it names. A pipeline that cannot be read names none: it is refused
-  /// with its reason when it is read.
+  /// This source, requesting the formats that it names. A pipeline that cannot be read names none;
+  /// reading it later reports the error.
   func naming(formatsOf naming: FormatNaming) -> PipelineSource {
     guard let definition = try? definition(Toolbox.stages) else { return self }
     let formats = Set(
@@ -21,7 +22,7 @@ extension PipelineSource {
     return adding(named: Array(naming == .settings ? set : formats))
   }
 
-  /// The same, also asking for `stages`.
+  /// This source, also requesting `stages`.
   func adding(named stages: [String]) -> PipelineSource {
     guard !stages.isEmpty else { return self }
     var source = self

@@ -9,7 +9,7 @@ import Runner
 import Storage
 import SystemPackage
 
-/// How captures are processed: what `run` and `watch` have in common.
+/// The processing options that `run` and `watch` share.
 struct ProcessingArguments: ParsableArguments {
   @Option(name: .shortAndLong, help: "Where results go.", completion: Completion.folder)
   var output: String
@@ -86,7 +86,7 @@ struct ProcessingArguments: ParsableArguments {
       guard let bytes = SizeText.bytes(memory) else {
         throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
       }
-      // Less than any process of this program uses before it has opened a capture.
+      // Any process of this program uses more before it opens a capture.
       guard bytes >= 1_000_000 else {
         throw ValidationError(
           "--memory is a size with its unit, such as 8GB or 512MiB; '\(memory)' is \(bytes) bytes")
@@ -109,7 +109,7 @@ struct ProcessingArguments: ParsableArguments {
 
   func pipelineSource() throws -> PipelineSource { try source(of: pipeline) }
 
-  /// A pipeline with everything that is said of it here.
+  /// A pipeline with the settings of these options.
   func source(of name: String) throws -> PipelineSource {
     var source = try PipelineFinder.source(name, settings: set)
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)

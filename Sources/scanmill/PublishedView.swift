@@ -7,7 +7,7 @@ import Stages
 import Storage
 import SystemPackage
 
-/// A quick look at an output folder, or at one capture in it.
+/// A contact sheet of an output folder, or of one capture in it.
 struct PublishedView {
   private let catalog: OutputCatalog
   private let path: FilePath
@@ -17,13 +17,13 @@ struct PublishedView {
     (self.catalog, self.path, self.frames) = (catalog, path, frames)
   }
 
-  /// Captures on one sheet.
+  /// Maximum number of captures on one sheet.
   private static let mostCaptures = 40
 
   func view(isJPEG: Bool) throws -> ViewCommand.View {
     let shown = catalog.layouts.prefix(Self.mostCaptures)
     let captures = shown.map(Self.capture)
-    // The catalog's root is the folder above a capture that was named.
+    // If one capture is named, the catalog's root is its parent folder.
     let isOne = catalog.resolvedRoot != (PathSafety.resolved(path) ?? path)
     let sheet: DrawnSheet
     let name: String
@@ -65,7 +65,8 @@ struct PublishedView {
       inputs: inputs(layout), depthWidth: document?.streams["depth"]?.width)
   }
 
-  /// Artifacts by what they are to a look: those of the usual names, else the first of that kind.
+  /// The artifacts for a preview, by role: those with the usual stage name, else the first of the
+  /// required kind.
   private static func inputs(_ layout: OutputLayout) -> [String: InputArtifact] {
     let kinds = [
       "color": DecodeColor.name, "aligned": AlignDepth.name, "depth": ExportImages.name,

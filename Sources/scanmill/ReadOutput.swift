@@ -6,17 +6,18 @@ import Runner
 import Storage
 import SystemPackage
 
-/// An output folder that a user named, or one capture in it, looked at as it is now.
+/// The current state of an output folder that a user named, or of one capture in it.
 struct ReadOutput {
   var view: OutputSnapshot
-  /// The capture that was named; `nil`: all.
+  /// The named capture; `nil` for all.
   var capture: String?
 
-  /// Throws 65 for what is no output and 64 for a name that begins several.
+  /// Throws with exit code 65 if the folder is not an output, and with 64 if it abbreviates several
+  /// names.
   ///
   /// - Parameters:
-  ///   - reader: how to look.
-  ///   - mayBeEmpty: an output without any captures is one as well.
+  ///   - reader: reads the output.
+  ///   - mayBeEmpty: whether an output without captures is accepted.
   init(_ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
@@ -40,10 +41,11 @@ struct ReadOutput {
     }
   }
 
-  /// The output folder, without links, and the name of the capture's folder in it.
+  /// The output folder with links resolved, and the name of the capture's folder in it, if one was
+  /// named.
   private static func place(_ path: FilePath) throws -> (FilePath, String?)? {
     guard FileSystem.isFolder(path) else {
-      // `OUT/20260618…` for the only folder in OUT that begins so.
+      // Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
       guard let name = path.lastComponent?.string else { return nil }
       let around = path.removingLastComponent()
       guard let all = OutputCatalog(around.isEmpty ? "." : around),
@@ -69,16 +71,17 @@ struct ReadOutput {
 }
 
 extension OutputReader {
-  /// As this program reads outputs.
+  /// A reader with the settings of this program.
   ///
-  /// - Parameter comparison: what results are compared with; where that is not what each capture was asked
-  ///   for, the catalog is of no use.
+  /// - Parameter comparison: the pipeline to compare with. The catalog is used only if this is each
+  ///   capture's own request.
   init(_ comparison: ComparisonArguments) throws {
     let isUsual = comparison.pipeline == nil && comparison.set.isEmpty
     self.init(try comparison.examiner(), signature: isUsual ? Self.programSignature : nil)
   }
 
-  /// Tells this very build, with its libraries, from others: another one may read the same files otherwise.
+  /// Identifies this build and its libraries, because another build may interpret the same files
+  /// differently.
   static var programSignature: String {
     let program = Version.program
     let libraries = program.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }

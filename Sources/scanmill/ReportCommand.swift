@@ -59,7 +59,7 @@ struct ReportCommand: ParsableCommand {
   }
 
   func run() throws {
-    // A watcher that waits for it in vain asks where it stands.
+    // The watcher runs this verb and requests its thread stacks if it does not respond.
     ThreadStacks.answerRequests()
     let reader = try OutputReader(ComparisonArguments.parse([]))
     let looked = try ReadOutput(folder, reader)
@@ -95,7 +95,7 @@ struct ReportCommand: ParsableCommand {
   }
 }
 
-/// The report of a night, as `report` and the watcher make it.
+/// The report of a night, for `report` and the watcher.
 enum NightReporting {
   static func report(
     _ view: OutputSnapshot, _ selection: RunSelection
@@ -114,14 +114,14 @@ enum NightReporting {
     }
   }
 
-  /// What is told of a report to everybody, or to people of the lab.
+  /// The report itself, or without personal data if `isRedacted`.
   static func shown(_ report: NightReport, _ view: OutputSnapshot, _ isRedacted: Bool)
     -> NightReport
   {
     isRedacted ? view.redaction.applied(to: report) : report
   }
 
-  /// Writes the pages; what went wrong with those of captures is in the result.
+  /// Writes the pages. Errors of the captures' pages are in the result.
   static func writePages(
     _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool
   ) throws -> PageWriter.Written {

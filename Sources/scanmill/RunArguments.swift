@@ -9,7 +9,7 @@ import Runner
 import Storage
 import SystemPackage
 
-/// The options of `run`, under the names that users of make, ninja, Snakemake and DVC know.
+/// The options of `run`, with names known from make, ninja, Snakemake and DVC.
 struct RunArguments: ParsableArguments {
   @OptionGroup var processing: ProcessingArguments
 
@@ -69,7 +69,7 @@ struct RunArguments: ParsableArguments {
     if let since { _ = try DateArgument.nanoseconds(since) }
   }
 
-  /// The pipeline that is named; with `--export`, `exports` unless another one is.
+  /// The named pipeline; with `--export` the default is `exports`.
   var pipelineName: String {
     export.isEmpty || processing.pipeline != "default" ? processing.pipeline : "exports"
   }
@@ -108,7 +108,7 @@ struct RunArguments: ParsableArguments {
     return options
   }
 
-  /// The progress display that these options ask for; none when quiet.
+  /// The progress display for these options; none if quiet.
   ///
   /// - Parameter targets: the captures of the run.
   func display(

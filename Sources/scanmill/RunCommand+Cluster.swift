@@ -38,7 +38,7 @@ extension RunCommand {
     return program
   }
 
-  /// Prints what a detached run says.
+  /// Prints the ID or JSON description of a detached run.
   func announce(detached run: String, elements: Int, jobs: [String]) {
     struct Detached: Encodable {
       var schema = 1
@@ -55,7 +55,7 @@ extension RunCommand {
   }
 }
 
-/// Whether the terminal is gone.
+/// Whether the terminal is gone; thread-safe.
 final class TerminalGone: Sendable {
   private let state = Mutex(false)
   var isTrue: Bool { state.withLock { $0 } }

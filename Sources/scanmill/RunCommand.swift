@@ -52,10 +52,10 @@ struct RunCommand: ParsableCommand {
     let pipeline = try source.definition(Toolbox.stages)
     try source.checkFiles(pipeline)
     var runOptions = try options.runOptions(pipeline)
-    // What is noted beside results holds no secret.
+    // The recorded source must not contain secrets.
     runOptions.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     runOptions.program = Version.program
-    // Elements have another working folder.
+    // Array tasks have a different working folder.
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
     let looker = try InspectionCommand.looker(atOnce: runOptions.cores)
     let batch = BatchRun(
@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
     let unrecognized = findings.flatMap(\.unrecognized).map {
       RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds)
     }
-    // A run tells of them at its end, with all other failures.
+    // A run reports these at its end, with all other failures.
     if dryRun || found.isEmpty {
       for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
       if let text = RunSummary.text(of: unrecognized) { Console.error(text) }
@@ -126,7 +126,7 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// Captures that a watcher left to a person, unless they are named: by their own path or by --id.
+  /// Captures that the watcher has quarantined, except those named by their own path or by `--id`.
   private func quarantined(
     _ targets: [CaptureTarget], _ findings: [CaptureFinder.Finding], _ runOptions: RunOptions
   ) -> [CaptureReport] {
@@ -156,7 +156,7 @@ struct RunCommand: ParsableCommand {
     let interruption = Interruption()
     let terminal = TerminalGone()
     let onHangUp: (@Sendable () -> Void)? = isElsewhere ? { @Sendable in terminal.set() } : nil
-    // Before any other thread is started.
+    // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try options.processing.graceSeconds(), clock,
       beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) },
@@ -168,13 +168,13 @@ struct RunCommand: ParsableCommand {
     do throws(FileError) {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
-      // Where nothing can be written nothing need be, if everything is up to date.
+      // A read-only output is acceptable if everything is up to date.
       if let report = batch.reportIfSettled(targets), declined.isEmpty {
         announce(report)
         if report.exit != 0 { throw Exit(code: report.exit) }
         return
       }
-      // Whatever keeps the run's own folder from being made keeps results from being written.
+      // Results could not be written either, so this has the exit code of an output error.
       throw Failure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
     abandoned.withLock { $0 = journal }
@@ -234,7 +234,7 @@ struct RunCommand: ParsableCommand {
     if final.exit != 0 { throw Exit(code: final.exit) }
   }
 
-  /// `run.json` says from the start on what goes on.
+  /// Writes `run.json` at the start of the run.
   private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {
     do {
       try journal.begin(
@@ -245,7 +245,7 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// Workers are this very program.
+  /// A supervisor whose workers run this program.
   private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
     guard let program = ProgramPath.ofThisProgram else {
       throw Failure(
@@ -262,7 +262,7 @@ struct RunCommand: ParsableCommand {
     } else if !Console.isOutputTerminal {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
     }
-    // Lines of JSON are for programs: the same is in them.
+    // JSON log lines are for programs and contain the same information.
     if options.processing.logFormat == .json { return }
     let hasOtherTrouble = ![
       ExitStatus.success, ExitStatus.interrupted, ExitStatus.terminated,

@@ -10,11 +10,11 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What `run.json` says of who runs what, where.
+/// The context in `run.json`: program, machine, user and command line.
 enum RunRecording {
   /// - Parameters:
   ///   - given: the pipeline as the user named it.
-  ///   - source: what became of that name.
+  ///   - source: the pipeline that this name refers to.
   static func context(_ given: String, _ source: PipelineSource) -> RunContext {
     let machine = MachineDescription.current()
     let isBuiltIn = PipelineFinder.builtIn.contains(given)
@@ -31,7 +31,7 @@ enum RunRecording {
         sha256: Digest(of: source.text)))
   }
 
-  /// The words as given, without the values of secrets after `--set`.
+  /// The given words, without values of secrets after `--set`.
   static func commandLine(_ words: [String], _ source: PipelineSource) -> [String] {
     var result: [String] = []
     for word in words {
@@ -58,7 +58,7 @@ enum RunRecording {
     }
   }
 
-  /// The number where the system has no name for it.
+  /// The user number if the system has no name for it.
   private static var userName: String {
     let number = geteuid()
     guard let entry = getpwuid(number) else { return "\(number)" }

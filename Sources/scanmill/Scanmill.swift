@@ -35,10 +35,10 @@ struct Scanmill: ParsableCommand {
     return titles.dropLast().joined(separator: ", ") + " and " + (titles.last ?? "")
   }
 
-  /// One spelling for the argument parser's errors and ours.
+  /// Uses the same prefix for the argument parser's errors as for others.
   static var _errorPrefix: String { "error: " }
 
-  /// The verbs, hidden ones included.
+  /// All verbs, including hidden ones.
   static var verbs: [(name: String, isShown: Bool)] {
     configuration.subcommands.map {
       ($0.configuration.commandName ?? "", $0.configuration.shouldDisplay)
@@ -46,7 +46,7 @@ struct Scanmill: ParsableCommand {
   }
 }
 
-/// What the user wrote, with all its bytes: as `PathText` carries them.
+/// The command line arguments in the form of `PathText`, which preserves all bytes.
 enum Arguments {
   static var all: [String] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
@@ -73,7 +73,7 @@ enum Main {
       do {
         try command.run()
       } catch let error as ValidationError {
-        // Found at work: the argument parser no longer knows which verb it was.
+        // Errors found during the run: the argument parser no longer knows the verb.
         throw Failure(
           code: ExitStatus.usage,
           text: error.message + VerbCheck.seeHelp(of: command))

@@ -4,7 +4,7 @@ import Output
 import Pipeline
 import Runner
 
-/// Which captures a verb is about: one syntax for `run`, `status` and `bench`.
+/// Options that select captures, shared by `run`, `status` and `bench`.
 struct SelectionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -47,7 +47,7 @@ struct SelectionArguments: ParsableArguments {
 
   var names: NameChoice { NameChoice(idPrefixes: Self.split(id), excluded: exclude) }
 
-  /// Of captures on disk; `since` has been checked.
+  /// The choice for captures on disk; `since` has been validated.
   func choice(since: String?) throws -> CaptureChoice {
     var choice = CaptureChoice()
     choice.families = families
@@ -57,8 +57,9 @@ struct SelectionArguments: ParsableArguments {
     return choice
   }
 
-  /// A beginning that nothing here has is a mistake that would otherwise look like nothing to do: 65 when it is
-  /// so of all that were given, else a note for each.
+  /// Reports prefixes that no ID begins with, which would otherwise look like captures without
+  /// work: throws with exit code 65 if this is true of all given prefixes, else prints a note for
+  /// each.
   func checkIDs(among ids: [String]) throws {
     let unknown = names.unknownPrefixes(among: ids)
     guard !unknown.isEmpty else { return }

@@ -1,9 +1,9 @@
 import Pipeline
 
-/// What is said of a `--set` that has not the form STAGE.PARAM=VALUE.
+/// The message for a `--set` value that is not of the form STAGE.PARAM=VALUE.
 enum SettingHint {
-  /// With the parameters that end with what was given, of the pipeline that is run, else of that with every
-  /// export.
+  /// The message with suggestions: parameters that end with `text`, from the given pipeline, else
+  /// from `exports`.
   static func message(_ text: String, pipeline: String) -> String {
     let suggestion = [pipeline, "exports"].lazy
       .compactMap { (try? PipelineFinder.load($0))?.suggestion(forSetting: text) }

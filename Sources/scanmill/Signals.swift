@@ -9,12 +9,12 @@ import Synchronization
   import Glibc
 #endif
 
-/// The first SIGINT, SIGTERM or SIGHUP lets the run come to an end within its grace, the second stops
-/// what runs, the third ends the process.
+/// The first SIGINT, SIGTERM or SIGHUP ends the run within its grace period, the second aborts
+/// running work, the third ends the process.
 ///
-/// A thread of their own waits for them from before anything else is started, so that nothing that
-/// becomes short later keeps the program from ending. Where not even that thread can be had, signals do
-/// what they do to any program: they end it.
+/// A dedicated thread waits for signals from the start, so that a later lack of resources cannot
+/// keep the program from ending. If this thread cannot be started, signals have their default
+/// effect.
 final class Signals: Sendable {
   private let first = Mutex<Int32?>(nil)
   private let interruption: Interruption
@@ -22,18 +22,19 @@ final class Signals: Sendable {
   private let clock: RunClock
   private let beforeForcedEnd: @Sendable (Int) -> Void
   private let onRequest: @Sendable () -> Void
-  /// What SIGHUP asks for; `nil`: the end.
+  /// The action of SIGHUP; `nil` to handle it like SIGTERM.
   private let onHangUp: (@Sendable () -> Void)?
 
-  /// How long after the grace the process itself may take to say how things stand.
+  /// Seconds after the grace period in which the process may report its state, before it is ended.
   private static let lastWordsSeconds = 5.0
 
-  /// Listens from now on. Before any other thread is started: those inherit what it holds back.
+  /// Starts waiting for signals. Must be called before other threads are started, because they
+  /// inherit the blocked signals.
   ///
   /// - Parameters:
-  ///   - beforeForcedEnd: called with the exit code when the process must end at once.
-  ///   - onRequest: called after the first signal that asks for the end.
-  ///   - onHangUp: what SIGHUP means; by default the same as SIGTERM.
+  ///   - beforeForcedEnd: called with the exit code before the process is ended at once.
+  ///   - onRequest: called after the first signal that requests the end.
+  ///   - onHangUp: the action of SIGHUP; by default the same as SIGTERM.
   init(
     _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
     beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in },
@@ -48,7 +49,7 @@ final class Signals: Sendable {
     var held = sigset_t()
     sigemptyset(&held)
     for number in [SIGINT, SIGTERM] { sigaddset(&held, number) }
-    // Who starts us with nohup means it.
+    // `nohup` ignores SIGHUP, which is respected.
     if !SignalName.isIgnored(SIGHUP) { sigaddset(&held, SIGHUP) }
     pthread_sigmask(SIG_BLOCK, &held, nil)
     let set = held
@@ -57,7 +58,7 @@ final class Signals: Sendable {
     }
   }
 
-  /// The exit code that a received signal asks for; SIGHUP counts as SIGTERM.
+  /// The exit code for the received signal; SIGHUP counts as SIGTERM.
   var exitCode: Int? {
     first.withLock { $0 }.map { $0 == SIGINT ? ExitStatus.interrupted : ExitStatus.terminated }
   }
@@ -67,7 +68,7 @@ final class Signals: Sendable {
     var count = 0
     var graceEnds = Double.infinity
     while true {
-      // Once a second is often enough for what is over in seconds.
+      // Wakes up once a second, which is precise enough for limits of seconds.
       var second = timespec(tv_sec: 1, tv_nsec: 0)
       let number = sigtimedwait(&signals, nil, &second)
       let now = clock.monotonicSeconds()

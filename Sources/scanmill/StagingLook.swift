@@ -8,8 +8,8 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Captures in a folder of uploads that have not been processed yet. One look cannot tell whether an upload
-/// goes on: what is whole is `queued`, what lacks files `incomplete`.
+/// Captures in a staging folder that have not been processed yet. A single check cannot detect an
+/// upload in progress: complete captures are `queued`, those that lack files `incomplete`.
 struct StagingLook {
   private(set) var rows: [CaptureRow] = []
   private(set) var unrecognized: [RunReport.Unrecognized] = []
@@ -33,7 +33,7 @@ struct StagingLook {
     let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     rows = try concurrentMap(count: targets.count) { index in
       let target = targets[index]
-      // One that cannot be opened is whole as far as anybody knows: its run says why.
+      // If a capture cannot be opened, no files are known to be missing; its run reports the error.
       let missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
       return CaptureRow(
         waiting: WatchRecord.Waiting(

@@ -93,7 +93,7 @@ struct StatusCommand: ParsableCommand {
   }
 }
 
-/// Which captures `status` tells of.
+/// The options that select captures for `status`.
 struct StatusFilterArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,7 +4,7 @@ import Storage
 import SyntheticCaptures
 import SystemPackage
 
-/// `scanmill synthesize`: a capture whose truth is known.
+/// `scanmill synthesize`: creates a capture with known ground truth.
 struct SynthesizeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "synthesize",

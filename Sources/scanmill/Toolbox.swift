@@ -7,7 +7,7 @@ import Runner
 import Stages
 import SystemPackage
 
-/// The families and stages that this executable knows: the only place that lists the stages.
+/// The families and stages of this executable; the only list of stages.
 enum Toolbox {
   static let captures = CaptureRegistry.builtIn
 
@@ -18,7 +18,7 @@ enum Toolbox {
       ExternalCommand.self,
     ] + exports)
 
-  /// Layouts of other tools, and the pictures that several of them share.
+  /// Formats of other tools, and pictures that several of them share.
   private static let exports: [any Stage.Type] = [
     JPEGPictures.self, GrayPictures.self,
     ExportOpen3D.self,
@@ -30,8 +30,8 @@ enum Toolbox {
     ExportSpectacular.self,
   ]
 
-  /// Throws where videos could not be decoded, before anything is begun. A library that is there and cannot
-  /// be loaded shows when the first video is opened.
+  /// Throws if FFmpeg's libraries are obviously missing, before work starts. A library that exists
+  /// but cannot be loaded is reported when the first video is opened.
   static func checkLibraries() throws {
     guard let problem = FFmpegLibraries.obviousProblem else { return }
     throw Failure(

@@ -2,10 +2,9 @@ import ArgumentParser
 import Pipeline
 import Runner
 
-/// What is looked at before the argument parser reads a command line: mistakes that it does not name, or
-/// does not see.
+/// Checks the command line for errors that the argument parser does not detect or explain.
 enum VerbCheck {
-  /// Throws without a verb, for a verb that there is not, and for an output that is named twice.
+  /// Throws if there is no verb, the verb is unknown, or the output is given more than once.
   static func check(_ arguments: [String]) throws {
     guard let verb = arguments.first else {
       Console.error(HelpText.completed(Scanmill.helpMessage()))
@@ -27,12 +26,12 @@ enum VerbCheck {
     }
   }
 
-  /// A line that says where to read on, for an error of a verb.
+  /// A line that refers to the help of a verb.
   static func seeHelp(of command: any ParsableCommand) -> String {
     "\n  See 'scanmill \(type(of: command).configuration.commandName ?? "") --help'."
   }
 
-  /// What follows the option each time; options behind `--` are none.
+  /// The values of all occurrences of an option, up to `--`.
   private static func values(of names: [String], in arguments: [String]) -> [String] {
     var found: [String] = []
     for (index, word) in arguments.enumerated() {

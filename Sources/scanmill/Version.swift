@@ -2,19 +2,19 @@ import Benchmarking
 import Codecs
 import Pipeline
 
-/// The version of this build, and what it is made of.
+/// The version of this build and of its components.
 enum Version {
   static let text = "0.1.0"
 
   static let program = ProgramIdentity(
     version: text, commit: BuildStamp.commit, libraries: LibraryVersions.all)
 
-  /// What `--version` prints. Says "not installed" where libraries of FFmpeg are missing.
+  /// The output of `--version`. Missing FFmpeg libraries are shown as "not installed".
   static let page = ProgramIdentity(
     version: text, commit: BuildStamp.commit, libraries: LibraryVersions.shown
   ).text(compiler: compiler, processor: ProcessorFeatures.text)
 
-  /// What reports of `bench` name.
+  /// The build description in reports of `bench`.
   static let build = BuildDescription(
     commit: BuildStamp.commit, swift: compiler, configuration: configuration,
     libraries: LibraryVersions.all)

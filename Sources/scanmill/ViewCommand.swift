@@ -73,7 +73,7 @@ struct ViewCommand: ParsableCommand {
     }
   }
 
-  /// A picture and what is on it.
+  /// A contact sheet and its content.
   struct View {
     var name: String
     var file: [UInt8]
@@ -81,7 +81,7 @@ struct ViewCommand: ParsableCommand {
     var frames: [Int]
     var parts: [String]
     var notes: [String]
-    /// A folder that the picture does not go into by itself.
+    /// A folder in which the picture must not be placed by default.
     var apartFrom: FilePath?
   }
 
@@ -101,7 +101,7 @@ struct ViewCommand: ParsableCommand {
         text:
           "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some) …)")
     }
-    // The beginning of an id in an output.
+    // An abbreviated ID in an output.
     if !FileSystem.exists(path), let catalog = try? OutputFinder.catalog(place) {
       return try PublishedView(catalog, path, frames: frames).view(isJPEG: isJPEG)
     }
@@ -109,10 +109,11 @@ struct ViewCommand: ParsableCommand {
       code: ExitStatus.noCapture, text: finding.declined ?? "\(path.shown): no capture, no output")
   }
 
-  /// Drawn by another process: what is wrong with a file, or a library, costs the picture only.
+  /// Draws the sheet in another process, so that a damaged file or library affects only the
+  /// picture.
   private func view(of recognition: Recognition) throws -> View {
     try Toolbox.checkLibraries()
-    // A file that is named and cannot be used is an error, not a picture without contours.
+    // An invalid calibration file is an error, because the sheet would lack its contours.
     if let calibration {
       do throws(CalibrationError) {
         try CalibrationFile.check(FilePath(text: calibration))
@@ -144,7 +145,7 @@ struct ViewCommand: ParsableCommand {
       notes: picture.notes)
   }
 
-  /// In the process that opens the capture.
+  /// Draws the sheet of an open capture. Runs in the process that opened it.
   static func draw(_ capture: Capture, _ asked: InspectionRequest.Sheet) throws -> InspectionPicture
   {
     let sheet = SourcePreview.sheet(
@@ -156,7 +157,7 @@ struct ViewCommand: ParsableCommand {
   }
 }
 
-/// What `view --json` prints.
+/// The output of `view --json`.
 private struct ViewAnswer: Encodable {
   var schema = 1
   var file: String

@@ -6,13 +6,14 @@ import Stages
 import Storage
 import SystemPackage
 
-/// Where a picture for a look goes: never into a capture, never over a file of somebody else.
+/// The place of a contact sheet: never in a capture, and never over a file that `view` did not
+/// write.
 struct ViewTarget {
-  /// Places to try, the best first.
+  /// Candidate paths in order of preference.
   private let places: [FilePath]
   private let isAsked: Bool
 
-  /// Whether a name asks for JPEG; `nil` for neither PNG nor JPEG.
+  /// Whether the name has a JPEG extension; `nil` if it is neither PNG nor JPEG.
   static func isJPEG(_ file: String) -> Bool? {
     switch FilePath(text: file).extension?.lowercased() {
     case "png": false
@@ -22,9 +23,9 @@ struct ViewTarget {
   }
 
   /// - Parameters:
-  ///   - output: what the user asks for.
-  ///   - name: the beginning of the usual name.
-  ///   - folder: where a picture that nobody has placed does not go.
+  ///   - output: the path from the user, if any.
+  ///   - name: the beginning of the default name.
+  ///   - folder: a folder in which the picture must not be placed by default.
   init(_ output: String?, named name: String, apartFrom folder: FilePath?) throws {
     if let output {
       let file = FilePath(text: output)
@@ -49,7 +50,7 @@ struct ViewTarget {
     let temporary = FilePath(
       text: ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 }
         ?? "/tmp")
-    // A name that somebody else's file has gets a number.
+    // If a name belongs to a foreign file, a number is added.
     let names = ["\(name).view.png"] + (2...99).map { "\(name).view-\($0).png" }
     places = ((mayStay ? [FilePath("")] : []) + [temporary]).flatMap { folder in
       names.map { folder.appending(name: $0) }
@@ -57,7 +58,7 @@ struct ViewTarget {
     isAsked = false
   }
 
-  /// Writes the file; where it is.
+  /// Writes the file and returns its path.
   func write(_ file: [UInt8]) throws -> FilePath {
     var last: FileError?
     var skipped: FilePath?
@@ -79,7 +80,7 @@ struct ViewTarget {
         return place
       } catch {
         last = error
-        // Nothing can be written there.
+        // Other names in this folder would fail too.
         skipped = around
       }
     }
@@ -89,7 +90,8 @@ struct ViewTarget {
       text: text)
   }
 
-  /// Whether something has the name that is no picture of ours. Links and folders are refused later.
+  /// Whether a file with this name exists that `view` did not write. Links and folders are refused
+  /// later.
   private func isForeign(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
     guard let present = try folder.entry(name) else { return false }
     guard present.kind == .file else { return true }

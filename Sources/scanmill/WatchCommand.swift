@@ -106,7 +106,7 @@ struct WatchCommand: ParsableCommand {
     let clock = RunClock.system
     let interruption = Interruption()
     let asked = Asked()
-    // Before any other thread is started.
+    // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
       onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
@@ -171,7 +171,7 @@ struct WatchCommand: ParsableCommand {
     }
   }
 
-  /// Also when SIGHUP asks for it.
+  /// The current pipeline and its supervisor. Called at the start and after SIGHUP.
   private func work(_ setup: WatchSetup) throws -> WatchWork {
     let source = try processing.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
@@ -205,7 +205,7 @@ struct WatchCommand: ParsableCommand {
     return logger
   }
 
-  /// What `run` says at its end.
+  /// Prints the summary of a run, as `run` does.
   private func announce(_ report: RunReport) {
     if !Console.isOutputTerminal {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
@@ -215,7 +215,7 @@ struct WatchCommand: ParsableCommand {
       RunSummary.closing(report, output: FilePath(text: processing.output), areNamed: true))
   }
 
-  /// The watcher, once there is one, for the thread that hears signals.
+  /// Gives the signal thread access to the watcher once it exists.
   private final class Asked: Sendable {
     private let watcher = Mutex<Watcher.WatcherHandle?>(nil)
     func set(_ new: Watcher.WatcherHandle) { watcher.withLock { $0 = new } }

@@ -4,24 +4,25 @@ import Runner
 import Storage
 import Synchronization
 
-/// How much there is to read of the captures of a run: found out beside it, by a thread of its own that only
-/// asks for sizes. What is left of a run is estimated by them.
+/// Input sizes of the captures of a run, to estimate the remaining time. A separate thread
+/// determines them in the background; it reads only metadata.
 final class WorkSizes: Sendable {
   private let bytes = Mutex<[String: Double]>([:])
 
-  /// Of one capture there is nothing to compare. Where no thread can be had nothing is known.
+  /// Does nothing for a single capture, which needs no comparison. If the thread cannot be started,
+  /// all sizes remain unknown.
   init(of targets: [CaptureTarget]) {
     guard targets.count > 1 else { return }
     _ = JobThread.start { [self] in
       var sizes = CaptureSizes()
       for target in targets {
-        // One byte more: nothing counts for nothing.
+        // Adds one byte, because a size of 0 would have no weight.
         let size = Double(sizes.bytes(of: target.recognition)) + 1
         bytes.withLock { $0[target.layout.name] = size }
       }
     }
   }
 
-  /// `nil` while it is not known.
+  /// The size in bytes; `nil` if not known yet.
   subscript(capture: String) -> Double? { bytes.withLock { $0[capture] } }
 }

@@ -4,7 +4,7 @@ import Output
 import Runner
 import Watch
 
-/// What a run calls for each capture. Nobody else has a use for it.
+/// The worker process that a run starts for each capture. Not meant for users.
 struct WorkerCommand: ParsableCommand {
   static let name = "worker"
   private static let niceFlag = "--nice"
@@ -18,11 +18,12 @@ struct WorkerCommand: ParsableCommand {
   @Flag(help: .hidden)
   var video = false
 
-  /// What the program is called with; `Supervisor` adds `--video`.
+  /// The arguments of the process; `Supervisor` adds `--video`.
   static func arguments(isNice: Bool = false) -> [String] { [name] + (isNice ? [niceFlag] : []) }
 
-  /// The same verb without the argument parser, whose description of all verbs takes longer than all else that a
-  /// worker does before its work. `false`: these are the words of another verb, or of a person.
+  /// Runs this verb without the argument parser, whose description of all verbs takes longer than
+  /// everything else that a worker does before its work. Returns `false` if the arguments have
+  /// another form.
   static func runIfMeant(_ arguments: [String]) throws -> Bool {
     let flags = arguments.dropFirst()
     guard arguments.first == name,

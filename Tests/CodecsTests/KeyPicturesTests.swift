@@ -32,7 +32,7 @@ struct KeyPicturesTests {
     var found: (places: [Int?], pictures: [ColorImage]) = ([], [])
     var converter = ColorConverter()
     let count = try KeyPictures.read(
-      file, track: track.number, order: track.order, wanted: wanted
+      file, track: track.number, order: track.order, orientation: track.orientation, wanted: wanted
     ) { picture in
       var rgb: [UInt8] = []
       try picture.rgb(into: &rgb, converter: &converter)

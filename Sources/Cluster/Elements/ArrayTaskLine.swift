@@ -2,7 +2,7 @@ import Output
 import Pipeline
 import Runner
 
-/// One line of an element's results.
+/// One line in the results file of an array task.
 public enum ArrayTaskLine: Sendable, Codable {
   case begin(ArrayTaskBegin)
   case event(RunEvent)
@@ -10,7 +10,7 @@ public enum ArrayTaskLine: Sendable, Codable {
   case end(ArrayTaskEnd)
 }
 
-/// As a map with one key: `{"begin":{…}}`.
+/// Coded as a map with one key: `{"begin":{…}}`.
 extension ArrayTaskLine {
   private enum Key: String, CodingKey {
     case begin, event, capture, end
@@ -40,14 +40,14 @@ extension ArrayTaskLine {
   }
 }
 
-/// Where an element works, and with what.
+/// The node and resources of an array task, written when it starts.
 public struct ArrayTaskBegin: Hashable, Sendable, Codable {
   public var element: Int
-  /// In the words of the batch system, `123_45`.
+  /// The batch system's name of the task, such as `123_45`.
   public var job: String
   public var host: String
   public var cores: Int
-  /// What its captures may use together; `nil`: what there is.
+  /// Memory limit for all captures together; `nil` if there is none.
   public var memoryBytes: Int64?
 
   public init(element: Int, job: String, host: String, cores: Int, memoryBytes: Int64?) {
@@ -59,14 +59,14 @@ public struct ArrayTaskBegin: Hashable, Sendable, Codable {
   }
 }
 
-/// How a capture ended in an element.
+/// The result of one capture in an array task.
 public struct CaptureLine: Sendable, Codable {
   public var name: String
   public var outcome: CaptureOutcome
-  /// The most memory that its stages are known to have used.
+  /// The largest measured memory use of its stages.
   public var peakMemoryBytes: Int64?
   public var seconds: Double
-  /// What its stages published: must be seen before the line is believed.
+  /// Artifacts that its stages published. The line counts only once all of them are visible.
   public var artifacts: [ArtifactMark]
 
   public init(
@@ -81,23 +81,24 @@ public struct CaptureLine: Sendable, Codable {
   }
 }
 
-/// How an element ended, in its own words.
+/// The end of an array task, as it reports it itself.
 public struct ArrayTaskEnd: Hashable, Sendable, Codable {
   public enum EndKind: String, Hashable, Sendable, Codable {
-    /// Every capture has a line.
+    /// It was neither cancelled nor stopped for lack of time. Usually every capture has a line.
     case done
-    /// The time was nearly up.
+    /// It stopped because its time limit was near.
     case outOfTime = "out-of-time"
     case cancelled
-    /// It could not begin: `message` says why.
+    /// It could not start; `message` states the reason.
     case refused
   }
 
   public var way: EndKind
-  /// Captures without a line.
+  /// Names of captures without a line.
   public var left: [String] = []
   public var message: String?
-  /// Whether a lock that the supervisor held could be taken: locks are kept to one machine there.
+  /// Whether the task could take a lock that the supervisor held. If so, the file system does not
+  /// share locks between machines. `nil` if it was not tested.
   public var tookHeldLock: Bool?
 
   public init(_ way: EndKind, left: [String] = [], message: String? = nil) {

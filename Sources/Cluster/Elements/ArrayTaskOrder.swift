@@ -5,36 +5,37 @@ import Runner
 import Storage
 import SystemPackage
 
-/// All that an element is told: a file that is written before it is submitted and never changed. Trying
-/// again is another element with an order of its own.
+/// The complete instructions of an array task. The file is written before the task is submitted and
+/// never changes. A retry is a new array task with its own order.
 public struct ArrayTaskOrder: Sendable, Codable {
   public var schema = 1
   public var run: String
-  /// From 0, over all arrays of the run.
+  /// From 0, across all arrays of the run.
   public var number: Int
-  /// What the file `nonce` of the run's folder holds: who sees another one sees another folder.
+  /// Content of the file `nonce` in the run's folder. A task that reads another value sees a
+  /// different folder under the same path.
   public var nonce: String
   public var program: ProgramIdentity
-  /// Of the executable.
+  /// Digest of the executable.
   public var programDigest: Digest
   public var pipeline: PipelineSource
   public var options: RunOptions
-  /// Where relative paths in the pipeline's settings begin.
+  /// The folder to which relative paths in the pipeline's settings refer.
   @CodedPath public var workingFolder: FilePath
   public var graceSeconds: Double
-  /// Between the signal that tells it to end and the kill.
+  /// Time between the termination signal and the kill.
   public var killWaitSeconds: Double
   public var request: JobRequest
   public var captures: [ArrayTaskCapture]
-  /// Whether it is to find out if locks hold between its node and the supervisor's.
+  /// Whether the task tests if locks are shared between its node and the supervisor's.
   public var probesLocks = false
-  /// Whether files of stages that are not kept lie on the node's own disk.
+  /// Whether files of stages with `keep: false` are on the node's own disk.
   public var usesScratch = false
-  /// Whether lines of the profile go on before the program, which take some of its time.
+  /// Whether the profile has setup lines, which run before the program and use part of its time.
   public var hasSetup = false
 }
 
-/// One capture of an element.
+/// One capture of an array task.
 public struct ArrayTaskCapture: Sendable, Codable {
   public var target: CaptureTarget
   public var history: CaptureHistory
@@ -42,20 +43,20 @@ public struct ArrayTaskCapture: Sendable, Codable {
   public var name: String { target.layout.name }
 }
 
-/// What has been tried with a capture so far in a run.
+/// The attempts at a capture so far in a run.
 public struct CaptureHistory: Hashable, Sendable, Codable {
-  /// Elements that it has been part of, this one included.
+  /// Number of array tasks with this capture, including the current one.
   public var attempts = 1
-  /// Elements that ended without a word, by their own doing.
+  /// Number of its array tasks that failed by themselves without a result for it.
   public var breakdowns = 0
-  /// Nodes that an element of it was lost with.
+  /// The nodes on which its array tasks were lost.
   public var lostOn: [String] = []
-  /// What the next element asks for on its behalf.
+  /// Memory that the next array task requests for it.
   public var memoryBytes: Int64
   public var timeSeconds: Int
-  /// Whether it has an element to itself from now on.
+  /// Whether it gets an array task of its own from now on.
   public var isAlone = false
-  /// Stages that have run in this run and are not forced again.
+  /// Stages that already ran in this run and are not forced again.
   public var done: Set<String> = []
 
   public init(memoryBytes: Int64, timeSeconds: Int) {

@@ -5,13 +5,13 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A folder of an element on its node's own disk, gone when it ends.
+/// A temporary folder of an array task on the node's own disk. It is removed when the task ends.
 struct ArrayTaskScratch {
   let path: FilePath
 
-  /// Below the folder that the batch system gives the job, else below `TMPDIR`, else `/tmp`, under a name
-  /// of the job's own that nobody else may look into. `nil` where none can be made: then everything lies in
-  /// the output, as without it.
+  /// Creates a folder with mode 0700 and a name that contains the job. Its parent is the job's
+  /// folder from the batch system, else `TMPDIR`, else `/tmp`. `nil` if it cannot be created; all
+  /// files are then in the output.
   init?(_ place: TaskEnvironment) {
     let general = getenv("TMPDIR").map { String(cString: $0) }.flatMap {
       $0.hasPrefix("/") ? $0 : nil
@@ -23,7 +23,7 @@ struct ArrayTaskScratch {
     self.path = path
   }
 
-  /// What cannot be removed is left to whoever cleans the node.
+  /// Files that cannot be removed remain for the site's own cleanup.
   func remove() {
     guard let parent = try? HeldFolder.following(path.removingLastComponent()),
       let name = path.lastComponent?.string

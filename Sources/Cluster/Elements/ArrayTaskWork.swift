@@ -11,10 +11,11 @@ import SystemPackage
   import Glibc
 #endif
 
-/// The work of one element: a local run over the captures of its order, whose results are lines of a file.
+/// The work of one array task: a local run over the captures of its order, whose results are lines
+/// of a file.
 ///
-/// Crash isolation, limits, locks and publication are those of any run. Nothing of it depends on which
-/// batch system started it.
+/// Crash isolation, limits, locks and publication are the same as in a local run. Nothing depends
+/// on the batch system that started it.
 public struct ArrayTaskWork {
   private let files: RunFiles
   private let number: Int
@@ -24,18 +25,19 @@ public struct ArrayTaskWork {
   private let program: ProgramIdentity
   private let clock: RunClock
 
-  /// How long another holder of a capture is waited for: a lost node whose program still runs may hold it.
+  /// How long to wait for a capture that another process holds. The program of a task on a lost
+  /// node may still run and hold it.
   static let lockPatienceSeconds = 120.0
-  /// Of its memory, what an element keeps for itself.
+  /// Fraction of the memory limit that the array task's own process reserves.
   static let ownShareOfMemory = 0.1
-  /// Before the kill, to write the last lines.
+  /// Time reserved before the kill for writing the last lines.
   static let lastWordsSeconds = 5.0
-  /// How long before the end of its time an element is told at least.
+  /// The least time between the warning and the end of an array task's time limit.
   static let warningSeconds = 120.0
 
   /// - Parameters:
   ///   - run: the run's folder.
-  ///   - offset: the number of the element with index 0.
+  ///   - offset: the number of the task with array index 0.
   public init(
     run: FilePath, offset: Int, place: TaskEnvironment, registry: CaptureRegistry,
     stages: StageRegistry, program: ProgramIdentity, clock: RunClock = .system
@@ -49,33 +51,35 @@ public struct ArrayTaskWork {
     self.clock = clock
   }
 
-  /// How the program is to end.
+  /// The exit code of the program and a message.
   public struct Ending: Sendable {
     public var exit: Int
     public var message: String?
   }
 
-  /// What becomes an element before it starts anything: made where signals can still be held back.
+  /// An array task that has read its order but not started any work. It is created while signals
+  /// can still be blocked.
   public struct Prepared: Sendable {
     let order: ArrayTaskOrder
     let writer: ResultWriter
-    /// Time that an interrupt leaves.
+    /// Time for a clean stop after an interrupt. Leaves `lastWordsSeconds` before the kill.
     public var graceSeconds: Double {
       min(order.graceSeconds, max(1, order.killWaitSeconds - ArrayTaskWork.lastWordsSeconds))
     }
     var probe: Bool?
     let begunSeconds: Double
 
-    /// When to stop after the batch system has said that the time is nearly up, and how long what runs may
-    /// take then. It says so early, by up to a minute; where nothing went on before the program, its own clock
-    /// knows better.
+    /// When to stop after the batch system's warning, and the time that running stages then get.
+    ///
+    /// The warning may come up to a minute early. If no setup lines ran before the program, its own
+    /// clock is more exact than the warning.
     public func stop(_ clock: RunClock) -> (afterSeconds: Double, graceSeconds: Double) {
       if order.hasSetup { return (ArrayTaskWork.warningSeconds / 2, 45) }
       let passed = clock.monotonicSeconds() - begunSeconds
       return (max(0, Double(order.request.timeSeconds) - passed - 30), 15)
     }
 
-    /// To be called when somebody ends the element.
+    /// Must be called when the batch system or a user cancels the task.
     public func noteCancellation() { writer.noteCancellation() }
   }
 
@@ -84,7 +88,8 @@ public struct ArrayTaskWork {
     case over(Ending)
   }
 
-  /// Reads the order and looks whether this is the place and the program that it was written for.
+  /// Reads the order, checks that run folder and program are those it was written for, and changes
+  /// to its working folder.
   public func prepare() -> Beginning {
     let name = RunFiles.orderName(number)
     let order: ArrayTaskOrder
@@ -129,7 +134,7 @@ public struct ArrayTaskWork {
     }
   }
 
-  /// Why this element cannot do what its order says, here.
+  /// Why the order cannot be carried out on this node; `nil` if it can.
   private func refusal(_ order: ArrayTaskOrder, nonce: [UInt8]?) -> String? {
     guard nonce == Array(order.nonce.utf8) else {
       return "the folder \(files.run) on \(host) is not the same as the supervisor's: nothing may "
@@ -159,12 +164,12 @@ public struct ArrayTaskWork {
     place.memoryBytes.map { $0 - Int64(Double($0) * Self.ownShareOfMemory) }
   }
 
-  /// Runs it to its end. Never throws: what went wrong is in the results.
+  /// Runs the task to its end. Never throws: errors are in the results.
   ///
   /// - Parameters:
-  ///   - interruption: asks for the end.
-  ///   - isOutOfTime: whether the time was the reason.
-  ///   - isCancelled: whether somebody ended it.
+  ///   - interruption: requests the end.
+  ///   - isOutOfTime: whether the reason is the time limit.
+  ///   - isCancelled: whether the reason is a cancellation.
   public func run(
     _ prepared: Prepared, workerProgram: FilePath, workerArguments: [String],
     look: CaptureLook?, interruption: Interruption,
@@ -176,7 +181,7 @@ public struct ArrayTaskWork {
     options.cores = cores(order)
     options.memoryBytes = memoryBytes ?? options.memoryBytes
     options.lockPatienceSeconds = Self.lockPatienceSeconds
-    // A lost element of the same run may still be at work on the same capture.
+    // An array task of this run that counts as lost may still work on the same capture.
     options.attempt = RunID.new(at: clock).text
     options.jobName = "job \(place.job)"
     let scratch = order.usesScratch ? ArrayTaskScratch(place) : nil

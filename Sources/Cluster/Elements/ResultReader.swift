@@ -6,26 +6,28 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Reads what elements have written since the last time.
+/// Reads the lines that array tasks have written since the last call.
 ///
-/// Files are found by listing their folder and opened anew each time: a client of a network file system
-/// keeps for a while that a name is absent, and what an open file held. Only whole lines count.
+/// The folder is listed and each file is opened again every time. A network file system client
+/// caches the absence of a name and the content of an open file for a while. Only complete lines
+/// are read.
 public final class ResultReader {
   private let folder: FilePath
   private var offsets: [String: Int64] = [:]
 
-  /// What one line says, and of which element.
+  /// A line and the number of its array task.
   public struct Entry: Sendable {
     public var element: Int
     public var line: ArrayTaskLine
   }
 
-  /// More than this at a time is read the next time.
+  /// The limit of one read. The rest is read by the next call.
   private static let mostBytes = 16 << 20
 
   public init(_ files: RunFiles) { folder = files.results }
 
-  /// - Parameter isWanted: elements of which anything is still to be learned; files of others are not opened.
+  /// - Parameter isWanted: whether results of this array task are still needed. Other files are not
+  ///   opened.
   public func read(where isWanted: (Int) -> Bool) -> [Entry] {
     guard let held = try? HeldFolder.following(folder), let names = try? held.names() else {
       return []
@@ -34,7 +36,7 @@ public final class ResultReader {
     for name in names {
       guard let element = RunFiles.element(ofResults: name), isWanted(element) else { continue }
       for line in lines(of: name, in: held) {
-        // What cannot be understood says nothing.
+        // Lines that cannot be decoded are ignored.
         guard let line = try? JSONDecoder().decode(ArrayTaskLine.self, from: Data(line)) else {
           continue
         }
@@ -44,7 +46,7 @@ public final class ResultReader {
     return entries
   }
 
-  /// New whole lines; none for what is not there yet or not there any more.
+  /// New complete lines. Empty if the file does not exist or cannot be read.
   private func lines(of name: String, in held: HeldFolder) -> [ArraySlice<UInt8>] {
     guard let file = try? held.openFile(name) else { return [] }
     defer { try? file.close() }

@@ -10,8 +10,8 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Appends an element's lines to its file of results, which nobody else writes: a line in one `write`,
-/// flushed where something was decided.
+/// Appends lines to the results file of an array task, which has no other writer. Each line is one
+/// `write`. Lines that record a decision are flushed to disk.
 final class ResultWriter: Sendable {
   private let file: FileDescriptor
   private let state = Mutex(State())
@@ -27,11 +27,11 @@ final class ResultWriter: Sendable {
 
   private let isCancelled = Mutex(false)
 
-  /// From now on failures are not told: what a batch system cancels it may signal as a whole, programs of
-  /// stages included.
+  /// Suppresses failures from now on. A batch system may signal all processes of a cancelled job,
+  /// including the programs of stages, which then fail.
   func noteCancellation() { isCancelled.withLock { $0 = true } }
 
-  /// - Parameter output: where results of captures go.
+  /// - Parameter output: the output folder, in which artifacts are looked up.
   init(_ folder: HeldFolder, name: String, output: FilePath, clock: RunClock) throws(FileError) {
     self.output = output
     file = try folder.append(to: name)
@@ -40,10 +40,11 @@ final class ResultWriter: Sendable {
 
   deinit { try? file.close() }
 
-  /// Captures that have a line.
+  /// Names of captures that have a line.
   var written: Set<String> { state.withLock { $0.written } }
 
-  /// What cannot be written is lost: the supervisor then takes the element for one that said nothing.
+  /// Write errors are ignored: without results the supervisor treats the task as one that reported
+  /// nothing.
   func write(_ line: ArrayTaskLine, durably: Bool) {
     guard var bytes = try? JSONText.canonical(line) else { return }
     bytes.append(UInt8(ascii: "\n"))
@@ -55,7 +56,7 @@ final class ResultWriter: Sendable {
 }
 
 extension ResultWriter: ReportSink {
-  /// All but progress, which nobody reads from a file in time.
+  /// Omits progress, and events that the supervisor sends itself.
   func send(_ event: RunEvent) {
     switch event.kind {
     case .progress, .runStarted, .runFinished, .captureFinished: return
@@ -66,7 +67,7 @@ extension ResultWriter: ReportSink {
     write(.event(event), durably: false)
   }
 
-  /// One that was interrupted has no line: it is left.
+  /// Interrupted captures get no line and count as left.
   func send(_ outcome: CaptureOutcome) {
     let report = outcome.report
     guard report.outcome != .interrupted, !(outcome.hasFailed && isCancelled.withLock { $0 }) else {

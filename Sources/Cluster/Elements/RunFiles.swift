@@ -2,7 +2,7 @@ import Output
 import Storage
 import SystemPackage
 
-/// Where the files of a run on a batch system lie: below `runs/RUN/slurm/`.
+/// The paths of a run on a batch system, all in `runs/RUN/slurm/`.
 public struct RunFiles: Hashable, Sendable {
   /// `runs/RUN`.
   public let run: FilePath
@@ -31,7 +31,7 @@ public struct RunFiles: Hashable, Sendable {
   public var submissions: FilePath { folder.appending(Self.submissionsName) }
   public var lock: FilePath { folder.appending(Self.lockName) }
 
-  /// `orders/003/003017.json`: a thousand in a folder.
+  /// `orders/003/003017.json`: a thousand orders per folder.
   static func orderName(_ number: Int) -> (folder: String, file: String) {
     (padded(number / 1000, 3), padded(number, 6) + ".json")
   }
@@ -41,13 +41,13 @@ public struct RunFiles: Hashable, Sendable {
     "\(padded(number, 6)).\(job).jsonl"
   }
 
-  /// The element of a file of results; `nil` for any other name.
+  /// The number of the array task with this results file; `nil` for other names.
   static func element(ofResults name: String) -> Int? {
     guard name.hasSuffix(".jsonl"), let dot = name.firstIndex(of: ".") else { return nil }
     return Int(name[..<dot])
   }
 
-  /// The log of an element.
+  /// The log file of an array task.
   public func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
 
   private static func padded(_ number: Int, _ digits: Int) -> String {
@@ -57,6 +57,6 @@ public struct RunFiles: Hashable, Sendable {
 }
 
 extension TaskID {
-  /// As `%A_%a.log` gives it, and `%j.log` for a job without an array.
+  /// The name that Slurm's pattern `%A_%a.log` gives, or `%j.log` for a job without an array.
   var logName: String { text + ".log" }
 }

@@ -1,17 +1,16 @@
-/// What an element is told by the batch system that runs it: its number, and what it may use. All that an
-/// element knows of it.
+/// The index and the resources of an array task, as the batch system states them to its program.
 public struct TaskEnvironment: Hashable, Sendable {
-  /// Within its array.
+  /// Index in its array.
   public var index: Int
-  /// In the words of the batch system, `123_45`.
+  /// The batch system's name of the task, such as `123_45`.
   public var job: String
-  /// `nil`: those of the machine.
+  /// Number of cores; `nil` for all cores of the machine.
   public var cores: Int?
-  /// What the batch system lets it use; `nil`: no limit that is known.
+  /// Memory limit; `nil` if unknown.
   public var memoryBytes: Int64?
-  /// How the batch system calls the node; `nil`: it does not say.
+  /// The batch system's name of the node; `nil` if unknown.
   public var node: String?
-  /// A folder on the node's own disk that is the job's alone; `nil`: it gives none.
+  /// A folder on the node's own disk for this job only; `nil` if there is none.
   public var scratch: String?
 
   public init(index: Int, job: String, cores: Int?, memoryBytes: Int64?, node: String? = nil) {

@@ -1,8 +1,8 @@
-/// Elements that follow each other and are submitted together.
+/// Consecutive array tasks that are submitted together.
 public struct ArrayPlan: Hashable, Sendable {
-  /// Numbers of its elements.
+  /// Their numbers.
   public var elements: Range<Int>
-  /// Enough for each of them.
+  /// A request that suffices for each of them.
   public var request: JobRequest
 
   public init(elements: Range<Int>, request: JobRequest) {
@@ -12,8 +12,8 @@ public struct ArrayPlan: Hashable, Sendable {
 }
 
 extension Grouping {
-  /// Consecutive elements into arrays of at most `maxArraySize`: those whose captures ask for the same share
-  /// one. The time of an array is that of its longest element.
+  /// Splits consecutive tasks into arrays of at most `maxArraySize`. Tasks share an array if their
+  /// captures have the same request. The time of an array is that of its longest task.
   ///
   /// - Parameter first: the number of the first of `elements`.
   public static func arrays(
@@ -37,10 +37,11 @@ extension Grouping {
     return arrays
   }
 
-  /// How many elements of each array may run at a time, together `total`: in proportion to how many each has
-  /// left, at least 1 of each that has any (Slurm's throttle counts per array), never more than it has.
+  /// How many tasks of each array may run at a time, `total` in all. The shares are proportional to
+  /// the remaining counts. Each array with remaining tasks gets at least 1, because Slurm's
+  /// throttle applies per array, and none gets more than it has.
   ///
-  /// With more arrays than `total` the sum is above it: submit fewer arrays.
+  /// With more arrays than `total` the sum exceeds `total`.
   public static func throttles(_ total: Int, over counts: [Int]) -> [Int] {
     let counts = counts.map { max(0, $0) }
     let all = counts.reduce(0) { $0.addingReportingOverflow($1).partialValue }
@@ -48,7 +49,7 @@ extension Grouping {
     var shares = counts.map { count in
       min(count, max(1, Int(Double(total) * Double(count) / Double(all))))
     }
-    // What rounding has left over goes to the largest, what it has taken too much comes from them.
+    // Rounding leaves a remainder: the largest arrays get the surplus, or give up what is too much.
     var rest = total - shares.reduce(0, +)
     let order = counts.indices.sorted { (counts[$0], $1) > (counts[$1], $0) }
     while rest != 0 {

@@ -1,9 +1,9 @@
-/// How long a capture took before.
+/// The measured cost of one capture.
 public struct CostSample: Hashable, Sendable {
   public var family: String
-  /// Of all files of the capture.
+  /// Size of all files of the capture.
   public var inputBytes: Int64
-  /// All stages together.
+  /// Duration of all stages together.
   public var seconds: Double
 
   public init(family: String, inputBytes: Int64, seconds: Double) {
@@ -13,16 +13,16 @@ public struct CostSample: Hashable, Sendable {
   }
 }
 
-/// How long captures will take, by what earlier ones took. Half as much or twice as much is good enough: it
-/// only decides what goes together.
+/// Estimates how long captures take from the durations of earlier ones. Errors of a factor of two
+/// are acceptable, because the estimate only decides how captures are grouped.
 public struct CostModel: Sendable {
-  /// What an expectation is made from.
+  /// The data of an estimate.
   public enum Basis: Hashable, Sendable {
-    /// So many earlier captures of the same family.
+    /// This many earlier captures of the same family.
     case family(Int)
-    /// So many of all families.
+    /// This many earlier captures of all families.
     case all(Int)
-    /// Nothing: a guess.
+    /// No data.
     case guess
   }
 
@@ -31,11 +31,12 @@ public struct CostModel: Sendable {
     public var basis: Basis
   }
 
-  /// Fewer earlier captures say nothing.
+  /// The number of earlier captures below which no estimate is made.
   public static let leastSamples = 20
-  /// A guess: what a scan of a room with a few hundred frames takes on four cores, rounded.
+  /// The default cost: rounded from the time that an indoor scan of a few hundred frames takes
+  /// on four cores.
   public static let guessedSeconds = 60.0
-  /// Starting a worker takes something, however small the capture.
+  /// The least cost: starting a worker takes time, however small the capture.
   public static let leastSeconds = 1.0
 
   private let families: [String: Rate]
@@ -46,14 +47,15 @@ public struct CostModel: Sendable {
     var count: Int
   }
 
-  /// Samples without bytes or with impossible seconds are left out. Cost: n log n.
+  /// Samples without bytes, and those whose seconds are not positive and finite, are ignored. Cost:
+  /// O(n log n).
   public init(_ samples: [CostSample]) {
     let usable = samples.filter { $0.inputBytes > 0 && $0.seconds > 0 && $0.seconds.isFinite }
     families = Dictionary(grouping: usable, by: \.family).compactMapValues(Self.rate)
     all = Self.rate(usable)
   }
 
-  /// The median, or `nil` of too few.
+  /// The median rate; `nil` for fewer than `leastSamples`.
   private static func rate(_ samples: [CostSample]) -> Rate? {
     guard samples.count >= leastSamples else { return nil }
     let rates = samples.map { $0.seconds / Double($0.inputBytes) }.sorted()
@@ -63,7 +65,7 @@ public struct CostModel: Sendable {
     return Rate(secondsPerByte: median, count: samples.count)
   }
 
-  /// `family` may be unknown.
+  /// The estimate for a capture; `family` is `nil` if unknown.
   public func expectation(family: String?, inputBytes: Int64) -> Expectation {
     func seconds(_ rate: Rate) -> Double {
       max(Self.leastSeconds, rate.secondsPerByte * Double(max(0, inputBytes)))

@@ -1,12 +1,12 @@
-/// A capture that becomes part of an element.
+/// A capture to be grouped.
 public struct GroupedCapture: Hashable, Sendable {
-  /// The caller's number for it; unique. Of captures that cost the same the lower comes first.
+  /// The caller's unique number. Of captures with equal cost the lower index comes first.
   public var index: Int
   /// Expected seconds.
   public var costSeconds: Double
-  /// What it asks for alone: its time is that of this one capture.
+  /// The request for this capture alone.
   public var request: JobRequest
-  /// Whether it must not share an element: it is tried again by itself.
+  /// Whether it must have an array task of its own, as for retries.
   public var isAlone: Bool
 
   public init(index: Int, costSeconds: Double, request: JobRequest, isAlone: Bool = false) {
@@ -17,14 +17,14 @@ public struct GroupedCapture: Hashable, Sendable {
   }
 }
 
-/// The captures of one element.
+/// The captures of one array task.
 public struct ArrayTaskPlan: Hashable, Sendable {
-  /// `GroupedCapture.index`, the most expensive first.
+  /// Values of `GroupedCapture.index`, the most expensive capture first.
   public var captures: [Int]
   public var costSeconds: Double
-  /// The time is the sum over its captures, never above the longest allowed.
+  /// Its time is the sum over the captures, at most `maxTimeSeconds`.
   public var request: JobRequest
-  /// What each of its captures asks for: elements alike in it may share an array.
+  /// The request of each single capture. Only tasks with equal values share an array.
   public var captureRequest: JobRequest
 
   public init(
@@ -37,17 +37,18 @@ public struct ArrayTaskPlan: Hashable, Sendable {
   }
 }
 
-/// What elements may hold and how many there may be.
+/// Limits for the size and the number of array tasks.
 public struct GroupingLimits: Hashable, Sendable {
   public var group: GroupLimit
-  /// No element asks for more; a single capture that does gets this.
+  /// The longest time that a task requests, even if a single capture needs more.
   public var maxTimeSeconds: Int
-  /// How many elements there should be at most; groups grow until there are no more, as far as time allows.
+  /// The wanted maximum number of tasks. Groups grow until it is met, as far as the time limit
+  /// allows.
   public var mostElements: Int
 
   /// - Parameters:
-  ///   - maxArraySize: of the site.
-  ///   - maxQueued: of the profile.
+  ///   - maxArraySize: the site's limit.
+  ///   - maxQueued: the profile's limit.
   public init(group: GroupLimit, maxTimeSeconds: Int, maxArraySize: Int, maxQueued: Int) {
     self.group = group
     self.maxTimeSeconds = max(1, maxTimeSeconds)
@@ -55,15 +56,15 @@ public struct GroupingLimits: Hashable, Sendable {
   }
 }
 
-/// From captures to elements.
+/// Groups captures into array tasks.
 public enum Grouping {
-  /// Captures with equal requests together, the most expensive first, each into the first element that has
-  /// room for it.
+  /// Groups captures with equal requests: in order of descending cost, each goes into the first
+  /// task that has capacity left.
   ///
-  /// Every capture is in exactly one element. Elements with equal requests follow each other, those with the
-  /// most expensive capture first. There may be more than `mostElements`: captures that must be alone, with
-  /// different requests, or too long for one element's time are not put together for that.
-  /// Cost: n log n, times about 20 where groups must grow.
+  /// Every capture is in exactly one task. Tasks with equal requests are consecutive, those with
+  /// the most expensive capture first. There may be more than `mostElements` tasks, because
+  /// captures that must be alone, differ in their requests or exceed a task's time limit are never
+  /// combined. Cost: O(n log n), up to 25 times that if groups must grow.
   public static func elements(
     _ captures: [GroupedCapture], _ limits: GroupingLimits
   ) -> [ArrayTaskPlan] {
@@ -74,11 +75,11 @@ public enum Grouping {
     return plans(coarser(batches, wanted, limits.mostElements), batches, limits)
   }
 
-  /// The finest packing of at most so many elements; the coarsest of all when there is none.
+  /// The finest packing with at most `most` tasks; if there is none, the coarsest.
   private static func coarser(_ batches: [Batch], _ wanted: Capacity, _ most: Int) -> [Packing] {
     var coarse = batches.map { Packing($0, .unlimited) }
     guard count(coarse) <= most else { return coarse }
-    // By factors of the wanted capacity: what is too fine, and what is coarse enough.
+    // Bisects the factor of the wanted capacity: `fine` gives too many tasks, `enough` does not.
     var (fine, enough) = (1.0, Double.infinity)
     for _ in 0..<24 {
       let factor = enough.isFinite ? (fine + enough) / 2 : fine * 4
@@ -88,7 +89,7 @@ public enum Grouping {
       } else {
         fine = factor
       }
-      // Closer than the costs are known.
+      // The cost estimates are less exact than this.
       if enough / fine < 1.02 { break }
     }
     return coarse
@@ -112,7 +113,7 @@ public enum Grouping {
       packing.members.map { members -> ArrayTaskPlan in
         let captures = members.map { batch.captures[$0] }
         var request = batch.request
-        // No overflow: a full element is bounded by the longest time.
+        // The sum is capped at the longest time, also when it overflows.
         let (sum, isTooLong) = max(1, request.timeSeconds)
           .multipliedReportingOverflow(by: captures.count)
         request.timeSeconds = isTooLong ? limits.maxTimeSeconds : min(sum, limits.maxTimeSeconds)
@@ -125,7 +126,7 @@ public enum Grouping {
   }
 }
 
-/// How much one element may hold.
+/// The capacity of one array task.
 struct Capacity {
   var seconds: Double
   var captures: Int

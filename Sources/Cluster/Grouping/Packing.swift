@@ -2,7 +2,7 @@
 struct Batch {
   let request: JobRequest
   let captures: [GroupedCapture]
-  /// How many of them fit into the longest time; at least 1.
+  /// Number of them that fit into the longest time; at least 1.
   let mostPerElement: Int
 
   init(_ request: JobRequest, _ captures: [GroupedCapture], maxTimeSeconds: Int) {
@@ -14,7 +14,7 @@ struct Batch {
     mostPerElement = max(1, maxTimeSeconds / max(1, request.timeSeconds))
   }
 
-  /// The most expensive capture decides.
+  /// Orders batches by their most expensive capture.
   func isBefore(_ other: Batch) -> Bool {
     guard let first = captures.first, let second = other.captures.first else { return false }
     return first.costSeconds == second.costSeconds
@@ -22,9 +22,9 @@ struct Batch {
   }
 }
 
-/// The captures of a batch put into elements: each into the first that has capacity left.
+/// The captures of a batch in array tasks: first fit.
 struct Packing {
-  /// Places in `Batch.captures`, by element.
+  /// Positions in `Batch.captures`, by task.
   private(set) var members: [[Int]] = []
 
   init(_ batch: Batch, _ room: Capacity) {
@@ -34,7 +34,7 @@ struct Packing {
       let cost = capture.costSeconds.isFinite ? max(0, capture.costSeconds) : 0
       if !capture.isAlone, let element = free.first(atLeast: cost) {
         members[element].append(place)
-        // One that has enough captures has no room, whatever is left of its time.
+        // A task with the largest number of captures is full, whatever time is left.
         free[element] = members[element].count >= most ? -1 : free[element] - cost
       } else {
         free[members.count] = capture.isAlone || most == 1 ? -1 : room.seconds - cost
@@ -44,13 +44,13 @@ struct Packing {
   }
 }
 
-/// Finds the first of many elements with enough room in log n steps: a tree of the largest room below each
-/// of its nodes.
+/// Finds the first of many tasks with enough free capacity in O(log n): a tree in which each node
+/// has the largest free capacity below it.
 struct FirstFit {
   private var tree: [Double]
   private let leaves: Int
 
-  /// Elements that nothing has been set for have no room.
+  /// Tasks whose value has not been set have no capacity.
   init(capacity: Int) {
     var leaves = 1
     while leaves < capacity { leaves *= 2 }
@@ -70,7 +70,7 @@ struct FirstFit {
     }
   }
 
-  /// `nil` when none has.
+  /// `nil` if no task has that much capacity.
   func first(atLeast room: Double) -> Int? {
     guard tree[1] >= room else { return nil }
     var node = 1

@@ -1,8 +1,8 @@
 import Storage
 import SystemPackage
 
-/// As a map with paths as text: for `submissions.jsonl` and plans, read by people too. Keys that are not
-/// known are passed over; lists may be absent.
+/// Coded as a map with paths as text, for `submissions.jsonl` and plans, which people read too.
+/// Unknown keys are ignored; lists may be absent.
 extension Submission {
   private enum Key: String, CodingKey {
     case number, name, comment, firstElement, count, throttle, request, excludedNodes, after

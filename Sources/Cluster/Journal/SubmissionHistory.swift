@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// What is known of the submissions of a run.
+/// The submissions of a run, as its log records them.
 public struct SubmissionHistory: Hashable, Sendable {
   public enum State: Hashable, Sendable {
-    /// It was about to be submitted; whether it was, the batch system knows by its name.
+    /// It was about to be submitted. The batch system can be asked by name whether it was.
     case intended
     case submitted(job: String)
-    /// Refused or given up, and why.
+    /// It was refused or abandoned, with the reason.
     case gone(String)
   }
 
@@ -19,18 +19,18 @@ public struct SubmissionHistory: Hashable, Sendable {
     }
   }
 
-  /// By number.
+  /// Sorted by number.
   public private(set) var entries: [Entry] = []
-  /// Jobs of submissions whose intent cannot be read: only a damaged file has any.
+  /// Jobs whose intent line is missing or unreadable. Only a damaged log has any.
   public private(set) var unclaimedJobs: [String] = []
-  /// Lines that are no lines of the log, the cut one at the end included.
+  /// Number of lines that cannot be decoded, including a cut last line.
   public private(set) var unreadableLines = 0
 
   /// The number of the next submission.
   public var nextNumber: Int { next }
   private var next = 1
 
-  /// Reads a log that may be cut anywhere. Cost: linear.
+  /// Reads a log, which may be cut anywhere. Cost: linear, plus sorting.
   public init(_ bytes: [UInt8]) {
     var places: [Int: Int] = [:]
     for piece in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -58,7 +58,7 @@ public struct SubmissionHistory: Hashable, Sendable {
     entries.sort { $0.submission.number < $1.submission.number }
   }
 
-  /// A line that was cut off is no JSON: it lacks its brace.
+  /// `nil` for an invalid line. A cut line lacks its closing brace and is not valid JSON.
   private static func line(_ bytes: ArraySlice<UInt8>) -> SubmissionLine? {
     let line = try? JSONDecoder().decode(SubmissionLine.self, from: Data(bytes))
     guard let line, line.submission >= 0 else { return nil }

@@ -6,19 +6,20 @@ import SystemPackage
   import Glibc
 #endif
 
-/// `slurm/submissions.jsonl` of a run: what was about to be submitted, and what became of it.
+/// `slurm/submissions.jsonl` of a run: the intended submissions and their results.
 ///
-/// A line is on the disk when a call returns: the intent before the batch system is asked. One process
-/// writes at a time (the supervisor's lock). From one thread.
+/// Every call returns only after its line is on disk, so an intent is recorded before the batch
+/// system is asked. One process writes at a time, protected by the supervisor's lock. Not
+/// thread-safe.
 public final class SubmissionLog {
   public static let fileName = "submissions.jsonl"
 
   private let folder: HeldFolder
   private let file: FileDescriptor
-  /// Whether the last line has an end: a writer may have died in the middle of it.
+  /// Whether the file ends with a newline. It does not if a writer died in the middle of a line.
   private var isWhole: Bool
 
-  /// Opens the log in a run's folder `slurm/`, or makes it.
+  /// Opens or creates the log in `folder`, the folder `slurm/` of a run.
   public init(in folder: HeldFolder) throws(FileError) {
     let bytes = try folder.contents(of: Self.fileName)
     self.folder = folder
@@ -31,17 +32,17 @@ public final class SubmissionLog {
     try? file.close()
   }
 
-  /// Before it is handed over.
+  /// Records an intent. To be called before the batch system is asked.
   public func intend(_ submission: Submission) throws(FileError) {
     try append(SubmissionLine(submission: submission.number, intent: submission))
   }
 
-  /// It has been taken, or was found by its name.
+  /// Records that the batch system took the submission, or that it was found by name.
   public func accepted(_ submission: Int, job: String) throws(FileError) {
     try append(SubmissionLine(submission: submission, job: job))
   }
 
-  /// It has been refused or given up: there is no such array, and there will be none.
+  /// Records that the submission was refused or abandoned: no such array exists or will exist.
   public func gone(_ submission: Int, why: String) throws(FileError) {
     try append(SubmissionLine(submission: submission, gone: why))
   }
@@ -51,7 +52,7 @@ public final class SubmissionLog {
     do {
       let bytes = try JSONText.canonical(line) + [UInt8(ascii: "\n")]
       if let fault = StorageFaults.fault(.write, path) { throw fault }
-      // A line of its own behind what was cut off.
+      // A cut line is ended first.
       let start: [UInt8] = isWhole ? [] : [UInt8(ascii: "\n")]
       isWhole = false
       try file.writeAll(start + bytes)
@@ -64,7 +65,7 @@ public final class SubmissionLog {
     }
   }
 
-  /// What the log in a run's folder `slurm/` says; nothing where there is none.
+  /// Reads the log in `folder`, the folder `slurm/` of a run; empty if there is none.
   public static func read(in folder: HeldFolder) throws(FileError) -> SubmissionHistory {
     SubmissionHistory(try folder.contents(of: fileName) ?? [])
   }

@@ -2,18 +2,18 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// How a site is used: the values of a profile file, every one optional. What the command line says goes
-/// before it, key by key.
+/// The settings of a profile file, all optional. Options of the command line take precedence, key
+/// by key.
 public struct ClusterProfile: Hashable, Sendable, Codable {
   public enum Executor: String, Hashable, Sendable, Codable, CaseIterable {
     case local, slurm
   }
 
-  /// Where the files of kept-for-a-moment stages lie.
+  /// Where files of stages with `keep: false` are.
   public enum Scratch: String, Hashable, Sendable, Codable, CaseIterable {
-    /// In the output, as everywhere.
+    /// In the output, like all others.
     case none
-    /// Those of stages with `keep: false` on the node's own disk.
+    /// On the node's own disk.
     case intermediates
   }
 
@@ -21,15 +21,15 @@ public struct ClusterProfile: Hashable, Sendable, Codable {
   public var partition: String?
   public var account: String?
   public var qos: String?
-  /// Per element.
+  /// Per array task.
   public var cpus: Int?
-  /// Of the first attempt.
+  /// Request of the first attempt.
   public var memoryBytes: Int64?
-  /// Growth after a lack of memory ends here.
+  /// Upper limit when the memory is increased for a retry.
   public var maxMemoryBytes: Int64?
   /// Per capture.
   public var timeSeconds: Int?
-  /// An element never asks for more.
+  /// Upper limit of the time of an array task.
   public var maxTimeSeconds: Int?
   public var group: GroupLimit?
   public var maxRunning: Int?
@@ -50,12 +50,12 @@ public struct ClusterProfile: Hashable, Sendable, Codable {
   public static let defaultMaxRunning = 64
   public static let defaultMaxQueued = 1000
   public static let defaultPollSeconds = 15.0
-  /// The interval grows by half up to this while nothing changes.
+  /// While nothing changes, the polling interval grows by half each time, up to this.
   public static let longestPollSeconds = 60.0
   public static let defaultPatienceSeconds = 900.0
 }
 
-/// How much an element should hold.
+/// The size of an array task.
 public enum GroupLimit: Hashable, Sendable, Codable {
   case captures(Int)
   case seconds(Double)
@@ -63,11 +63,11 @@ public enum GroupLimit: Hashable, Sendable, Codable {
 }
 
 extension ClusterProfile {
-  /// This profile with what `other` says in place of its own, key by key; lists are replaced as a whole
-  /// where `other` has one.
+  /// This profile with the values of `other`, key by key; a list that is not empty replaces the
+  /// whole list.
   ///
-  /// A limit of growth below what is now asked for at first is lifted to it: who asks for more on the
-  /// command line means it.
+  /// An upper limit below the resulting initial request is raised to it, because a larger request
+  /// on the command line is intended.
   public func overridden(by other: ClusterProfile) -> ClusterProfile {
     var result = self
     result.executor = other.executor ?? executor
@@ -99,10 +99,11 @@ extension ClusterProfile {
 }
 
 extension GroupLimit {
-  /// More in one element would be a mistake of writing.
+  /// Larger numbers are typing errors.
   static let mostCaptures = 1_000_000
 
-  /// `20` captures, or work for `10m`; `nil` for what is neither, for 0, and above a million captures.
+  /// Parses a number of captures (`20`) or a duration (`10m`). `nil` for other texts, numbers below
+  /// 1 or above `mostCaptures`, and durations below 1 s.
   public init?(_ text: String) {
     if let count = Int(text) {
       guard (1...Self.mostCaptures).contains(count) else { return nil }

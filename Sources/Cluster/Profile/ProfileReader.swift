@@ -3,11 +3,11 @@ import Storage
 import SystemPackage
 import Yams
 
-/// A profile file becomes a `ClusterProfile`; every error in it is found in one reading.
+/// Converts a profile file to a `ClusterProfile` and reports all of its errors at once.
 public struct ProfileReader {
   private var diagnostics: DiagnosticList
   private var profile = ClusterProfile()
-  /// Where values stand that are compared with each other.
+  /// Positions of the values in the file, by key.
   private var marks: [String: Mark] = [:]
 
   static let topKeys = ["schema", "executor", "slurm"]
@@ -16,9 +16,9 @@ public struct ProfileReader {
     "maxRunning", "maxQueued", "poll", "patience", "scratch", "program", "setup", "extra",
   ]
 
-  /// Reads `text`. `file` is how messages name it.
+  /// Reads `text`. `file` is its name in messages.
   public static func read(_ text: String, file: String) throws(PipelineError) -> ClusterProfile {
-    // Some editors put a byte order mark in front.
+    // Some editors add a byte order mark.
     let text =
       text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     var reader = ProfileReader(diagnostics: DiagnosticList(file: file, text: text))
@@ -54,7 +54,7 @@ public struct ProfileReader {
         if value.string != "1" { diagnostics.add(value.mark, "schema is 1 in this version") }
       case "executor": profile.executor = choice(value, "executor")
       case "slurm":
-        // Every key may be left out, all of them too.
+        // All keys are optional, so the map may be empty.
         if let map = value.mapping {
           for (key, value) in map { setSlurm(key, value) }
         } else if value.scalar?.string.isEmpty != true {
@@ -93,7 +93,7 @@ public struct ProfileReader {
     }
   }
 
-  /// What is right alone may not fit together.
+  /// Checks values that must be consistent with each other.
   private mutating func compare() {
     if let asked = profile.memoryBytes, let most = profile.maxMemoryBytes, most < asked {
       diagnostics.add(marks["maxMemory"], "maxMemory is at least memory")
@@ -105,7 +105,7 @@ public struct ProfileReader {
 
   // MARK: Kinds of values
 
-  /// A range of durations with the words for it.
+  /// A range of durations and its description.
   private struct Durations {
     var seconds: ClosedRange<Double>
     var words: String
@@ -115,7 +115,7 @@ public struct ProfileReader {
   private static let times = Durations(seconds: 60...(365 * day), words: "1min to 365 days")
   private static let polls = Durations(seconds: 1...3600, words: "1s to 1h")
   private static let patiences = Durations(seconds: 1...(7 * day), words: "1s to 168h")
-  /// A worker needs about half of this for itself.
+  /// About twice what a worker itself needs.
   private static let leastMemoryBytes: Int64 = 64_000_000
   private static let mostMemoryBytes: Int64 = 1_000_000_000_000_000
 
@@ -180,7 +180,7 @@ public struct ProfileReader {
     return nil
   }
 
-  /// A name that the site has given: one word, which cannot be taken for an option.
+  /// A name that the site defines: one word that cannot be mistaken for an option.
   private mutating func siteName(_ node: Node, _ name: String) -> String? {
     guard let text = text(node) else { return nil }
     let isWord = text.unicodeScalars.allSatisfy {

@@ -1,7 +1,7 @@
-/// Options of `sbatch` that a run must set itself: another value and it would not find its elements, or not
-/// understand how they end.
+/// Options of `sbatch` that a run must set itself. With other values it would not find its array
+/// tasks or misinterpret how they end.
 enum ReservedOption {
-  /// The key of a profile that says the same.
+  /// The profile key for the same setting.
   private static let keys: [String: String] = [
     "partition": "partition", "account": "account", "qos": "qos", "cpus-per-task": "cpus",
     "mem": "memory", "mem-per-cpu": "memory", "time": "time",
@@ -20,7 +20,7 @@ enum ReservedOption {
     "W": "wait",
   ]
 
-  /// What to say about a word of `extra`; `nil` when it may be given.
+  /// The error message for an entry of `extra`; `nil` if it is allowed.
   static func remedy(for word: String) -> String? {
     let name: String
     if word.hasPrefix("--") {
@@ -30,7 +30,7 @@ enum ReservedOption {
     } else {
       return nil
     }
-    // In this form it is put together with the nodes that a run avoids itself.
+    // Only this form can be merged with the nodes that the run itself avoids.
     if word == "--exclude" || name == "exclude" && !word.hasPrefix("--") {
       return "write it as --exclude=NODES"
     }

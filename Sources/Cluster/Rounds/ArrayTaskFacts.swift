@@ -2,8 +2,8 @@ import Output
 import Pipeline
 import Runner
 
-/// What is known of an element that was submitted: by its results, by the batch system, and for how long.
-/// The captures' artifacts are looked at by whoever makes this.
+/// What is known about a submitted array task from its results and from the batch system. The
+/// caller also checks which artifacts are visible.
 public struct ArrayTaskFacts: Hashable, Sendable {
   public var number: Int
   public var task: TaskID
@@ -11,11 +11,11 @@ public struct ArrayTaskFacts: Hashable, Sendable {
   public var captures: [CaptureFacts]
   public var begin: ArrayTaskBegin?
   public var end: ArrayTaskEnd?
-  /// As the batch system last said; `nil`: it says nothing of it (yet, or any more).
+  /// The last state from the batch system; `nil` if it does not know the task, or not yet.
   public var view: TaskView?
-  /// How long the batch system has said that it is over, or the element itself; `nil`: neither.
+  /// Seconds since the batch system or the task itself reported the end; `nil` if neither did.
   public var secondsOver: Double?
-  /// How long it has been missing in the queue although it had been submitted; `nil`: it is not.
+  /// Seconds since the task was first missing in the queue; `nil` if it is not missing.
   public var secondsGone: Double?
   /// The last lines of its log, for messages.
   public var log: [String] = []
@@ -30,17 +30,17 @@ public struct ArrayTaskFacts: Hashable, Sendable {
   public var node: String? { begin?.host ?? view?.node }
 }
 
-/// What is known of one capture of an element.
+/// What is known about one capture of an array task.
 public struct CaptureFacts: Hashable, Sendable {
   public var name: String
   public var history: CaptureHistory
-  /// Its line in the results.
+  /// The outcome in its results line; `nil` without a line.
   public var outcome: CaptureOutcome?
-  /// Whether all that the line says was published can be seen from here.
+  /// Whether all artifacts named by the line are visible on this machine.
   public var isVisible = true
   /// Whether work on it began.
   public var began = false
-  /// Stages that were published in this element.
+  /// Stages that published results in this array task.
   public var published: Set<String> = []
 
   public init(name: String, history: CaptureHistory) {
@@ -49,18 +49,18 @@ public struct CaptureFacts: Hashable, Sendable {
   }
 }
 
-/// How far things may grow.
+/// Limits for retries and waiting.
 public struct RoundLimits: Hashable, Sendable {
   public var maxMemoryBytes: Int64
   public var maxTimeSeconds: Int
-  /// Nodes that an element is lost with before its captures are given up.
+  /// A capture fails when this many of its array tasks were lost.
   public var losses = 3
-  /// What a result may take to be seen from here: caches of network file systems keep what was absent for
-  /// up to a minute.
+  /// How long a result may take to become visible here. Caches of network file systems remember
+  /// absence for up to a minute.
   public var visibilitySeconds = 90.0
-  /// What the batch system may take to say why an element ended.
+  /// How long the batch system may take to report why a task ended.
   public var causeSeconds = 60.0
-  /// How long an element must be missing in the queue before it counts as lost.
+  /// How long a task must be missing in the queue before it counts as lost.
   public var goneSeconds = 30.0
 
   public init(maxMemoryBytes: Int64, maxTimeSeconds: Int) {
@@ -69,42 +69,43 @@ public struct RoundLimits: Hashable, Sendable {
   }
 }
 
-/// What is to be done about an element.
+/// What to do about an array task.
 public enum ArrayTaskDecision: Hashable, Sendable {
   case wait
-  /// It will never start, and no other of its kind: a configuration error.
+  /// The task will never start, and neither will others with the same request: a configuration
+  /// error.
   case never(String)
-  /// It is over, or is to be ended: every capture's part. Those that are not named have been decided.
+  /// The task has ended, or will never start. Has a decision for each of its captures.
   case settle([String: CaptureDecision], Ending)
 
-  /// What to say of its end.
+  /// How the end is reported.
   public enum Ending: Hashable, Sendable {
     case ended
     case lost(String)
-    /// It broke before it could work, in this way.
+    /// It failed before it could work on a capture.
     case broken(Breakdown)
   }
 }
 
-/// Ways to break that have nothing to do with captures.
+/// Failures that are unrelated to captures.
 public enum Breakdown: Hashable, Sendable {
-  /// The shell did not find the program (127).
+  /// The shell did not find the program (exit code 127).
   case programMissing
   /// The batch system could not write the log (`0:53`).
   case logFolderMissing
-  /// The element refused to begin.
+  /// The task refused to start; the value is its reason.
   case refused(String)
-  /// Another code of a script that never came to the program.
+  /// The script ended with another exit code before the program started.
   case exit(Int)
 }
 
-/// What is to be done about a capture of an element that is over.
+/// What to do about a capture of an array task that has ended.
 public enum CaptureDecision: Hashable, Sendable {
-  /// Its line is the truth.
+  /// Accept the outcome of its line.
   case believe
-  /// Once more, in another element.
+  /// Retry in another array task.
   case again(CaptureHistory, why: String)
   case fail(String, FailureCause)
-  /// Somebody else works on it: later.
+  /// Another process holds it: retry later.
   case later
 }

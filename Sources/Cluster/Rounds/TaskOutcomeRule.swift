@@ -3,8 +3,8 @@ import Pipeline
 import Runner
 import Storage
 
-/// Decides about one element from three witnesses: its own results, what the batch system says, and what
-/// lies in the output. Pure.
+/// Decides about one array task from its results, from the batch system's state, and from which
+/// artifacts are visible. A pure function.
 public struct TaskOutcomeRule: Sendable {
   let limits: RoundLimits
 
@@ -21,14 +21,14 @@ public struct TaskOutcomeRule: Sendable {
       case .failure(let text): return settle(element) { _ in .fail(text, .machine) }
       }
     }
-    // Nothing that went well waits for the batch system.
+    // A complete and successful task need not wait for the batch system.
     if element.isGood { return settle(element) { _ in .believe } }
     guard let over = element.over else { return missing(element) }
     return decide(element, over)
   }
 
   private func decide(_ element: ArrayTaskFacts, _ over: TaskView.State) -> ArrayTaskDecision {
-    // What is in the results may still be on its way.
+    // Results may become visible with a delay.
     let isLate = (element.secondsOver ?? 0) >= limits.visibilitySeconds
     if !isLate, element.captures.contains(where: { $0.outcome != nil && !$0.isVisible }) {
       return .wait
@@ -36,7 +36,7 @@ public struct TaskOutcomeRule: Sendable {
     switch over {
     case .outOfMemory: return outOfMemory(element)
     case .failed where element.view?.signal == 9 && element.view?.exitCode == 0:
-      // Sites without control groups kill by polling.
+      // Sites without control groups poll memory use and kill with signal 9.
       return outOfMemory(element)
     case .timeout: return outOfTime(element)
     case .lost(let word): return lost(element, word)
@@ -60,7 +60,7 @@ public struct TaskOutcomeRule: Sendable {
     }
   }
 
-  /// The batch system says nothing of it that would help.
+  /// Decides when the batch system has no state that shows an end.
   private func missing(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
     if element.end != nil, (element.secondsOver ?? 0) >= limits.causeSeconds {
       return decide(element, .completed)
@@ -71,7 +71,7 @@ public struct TaskOutcomeRule: Sendable {
     return .wait
   }
 
-  // MARK: Ends
+  // MARK: Decisions by kind of end
 
   private func settle(
     _ element: ArrayTaskFacts, _ ending: ArrayTaskDecision.Ending = .ended,
@@ -81,7 +81,8 @@ public struct TaskOutcomeRule: Sendable {
       Dictionary(uniqueKeysWithValues: element.captures.map { ($0.name, decide($0)) }), ending)
   }
 
-  /// A line is believed when what it tells of is there; one that never comes to be seen is not.
+  /// The decision that a capture's line leads to; `nil` without a line. A line whose artifacts do
+  /// not become visible is a failure.
   private func byLine(_ capture: CaptureFacts) -> CaptureDecision? {
     guard let outcome = capture.outcome else { return nil }
     if outcome.isLocked { return .later }
@@ -161,7 +162,7 @@ public struct TaskOutcomeRule: Sendable {
   }
 
   private func cancelled(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
-    // Who did it is told by the batch system alone.
+    // Only the batch system knows which user cancelled the task.
     if element.view?.state != .cancelled, (element.secondsOver ?? 0) < limits.causeSeconds {
       return .wait
     }
@@ -176,7 +177,7 @@ public struct TaskOutcomeRule: Sendable {
     if element.begin == nil {
       switch (view?.exitCode, view?.signal) {
       case (127, _): return broken(element, .programMissing)
-      // Without accounting there are no codes.
+      // Without accounting there are no exit codes.
       case (nil, _) where view?.reason == "NonZeroExitCode": return broken(element, .programMissing)
       case (nil, _) where view?.reason == "JobLaunchFailure":
         return broken(element, .logFolderMissing)
@@ -192,7 +193,7 @@ public struct TaskOutcomeRule: Sendable {
     return brokenDown(element, how)
   }
 
-  /// Once more, then given up.
+  /// Retries each capture once; the second breakdown is a failure.
   private func brokenDown(_ element: ArrayTaskFacts, _ how: String) -> ArrayTaskDecision {
     settle(element) { capture in
       if let decided = byLine(capture) { return decided }
@@ -239,7 +240,8 @@ public struct TaskOutcomeRule: Sendable {
 }
 
 extension ArrayTaskFacts {
-  /// All lines are there and tell of nothing that a cause would change, and what they tell of can be seen.
+  /// Whether every capture has a successful line with visible artifacts, so that the cause of the
+  /// end does not matter.
   fileprivate var isGood: Bool {
     end?.way == .done
       && captures.allSatisfy { capture in
@@ -248,7 +250,7 @@ extension ArrayTaskFacts {
       }
   }
 
-  /// How it is over in the words of the batch system; `nil` while it does not say so.
+  /// The final state according to the batch system; `nil` while it reports none.
   fileprivate var over: TaskView.State? {
     switch view?.state {
     case .pending, .running, nil: nil
@@ -259,13 +261,13 @@ extension ArrayTaskFacts {
 }
 
 extension CaptureOutcome {
-  /// Whether somebody else held the capture.
+  /// Whether another process held the capture.
   var isLocked: Bool { report.outcome == .skipped && codes.contains(ExitStatus.locked) }
   var hasFailed: Bool { report.outcome == .failed || report.outcome == .blocked }
 }
 
 extension Breakdown {
-  /// What it means and what helps.
+  /// What the failure means, and its remedy.
   func text(on node: String) -> String {
     switch self {
     case .programMissing:
@@ -281,7 +283,7 @@ extension Breakdown {
     }
   }
 
-  /// Whether two are alike: the same remedy would help.
+  /// Whether both have the same remedy.
   func isLike(_ other: Breakdown) -> Bool {
     switch (self, other) {
     case (.programMissing, .programMissing), (.logFolderMissing, .logFolderMissing),

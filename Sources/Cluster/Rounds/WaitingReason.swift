@@ -1,12 +1,12 @@
-/// Why an element that waits will never start.
+/// Why a pending array task will never start.
 enum WaitingReason {
-  /// No other like it will: what was asked for is wrong.
+  /// The request is wrong; no task with the same request will start.
   case configuration(String)
-  /// Its node is at fault.
+  /// The node is the cause.
   case lost(String)
   case failure(String)
 
-  /// `nil` for a wait that may end.
+  /// `nil` for reasons that can pass.
   static func neverStarts(_ view: TaskView) -> WaitingReason? {
     guard let reason = view.reason else { return nil }
     switch reason {
@@ -24,7 +24,7 @@ enum WaitingReason {
     }
   }
 
-  /// In words, for a display.
+  /// The reason as text for display.
   static func words(_ reason: String) -> String {
     switch reason {
     case "Priority": "Priority: others come first"

@@ -1,44 +1,45 @@
 import SystemPackage
 
-/// A batch system: takes arrays of elements and tells what became of them.
+/// A batch system: accepts job arrays and reports the states of their tasks.
 ///
-/// Every call asks it at most once and comes back within a time-out of its own; none throws.
+/// Every call returns after a bounded time, and none throws.
 public protocol BatchSystem: Sendable {
-  /// What the site allows. Asked once per run.
+  /// The limits of the site. Asked once per run.
   func site() -> SiteAnswer
-  /// Hands over one array.
+  /// Submits one array.
   func submit(_ submission: Submission) -> SubmissionAnswer
-  /// Ids of jobs with this name, whether they wait, run or have ended, so far as it still knows them.
+  /// IDs of jobs with this name: pending, running or ended, as far as the batch system remembers
+  /// them.
   func jobs(named name: String) -> JobsAnswer
-  /// How the elements of some arrays stand.
+  /// The states of the tasks of some arrays.
   func tasks(of jobs: [String]) -> TasksAnswer
-  /// Why elements of some arrays wait, by array; for people.
+  /// Why tasks of some arrays are pending. For display only.
   func waitingReasons(of jobs: [String]) -> TasksAnswer
-  /// Asks for the end of whole arrays. Its answer proves nothing: `tasks` does.
+  /// Requests the end of whole arrays. Only `tasks` shows whether it took effect.
   func cancel(_ jobs: [String], _ how: JobCancellation)
-  /// The command that would submit it, as text for people; runs nothing.
+  /// The command that would submit the array, as text. Runs nothing.
   func preview(_ submission: Submission) -> String
-  /// Changes how many elements of an array may run at a time.
+  /// Changes how many tasks of an array may run at a time.
   func throttle(_ job: String, to elements: Int)
 }
 
 /// How arrays are cancelled.
 public enum JobCancellation: Sendable {
-  /// What waits never starts; what runs goes on.
+  /// Pending tasks never start; running ones continue.
   case waiting
-  /// What waits never starts; what runs is told to end in order.
+  /// Pending tasks never start; running ones get a termination signal.
   case orderly
-  /// What runs is killed.
+  /// Running tasks are killed.
   case kill
 }
 
-/// What a site allows.
+/// The limits of a site.
 public struct Site: Hashable, Sendable {
-  /// Elements that one array may have at most; the largest index is one less.
+  /// Maximum number of tasks per array; the largest index is one less.
   public var maxArraySize: Int
-  /// Between the signal to end and the kill.
+  /// Time between the termination signal and the kill.
   public var killWaitSeconds: Int
-  /// Whether it keeps records of what has ended.
+  /// Whether the site keeps records of ended jobs.
   public var hasAccounting: Bool
 
   public init(maxArraySize: Int = 1001, killWaitSeconds: Int = 30, hasAccounting: Bool = false) {
@@ -50,35 +51,36 @@ public struct Site: Hashable, Sendable {
 
 public enum SiteAnswer: Hashable, Sendable {
   case site(Site)
-  /// It does not answer now; its own words.
+  /// It does not answer now; the value is its message.
   case silent(String)
-  /// Its commands are not there, or say what cannot be understood.
+  /// Its commands are missing, or their output cannot be parsed.
   case unusable(String)
 }
 
-/// One array of elements, or one single job that follows others.
+/// One array of tasks, or a single job that runs after others.
 public struct Submission: Hashable, Sendable, Codable {
   /// From 1; unique in the run.
   public var number: Int
   /// `scanmill-RUN-NUMBER`.
   public var name: String
-  /// For people who look at the queue.
+  /// A text for people who look at the queue.
   public var comment: String
-  /// The number of the element with index 0.
+  /// The number of the task with index 0.
   public var firstElement: Int
-  /// How many elements; indices are 0..<count. 0: a single job without an array.
+  /// Number of tasks, with indices 0..<count. 0 for a single job without an array.
   public var count: Int
-  /// Elements that may run at a time; `nil`: no limit.
+  /// How many tasks may run at a time; `nil` for no limit.
   public var throttle: Int?
   public var request: JobRequest
-  /// Nodes that are to be avoided.
+  /// Nodes to be avoided.
   public var excludedNodes: [String] = []
-  /// Runs once these jobs have ended in any way.
+  /// The job starts after all of these jobs have ended, whatever their results.
   public var after: [String] = []
-  /// The run's folder, absolute.
+  /// The run's folder; absolute.
   public var runFolder: FilePath
   public var output: FilePath
-  /// The program and the words after it, without those of the executor (`element RUNFOLDER OFFSET`).
+  /// The program and its arguments, without those that the executor adds (`element RUNFOLDER
+  /// OFFSET`).
   public var program: FilePath
   public var arguments: [String]
 
@@ -101,10 +103,10 @@ public struct Submission: Hashable, Sendable, Codable {
   }
 }
 
-/// What an element asks of a node.
+/// The resources that an array task requests.
 public struct JobRequest: Hashable, Sendable, Codable {
   public var cores: Int
-  /// A multiple of 1 MiB, which is what the batch system counts in.
+  /// Rounded up to the batch system's unit when it is submitted.
   public var memoryBytes: Int64
   public var timeSeconds: Int
 
@@ -117,11 +119,12 @@ public struct JobRequest: Hashable, Sendable, Codable {
 
 public enum SubmissionAnswer: Hashable, Sendable {
   case accepted(job: String)
-  /// A limit that passes: fewer at a time, or later. Its own words.
+  /// A limit that can pass: submit fewer tasks or later. The value is the message.
   case full(String)
-  /// Does not answer, or not in time: it may have taken the array all the same.
+  /// No answer in time. The array may have been accepted nevertheless.
   case silent(String)
-  /// A request that it will never take: wrong partition, account, size. Its own words.
+  /// A request that will never be accepted, such as a wrong partition, account or size. The value
+  /// is the message.
   case refused(String)
 }
 
@@ -130,10 +133,10 @@ public enum JobsAnswer: Hashable, Sendable {
   case silent(String)
 }
 
-/// One element in the words of the batch system.
+/// The batch system's identifier of one array task.
 public struct TaskID: Hashable, Sendable, Codable {
   public var job: String
-  /// Within its array; `nil` for a job without one.
+  /// Index in its array; `nil` for a job without one.
   public var index: Int?
 
   public init(job: String, index: Int?) {
@@ -145,30 +148,31 @@ public struct TaskID: Hashable, Sendable, Codable {
   public var text: String { index.map { "\(job)_\($0)" } ?? job }
 }
 
-/// How one element stands, as the batch system says.
+/// The state of one array task according to the batch system.
 public struct TaskView: Hashable, Sendable, Codable {
   public enum State: Hashable, Sendable, Codable {
     case pending, running
     /// Ended by itself with code 0.
     case completed
     case failed, outOfMemory, timeout
-    /// Of the node, of its start, by something more important, by an administrator: `lost` says which.
+    /// Ended or requeued for a reason unrelated to the program, such as a node failure, a failed
+    /// start, a preemption or an administrator. The value is the batch system's name of the state.
     case lost(String)
     case cancelled
     case deadline
-    /// A word that we do not know.
+    /// A name that is not known here.
     case unknown(String)
   }
 
   public var state: State
-  /// Of a program that ended.
+  /// Exit code of an ended program.
   public var exitCode: Int?
-  /// The signal that ended it, or a number of the batch system's own.
+  /// The signal that ended the program, or a number of the batch system's own.
   public var signal: Int?
   public var node: String?
-  /// Why it waits, why it failed, in its own word.
+  /// The batch system's reason for waiting or for the failure.
   public var reason: String?
-  /// Of a user who cancelled it.
+  /// The user who cancelled it.
   public var cancelledBy: String?
 
   public init(
@@ -184,15 +188,15 @@ public struct TaskView: Hashable, Sendable, Codable {
   }
 }
 
-/// What the batch system knows of some arrays.
+/// The batch system's states of tasks of some arrays.
 ///
-/// `folded` holds what it says of many at once, without listing them: an index that is in neither is not
-/// known to it (any more, or not yet).
+/// `folded` has states of many tasks at once. A task in neither collection is no longer known, or
+/// not yet.
 public struct TaskTable: Hashable, Sendable {
   public var tasks: [TaskID: TaskView] = [:]
   public var folded: [FoldedTasks] = []
-  /// Whether an element that is missing here has left the queue (its memory of what has ended is short),
-  /// rather than being unknown for a while (records that lag).
+  /// Whether a missing task has left the queue, which forgets ended tasks soon. Otherwise the table
+  /// comes from records, which may lag.
   public var isQueue: Bool
 
   public init(isQueue: Bool) { self.isQueue = isQueue }
@@ -200,13 +204,13 @@ public struct TaskTable: Hashable, Sendable {
   public subscript(task: TaskID) -> TaskView? {
     if let view = tasks[task] { return view }
     guard let index = task.index else { return nil }
-    // An array that was cancelled before anything of it ran is named without its indices.
+    // An array that was cancelled before any task ran is listed without indices.
     return folded.first { $0.job == task.job && $0.indices.contains(index) }?.view
       ?? tasks[TaskID(job: task.job, index: nil)]
   }
 }
 
-/// Some elements of one array that stand alike.
+/// Several tasks of one array with the same state.
 public struct FoldedTasks: Hashable, Sendable {
   public var job: String
   public var indices: IndexSetText
@@ -219,9 +223,9 @@ public struct FoldedTasks: Hashable, Sendable {
   }
 }
 
-/// Indices as `0-3,7,9-12`, never listed one by one.
+/// A set of indices as ranges: `0-3,7,9-12`.
 public struct IndexSetText: Hashable, Sendable {
-  /// Sorted, apart from each other.
+  /// Sorted. The ranges given to `init` must be disjoint.
   public var ranges: [ClosedRange<Int>]
 
   public init(_ ranges: [ClosedRange<Int>]) {
@@ -234,6 +238,6 @@ public struct IndexSetText: Hashable, Sendable {
 
 public enum TasksAnswer: Hashable, Sendable {
   case table(TaskTable)
-  /// No answer, or none that can be understood; its own words.
+  /// No answer, or one that cannot be parsed; the value is the message.
   case silent(String)
 }

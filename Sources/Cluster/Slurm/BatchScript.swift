@@ -3,16 +3,16 @@ import SystemPackage
 
 /// The script of a job, which `sbatch` reads from its standard input.
 enum BatchScript {
-  /// A shell that ends at the first line of `setup` that fails, and then becomes the program: signals of
-  /// Slurm reach only the shell.
+  /// The script stops at the first `setup` line that fails. Then `exec` replaces the shell by the
+  /// program, because Slurm signals only the shell.
   static func text(_ submission: Submission, setup: [String]) -> String {
-    // Until the program listens, the signal that the time is nearly up must not end anything.
+    // Until the program handles it, the time limit warning must not end anything.
     let trap = submission.count > 0 ? ["trap '' USR2"] : []
     let lines = ["#!/bin/sh", "set -e"] + trap + setup + ["exec " + command(submission)]
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// An element is told the number of the first one; the others differ by their index.
+  /// The arguments name the task with array index 0; others add their index.
   private static func command(_ submission: Submission) -> String {
     var words = [submission.program.text] + submission.arguments
     if submission.count > 0 {
@@ -21,10 +21,10 @@ enum BatchScript {
     return words.map(quoted).joined(separator: " ")
   }
 
-  /// One word for `sh`, whatever is in it.
+  /// The word quoted for `sh`; any content is safe.
   static func quoted(_ word: String) -> String {
     if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-    // By scalars: a quote may stand in front of an accent.
+    // Iterates over scalars, because a quote and a combining accent after it are one character.
     var quoted = String.UnicodeScalarView("'".unicodeScalars)
     for scalar in word.unicodeScalars {
       if scalar == "'" { quoted += "'\\''".unicodeScalars } else { quoted.append(scalar) }
@@ -33,7 +33,7 @@ enum BatchScript {
     return String(quoted)
   }
 
-  /// The same for people: only what must be quoted is.
+  /// The same for display: quotes only if necessary.
   static func shown(_ word: String) -> String {
     let isSafe = word.utf8.allSatisfy { isPlain($0) || "=:,./%@+".utf8.contains($0) }
     return isSafe && !word.isEmpty ? word : quoted(word)

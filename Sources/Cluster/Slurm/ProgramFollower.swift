@@ -5,7 +5,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Takes what a program says while it runs, and ends it when it takes too long.
+/// Collects the output of a running program, and kills it after a time-out.
 struct ProgramFollower {
   enum Outcome {
     case ended(ProcessEnd)
@@ -13,17 +13,19 @@ struct ProgramFollower {
     case tooMuch
   }
 
-  /// How long a killed program is waited for: one that hangs in the kernel on a dead disk does not end.
+  /// How long to wait for a killed program. One that waits in the kernel for a dead disk does not
+  /// end.
   private static let farewellSeconds = 5.0
-  /// How often it is looked whether it has ended although somebody still holds its pipes.
+  /// Longest interval between checks for the program's end. Another process may keep its pipes open
+  /// after that.
   private static let waitMilliseconds = 50.0
 
   private let child: ChildProcess
   private var output: Taken
   private var errors: Taken
 
-  /// - Parameter limits: bytes of standard output, beyond which the program is ended, and of standard
-  ///   error, beyond which it is not kept.
+  /// - Parameter limits: in bytes. The program is killed when its standard output exceeds the
+  ///   limit; standard error beyond its limit is discarded.
   init(
     _ child: ChildProcess, output: FileDescriptor, errors: FileDescriptor,
     limits: (output: Int, errors: Int)
@@ -36,14 +38,14 @@ struct ProgramFollower {
   var outputText: String { String(decoding: output.bytes, as: UTF8.self) }
   var errorText: String { String(decoding: errors.bytes, as: UTF8.self) }
 
-  /// Waits for its end or the deadline, on the monotonic clock.
+  /// Waits for the end of the program, or for the deadline on the monotonic clock.
   mutating func follow(until deadline: Double) -> Outcome {
     var pause = 0.5
     while true {
       let left = (deadline - SlurmCommand.monotonicSeconds()) * 1000
       guard left > 0 else { return end(.timedOut) }
       if output.isAtEnd, errors.isAtEnd {
-        // It closes them when it ends: nearly always it is over.
+        // The pipes usually close because the program ends.
         if let end = child.look() { return .ended(end) }
         usleep(UInt32(min(pause, left) * 1000))
         pause = min(pause * 2, Self.waitMilliseconds)
@@ -52,7 +54,7 @@ struct ProgramFollower {
       take(withinMilliseconds: min(left, Self.waitMilliseconds))
       if output.hasMore { return end(.tooMuch) }
       if !(output.isAtEnd && errors.isAtEnd), let end = child.look() {
-        // Somebody else may hold the pipes for ever: only what is there now.
+        // Another process may hold the pipes open forever, so only the available output is read.
         while take(withinMilliseconds: 0), !output.hasMore {}
         return output.hasMore ? .tooMuch : .ended(end)
       }
@@ -66,7 +68,7 @@ struct ProgramFollower {
     return outcome
   }
 
-  /// Whether there was something.
+  /// Returns whether any bytes were read.
   @discardableResult
   private mutating func take(withinMilliseconds wait: Double) -> Bool {
     var both = [output.pollfd, errors.pollfd]
@@ -78,12 +80,12 @@ struct ProgramFollower {
   }
 }
 
-/// What has come out of one pipe.
+/// The bytes read from one pipe.
 private struct Taken {
   private let source: FileDescriptor
   private let limit: Int
   private(set) var bytes: [UInt8] = []
-  /// Bytes that came, kept or not.
+  /// Number of bytes read, including discarded ones.
   private(set) var count = 0
   private(set) var isAtEnd = false
 
@@ -94,12 +96,12 @@ private struct Taken {
 
   var hasMore: Bool { count > limit }
 
-  /// A negative number is not looked at.
+  /// `poll` ignores negative descriptors.
   var pollfd: pollfd {
     Glibc.pollfd(fd: isAtEnd ? -1 : source.rawValue, events: Int16(POLLIN), revents: 0)
   }
 
-  /// Reads once; only when there is something or nothing will come.
+  /// Reads once. To be called when bytes are available or the pipe is closed; blocks otherwise.
   mutating func take() {
     var piece = [UInt8](repeating: 0, count: 65536)
     guard let read = try? piece.withUnsafeMutableBytes({ try source.read(into: $0) }), read > 0

@@ -1,9 +1,9 @@
-/// What `squeue` answers.
+/// Parses the output of `squeue`.
 enum QueueText {
-  /// Element, state, reason, node.
+  /// Task, state, reason, node.
   static let format = "%i|%T|%r|%N"
 
-  /// `nil` when there are lines, but none that can be read.
+  /// `nil` if there are lines but none can be parsed.
   static func table(_ text: String) -> TaskTable? {
     var table = TaskTable(isQueue: true)
     var hasLines = false
@@ -28,12 +28,12 @@ enum QueueText {
     return (key, view)
   }
 
-  /// Whether the answer says that nothing of what was asked about is known any more.
+  /// Whether the answer says that none of the requested jobs is known.
   static func isGone(_ answer: SlurmAnswer) -> Bool {
     !answer.isSuccess && answer.errors.contains("Invalid job id specified")
   }
 
-  /// A field that says something.
+  /// The field's text; `nil` for placeholders that mean "none".
   static func meaning(_ field: Substring) -> String? {
     let text = field.trimmed
     return ["", "None", "none", "(null)", "None assigned", "N/A", "Unknown"].contains(text)
@@ -42,7 +42,7 @@ enum QueueText {
 }
 
 extension Substring {
-  /// Without blanks at its ends.
+  /// Without whitespace at both ends.
   var trimmed: Substring {
     var text = self.drop(while: \.isWhitespace)
     while text.last?.isWhitespace == true { text.removeLast() }

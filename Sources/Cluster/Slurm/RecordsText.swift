@@ -2,11 +2,11 @@ import Output
 import Runner
 import Storage
 
-/// What `sacct` answers: records of what was and what is, which lag behind the queue.
+/// Parses the output of `sacct`: records of current and ended jobs, which lag behind the queue.
 enum RecordsText {
   static let format = "JobID,State,ExitCode,Elapsed,NodeList"
 
-  /// `nil` when there are lines, but none that can be read.
+  /// `nil` if there are lines but none can be parsed.
   static func table(_ text: String) -> TaskTable? {
     var table = TaskTable(isQueue: false)
     var hasLines = false
@@ -26,7 +26,7 @@ enum RecordsText {
       let (state, by) = StateText.state(fields[1])
     else { return nil }
     var view = TaskView(state, cancelledBy: by)
-    // Both are 0 of what has not ended.
+    // Both are 0 for tasks that have not ended.
     if fields.count > 2, state != .pending, state != .running, let end = exit(fields[2]) {
       view.exitCode = end.code
       view.signal = end.signal
@@ -35,8 +35,8 @@ enum RecordsText {
     return (key, view)
   }
 
-  /// `127:0`, `0:9`: code and signal. Signals from 50 on are Slurm's own: 53, files of the job cannot be
-  /// opened; 125, out of memory.
+  /// Exit code and signal of `127:0` or `0:9`. Signals from 50 on are Slurm's own: 53 means that
+  /// files of the job cannot be opened, 125 out of memory.
   static func exit(_ text: Substring) -> (code: Int, signal: Int?)? {
     let parts = text.trimmed.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let code = Int(parts[0]), let signal = Int(parts[1]) else { return nil }
@@ -44,13 +44,12 @@ enum RecordsText {
   }
 }
 
-/// From when on records are searched for a job by its name: without a beginning `sacct` looks back to
-/// midnight only.
+/// The start of a search for jobs by name. By default `sacct` goes back only to midnight.
 enum RecordsStart {
-  /// No zone is more than this behind UTC, in which ids of runs tell the time.
+  /// The time zone farthest behind UTC. Run IDs contain UTC times.
   private static let westmostNanoseconds: Int64 = 12 * 3600 * 1_000_000_000
 
-  /// `2026-11-21T00:00:00`: the beginning of the day of a run, in whichever zone Slurm may be.
+  /// A time that is not after the start of a run in any time zone: `2026-11-21T00:00:00`.
   static func of(run id: String) -> String {
     guard let made = RunID(id)?.madeNanoseconds else { return "now-7days" }
     return UTCText.day(nanoseconds: made - westmostNanoseconds) + "T00:00:00"
@@ -58,7 +57,7 @@ enum RecordsStart {
 }
 
 extension TaskTable {
-  /// The jobs that it is about, each once, sorted.
+  /// The IDs of its jobs, each once, sorted.
   var jobs: [String] {
     Set(tasks.keys.map(\.job) + folded.map(\.job)).sorted { ($0.count, $0) < ($1.count, $1) }
   }

@@ -1,15 +1,15 @@
-/// What `scontrol` answers.
+/// Parses the output of `scontrol`.
 enum SiteText {
-  /// What `scontrol show config` says of a site.
+  /// Values of `scontrol show config`; `nil` if absent.
   struct Config: Hashable {
-    /// 0: there are no arrays.
+    /// 0 if arrays are disabled.
     var maxArraySize: Int?
     var killWaitSeconds: Int?
     var hasAccounting: Bool?
-    /// How long the queue remembers what has ended.
+    /// How long the queue keeps ended jobs.
     var minJobAgeSeconds: Int?
 
-    /// What it does not say is as where nobody has set it.
+    /// Absent values have the defaults of `Site`.
     var site: Site {
       var site = Site()
       if let maxArraySize { site.maxArraySize = maxArraySize }
@@ -19,7 +19,7 @@ enum SiteText {
     }
   }
 
-  /// `nil` when nothing of it is there.
+  /// `nil` if no known key is present.
   static func config(_ text: String) -> Config? {
     var config = Config()
     for line in text.split(whereSeparator: \.isNewline) {
@@ -38,13 +38,13 @@ enum SiteText {
     return config == Config() ? nil : config
   }
 
-  /// `1001`, `30 sec`.
+  /// The leading number of `1001` or `30 sec`.
   private static func number(_ text: Substring) -> Int? {
     Int(text.prefix { ("0"..."9").contains($0) }).map { min($0, TaskKey.mostIndices) }
   }
 
-  /// Whether a controller answers `scontrol ping`: one of several is enough. The text counts; only where
-  /// there is none that can be read, the exit code does.
+  /// Whether any controller answers `scontrol ping`. The text decides; the exit code counts only if
+  /// the text names neither state.
   static func isUp(_ answer: SlurmAnswer) -> Bool {
     guard case .exited(let code) = answer.end else { return false }
     let words = (answer.output + "\n" + answer.errors)
@@ -55,7 +55,7 @@ enum SiteText {
     return !words.contains("DOWN") && code == 0
   }
 
-  /// What a failed ping says, in words.
+  /// The text of a failed ping.
   static func state(_ answer: SlurmAnswer) -> String {
     let said = answer.output.split(whereSeparator: \.isNewline).map(String.init)
     return said.isEmpty ? answer.words : said.joined(separator: "; ")

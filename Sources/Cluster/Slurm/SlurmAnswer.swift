@@ -1,17 +1,17 @@
-/// What came of running one program of Slurm.
+/// The result of running one program of Slurm.
 struct SlurmAnswer: Hashable, Sendable {
   enum End: Hashable, Sendable {
     case exited(Int32)
     case killed(signal: Int32)
-    /// It was ended by us.
+    /// It exceeded the time-out and was killed.
     case timedOut(seconds: Double)
-    /// There is no such program in `PATH`.
+    /// The program is not in `PATH`.
     case absent
-    /// The system could not start it; why.
+    /// The system could not start it; the value is the reason.
     case notStarted(String)
-    /// It was not run, since the controller does not answer; its state in words.
+    /// It was not run because the controller does not answer; the value is the controller's state.
     case notAsked(String)
-    /// It said more than is kept and was ended.
+    /// Its output exceeded the limit and it was killed.
     case tooMuch
   }
 
@@ -23,8 +23,8 @@ struct SlurmAnswer: Hashable, Sendable {
 
   var isSuccess: Bool { end == .exited(0) }
 
-  /// The program's own words, in one line without its name: what it wrote to standard error, else how it
-  /// ended.
+  /// The result in one line: for an exit code, the error output without the name of the program, if
+  /// there is any; otherwise how the program ended.
   var words: String {
     let said = errors.split(whereSeparator: \.isNewline).map(bare).filter { !$0.isEmpty }
     let text = said.joined(separator: "; ")
@@ -40,7 +40,7 @@ struct SlurmAnswer: Hashable, Sendable {
     }
   }
 
-  /// A line without `sbatch: error: ` and the like.
+  /// The line without prefixes such as `sbatch: error: `.
   private func bare(_ line: Substring) -> Substring {
     var rest = line
     for prefix in ["\(program): ", "error: ", "fatal: "] where rest.hasPrefix(prefix) {

@@ -7,30 +7,30 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Runs programs of Slurm, each as a child of the calling thread, with a time-out.
+/// Runs programs of Slurm as children of the calling thread, with a time-out.
 ///
-/// A program that does not end in time is killed with all that it has started. If this process dies, the
-/// program dies with it.
+/// A program that exceeds the time-out is killed with all of its descendants. If this process dies,
+/// the program is killed too.
 final class SlurmCommand: Sendable {
-  /// Slurm's own patience with a controller that is away is 9 s.
+  /// Slurm's commands themselves wait 9 s for a controller that does not answer.
   static let timeoutSeconds = 60.0
   static let pingTimeoutSeconds = 10.0
-  /// The rows of a hundred thousand elements are 10 MB.
+  /// The rows of 100,000 array tasks are about 10 MB.
   static let mostOutputBytes = 64 << 20
   private static let mostErrorBytes = 64 << 10
 
   private let environment: [String: String]
   private let runs = Mutex<[String: Int]>([:])
 
-  /// - Parameter environment: that of the supervisor; `PATH` in it says where programs are.
+  /// - Parameter environment: the supervisor's; its `PATH` is searched for the programs.
   init(environment: [String: String]) {
     self.environment = environment
   }
 
-  /// How often each program has been run.
+  /// Number of runs of each program.
   var counts: [String: Int] { runs.withLock { $0 } }
 
-  /// Runs `program` and waits for it. Not from a thread that handles signals.
+  /// Runs `program` and waits for it. Must not be called from a thread that handles signals.
   func run(
     _ program: String, _ arguments: [String], input: [UInt8] = [],
     timeoutSeconds: Double = SlurmCommand.timeoutSeconds

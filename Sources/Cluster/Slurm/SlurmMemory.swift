@@ -1,30 +1,31 @@
 import Synchronization
 
-/// What earlier answers of Slurm have told about it.
+/// What is known about Slurm from its earlier answers.
 final class SlurmMemory: Sendable {
   private struct State {
-    /// Whether the last command that asked the controller got no answer, or late.
+    /// Whether the last command to the controller was slow or got no answer.
     var isTroubled = false
     var hasAccounting = false
-    /// When `sacct` last failed, on the monotonic clock.
+    /// Monotonic time of the last failure of `sacct`.
     var recordsFailed: Double?
-    /// Since when records have answered without a job that they were asked about.
+    /// By job, the monotonic time since which records have not listed it although asked.
     var unlisted: [String: Double] = [:]
-    /// When the queue was last asked in place of the records.
+    /// Monotonic time of the last query of the queue instead of the records.
     var queueAsked: Double?
-    /// Whether the last question went to the queue.
+    /// Whether the last query went to the queue.
     var wasQueue = false
   }
 
   private let state = Mutex(State())
 
   private let slowSeconds: Double
-  /// After a failure the records are left alone for this long.
+  /// How long records are not asked after a failure.
   static let recordsPauseSeconds = 300.0
 
-  /// Records may lag by minutes; a job that they have not named for this long may never be named.
+  /// Records may lag by minutes. A job that is not listed for this long may never be.
   static let unlistedSeconds = 120.0
-  /// Records may call running for ever what the controller has forgotten ("runaway jobs").
+  /// Interval in which the queue is asked instead of the records. Records may list a job as running
+  /// forever although the controller has forgotten it ("runaway jobs").
   static let queueCheckSeconds = 300.0
 
   init(slowSeconds: Double) {
@@ -41,7 +42,7 @@ final class SlurmMemory: Sendable {
     state.withLock { $0.recordsFailed = seconds }
   }
 
-  /// Whether a site keeps records and they have not just failed.
+  /// Whether the site keeps records and they did not fail recently.
   func believesRecords(at seconds: Double) -> Bool {
     state.withLock { state in
       guard state.hasAccounting else { return false }
@@ -50,7 +51,7 @@ final class SlurmMemory: Sendable {
     }
   }
 
-  /// - Parameter listed: the jobs among `asked` that an answer of the records names.
+  /// Notes which of the `asked` jobs a records answer lists.
   func noteRecords(of asked: [String], listing listed: Set<String>, at seconds: Double) {
     state.withLock { state in
       let missing = asked.filter { !listed.contains($0) }
@@ -60,8 +61,8 @@ final class SlurmMemory: Sendable {
     }
   }
 
-  /// Whether the queue is to be asked this time although there are records: now and then, and every other
-  /// time while these leave a job out. Counts as asked.
+  /// Whether this query must go to the queue although there are records: at regular intervals, and
+  /// every other time while the records omit a job. A `true` result counts as asked.
   func isQueueDue(at seconds: Double) -> Bool {
     state.withLock { state in
       guard let asked = state.queueAsked else { return false }
@@ -73,7 +74,7 @@ final class SlurmMemory: Sendable {
     }
   }
 
-  /// A refusal is an answer; silence and slowness are none.
+  /// Notes whether the controller answered in time. A refusal counts as an answer.
   func noteController(_ answer: SlurmAnswer) {
     let isSilent: Bool
     switch answer.end {

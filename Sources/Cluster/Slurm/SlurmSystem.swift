@@ -6,10 +6,11 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Slurm, through its commands.
+/// Slurm, accessed through its commands.
 ///
-/// A call runs one command; after one that failed or was slow, the next asks first whether the controller
-/// is there, which is known within a fraction of a second. Commands are killed after a minute.
+/// Most calls run one command. After a command that failed or was slow, `scontrol ping` first
+/// checks the controller, usually within a fraction of a second. Commands are killed after
+/// `timeoutSeconds`.
 public struct SlurmSystem: BatchSystem {
   private let profile: ClusterProfile
   private let since: String
@@ -17,16 +18,16 @@ public struct SlurmSystem: BatchSystem {
   private let memory: SlurmMemory
   private let timeoutSeconds: Double
 
-  /// Ids that one command names at most.
+  /// The largest number of IDs per command.
   static let mostIDs = 100
 
   /// - Parameters:
-  ///   - profile: partition, account, qos, setup and extra options are taken from it.
-  ///   - runFolder: its name says how far back records are searched.
-  ///   - environment: `PATH` in it says where the commands are.
-  ///   - timeoutSeconds: of each command.
-  ///   - slowSeconds: after a command that took this long the controller is asked first whether it is there:
-  ///     one that is away lets commands wait for 9 s.
+  ///   - profile: provides partition, account, qos, setup and extra options.
+  ///   - runFolder: its name determines how far back records are searched.
+  ///   - environment: its `PATH` is searched for the commands.
+  ///   - timeoutSeconds: the limit of each command.
+  ///   - slowSeconds: after a command that took this long, the controller is checked first.
+  ///     Commands wait 9 s for a controller that does not answer.
   public init(
     profile: ClusterProfile, runFolder: FilePath,
     environment: [String: String] = ProcessOrder.foreignEnvironment,
@@ -39,10 +40,10 @@ public struct SlurmSystem: BatchSystem {
     self.timeoutSeconds = timeoutSeconds
   }
 
-  /// How often each command has been run, by its name.
+  /// Number of runs of each command, by name.
   public var commandCounts: [String: Int] { command.counts }
 
-  // MARK: Questions
+  // MARK: Queries
 
   public func site() -> SiteAnswer {
     let answer = askController("scontrol", ["show", "config"])
@@ -84,7 +85,8 @@ public struct SlurmSystem: BatchSystem {
     let queue = queue(["-t", "all", "--name=\(name)"])
     guard case .table(let table) = queue else { return Self.silent(queue) }
     if !table.jobs.isEmpty { return .jobs(table.jobs) }
-    // What has ended some minutes ago is in the records only. Records that do not answer are no obstacle.
+    // Jobs that ended some minutes ago are in the records only. A failure of the records is
+    // ignored.
     if memory.believesRecords(at: SlurmCommand.monotonicSeconds()),
       case .table(let old) = records(["-S", since, "--name=\(name)"])
     {
@@ -115,7 +117,7 @@ public struct SlurmSystem: BatchSystem {
     return .silent(answer.isSuccess ? "the answer of sacct cannot be understood" : answer.words)
   }
 
-  // MARK: Orders
+  // MARK: Changes
 
   public func submit(_ submission: Submission) -> SubmissionAnswer {
     let script = BatchScript.text(submission, setup: profile.setup)
@@ -124,16 +126,17 @@ public struct SlurmSystem: BatchSystem {
         "sbatch", SubmitOptions.words(submission, profile), input: PathText.bytes(of: script)))
   }
 
-  /// The command and its script as they could be typed, for people; nothing is run.
+  /// The command and its script as a user could type them. Runs nothing.
   public func preview(_ submission: Submission) -> String {
     let words = SubmitOptions.words(submission, profile).map(BatchScript.shown)
     return "sbatch \(words.joined(separator: " ")) <<'END'\n"
       + BatchScript.text(submission, setup: profile.setup) + "END"
   }
 
-  /// Without more words `scancel` ends what waits, sends TERM to what runs, which is our program since it has
-  /// taken the place of the shell, and KILL when KillWait is over. `--signal=KILL` alone does the same; only
-  /// with `--batch` it kills at once (seen with 22.05), and ends what waits too.
+  /// Without options `scancel` ends pending tasks, sends TERM to running ones, and KILL after
+  /// KillWait. TERM reaches our program, which has replaced the shell. `--signal=KILL` alone does
+  /// the same; only with `--batch` does it kill at once (observed with 22.05). It ends pending
+  /// tasks too.
   public func cancel(_ jobs: [String], _ how: JobCancellation) {
     let words =
       switch how {
@@ -155,7 +158,7 @@ public struct SlurmSystem: BatchSystem {
 
   // MARK: Commands
 
-  /// Runs a command that asks the controller, unless that is known not to answer.
+  /// Runs a command that needs the controller, unless the controller is known not to answer.
   private func askController(
     _ program: String, _ arguments: [String], input: [UInt8] = []
   ) -> SlurmAnswer {

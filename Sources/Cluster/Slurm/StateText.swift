@@ -1,9 +1,9 @@
-/// The states of Slurm in our words.
+/// Translates Slurm's state names.
 enum StateText {
   private static let known: [String: TaskView.State] = [
     "PENDING": .pending,
     "RUNNING": .running,
-    // On their way in, out or stopped on their node: it has not ended.
+    // Starting, ending or stopped on the node: the task has not ended.
     "COMPLETING": .running, "CONFIGURING": .running, "SUSPENDED": .running, "STOPPED": .running,
     "RESIZING": .running, "SIGNALING": .running, "STAGE_OUT": .running,
     "COMPLETED": .completed,
@@ -14,17 +14,18 @@ enum StateText {
     "DEADLINE": .deadline,
   ]
 
-  /// Ended, or put back, for reasons that have nothing to do with what ran.
+  /// Ended or requeued for reasons unrelated to the program.
   private static let losses: Set<String> = [
     "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",
     "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE",
   ]
 
-  /// `RUNNING`, `CANCELLED by 0`. A word that we do not know stays; `nil` for what is no such word.
+  /// Parses `RUNNING` or `CANCELLED by 0`. Unknown names are preserved; `nil` if the text is not a
+  /// state name.
   static func state(_ text: some StringProtocol) -> (state: TaskView.State, cancelledBy: String?)? {
     let words = text.split(separator: " ")
     guard var word: String = words.first.map({ String($0) }) else { return nil }
-    // As some versions cut it off.
+    // Some versions cut the name and end it with `+`.
     if word.hasSuffix("+") { word.removeLast() }
     guard !word.isEmpty, word.utf8.allSatisfy(isLetter) else { return nil }
     let by = words.count >= 3 && words[1] == "by" ? String(words[2]) : nil

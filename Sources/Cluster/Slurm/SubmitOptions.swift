@@ -4,7 +4,8 @@ import SystemPackage
 
 /// The options of `sbatch` for one submission.
 enum SubmitOptions {
-  /// How long before the end of its time an element is told, seconds. Slurm tells it up to a minute early.
+  /// Seconds between the warning and the end of a task's time limit. Slurm may send the warning up
+  /// to a minute early.
   static let warningSeconds = Int(ArrayTaskWork.warningSeconds)
 
   static func words(_ submission: Submission, _ profile: ClusterProfile) -> [String] {
@@ -17,7 +18,7 @@ enum SubmitOptions {
       words.append("--array=0-\(submission.count - 1)\(throttle)")
     }
     if !submission.after.isEmpty {
-      // Of another kind it would wait for ever when one of them is gone.
+      // With any other type the job would wait forever if one of these jobs no longer exists.
       words.append("--dependency=afterany:\(submission.after.joined(separator: ":"))")
       words.append("--kill-on-invalid-dep=no")
     }
@@ -32,7 +33,7 @@ enum SubmitOptions {
       "--chdir=\(submission.output.text)",
       "--output=\(pattern(logs))/\(submission.count > 0 ? "%A_%a" : "%j").log", "--export=ALL",
     ]
-    // Of two such options the last would count.
+    // `sbatch` uses only the last such option, so all nodes go into one.
     let named = profile.extra.filter { $0.hasPrefix(exclude) }.map {
       String($0.dropFirst(exclude.count))
     }
@@ -46,20 +47,21 @@ enum SubmitOptions {
 
   private static let exclude = "--exclude="
 
-  /// Rounded up. Never 0, which is all memory of a node.
+  /// In units of 10⁶ bytes, rounded up. Slurm's `M` is 2²⁰ bytes, so up to 5 % more is reserved.
+  /// Never 0, which requests all memory of a node.
   private static func megabytes(_ bytes: Int64) -> Int64 {
     let (whole, rest) = max(1, bytes).quotientAndRemainder(dividingBy: 1_000_000)
     return rest == 0 ? whole : whole + 1
   }
 
-  /// `0:40:00`.
+  /// Formats as `0:40:00`.
   static func time(_ seconds: Int) -> String {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let seconds = max(1, seconds)
     return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
   }
 
-  /// In a pattern of file names a percent sign is written twice.
+  /// Escapes percent signs for a file name pattern.
   private static func pattern(_ path: String) -> String {
     path.unicodeScalars.reduce(into: "") { text, scalar in
       text.unicodeScalars.append(scalar)

@@ -1,7 +1,6 @@
-/// What `sbatch --parsable` answers.
+/// Parses the output of `sbatch --parsable`.
 enum SubmitText {
-  /// The number in `ID` or `ID;CLUSTER`, which stands alone in a line; `nil` when there is none or more
-  /// than one.
+  /// The job ID in a line `ID` or `ID;CLUSTER`; `nil` unless there is exactly one such line.
   static func job(_ output: String) -> String? {
     let jobs = output.split(whereSeparator: \.isNewline).compactMap { line -> String? in
       let parts = line.trimmed.split(separator: ";", omittingEmptySubsequences: false)
@@ -24,7 +23,7 @@ enum SubmitText {
       case .final: .refused(answer.words)
       }
     case .timedOut:
-      // It sleeps and asks again by itself, for longer than we wait.
+      // `sbatch` itself waits and retries for longer than the time-out.
       return RefusalText.kind(answer.errors) == .full ? .full(waiting) : .silent(answer.words)
     case .absent: return .refused(answer.words)
     case .killed, .notStarted, .notAsked, .tooMuch: return .silent(answer.words)
@@ -34,10 +33,10 @@ enum SubmitText {
   private static let waiting = "Slurm is temporarily unable to accept jobs"
 }
 
-/// What a refusal means. Any exit code but 0 is one; the text decides only what is temporary.
+/// Classifies refusals. Every nonzero exit code is one; the text only tells which are temporary.
 enum RefusalText {
   enum Kind: Hashable {
-    /// A limit: it passes.
+    /// A limit that can pass.
     case full
     /// The controller does not answer.
     case silent

@@ -1,4 +1,4 @@
-/// The name of one element, or of many, as Slurm writes it: `34_5`, `34_[2-9%2]`, `7_[1,3,7-9]`, `12`.
+/// Slurm's notation for one or more array tasks: `34_5`, `34_[2-9%2]`, `7_[1,3,7-9]`, `12`.
 struct TaskKey: Hashable {
   enum Indices: Hashable {
     /// A job without an array.
@@ -10,7 +10,8 @@ struct TaskKey: Hashable {
   var job: String
   var indices: Indices
 
-  /// `nil` for what is no such name: steps (`34_5.batch`), parts of composed jobs (`12+0`).
+  /// `nil` for other texts, such as steps (`34_5.batch`) and components of heterogeneous jobs
+  /// (`12+0`).
   init?(_ text: some StringProtocol) {
     guard let (job, rest) = Self.split(text) else { return nil }
     self.job = job
@@ -27,21 +28,22 @@ struct TaskKey: Hashable {
     }
   }
 
-  /// The number of a job in front of `_`, and what is behind it.
+  /// Splits at the first `_` into job ID and indices.
   private static func split(_ text: some StringProtocol) -> (String, Substring?)? {
     let parts = String(text).split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
     guard let job = parts.first, isJob(job) else { return nil }
     return (String(job), parts.count > 1 ? parts[1] : nil)
   }
 
-  /// Whether this is the number of a job: 1 or more, of at most 18 digits.
+  /// Whether this is a job ID: 1 or more, at most 18 digits.
   static func isJob(_ text: some StringProtocol) -> Bool {
     let digits = text.utf8
     return (1...18).contains(digits.count) && digits.first != UInt8(ascii: "0")
       && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Above what Slurm lets a site allow (4,000,001): also "and so on" where a list was cut off.
+  /// Slurm's upper limit of `MaxArraySize`. It is larger than every index, so it also ends a list
+  /// that Slurm has cut.
   static let mostIndices = 4_000_001
 
   private static func index(_ text: some StringProtocol) -> Int? {
@@ -52,8 +54,8 @@ struct TaskKey: Hashable {
     return index
   }
 
-  /// `2-9%2`, `0-3`, `1,3,7-9`, `0-20:4`; behind `...` Slurm has cut the list off, and every index from
-  /// there on may be meant.
+  /// Parses `2-9%2`, `0-3`, `1,3,7-9`, `0-20:4`. Slurm cuts long lists with `...`: then every index
+  /// from there on may be included.
   private static func indices(_ text: Substring) -> IndexSetText? {
     let list = text.prefix { $0 != "%" }
     var ranges: [ClosedRange<Int>] = []
@@ -69,7 +71,7 @@ struct TaskKey: Hashable {
     return ranges.isEmpty ? nil : IndexSetText(merged(ranges))
   }
 
-  /// `4`, `2-9`; `0-20:4` is the only one that is listed.
+  /// Parses `4` or `2-9`. Only `0-20:4` is expanded to single indices.
   private static func range(_ text: Substring) -> [ClosedRange<Int>]? {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first else { return nil }
@@ -97,7 +99,7 @@ struct TaskKey: Hashable {
 }
 
 extension TaskTable {
-  /// Adds what is said of the elements of `key`; later rows replace earlier ones.
+  /// Adds the state of the tasks of `key`; later rows replace earlier ones.
   mutating func add(_ key: TaskKey, _ view: TaskView) {
     switch key.indices {
     case .none: tasks[TaskID(job: key.job, index: nil)] = view

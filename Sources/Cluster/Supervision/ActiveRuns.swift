@@ -3,7 +3,7 @@ import Runner
 import Storage
 import SystemPackage
 
-/// A run on a batch system that is not over, for people.
+/// Summary of an unfinished run on a batch system, for display.
 public struct ActiveRun: Sendable, Hashable {
   public var run: String
   public var isDetached = false
@@ -11,11 +11,13 @@ public struct ActiveRun: Sendable, Hashable {
   public var ended = 0
   public var running = 0
   public var waiting = 0
-  /// The longest time that an element has waited for its begin, as far as it is known.
+  /// Seconds since the run was created, if any array task waits. An upper limit of the longest
+  /// wait; `nil` if unknown.
   public var longestWaitSeconds: Double?
-  /// Why elements wait, in words.
+  /// Why array tasks wait, as text.
   public var reason: String?
-  /// Nothing of it is at work any more, and nobody has concluded it.
+  /// All array tasks have ended and no supervisor or follow-up job is left, but the run was not
+  /// concluded.
   public var isAbandoned = false
 
   /// One line: `run ID on the cluster: 3/12 elements ended, 4 running, 5 waiting (Priority: …)`.
@@ -41,16 +43,17 @@ extension ActiveRun {
     var run: ActiveRun
     var files: RunFiles
     var tasks: [Int: TaskID]
-    /// Jobs that go on with it.
+    /// Follow-up jobs, which continue the run.
     var followers: [String]
     var begun: Set<Int>
     var over: Set<Int>
   }
 
-  /// Those of an output. Asks the batch system once for all of them, and not at all when there are none; what
-  /// it does not say is told from results alone. Changes nothing.
+  /// The unfinished runs of an output. For all of them together, the batch system is asked at most
+  /// once for states and once for waiting reasons, and not at all if there are none. States that it
+  /// does not report are derived from the results alone. Changes nothing.
   ///
-  /// - Parameter makeSystem: given a run and the profile that it was started with.
+  /// - Parameter makeSystem: receives a run's folder and the profile that the run was started with.
   public static func all(
     in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> any BatchSystem
   ) -> [ActiveRun] {
@@ -104,7 +107,7 @@ extension ActiveRun {
         } else if let state, !state.isLive {
           active.ended += 1
         } else if entry.begun.contains(number) {
-          // Gone from a queue that knows all that is in it: it is over.
+          // Not in a queue that lists all of its tasks: it has ended.
           if told?.isQueue == true, state == nil { active.ended += 1 } else { active.running += 1 }
         } else {
           active.waiting += 1

@@ -3,10 +3,11 @@ import Pipeline
 import Runner
 import Storage
 
-/// Makes elements of captures and hands them to the batch system as arrays, as there is room.
+/// Creates array tasks from captures and submits them as arrays, as far as the queue limit allows.
 ///
-/// Owns the orders, the log of submissions with its numbers, and what waits to be submitted. Planning and deciding give
-/// it groups of captures; the round has it submit, a detached run also the job that goes on after it.
+/// Owns the orders, the log of submissions with its numbers, and the tasks to be submitted.
+/// `WorkPlanner` and `ElementDecider` add groups of captures. `ClusterRun.round` submits; a
+/// detached run also submits its follow-up job.
 final class ArraySubmitter {
   private let context: ClusterContext
   private let elements: LiveElements
@@ -20,21 +21,21 @@ final class ArraySubmitter {
   private let silence: SilenceClock
   private let orders: OrderFiles
   private let log: SubmissionLog
-  /// Numbers of elements that wait to be submitted, consecutive and alike in each.
+  /// Tasks to be submitted. Each entry has consecutive numbers and one request.
   private var unsubmitted: [ArrayPlan] = []
   private var nextElement = 0
   private var nextSubmission = 1
-  /// How many elements an array may have now: less after the site refused more.
+  /// How many tasks an array may have now. Reduced after the site refused more.
   private var mostAtOnce: Int
   private var nextSeconds = 0.0
-  /// A submission that the batch system has not answered, and how often its name was not found since.
+  /// A submission without an answer, and how many searches for its name have found nothing.
   private var unanswered: (submission: Submission, looks: Int)?
-  /// Ids of the arrays, in the order in which they were submitted.
+  /// IDs of the arrays, in order of submission.
   private(set) var jobs: [String] = []
-  /// Elements that were submitted.
+  /// Number of submitted tasks.
   private(set) var submittedCount = 0
 
-  /// What the round of a detached run asks for: it reads results and writes a report.
+  /// The request of a follow-up job, which reads results and writes a report.
   private static let roundRequest = JobRequest(
     cores: 1, memoryBytes: 500_000_000, timeSeconds: 1800)
 
@@ -58,17 +59,17 @@ final class ArraySubmitter {
     mostAtOnce = min(context.site.maxArraySize, context.limits.maxQueued)
   }
 
-  /// Whether nothing waits to be submitted.
+  /// Whether no task is left to be submitted.
   var isEmpty: Bool { unsubmitted.isEmpty }
-  /// Whether the batch system has not said whether it took the last array.
+  /// Whether it is unknown if the batch system accepted the last array.
   var isUnanswered: Bool { unanswered != nil }
-  /// Whether the site refuses arrays of more than one element now.
+  /// Whether the site currently refuses arrays of more than one task.
   var isDownToOne: Bool { mostAtOnce == 1 }
 
-  // MARK: Elements
+  // MARK: Array tasks
 
-  /// Makes elements of captures, one of each group, and puts them into the queue for submission: orders
-  /// are written, arrays of those with equal requests formed.
+  /// Creates one array task per group: writes the orders, and queues arrays of tasks with equal
+  /// requests for submission.
   func add(_ groups: [ArrayTaskGroup]) {
     guard !groups.isEmpty else { return }
     let arrays = Grouping.arrays(
@@ -77,7 +78,7 @@ final class ArraySubmitter {
     for array in arrays {
       for number in array.elements {
         let group = groups[number - nextElement]
-        // All of an array ask for the same.
+        // All tasks of an array have the same request.
         var element = LiveElement(
           number: number, request: array.request, captures: group.captures)
         element.expectedSeconds = group.plan.costSeconds
@@ -98,7 +99,7 @@ final class ArraySubmitter {
   private func order(_ element: LiveElement) -> ArrayTaskOrder {
     let plan = context.plan
     var options = plan.options
-    // What has run in this run is not forced once more by a second element.
+    // A second array task does not force the stages that already ran in this run.
     if let done = element.captures.first?.history.done, !done.isEmpty, element.captures.count == 1 {
       options.selection.forced.subtract(done)
       if options.selection.forceAll {
@@ -117,13 +118,13 @@ final class ArraySubmitter {
     return order
   }
 
-  /// Takes up what an earlier process of the run has left.
+  /// Restores the state that an earlier process of the run has left.
   ///
   /// - Parameters:
   ///   - history: its submissions.
-  ///   - submittedCount: how many elements those had.
-  ///   - nextElement: the number of the next element.
-  ///   - rest: elements with an order that were not submitted, ascending.
+  ///   - submittedCount: number of tasks in them.
+  ///   - nextElement: the number of the next task.
+  ///   - rest: tasks with an order that were not submitted, ascending.
   func resume(
     _ history: SubmissionHistory, submittedCount: Int, nextElement: Int, rest: [LiveElement]
   ) {
@@ -143,12 +144,12 @@ final class ArraySubmitter {
     }
   }
 
-  /// Submits nothing of what waits any more.
+  /// Discards all tasks that have not been submitted.
   func dropAll() { unsubmitted = [] }
 
   // MARK: Submission
 
-  /// Hands the next array over, if there is room and it is time: at most one in a second.
+  /// Submits the next array if the queue limit allows and it is time. At most one per second.
   func submit(atSeconds now: Double) {
     guard !context.interruption.isRequested, !ledger.hasCancelledWaiting, now >= nextSeconds else {
       return
@@ -174,7 +175,7 @@ final class ArraySubmitter {
     case .accepted(let job): accept(submission, job, now)
     case .full(let words):
       try? log.gone(submission.number, why: words)
-      // As much as there may be room for now; it grows again with what is taken.
+      // The next attempt is half as large. The size doubles with each accepted array.
       mostAtOnce = max(1, count / 2)
       if count == 1 { nextSeconds = now + context.limits.pollSeconds }
       reporter.full(words)
@@ -185,14 +186,15 @@ final class ArraySubmitter {
       _ = silence.note(atSeconds: now)
       unanswered = (submission, 0)
       nextSeconds = now + context.limits.pollSeconds
-      // Before anything was submitted nobody waits for it: the next run finds it by its name.
+      // If nothing has been submitted yet, the run stops rather than waits. The next run can find
+      // the array by its name.
       guard submittedCount == 0, held.jobs.isEmpty else { return }
       findUnanswered(now)
       if unanswered != nil { stopper.stop(.unreachable(words, elements: 0)) }
     }
   }
 
-  /// The next submission; each has a number and a name of its own.
+  /// A new submission with its own number and name.
   private func submission(
     comment: String, first: Int, count: Int, request: JobRequest, arguments: [String]
   ) -> Submission {
@@ -206,8 +208,8 @@ final class ArraySubmitter {
       arguments: arguments)
   }
 
-  /// The batch system may have taken the array that it did not answer about: its name tells. Not found
-  /// twice: it has not.
+  /// Searches by name for an array that was submitted without an answer. After two searches without
+  /// a result it counts as not accepted.
   private func findUnanswered(_ now: Double) {
     guard let (submission, looks) = unanswered else { return }
     nextSeconds = now + context.limits.pollSeconds
@@ -230,7 +232,7 @@ final class ArraySubmitter {
   }
 
   private func accept(_ submission: Submission, _ job: String, _ now: Double) {
-    // Without this line the next run finds it by its name.
+    // If this line cannot be written, the next run finds the array by its name.
     try? log.accepted(submission.number, job: job)
     jobs.append(job)
     throttles.note(job, submission.throttle)
@@ -253,9 +255,10 @@ final class ArraySubmitter {
     query.postpone(toSeconds: now + context.limits.pollSeconds)
   }
 
-  // MARK: The job that follows
+  // MARK: Follow-up job
 
-  /// Submits the job that goes on once all arrays that are known have ended. `false` when that failed.
+  /// Submits the job that continues the run after all known arrays have ended. `false` if that
+  /// failed.
   func follow() -> Bool {
     let after = elements.jobs
     var submission = submission(
@@ -281,12 +284,13 @@ final class ArraySubmitter {
   }
 }
 
-/// On which nodes elements were lost. Deciding notes it, submission leaves such nodes out.
+/// Number of lost array tasks by node. `ElementDecider` counts them; `ArraySubmitter` excludes the
+/// affected nodes.
 final class NodeLosses {
   private var counts: [String: Int] = [:]
 
   func note(_ node: String) { counts[node, default: 0] += 1 }
 
-  /// Nodes that lost two elements or more, in alphabetical order.
+  /// Nodes on which two or more tasks were lost, in alphabetical order.
   var excludedNodes: [String] { counts.filter { $0.value >= 2 }.map(\.key).sorted() }
 }

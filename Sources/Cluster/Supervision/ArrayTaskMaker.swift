@@ -5,14 +5,13 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Captures that become an element, and what they are expected to take.
+/// The captures of a future array task with their estimated cost.
 struct ArrayTaskGroup {
   var captures: [ArrayTaskCapture]
   var plan: ArrayTaskPlan
 
-  /// Captures that are tried again together: the largest of each that they ask for, times added up.
-  ///
-  /// - Parameter first: its place among the groups it is made with.
+  /// Captures to be retried together. The request has their largest memory and the sum of their
+  /// times.
   init(again captures: [ArrayTaskCapture], _ limits: ClusterLimits) {
     self.captures = captures
     let one = JobRequest(
@@ -34,15 +33,15 @@ struct ArrayTaskGroup {
   }
 }
 
-/// Makes elements of captures: what each is expected to take, and which go together.
+/// Creates array tasks from captures: estimates their costs and groups them.
 struct ArrayTaskMaker {
   let batch: BatchRun
   let limits: ClusterLimits
   let site: Site
 
-  /// In the order of their numbers, and what the expectation is made from.
+  /// The groups in the order of their numbers, and the basis of the last capture's cost estimate.
   ///
-  /// - Parameter past: captures that were processed before, of which something can be learned.
+  /// - Parameter past: captures that were processed before, as samples of cost.
   func groups(
     _ targets: [CaptureTarget], past: [CaptureTarget]
   ) -> (groups: [ArrayTaskGroup], basis: CostModel.Basis) {

@@ -7,7 +7,8 @@ import Runner
   import Glibc
 #endif
 
-/// A run whose process stays until everything has ended: repeats the round, and ends elements when it is interrupted.
+/// A run whose process stays until all array tasks have ended: repeats the round, and cancels tasks
+/// when it is interrupted.
 struct AttendedRun {
   private let run: ClusterRun
   private let context: ClusterContext
@@ -19,9 +20,9 @@ struct AttendedRun {
     canceller = ElementCanceller(run.context, run.elements, run.ledger, run.listener)
   }
 
-  /// Rounds until everything has ended, the run is interrupted, or it stops.
+  /// Repeats the round until all array tasks have ended, the run is interrupted, or it stops.
   ///
-  /// - Parameter isLeft: whether the terminal is gone: then elements are left at work.
+  /// - Parameter isLeft: whether the terminal is gone. Array tasks then continue.
   func attend(isLeft: () -> Bool) {
     let (clock, interruption) = (context.clock, context.interruption)
     let pause = min(2, context.limits.pollSeconds)
@@ -35,7 +36,7 @@ struct AttendedRun {
       }
       if run.isOver { return }
       if run.ledger.hasCancelledWaiting { run.decider.dropWaiting() }
-      // Short pieces, so that an interrupt is heard.
+      // Short pauses, so that an interrupt takes effect soon.
       let until = clock.monotonicSeconds() + pause
       while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {
         usleep(50_000)

@@ -3,7 +3,7 @@ import Output
 import Pipeline
 import Runner
 
-/// What all parts of a run on a batch system work with. Nothing of it changes during the run.
+/// Values shared by all parts of a run on a batch system. They are constant during the run.
 struct ClusterContext {
   let batch: BatchRun
   let plan: ClusterPlan
@@ -13,9 +13,10 @@ struct ClusterContext {
   let events: any EventSink
   let interruption: Interruption
   let clock: RunClock
-  /// Captures of the run, in their order.
+  /// Captures of the run, in order.
   let targets: [CaptureTarget]
-  /// Where in `targets` a capture is, by the name of its folder in the output; of several the first.
+  /// Index in `targets` by the name of the capture's output folder; the first if several have the
+  /// same name.
   let indices: [String: Int]
 
   init(

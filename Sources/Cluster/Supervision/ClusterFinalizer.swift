@@ -5,21 +5,22 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Goes on with a detached run after its elements have ended: tries again what can be, or concludes.
+/// Continues a detached run after its array tasks have ended: retries captures, or concludes the
+/// run.
 public struct ClusterFinalizer {
   public let files: RunFiles
   public let plan: ClusterPlan
   let clock: RunClock
 
   public enum Outcome: Sendable {
-    /// Another process looks after it, or it has been concluded.
+    /// Another process is in charge of the run, or it was concluded before.
     case nothing
-    /// Something is tried again; a job that follows goes on.
+    /// Captures are retried; a follow-up job continues the run.
     case goesOn
     case ended
   }
 
-  /// `nil` for a folder that is none of a run on a batch system.
+  /// `nil` for a folder that does not belong to a run on a batch system.
   public init?(run: FilePath, clock: RunClock = .system) {
     files = RunFiles(run: run)
     guard let plan = ClusterPlan.read(files) else { return nil }
@@ -27,9 +28,9 @@ public struct ClusterFinalizer {
     self.clock = clock
   }
 
-  /// - Parameter tell: is given the report when the run is over. It is called while nobody else can conclude
-  ///   the run, and the run counts as over once it returns: a process that is killed in it leaves the run to be
-  ///   concluded again.
+  /// - Parameter tell: receives the report when the run is over. During the call no other process
+  ///   can conclude the run, and the run counts as concluded only after it returns. If the process
+  ///   is killed before that, the run can be concluded again.
   public func perform(
     _ batch: BatchRun, _ system: any BatchSystem, events: any EventSink,
     interruption: Interruption, tell: (RunReport, ClusterStop?) throws -> Void
@@ -55,15 +56,15 @@ public struct ClusterFinalizer {
     var report = cluster.close()
     report.captures = plan.settled + report.captures
     report.unrecognized = plan.unrecognized
-    // From the run's own beginning, which the journal knows.
+    // Empty, so that totals are computed from the run's journal, which knows when the run began.
     report.totals = RunTotals()
     try tell(report, cluster.stopper.reason)
-    // What is still at work is not forgotten.
+    // While array tasks are still at work, the run stays open.
     if cluster.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
     return .ended
   }
 
-  /// Captures with work, from the orders.
+  /// Captures with work, read from the orders.
   private func targets() -> [CaptureTarget] {
     let orders = OrderFiles(files: files)
     var found: [String: CaptureTarget] = [:]

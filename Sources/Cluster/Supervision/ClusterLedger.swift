@@ -4,24 +4,25 @@ import Pipeline
 import Runner
 import Storage
 
-/// How the captures of a run have ended: notes each once, in the report, in `decided.jsonl` and by events. After the
-/// first failure of a run that is to stop there it cancels what waits.
+/// Records how each capture of a run ended: once in the report, in `decided.jsonl` and as an event.
+/// After the first failure of a fail-fast run it cancels pending array tasks.
 final class ClusterLedger {
   private let context: ClusterContext
   private let elements: LiveElements
   private let decisions: DecisionLog?
   private var builder: RunReportBuilder
-  /// Captures that have ended, and whether well.
+  /// Names of ended captures; `true` unless the capture failed.
   private var ended: [String: Bool] = [:]
-  /// Whether any element of this run has brought a capture to a good end.
+  /// Whether an array task of this run has processed a capture without failure.
   private(set) var hasProcessed = false
-  /// Whether nothing more is to begin, because of a failure.
+  /// Whether pending array tasks were cancelled because of a failure.
   private(set) var hasCancelledWaiting = false
 
-  /// Tells that the run has begun.
+  /// Sends the event that the run has begun.
   ///
   /// - Parameters:
-  ///   - decisions: `nil` where they cannot be written: who goes on with the run decides again.
+  ///   - decisions: `nil` if they cannot be written. A process that continues the run then decides
+  ///     again.
   ///   - declined: paths that led to no capture.
   init(
     _ context: ClusterContext, _ elements: LiveElements, _ decisions: DecisionLog?,
@@ -40,42 +41,42 @@ final class ClusterLedger {
   var endedCount: Int { ended.count }
   var failedCount: Int { ended.values.count { !$0 } }
 
-  // MARK: Without an element
+  // MARK: Captures without an array task
 
-  /// A capture that had nothing to do when the run was planned.
+  /// Records a capture that had no work when the run was planned.
   func settle(_ index: Int, _ report: CaptureReport) {
     ended[report.id] = true
     builder.start(index)
     builder.finish(index, CaptureOutcome(report))
   }
 
-  /// A capture that needs no element any more.
+  /// Records a capture that no longer needs an array task.
   func settleLate(_ index: Int, _ outcome: CaptureOutcome) {
     ended[outcome.report.id] = true
     builder.finish(index, outcome)
   }
 
-  /// A capture that an earlier process of the run decided about. Nobody is told of it again.
+  /// Records a capture whose end an earlier process of the run has decided. Sends no events.
   func know(_ name: String, _ outcome: CaptureOutcome) {
     guard let index = context.indices[name] else { return }
     ended[name] = !outcome.hasFailed
     builder.know(index, outcome)
   }
 
-  /// A capture that is not begun; nothing if it has ended.
+  /// Records a capture that will not be started. Does nothing if it has ended.
   func skip(_ name: String, _ why: RunReportBuilder.SkipReason) {
     guard let index = context.indices[name], ended[name] == nil else { return }
     ended[name] = true
     builder.skip(index, why)
   }
 
-  // MARK: With an element
+  // MARK: Captures of array tasks
 
-  /// A capture has ended; nothing if it had before.
+  /// Records the end of a capture. Does nothing if it has ended before.
   ///
   /// - Parameters:
-  ///   - element: the one that had it; `nil` for one of another run.
-  ///   - line: what the element wrote of it; `nil`: nothing.
+  ///   - element: its array task; `nil` for one of another run.
+  ///   - line: its line in the results; `nil` without one.
   func finish(_ outcome: CaptureOutcome, of element: LiveElement?, _ line: CaptureLine?) {
     let name = outcome.report.id
     guard let index = context.indices[name], ended[name] == nil else { return }
@@ -90,7 +91,7 @@ final class ClusterLedger {
     context.system.cancel(elements.jobs, .waiting)
   }
 
-  /// Where it ran, what was asked for it and what it used.
+  /// Adds to the report where the capture ran, what was requested for it and what it used.
   private static func note(
     _ element: LiveElement, _ line: CaptureLine?, in report: inout CaptureReport
   ) {
@@ -109,13 +110,13 @@ final class ClusterLedger {
     report.asked = asked
   }
 
-  // MARK: The end
+  // MARK: End of the run
 
-  /// All that have not ended are interrupted.
+  /// Records all captures that have not ended as interrupted.
   func interruptRest() {
     for target in context.targets { skip(target.layout.name, .interrupted) }
   }
 
-  /// The report of all captures, in their order. Tells that the run is over.
+  /// The report of all captures, in order. Sends the event that the run is over.
   func close() -> RunReport { builder.close() }
 }

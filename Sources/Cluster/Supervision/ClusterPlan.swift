@@ -5,8 +5,8 @@ import Runner
 import Storage
 import SystemPackage
 
-/// What a run on a batch system set out to do: `plan.json`, written before the first element. With the
-/// orders, the submissions and the results it is all that anybody needs to go on with the run.
+/// The plan of a run on a batch system: `plan.json`, written before the first array task is
+/// submitted. With the orders, the submissions and the results, any process can continue the run.
 public struct ClusterPlan: Sendable, Codable {
   public var schema = 1
   public var run: String
@@ -21,18 +21,19 @@ public struct ClusterPlan: Sendable, Codable {
   public var program: ProgramIdentity
   @CodedPath public var programPath: FilePath
   public var programDigest: Digest
-  /// Captures with work, in their order.
+  /// Names of captures with work, in order.
   public var work: [String]
-  /// All that the report needs besides: captures without work, paths that led to none, and the like.
+  /// The other contents of the report: captures without work, skipped captures and unrecognized
+  /// paths.
   public var settled: [CaptureReport]
   public var unrecognized: [RunReport.Unrecognized]
-  /// Told of the end of a detached run.
+  /// A command that receives the report at the end of a detached run.
   public var notify: String?
-  /// Whether the pipeline holds what nobody else may read: then the folder of these files is closed to others,
-  /// and orders and plan go when the run is over.
+  /// Whether the pipeline contains secrets. If so, other users cannot access the folder of these
+  /// files, and orders and plan are removed when the run is over.
   public var holdsSecrets = false
 
-  /// Two plans with one key do the same to a capture.
+  /// Two plans with the same key process a capture in the same way.
   var key: String {
     Self.key(pipeline, options)
   }
@@ -46,7 +47,7 @@ public struct ClusterPlan: Sendable, Codable {
   }
 }
 
-/// Profile and command line, with what stands for what neither says.
+/// The settings of profile and command line, with defaults.
 public struct ClusterLimits: Hashable, Sendable, Codable {
   public var cores: Int
   public var memoryBytes: Int64
@@ -59,13 +60,14 @@ public struct ClusterLimits: Hashable, Sendable, Codable {
   public var pollSeconds: Double
   public var patienceSeconds: Double
 
-  /// The least that an element is given where nobody says more: its own process, one that is about to
-  /// become a worker, and a worker at work on a large video.
+  /// The default minimum per array task: its own process, a starting worker, and a worker that
+  /// processes a large video.
   static let leastMemoryBytes: Int64 = 1 << 30
 
   /// - Parameters:
-  ///   - promised: what admission promises a worker.
-  ///   - asked: of the pipeline: the most cores that a stage wants, and how long a capture may take.
+  ///   - promised: the memory that admission reserves for a worker.
+  ///   - asked: the most cores that a stage of the pipeline requests, and the pipeline's time limit
+  ///     for a capture.
   public init(
     _ profile: ClusterProfile, cores: Int?, memoryBytes: Int64?, promised: Int64,
     asked: (cpus: Int?, timeSeconds: Int?)
@@ -74,7 +76,7 @@ public struct ClusterLimits: Hashable, Sendable, Codable {
     let memory =
       memoryBytes ?? profile.memoryBytes
       ?? max(Self.leastMemoryBytes, Int64(Double(promised) / (1 - ArrayTaskWork.ownShareOfMemory)))
-    // In what batch systems count in.
+    // Rounded up to the unit of batch systems, MiB.
     self.memoryBytes = ((memory + (1 << 20) - 1) >> 20) << 20
     maxMemoryBytes = max(
       self.memoryBytes, profile.maxMemoryBytes ?? self.memoryBytes.multiplied(by: 4))

@@ -6,8 +6,8 @@ import Storage
 import SystemPackage
 
 extension ClusterSupervisor {
-  /// What a run would submit now, as text: the arrays with their options and script, and what their elements
-  /// would hold. Writes and submits nothing; asks the site only for its limits.
+  /// What a run would submit now, as text: the arrays with options and script, and the captures of
+  /// their tasks. Writes and submits nothing; asks the site only for its limits.
   public func preview(_ targets: [CaptureTarget]) -> String {
     let root = options.output
     let system = makeSystem(root.appending(OutputNames.runs).appending("RUN"))

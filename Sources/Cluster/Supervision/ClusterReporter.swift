@@ -3,14 +3,14 @@ import Pipeline
 import Runner
 import Storage
 
-/// Tells by events what becomes of elements and how the run gets on. Decides nothing.
+/// Sends events about array tasks and the progress of a run. Makes no decisions.
 final class ClusterReporter {
   private let context: ClusterContext
   private let startSeconds: Double
   private var lastText = ""
   private var isSaidFull = false
 
-  /// - Parameter startSeconds: when the run began, on the monotonic clock.
+  /// - Parameter startSeconds: monotonic time of the run's start.
   init(_ context: ClusterContext, startSeconds: Double) {
     self.context = context
     self.startSeconds = startSeconds
@@ -61,7 +61,7 @@ final class ClusterReporter {
     context.events.send(event)
   }
 
-  /// The site takes fewer elements than the run has. Told once.
+  /// Reports once that the site accepts fewer tasks than the run has.
   func full(_ words: String) {
     guard !isSaidFull else { return }
     isSaidFull = true
@@ -71,11 +71,11 @@ final class ClusterReporter {
     context.events.send(event)
   }
 
-  /// How the run gets on, in one line; told when it says something new.
+  /// Sends the state of the run in one line, if it has changed.
   ///
   /// - Parameters:
-  ///   - held: how many captures wait for other runs.
-  ///   - reason: why elements wait in the queue; `nil`: unknown, or none does.
+  ///   - held: number of captures that wait for other runs.
+  ///   - reason: why tasks are pending; `nil` if unknown or if none is.
   func progress(
     _ elements: LiveElements, _ ledger: ClusterLedger, held: Int, reason: String?,
     atSeconds now: Double
@@ -106,9 +106,9 @@ final class ClusterReporter {
 }
 
 extension LiveElement {
-  /// Where it ran; `nil`: unknown.
+  /// The node on which it ran; `nil` if unknown.
   var node: String? { begin?.host ?? view?.node }
 
-  /// The same for sentences.
+  /// The same as text for messages.
   var nodeName: String { node ?? "the node" }
 }

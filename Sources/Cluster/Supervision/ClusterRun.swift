@@ -4,12 +4,12 @@ import Pipeline
 import Runner
 import Storage
 
-/// A run on a batch system from its first element to its report: makes its parts, and gives each its turn in a round.
-/// One thread, the caller's, decides; all that it knows stands in files, so that another process can go on where this
-/// one ended.
+/// A run on a batch system from its first array task to its report. Creates the parts and calls
+/// each of them in a round. All decisions are made on the caller's thread. All state that is needed
+/// to continue the run is in files, so another process can do so.
 ///
-/// `ClusterSupervisor` and `ClusterFinalizer` begin and close it; between that `AttendedRun` or `UnattendedRun` repeats
-/// the round.
+/// `ClusterSupervisor` and `ClusterFinalizer` begin and close the run; in between, `AttendedRun` or
+/// `UnattendedRun` repeats the round.
 final class ClusterRun {
   let context: ClusterContext
   let stopper: ClusterStopper
@@ -23,12 +23,13 @@ final class ClusterRun {
   private let held: HeldCaptures
   private let query: SchedulerQuery
   private let reporter: ClusterReporter
-  /// Elements of the first round.
+  /// Number of array tasks in the first round.
   private var firstCount = 0
 
-  /// Tells that the run has begun. Throws when its log of submissions cannot be opened.
+  /// Sends the event that the run has begun.
   ///
-  /// - Parameter stop: why it ends before it has done anything.
+  /// - Parameter stop: why the run ends before it has done anything.
+  /// - Throws: if the log of submissions cannot be opened.
   init(
     _ context: ClusterContext, declined: [CaptureFinder.Finding], stop: ClusterStop? = nil
   ) throws {
@@ -50,16 +51,16 @@ final class ClusterRun {
     decider = ElementDecider(context, elements, ledger, submitter, losses, reporter, stopper)
   }
 
-  /// Whether nothing is left to be done or waited for.
+  /// Whether there is nothing left to do or to wait for.
   var isOver: Bool { elements.isEmpty && decider.isEmpty && held.isEmpty }
 
-  /// Takes captures without work into the report and makes elements of the others, unless elements of another run have
-  /// them.
+  /// Reports captures without work, and creates array tasks for the others unless another run works
+  /// on them.
   ///
   /// - Parameters:
   ///   - settled: reports of captures without work, by index.
   ///   - work: indices of the others.
-  ///   - planned: captures that other runs had in their plans before `work` was found.
+  ///   - planned: captures that were in the plans of other runs before `work` was determined.
   func begin(settled: [Int: CaptureReport], work: [Int], planned: Set<String>) {
     let sorted = settled.sorted { $0.key < $1.key }
     for (index, report) in sorted { ledger.settle(index, report) }
@@ -67,10 +68,11 @@ final class ClusterRun {
     firstCount = planner.begin(work, past: sorted.map(\.key), planned: planned)
   }
 
-  /// It was begun by an earlier process, with so many elements in its first round.
+  /// Restores the number of array tasks in the first round.
   func resume(firstCount: Int) { self.firstCount = firstCount }
 
-  /// Hears, asks, decides and submits once. Costs at most one query.
+  /// Reads results, queries, decides and submits once. Cost: at most one query of states or
+  /// reasons.
   func round() {
     let now = context.clock.monotonicSeconds()
     if listener.hear(atSeconds: now) { query.noteNews() }
@@ -86,7 +88,8 @@ final class ClusterRun {
       elements, ledger, held: held.count, reason: query.waitingReason, atSeconds: now)
   }
 
-  /// The report of all captures, in their order; what has not ended is told as such.
+  /// The report of all captures, in order. Captures that have not ended are reported as
+  /// interrupted, or as skipped after a configuration error.
   func close() -> RunReport {
     if context.interruption.isRequested || stopper.reason?.leavesElements == true {
       ledger.interruptRest()

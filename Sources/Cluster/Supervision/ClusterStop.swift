@@ -1,15 +1,15 @@
 import Runner
 
-/// Why a run on a batch system ends before its captures have.
+/// Why a run on a batch system stops before all captures have ended.
 public enum ClusterStop: Sendable, Hashable {
-  /// What was asked for will never be given: 78.
+  /// The request or the site's configuration is wrong. Exit code 78.
   case configuration(String)
-  /// The batch system does not answer: 75. Elements are left at work.
+  /// The batch system does not answer. Exit code 75. Array tasks continue.
   case unreachable(String, elements: Int)
-  /// The terminal is gone: elements are left at work.
+  /// The terminal is gone. Exit code 143. Array tasks continue.
   case left
 
-  /// Whether what was submitted goes on.
+  /// Whether submitted array tasks continue.
   var leavesElements: Bool {
     switch self {
     case .configuration: false
@@ -39,8 +39,8 @@ public enum ClusterStop: Sendable, Hashable {
   }
 }
 
-/// Why a run stops before its captures have ended, shared by all parts of the run: each may give a reason, the first
-/// one counts. The round and those who repeat it look at it.
+/// Why the run stops before all captures have ended; shared by all parts of the run. The first
+/// reason counts.
 final class ClusterStopper {
   private(set) var reason: ClusterStop?
 
@@ -48,6 +48,6 @@ final class ClusterStopper {
 
   func stop(_ why: ClusterStop) { reason = reason ?? why }
 
-  /// The terminal is gone, which counts before any other reason.
+  /// The terminal is gone. This overrides any other reason.
   func leave() { reason = .left }
 }

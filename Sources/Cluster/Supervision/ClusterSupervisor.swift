@@ -11,7 +11,8 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Runs a batch on a batch system: plans here, hands over captures with work, and reports on all.
+/// Processes a batch on a batch system: determines the work on this machine, submits it, and
+/// reports on all captures.
 public struct ClusterSupervisor {
   let batch: BatchRun
   let source: PipelineSource
@@ -25,9 +26,10 @@ public struct ClusterSupervisor {
   let makeSystem: @Sendable (FilePath) -> any BatchSystem
 
   /// - Parameters:
-  ///   - options: those of `batch`, with cores and memory as the user gave them for an element, if so.
-  ///   - programPath: what elements execute; absolute.
-  ///   - makeSystem: given the run's folder.
+  ///   - options: those of `batch`; cores and memory are the user's settings for an array task, if
+  ///     any.
+  ///   - programPath: the program that array tasks execute; absolute.
+  ///   - makeSystem: receives the run's folder.
   public init(
     _ batch: BatchRun, source: PipelineSource, profile: ClusterProfile, limits: ClusterLimits,
     options: RunOptions, graceSeconds: Double, program: ProgramIdentity, programPath: FilePath,
@@ -45,7 +47,7 @@ public struct ClusterSupervisor {
     self.makeSystem = makeSystem
   }
 
-  /// What a run gives besides its captures.
+  /// The inputs of a run besides its captures.
   public struct Request: Sendable {
     public var declined: [CaptureFinder.Finding]
     public var skipped: [CaptureReport]
@@ -66,16 +68,17 @@ public struct ClusterSupervisor {
     }
   }
 
-  /// How it went.
+  /// The result of a run.
   public enum Outcome: Sendable {
     case ended(RunReport, ClusterStop?)
-    /// Everything is submitted; a job that follows concludes the run.
+    /// Everything is submitted; a follow-up job concludes the run.
     case detached(elements: Int, jobs: [String])
   }
 
-  /// Runs everything. Throws when the run's own files cannot be written.
+  /// Runs everything.
   ///
   /// - Parameter isLeft: whether the terminal is gone.
+  /// - Throws: if files of the run cannot be written.
   public func run(
     _ targets: [CaptureTarget], _ request: Request, run: String,
     events: any EventSink, interruption: Interruption, isLeft: () -> Bool
@@ -114,7 +117,7 @@ public struct ClusterSupervisor {
     let system = makeSystem(files.run)
     var site = Site()
     var stop: ClusterStop?
-    // Nothing to do needs nobody.
+    // Without work the batch system is not needed.
     if !work.isEmpty {
       switch system.site() {
       case .site(let known): site = known
@@ -141,7 +144,8 @@ public struct ClusterSupervisor {
     return .ended(report, cluster.stopper.reason)
   }
 
-  /// Indices of captures with work, and reports of the others by index.
+  /// Indices of captures with work, and reports of the others by index. Captures that an interrupt
+  /// leaves unchecked are in neither.
   private func findWork(
     _ targets: [CaptureTarget], until interruption: Interruption
   ) -> (work: [Int], settled: [Int: CaptureReport]) {

@@ -1,12 +1,12 @@
-/// How a run on a batch system stands, in one line.
+/// The state of a run on a batch system, as one line.
 struct ClusterText {
   var elements = 0
   var ended = 0
   var running = 0
   var waiting = 0
-  /// Not handed over yet.
+  /// Number of array tasks that are not submitted yet.
   var unsubmitted = 0
-  /// Held by elements of another run.
+  /// Number of captures that array tasks of other runs work on.
   var held = 0
   var captures = 0
   var done = 0

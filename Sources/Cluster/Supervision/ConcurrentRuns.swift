@@ -5,34 +5,34 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Runs of other supervisors on the same output that are not over: what their elements still work on is
-/// left to them.
+/// Unfinished runs of other supervisors on the same output. Captures that their array tasks still
+/// work on are left to them.
 struct ConcurrentRuns {
-  /// One of them.
+  /// One unfinished run.
   struct Run {
     let files: RunFiles
     let plan: ClusterPlan
-    /// Elements that may be at work, and what they hold.
+    /// Array tasks that may be at work, by number.
     var elements: [Int: LiveElement] = [:]
     let reader: ResultReader
-    /// Whether another process looks after it at this moment.
+    /// Whether a process holds the run's supervisor lock.
     var isSupervised: Bool
-    /// Captures whose lines have come since we look.
+    /// Capture lines that were written after this process began to read.
     var lines: [String: CaptureLine] = [:]
   }
 
   private(set) var runs: [Run] = []
 
-  /// Ids of their arrays.
+  /// IDs of the arrays of all runs.
   var jobs: [String] {
     Set(runs.flatMap { $0.elements.values.compactMap { $0.task?.job } }).sorted()
   }
 
-  /// Those below an output.
+  /// Finds the runs in an output.
   ///
   /// - Parameters:
-  ///   - own: the run that looks.
-  ///   - system: asked once for each submission of which nobody knows whether it was taken.
+  ///   - own: the ID of the current run, which is excluded.
+  ///   - system: searched by name, once for each submission whose acceptance is unknown.
   init(in root: FilePath, except own: String, _ system: any BatchSystem) {
     let runs = root.appending(OutputNames.runs)
     for name in (try? FileSystem.names(in: runs)) ?? [] where name != own && RunID(name) != nil {
@@ -46,7 +46,7 @@ struct ConcurrentRuns {
 
   init() {}
 
-  /// All captures in the plans of other runs that are not over.
+  /// All captures in the plans of other unfinished runs.
   static func planned(in root: FilePath, except own: String) -> Set<String> {
     let runs = root.appending(OutputNames.runs)
     var names: Set<String> = []
@@ -66,7 +66,8 @@ struct ConcurrentRuns {
     FileSystem.exists(files.folder.appending(closedName))
   }
 
-  /// Nothing of it is to be looked for any more. Orders and plan that hold secrets go.
+  /// Marks a run as closed, so that it is no longer considered. Removes orders and plan if they
+  /// contain secrets.
   static func close(_ files: RunFiles) {
     guard let folder = try? HeldFolder.following(files.folder) else { return }
     let isSecret = ClusterPlan.read(files)?.holdsSecrets ?? false
@@ -75,12 +76,12 @@ struct ConcurrentRuns {
     for name in [RunFiles.ordersName, RunFiles.planName] { try? folder.remove(name) }
   }
 
-  /// All captures that any of them still has.
+  /// All captures that any of the runs still works on.
   var working: Set<String> {
     runs.reduce(into: []) { names, run in names.formUnion(run.working) }
   }
 
-  /// Who has a capture, for messages.
+  /// The run that works on a capture, for messages.
   func holder(of capture: String) -> String {
     for run in runs where run.working.contains(capture) {
       let task = run.elements.values.first { element in
@@ -91,7 +92,7 @@ struct ConcurrentRuns {
     return "another run"
   }
 
-  /// Takes what their elements have written.
+  /// Reads new results of all runs.
   mutating func hear(atSeconds now: Double) {
     for index in runs.indices {
       let wanted = Set(runs[index].elements.keys)
@@ -103,9 +104,10 @@ struct ConcurrentRuns {
     }
   }
 
-  /// Takes what the batch system says of them; those that are over are let go.
+  /// Takes new states from the batch system, drops array tasks that have ended, and closes runs of
+  /// which nothing is left.
   mutating func see(_ table: TaskTable, atSeconds now: Double) {
-    // What is let go is not read any more: its last lines first.
+    // Dropped array tasks are not read any more, so their last lines are read first.
     hear(atSeconds: now)
     for index in runs.indices {
       for (number, element) in runs[index].elements {
@@ -117,7 +119,8 @@ struct ConcurrentRuns {
     }
   }
 
-  /// The line that another run's element gave a capture since we look, if it did the same to it.
+  /// The line that another run wrote about a capture since this process began to read, if that run
+  /// processes captures in the same way.
   func line(of capture: String, key: String) -> (CaptureLine, LiveElement?)? {
     for run in runs where run.plan.key == key {
       if let line = run.lines[capture] { return (line, nil) }
@@ -127,7 +130,8 @@ struct ConcurrentRuns {
 }
 
 extension ConcurrentRuns.Run {
-  /// `nil` for one of which nothing is left.
+  /// `nil` if no array task may be at work and no process holds the supervisor lock. Closes such a
+  /// run.
   init?(_ files: RunFiles, _ system: any BatchSystem) {
     guard let plan = ClusterPlan.read(files) else { return nil }
     self.files = files
@@ -145,7 +149,7 @@ extension ConcurrentRuns.Run {
       element.task = task
       elements[number] = element
     }
-    // What had been written before is not news: only how the elements stand.
+    // Earlier lines only determine the state of the array tasks; they are not new results.
     for entry in reader.read(where: { tasks[$0] != nil }) {
       elements[entry.element]?.hear(entry.line, atSeconds: 0)
     }
@@ -156,8 +160,8 @@ extension ConcurrentRuns.Run {
     }
   }
 
-  /// The elements that were submitted, by number. Of a submission of which nobody knows whether it was
-  /// taken, its name tells.
+  /// The submitted array tasks, by number. If it is unknown whether a submission was accepted, the
+  /// batch system is searched for its name.
   static func tasks(_ files: RunFiles, _ system: any BatchSystem) -> [Int: TaskID] {
     guard let folder = try? HeldFolder.following(files.folder),
       let history = try? SubmissionLog.read(in: folder)
@@ -178,8 +182,8 @@ extension ConcurrentRuns.Run {
     return tasks
   }
 
-  /// Captures that it still has: of a supervised one all that have not ended, else those of elements that
-  /// may be at work.
+  /// Captures that the run still works on. If the run is supervised these are all captures without
+  /// a decision; otherwise those of array tasks that may be at work.
   var working: Set<String> {
     var names: Set<String> = []
     for element in elements.values {
@@ -190,7 +194,8 @@ extension ConcurrentRuns.Run {
     return names.union(plan.work.filter { decided[$0] == nil })
   }
 
-  /// Lets go of elements that have ended, by their own word or that of the batch system.
+  /// Drops array tasks that have ended according to themselves or the batch system, and those that
+  /// have been missing in the queue for 30 s.
   mutating func dropOver(atSeconds now: Double) {
     elements = elements.filter { _, element in
       guard let task = element.task else { return false }

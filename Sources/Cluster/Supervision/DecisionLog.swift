@@ -5,7 +5,8 @@ import Runner
 import Storage
 import SystemPackage
 
-/// How captures of a run have ended, `decided.jsonl`: whoever goes on with the run decides nothing twice.
+/// How captures of a run ended: `decided.jsonl`. A process that continues the run need not decide
+/// again.
 final class DecisionLog {
   struct Decision: Codable {
     var name: String
@@ -21,7 +22,7 @@ final class DecisionLog {
 
   deinit { try? file.close() }
 
-  /// What cannot be written is decided again by who comes next.
+  /// Write errors are ignored: the next process then decides again.
   func append(_ name: String, _ outcome: CaptureOutcome) {
     guard let bytes = try? JSONText.canonical(Decision(name: name, outcome: outcome)) else {
       return

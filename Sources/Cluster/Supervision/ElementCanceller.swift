@@ -7,8 +7,8 @@ import Runner
   import Glibc
 #endif
 
-/// Ends all elements of an interrupted run: cancels what waits, asks what runs to end, hears its last words, kills what
-/// is left. An attended run calls it once.
+/// Ends all array tasks of an interrupted run: cancels them, reads their last results, and kills
+/// those that do not end in time. To be called once.
 struct ElementCanceller {
   private let context: ClusterContext
   private let elements: LiveElements
@@ -25,8 +25,9 @@ struct ElementCanceller {
     self.listener = listener
   }
 
-  /// Takes at most the grace that the interrupt leaves, or as long as the site waits before it kills; then no element
-  /// is left.
+  /// Waits for the shorter of the interrupt's grace period and the site's KillWait, but at least
+  /// one second, then kills the remaining tasks. An abort kills them at once. Discards all array
+  /// tasks at the end.
   func cancelAll() {
     let (clock, interruption) = (context.clock, context.interruption)
     let jobs = elements.jobs
@@ -40,7 +41,7 @@ struct ElementCanceller {
     while !isKnownOver {
       listener.hearLastWords()
       isKnownOver = elements.all.allSatisfy { $0.begin == nil || $0.end != nil }
-      // One that was killed says nothing any more.
+      // A killed array task writes no end.
       if !isKnownOver, clock.monotonicSeconds() >= nextLook {
         isKnownOver = areOver(jobs)
         pause *= 1.5
@@ -62,7 +63,8 @@ struct ElementCanceller {
     elements.dropAll()
   }
 
-  /// Whether the batch system says that none of these runs or waits; `false` when it says nothing.
+  /// Whether the batch system reports that none of the jobs is pending or running; `false` if it
+  /// does not answer.
   private func areOver(_ jobs: [String]) -> Bool {
     guard case .table(let table) = context.system.tasks(of: jobs) else { return false }
     return elements.all.allSatisfy { element in

@@ -4,10 +4,10 @@ import Pipeline
 import Runner
 import Storage
 
-/// Decides about elements that have ended (`TaskOutcomeRule`) and carries that out: captures end, are tried again, or
-/// wait until who holds them lets go. The round calls it.
+/// Decides about array tasks that have ended (`TaskOutcomeRule`) and applies the decisions:
+/// captures end, are retried at once, or are retried later if another process holds them.
 ///
-/// Owns what is tried again later, and the breakdowns that may stop the run.
+/// Owns the captures to be retried later, and the breakdowns that can stop the run.
 final class ElementDecider {
   private let context: ClusterContext
   private let elements: LiveElements
@@ -17,13 +17,13 @@ final class ElementDecider {
   private let reporter: ClusterReporter
   private let stopper: ClusterStopper
   private let rule: TaskOutcomeRule
-  /// Captures to be tried again, and when.
+  /// Captures to be retried later, with their monotonic due times.
   private var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
   private var breakdowns: [(how: Breakdown, node: String)] = []
-  /// How often captures were tried again.
+  /// Number of retries of captures.
   private(set) var retriedCount = 0
 
-  /// So many elements that break alike stop the run.
+  /// This many array tasks that break in the same way stop the run.
   private static let mostBreakdowns = 3
 
   init(
@@ -44,15 +44,15 @@ final class ElementDecider {
         maxTimeSeconds: context.limits.maxTimeSeconds))
   }
 
-  /// Whether nothing is to be tried again later.
+  /// Whether no capture waits for a later retry.
   var isEmpty: Bool { later.isEmpty }
 
-  /// How long results, causes and elements may be late, together.
+  /// The longest total delay of visible results, causes of ends and removal from the queue.
   var lateSeconds: Double {
     rule.limits.visibilitySeconds + rule.limits.causeSeconds + rule.limits.goneSeconds
   }
 
-  /// What an earlier process of the run has tried again.
+  /// Restores the number of retries of earlier processes.
   func resume(retriedCount: Int) { self.retriedCount = retriedCount }
 
   func decide(atSeconds now: Double) {
@@ -69,7 +69,7 @@ final class ElementDecider {
       case .never(let why): stopper.stop(.configuration(why))
       case .settle(let decisions, let ending):
         elements.settle(number)
-        // Given up while it waits: nobody would ever take it out of the queue.
+        // A pending array task that is given up would stay in the queue forever.
         if element.view?.state == .pending, element.end == nil { stuck.append(task.text) }
         note(ending, of: element)
         reporter.ended(element, task, ending)
@@ -82,7 +82,7 @@ final class ElementDecider {
     checkBreakdowns()
   }
 
-  /// Looks once at what the lines of an element say was published.
+  /// Checks for new lines of an array task whether their artifacts are visible.
   private func look(_ number: Int) {
     elements.update(number) { element in
       guard element.task != nil else { return }
@@ -104,7 +104,7 @@ final class ElementDecider {
     }
   }
 
-  /// Those of its captures that are to be tried again now.
+  /// Applies the decisions to the captures of `element`. Returns those to be retried now.
   private func carry(
     out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ArrayTaskFacts,
     _ now: Double
@@ -146,7 +146,8 @@ final class ElementDecider {
     let isForced = selection.forceAll || !selection.forced.isEmpty
     submitter.add(
       groups.flatMap { group in
-        // What has run is not forced again, which an order says of all its captures.
+        // Completed stages are not forced again. An order states that for all of its captures, so
+        // such a capture needs its own.
         func isAlone(_ capture: ArrayTaskCapture) -> Bool {
           capture.history.isAlone || (isForced && !capture.history.done.isEmpty)
         }
@@ -158,8 +159,8 @@ final class ElementDecider {
       })
   }
 
-  /// The first three that break alike before any capture was processed stop the run, instead of all of
-  /// them.
+  /// Stops the run if its first three array tasks, or all if there are fewer, broke in the same way
+  /// before any capture was processed.
   private func checkBreakdowns() {
     guard stopper.reason == nil, !ledger.hasProcessed, let first = breakdowns.first,
       elements.endedCount == breakdowns.count,
@@ -170,9 +171,9 @@ final class ElementDecider {
     stopper.stop(.configuration(first.how.text(on: nodes)))
   }
 
-  // MARK: Later
+  // MARK: Later retries
 
-  /// Captures that somebody else held, when it is their time.
+  /// Retries captures that another process held, when they are due.
   func takeUpLater(atSeconds now: Double) {
     let due = later.filter { $0.dueSeconds <= now }
     guard !due.isEmpty, stopper.reason == nil else { return }
@@ -180,7 +181,7 @@ final class ElementDecider {
     submitter.add(due.map { ArrayTaskGroup(again: [$0.capture], context.limits) })
   }
 
-  /// After the first failure of a run that is to stop there: what had not begun never will.
+  /// Discards everything that has not started, after the first failure of a fail-fast run.
   func dropWaiting() {
     for element in elements.all where element.begin == nil {
       if let view = element.view, view.state == .running { continue }

@@ -2,47 +2,48 @@ import Output
 import Pipeline
 import Runner
 
-/// Captures that elements of other runs still work on: this run waits for them, and takes over what they let go.
+/// Captures that other runs work on. This run waits for them and takes over those that were
+/// released.
 final class HeldCaptures {
   private let context: ClusterContext
   private var runs = ConcurrentRuns()
   /// Names of captures that this run waits for.
   private var held: Set<String> = []
 
-  /// Captures that were let go.
+  /// Captures that other runs have released.
   struct Released {
-    /// Of those to which the other run did the same: what it gave, in alphabetical order.
+    /// Results of captures that the other run processed in the same way, in alphabetical order.
     var lines: [CaptureLine] = []
-    /// The others, by index.
+    /// Indices of the others, which still need processing.
     var fresh: [Int] = []
   }
 
   init(_ context: ClusterContext) { self.context = context }
 
-  /// Ids of the arrays of those runs.
+  /// IDs of the arrays of the other runs.
   var jobs: [String] { runs.jobs }
-  /// Whether none is waited for.
+  /// Whether there is no capture to wait for.
   var isEmpty: Bool { held.isEmpty }
-  /// How many are waited for.
+  /// Number of captures to wait for.
   var count: Int { held.count }
 
-  /// Looks for other runs on the output. Those of `names` that they still have.
+  /// Finds other runs on the output. Returns those of `names` that they still work on.
   func find(among names: Set<String>) -> Set<String> {
     runs = ConcurrentRuns(
       in: context.plan.options.output, except: context.plan.run, context.system)
     return names.intersection(runs.working)
   }
 
-  /// Waits for these.
+  /// Sets the captures to wait for.
   func wait(for names: Set<String>) { held = names }
 
-  /// Who has a capture, for messages.
+  /// The run that works on a capture, for messages.
   func holder(of name: String) -> String { runs.holder(of: name) }
 
-  /// Takes what the batch system says of elements of other runs.
+  /// Takes new states of other runs' array tasks from the batch system.
   func see(_ table: TaskTable, atSeconds now: Double) { runs.see(table, atSeconds: now) }
 
-  /// What has been let go since the last time; it is waited for no more.
+  /// The captures released since the last call; they are no longer waited for.
   func release(atSeconds now: Double) -> Released {
     guard !held.isEmpty else { return Released() }
     runs.hear(atSeconds: now)

@@ -3,16 +3,16 @@ import Pipeline
 import Runner
 import Storage
 
-/// An element that has not been decided about: what was asked, and what has been heard of it so far.
+/// An array task that has not been decided about: its request, and what is known about it so far.
 struct LiveElement {
   let number: Int
   let request: JobRequest
-  /// In the order in which it works on them.
+  /// In processing order.
   var captures: [ArrayTaskCapture]
   var task: TaskID?
-  /// Whether this process has submitted it.
+  /// Whether this process submitted it.
   var isFresh = false
-  /// Seconds of work that it was expected to take; 0: unknown.
+  /// Estimated seconds of work; 0 if unknown.
   var expectedSeconds = 0.0
   var submittedSeconds: Double?
   var begunSeconds: Double?
@@ -27,7 +27,7 @@ struct LiveElement {
   private(set) var view: TaskView?
   private var overSeconds: Double?
   private var goneSeconds: Double?
-  /// Captures whose artifacts have been seen.
+  /// Names of captures whose artifacts have been visible.
   var seen: Set<String> = []
 
   init(number: Int, request: JobRequest, captures: [ArrayTaskCapture]) {
@@ -43,7 +43,7 @@ struct LiveElement {
     case .begin(let begin):
       self.begin = begin
       begunSeconds = begunSeconds ?? now
-      // One that was begun again has not ended.
+      // A task that started again has not ended.
       end = nil
       overSeconds = nil
     case .event(let event):
@@ -53,7 +53,7 @@ struct LiveElement {
         published[capture, default: []].insert(stage)
       }
     case .capture(let line):
-      // What was done is not undone by a second life of the element that found a lock.
+      // If the task was started again and found a lock, the earlier result is kept.
       if let known = lines[line.name], !known.outcome.isLocked, line.outcome.isLocked { return }
       lines[line.name] = line
     case .end(let end):
@@ -62,21 +62,21 @@ struct LiveElement {
     }
   }
 
-  /// Takes what the batch system says. `nil`: it does not know it.
+  /// Takes the batch system's state; `nil` if the task is unknown to it.
   ///
-  /// - Parameter isQueue: whether the queue itself says it: what is not listed there has left it, and what
-  ///   is, has not, whatever records say.
+  /// - Parameter isQueue: whether the state comes from the queue itself, which is reliable for
+  ///   missing and listed tasks. Records are not.
   mutating func see(_ view: TaskView?, isQueue: Bool, atSeconds now: Double) {
     guard let view else {
       if isQueue { goneSeconds = goneSeconds ?? now }
       return
     }
-    // Records that lag may still call pending what has begun.
+    // Records may lag and still list a started task as pending.
     if view.state == .pending, begin != nil { return }
     self.view = view
     switch view.state {
     case .pending, .running:
-      // Records may go on to call running what the queue has lost.
+      // Records may list a task as running that the queue has lost.
       if isQueue { goneSeconds = nil }
     default:
       goneSeconds = nil
@@ -84,9 +84,9 @@ struct LiveElement {
     }
   }
 
-  /// Whether asking the batch system could teach anything.
+  /// Whether a query of the batch system could give new information.
   ///
-  /// - Parameter quietSeconds: how long no word of a running element is nothing unusual.
+  /// - Parameter quietSeconds: how long a running task may write nothing before a query is useful.
   func isWorthAsking(quietSeconds: Double, atSeconds now: Double) -> Bool {
     guard task != nil else { return false }
     if end != nil { return true }

@@ -5,11 +5,11 @@ import Runner
 import Storage
 import SystemPackage
 
-/// Orders of elements as files.
+/// The files with the orders of array tasks.
 struct OrderFiles {
   let files: RunFiles
 
-  /// Writes some orders; each is there as a whole or not at all.
+  /// Writes orders. Each file is complete or does not exist.
   func write(_ orders: [ArrayTaskOrder]) throws {
     let folder = try HeldFolder.following(files.folder).makeFolder(RunFiles.ordersName)
     for order in orders {
@@ -17,11 +17,12 @@ struct OrderFiles {
       try folder.makeFolder(name.folder).replace(
         name.file, with: try JSONText.canonical(order), durably: false)
     }
-    // They are read on other machines when the batch system starts them, and after a crash of this one.
+    // The batch system starts the tasks on other machines, which read the orders; a crash of this
+    // machine must not lose them.
     try folder.flushFileSystem()
   }
 
-  /// The order of an element; `nil` when there is none that can be read.
+  /// The order of an array task; `nil` if it does not exist or cannot be decoded.
   func read(_ number: Int) -> ArrayTaskOrder? {
     let name = RunFiles.orderName(number)
     guard
@@ -31,7 +32,7 @@ struct OrderFiles {
     return try? JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
   }
 
-  /// Numbers of the orders that there are, ascending.
+  /// Numbers of the existing orders, ascending.
   var numbers: [Int] {
     guard let folder = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName),
       let thousands = try? folder.names()

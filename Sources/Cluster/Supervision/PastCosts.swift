@@ -4,17 +4,17 @@ import Pipeline
 import Runner
 import Storage
 
-/// What captures took that were processed into the same output before: samples for the cost of others.
+/// Costs of captures that were processed into the same output before, as samples for estimates.
 struct PastCosts {
   let pipeline: PipelineDefinition
   let cores: Int
 
-  /// So many captures are enough for a median.
+  /// Roughly this many captures are sampled: enough for a median.
   static let most = 60
 
-  /// Of each capture the seconds that its published stages took: they run beside each other on the cores
-  /// of an element, so that the longest, or the processor time shared out, is the least. Reads the records
-  /// of at most `most` captures.
+  /// A sample per capture. Stages run in parallel on the cores of an array task, so a capture takes
+  /// at least as long as its longest stage and as its processor time divided by `cores`; the sample
+  /// is the larger. Cost: reads the records of fewer than `2 * most` captures.
   func samples(_ targets: [CaptureTarget], bytes: (CaptureTarget) -> Int64) -> [CostSample] {
     let step = max(1, targets.count / Self.most)
     return stride(from: 0, to: targets.count, by: step).compactMap { index in

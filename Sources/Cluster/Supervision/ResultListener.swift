@@ -2,14 +2,14 @@ import Output
 import Pipeline
 import Runner
 
-/// Hears what elements have written since the last time, and passes it on: to the elements, and as events. The round
-/// calls it, and who cancels a run.
+/// Reads new results of array tasks and passes them on: to `LiveElements`, and as events. The round
+/// and `ElementCanceller` call it.
 final class ResultListener {
   private let context: ClusterContext
   private let elements: LiveElements
   private let reporter: ClusterReporter
   private let reader: ResultReader
-  /// The longest time that an element waited before it began.
+  /// The longest observed wait between submission and start.
   private(set) var queuedSeconds = 0.0
 
   init(_ context: ClusterContext, _ elements: LiveElements, _ reporter: ClusterReporter) {
@@ -19,7 +19,8 @@ final class ResultListener {
     reader = ResultReader(context.files)
   }
 
-  /// Whether there was any news. Cost: a listing of the folder of results, and the files that grew.
+  /// Returns whether there were new lines. Cost: lists the results folder and reads the new parts
+  /// of files.
   func hear(atSeconds now: Double) -> Bool {
     var hasNews = false
     for entry in reader.read(where: { elements[$0] != nil }) {
@@ -43,7 +44,7 @@ final class ResultListener {
     return hasNews
   }
 
-  /// What elements say while they are cancelled: only events are passed on to others.
+  /// Reads results during a cancellation. Only events of the run are passed on as events.
   func hearLastWords() {
     for entry in reader.read(where: { elements[$0] != nil }) {
       elements.update(entry.element) {

@@ -2,10 +2,10 @@ import Output
 import Pipeline
 import Runner
 
-/// Asks the batch system how elements stand: one question at a time for all arrays together, less and less often
-/// while nothing is heard. The round calls it.
+/// Queries the states of array tasks: one query for all arrays together, less often while there are
+/// no new results. The round calls it.
 ///
-/// Owns when the next question is due, and why elements wait.
+/// Owns the time of the next query, and why tasks are pending.
 final class SchedulerQuery {
   private let context: ClusterContext
   private let elements: LiveElements
@@ -15,7 +15,7 @@ final class SchedulerQuery {
   private var nextSeconds = 0.0
   private var nextReasonSeconds = 0.0
   private var pollSeconds: Double
-  /// Why elements wait in the queue, for people; `nil`: unknown, or none does.
+  /// Why tasks are pending, as text; `nil` if unknown or if none is.
   private(set) var waitingReason: String?
 
   private static let reasonPollSeconds = 60.0
@@ -33,14 +33,14 @@ final class SchedulerQuery {
     pollSeconds = context.limits.pollSeconds
   }
 
-  /// Elements have written something: questions come as often as at the beginning.
+  /// Resets the interval of queries, because there are new results.
   func noteNews() { pollSeconds = context.limits.pollSeconds }
 
-  /// Nothing can have changed before then.
+  /// Makes no query before `toSeconds`, because nothing can have changed until then.
   func postpone(toSeconds: Double) { nextSeconds = max(nextSeconds, toSeconds) }
 
-  /// Asks one question if it is time: how elements stand, or now and then why they wait. The next one follows an
-  /// interval after the answer.
+  /// Makes one query if it is due: for states, or occasionally for reasons of waiting. The next one
+  /// is due an interval after the answer.
   func ask(atSeconds now: Double) {
     guard now >= nextSeconds else { return }
     let asking = elements.all.filter {
@@ -77,7 +77,7 @@ final class SchedulerQuery {
     }
   }
 
-  /// What the query of states has told already of why elements wait.
+  /// Takes the reason of waiting from the states, if they include one.
   private func noteReason() {
     let waiting = elements.waiting
     if waiting.isEmpty {
@@ -87,8 +87,8 @@ final class SchedulerQuery {
     }
   }
 
-  /// Arrays of which nothing starts for unknown reasons, when nothing has for a while: records do not say
-  /// them.
+  /// Arrays for which a query of reasons is due: tasks have been pending for 5 minutes, or at all
+  /// if the polling interval is below 5 s, and none has a reason. Records contain none.
   private func jobsWithoutReason(_ now: Double) -> [String] {
     guard now >= nextReasonSeconds else { return [] }
     let waiting = elements.waiting
@@ -112,20 +112,21 @@ final class SchedulerQuery {
   }
 }
 
-/// How long the batch system has not answered, whatever it was asked. Whoever asks it notes that.
+/// How long the batch system has not answered. Only submissions and queries of states note its
+/// answers.
 final class SilenceClock {
   private var sinceSeconds: Double?
 
-  /// It did not answer. For how many seconds by now.
+  /// Notes a missing answer. Returns the seconds since the first one.
   func note(atSeconds now: Double) -> Double {
     let since = sinceSeconds ?? now
     sinceSeconds = since
     return now - since
   }
 
-  /// For how many seconds it has not answered; 0 where it has.
+  /// Seconds since the first missing answer; 0 if the last query was answered.
   func seconds(atSeconds now: Double) -> Double { sinceSeconds.map { now - $0 } ?? 0 }
 
-  /// It has answered.
+  /// Notes an answer.
   func end() { sinceSeconds = nil }
 }

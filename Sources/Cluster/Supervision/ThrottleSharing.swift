@@ -1,11 +1,12 @@
 import Output
 
-/// How many elements run at a time is limited per array; what is left of the run's limit is shared out among its
-/// arrays. Submission asks for the throttle of each new array, the round lets what has ended be shared out anew.
+/// Distributes the run's limit of running array tasks among its arrays, because the batch system
+/// limits each array separately. `ArraySubmitter` gets a throttle for each new array; the round
+/// redistributes shares of tasks that have ended.
 final class ThrottleSharing {
   private let context: ClusterContext
   private let elements: LiveElements
-  /// How many elements of each array may run at a time; an array without an entry is not held back.
+  /// How many tasks of each array may run at a time; arrays without an entry are unlimited.
   private var throttles: [String: Int] = [:]
   private var nextSeconds = 0.0
 
@@ -14,10 +15,10 @@ final class ThrottleSharing {
     self.elements = elements
   }
 
-  /// An array has been submitted with this throttle; `nil`: none.
+  /// Notes the throttle of a submitted array; `nil` if it has none.
   func note(_ job: String, _ throttle: Int?) { throttles[job] = throttle }
 
-  /// The throttle of an array of `count` elements that is about to be submitted; `nil`: it needs none.
+  /// The throttle for a new array of `count` tasks; `nil` if it needs none.
   func throttle(forCount count: Int) -> Int? {
     let others = elements.unsubmittedCount - count
     let (jobs, shares) = shares(with: [count, max(0, others)])
@@ -25,8 +26,8 @@ final class ThrottleSharing {
     return share >= count ? nil : share
   }
 
-  /// Gives what arrays do not need any more to those that do: one change at most in an interval, less before
-  /// more, so that there are never more at work than allowed for longer than that.
+  /// Gives unused shares to arrays that need them. At most one change per interval; reductions come
+  /// first, so that the limit is exceeded for one interval at most.
   func shareOut(atSeconds now: Double) {
     guard now >= nextSeconds, !throttles.isEmpty else { return }
     nextSeconds = now + max(5, context.limits.pollSeconds)
@@ -34,7 +35,7 @@ final class ThrottleSharing {
     var less: (job: String, share: Int)?
     var more: (job: String, share: Int, gain: Int)?
     for (entry, share) in zip(jobs, shares) {
-      // Without a throttle all that is left of it may run.
+      // Without a throttle all remaining tasks may run.
       let current = min(entry.left, throttles[entry.job] ?? entry.left)
       if share < current { less = less ?? (entry.job, share) }
       if share > current, share - current > (more?.gain ?? 0) {
@@ -46,7 +47,8 @@ final class ThrottleSharing {
     context.system.throttle(change.job, to: change.share)
   }
 
-  /// How many elements of each array have not ended, and the share that each should have.
+  /// Number of unfinished tasks of each array, and the share that each should have. Shares for
+  /// `more` follow at the end.
   private func shares(with more: [Int]) -> (jobs: [(job: String, left: Int)], shares: [Int]) {
     var left: [String: Int] = [:]
     for element in elements.all {

@@ -9,8 +9,8 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A run whose process ends before its elements do: each process of it takes up what the files say, does what can be
-/// done now, and leaves the rest to a job behind the elements.
+/// A run whose process ends before its array tasks. Each process restores the state from files,
+/// does what is possible now, and submits a follow-up job for the rest.
 struct UnattendedRun {
   private let run: ClusterRun
   private let context: ClusterContext
@@ -20,8 +20,9 @@ struct UnattendedRun {
     context = run.context
   }
 
-  /// Submits what there is room for, and a job behind it that goes on with the run. The ids of the arrays;
-  /// `nil` when it stopped, or could not submit that job: then somebody must stay.
+  /// Submits as many tasks as the queue limit allows, and a follow-up job. Returns the IDs of the
+  /// arrays; `nil` if the run stopped or the job could not be submitted. The process must then
+  /// stay.
   func detach() -> [String]? {
     let (clock, elements, submitter) = (context.clock, run.elements, run.submitter)
     let patience = clock.monotonicSeconds() + min(60, context.limits.patienceSeconds)
@@ -31,7 +32,7 @@ struct UnattendedRun {
       let wasUnanswered = submitter.isUnanswered
       submitter.submit(atSeconds: now)
       let hasRoom = elements.submittedCount < context.limits.maxQueued
-      // What is in the queue must end before there is room for more: the round submits it.
+      // Queued tasks must end before more can be submitted. The follow-up job submits the rest.
       if submitter.submittedCount == before, !elements.jobs.isEmpty, !submitter.isUnanswered,
         !wasUnanswered, !hasRoom || submitter.isDownToOne || now > patience
       {
@@ -47,8 +48,8 @@ struct UnattendedRun {
     run.stopper.reason == nil && !context.interruption.isRequested
   }
 
-  /// Takes up a run where its files say it stands: captures that were decided, elements that were submitted
-  /// and not decided about, orders that were written and not submitted.
+  /// Restores a run from its files: captures with a decision, submitted tasks without one, and
+  /// orders that were not submitted.
   func resume() throws {
     for (name, outcome) in DecisionLog.read(context.files) { run.ledger.know(name, outcome) }
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
@@ -70,16 +71,16 @@ struct UnattendedRun {
     run.submitter.resume(
       history, submittedCount: tasks.count, nextElement: known.nextNumber,
       rest: open.filter { $0.task == nil })
-    // Captures that were planned and never came to an order.
+    // Captures that were planned but have no order.
     let rest = context.plan.work.filter { !known.has($0) && !run.ledger.hasEnded($0) }
     run.planner.takeUp(rest.compactMap { context.indices[$0] })
   }
 
-  /// Decides about everything that has ended, and submits what is to be tried again with a job behind it.
-  /// Whether the run goes on without this process; `false`: it is over, or has stopped.
+  /// Decides about all tasks that have ended, and submits retries with a follow-up job. Returns
+  /// whether the run continues without this process; `false` if it is over or has stopped.
   func concludeOrFollow() -> Bool {
     let (clock, elements, submitter) = (context.clock, run.elements, run.submitter)
-    // For what shows late, and causes that come late.
+    // Allows for delayed results and causes of ends.
     let patience = clock.monotonicSeconds() + run.decider.lateSeconds
     while !run.isOver, mayGoOn {
       run.round()
@@ -94,11 +95,11 @@ struct UnattendedRun {
   }
 }
 
-/// The orders of a run that earlier processes wrote. Of all orders of a capture the last one counts.
+/// The orders that earlier processes of a run wrote. The last order of a capture counts.
 struct KnownOrders {
   /// Ascending.
   let orders: [ArrayTaskOrder]
-  /// The number of a capture's last order.
+  /// The number of the last order, by capture.
   private let last: [String: Int]
 
   init(_ files: OrderFiles) { self.init(files.numbers.compactMap(files.read)) }
@@ -113,17 +114,17 @@ struct KnownOrders {
 
   var nextNumber: Int { orders.last.map { $0.number + 1 } ?? 0 }
 
-  /// How often captures were tried again.
+  /// Number of retries of captures.
   var retriedCount: Int {
     orders.reduce(0) { $0 + $1.captures.count { $0.history.attempts > 1 } }
   }
 
-  /// Elements of the first round.
+  /// Number of array tasks without retries, which stand for those of the first round.
   var firstCount: Int { orders.count { $0.captures.allSatisfy { $0.history.attempts == 1 } } }
 
   func has(_ capture: String) -> Bool { last[capture] != nil }
 
-  /// Orders with captures of which they are the last and that are still open, with these.
+  /// The orders that are the last ones of open captures, with these captures.
   func open(where isOpen: (String) -> Bool) -> [(ArrayTaskOrder, [ArrayTaskCapture])] {
     orders.compactMap { order in
       let captures = order.captures.filter { last[$0.name] == order.number && isOpen($0.name) }

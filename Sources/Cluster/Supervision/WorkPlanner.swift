@@ -3,8 +3,8 @@ import Output
 import Pipeline
 import Runner
 
-/// Finds out which captures have work, and makes elements of those. The beginning of a run asks it, and the round for
-/// captures that other runs let go.
+/// Determines which captures have work, and creates array tasks for them. Called at the beginning
+/// of a run, and by the round for captures that other runs released.
 struct WorkPlanner {
   private let context: ClusterContext
   private let ledger: ClusterLedger
@@ -21,11 +21,12 @@ struct WorkPlanner {
     self.submitter = submitter
   }
 
-  /// Makes elements of all captures with work that no element of another run has. How many.
+  /// Creates array tasks for all captures with work that no other run works on. Returns their
+  /// number.
   ///
   /// - Parameters:
   ///   - past: captures that were processed before.
-  ///   - planned: captures that other runs had in their plans before `work` was found.
+  ///   - planned: captures that were in the plans of other runs before `work` was determined.
   func begin(_ work: [Int], past: [Int], planned: Set<String>) -> Int {
     let targets = context.targets
     let others = held.find(among: Set(work.map { targets[$0].layout.name }))
@@ -40,13 +41,13 @@ struct WorkPlanner {
             targets[index].skipped("held by \(held.holder(of: name))"), codes: [ExitStatus.locked]))
       }
     }
-    // What another run's element has ended between the two looks has no work any more.
+    // Captures that another run finished in the meantime have no work any more.
     let ours = work.filter { !others.contains(targets[$0].layout.name) }
     let settledSince = settle(ours.filter { planned.contains(targets[$0].layout.name) })
     return add(ours.filter { !settledSince.contains($0) }, past: past)
   }
 
-  /// Looks at captures and makes elements of those with work.
+  /// Checks captures and creates array tasks for those with work.
   func takeUp(_ indices: [Int]) {
     guard !indices.isEmpty else { return }
     let settled = settle(indices)
@@ -62,7 +63,7 @@ struct WorkPlanner {
     return groups.count
   }
 
-  /// Looks at captures once more and reports those without work; these.
+  /// Checks captures again and reports those without work. Returns their indices.
   private func settle(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
     var settled: Set<Int> = []

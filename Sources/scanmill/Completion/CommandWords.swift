@@ -1,13 +1,13 @@
 import Pipeline
 import Reports
 
-/// A command line that is being typed, as far as completions need to know it.
+/// An incomplete command line, for shell completion.
 struct CommandWords {
   private let words: [String]
 
   init(_ words: [String]) { self.words = words }
 
-  /// What `--pipeline` names, else what `run` takes.
+  /// The value of `--pipeline`, or the default of `run`.
   var pipelineName: String {
     for (index, word) in words.enumerated() {
       if word == "--pipeline", index + 1 < words.count { return words[index + 1] }
@@ -16,10 +16,10 @@ struct CommandWords {
     return words.contains("--export") ? "exports" : "default"
   }
 
-  /// Stages that can be selected: inner steps go with the stage that they are part of.
+  /// Selectable stages; inner steps belong to the stage that they are part of.
   var stages: [String] { pipeline?.stages.filter { $0.partOf == nil }.map(\.name) ?? [] }
 
-  /// Names that `--set` takes.
+  /// The names that `--set` accepts.
   var parameters: [String] { pipeline.map { ParameterHelp($0).names } ?? [] }
 
   private var pipeline: PipelineDefinition? { try? PipelineFinder.load(pipelineName) }

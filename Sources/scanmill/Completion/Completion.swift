@@ -8,11 +8,11 @@ import Storage
 import SyntheticCaptures
 import SystemPackage
 
-/// What shells offer for the values of options and arguments.
+/// Shell completion for the values of options and arguments.
 ///
-/// The program is asked at each press of the key (but for lists, files and folders, which are in the script),
-/// so that names of a pipeline file are offered as well. It answers in milliseconds, opens no capture, and says
-/// nothing where something is wrong.
+/// The generated script calls the program at each key press, except for lists, files and folders,
+/// so names in a pipeline file are completed too. It responds within milliseconds, opens no
+/// capture, and prints nothing on errors.
 enum Completion {
   static let captures = CompletionKind.file()
   static let folder = CompletionKind.directory
@@ -35,23 +35,23 @@ enum Completion {
     names(CommandWords(words).stages, prefix)
   }
 
-  /// `stage.parameter=` of the pipeline that the command line names.
+  /// `stage.parameter=` for the pipeline that the command line names.
   static let setting = CompletionKind.custom { words, _, prefix in
     names(CommandWords(words).parameters.map { $0 + "=" }, prefix)
   }
 
-  /// Formats of the pipeline `exports`, with commas between them.
+  /// Formats of the pipeline `exports`, separated by commas.
   static let exports = CompletionKind.custom { _, _, prefix in
     let known = CommandWords(["--pipeline", "exports"]).stages.filter { $0.hasPrefix("export-") }
     return listed(known.map { String($0.dropFirst("export-".count)) }, prefix)
   }
 
-  /// Codes, and files, since a capture may stand there too.
+  /// Codes, and files, because the argument may be a capture too.
   static let captureOrCode = CompletionKind.custom { _, _, prefix in
     names(CodeReference.entries.map(\.code), prefix) + files(prefix, endings: [""])
   }
 
-  /// Faults of the family that is named.
+  /// Faults of the named family.
   static let faults = CompletionKind.custom { words, _, prefix in
     let family = words.first { SyntheticFamilies.names.contains($0) }
     return names(family.flatMap { SyntheticFamilies.faults(of: $0) }?.map(\.name) ?? [], prefix)
@@ -62,7 +62,7 @@ enum Completion {
     return names(family.flatMap { SyntheticFamilies.generations(of: $0) } ?? [], prefix)
   }
 
-  /// Several of these with commas between them: the last one is completed.
+  /// Values separated by commas, of which the last is completed.
   private static func list(_ known: [String]) -> CompletionKind {
     .custom { _, _, prefix in listed(known, prefix) }
   }
@@ -78,7 +78,7 @@ enum Completion {
     known.filter { $0.hasPrefix(prefix) }
   }
 
-  /// Folders, and files with one of the endings, that begin with what was typed.
+  /// Folders, and files with one of the endings, whose paths begin with `prefix`.
   private static func files(_ prefix: String, endings: [String]) -> [String] {
     let parts = prefix.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     let folder = parts.dropLast().map { $0 + "/" }.joined()

@@ -9,7 +9,8 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What `make install` calls: the manual pages of the program and of its verbs. Nobody else has a use for it.
+/// Writes the manual pages of the program and its verbs. Called by `make install`; not meant for
+/// users.
 struct GenerateManualCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate-manual",
@@ -34,7 +35,7 @@ struct GenerateManualCommand: ParsableCommand {
     }
   }
 
-  /// As in `November 22, 2026`, in universal time: the same wherever it is built.
+  /// Formatted as `November 22, 2026`, in UTC so that builds are reproducible.
   private static var date: String {
     let given = getenv("SOURCE_DATE_EPOCH").map { String(cString: $0) }.flatMap { Int($0) }
     var moment = time_t(given ?? time(nil))

@@ -3,9 +3,9 @@ import Runner
 /// A manual page in mdoc(7), of the program or of one verb.
 struct ManualPage {
   var verb: ToolDescription.Verb
-  /// `nil`: the page of the program itself.
+  /// `nil` for the page of the program itself.
   var program: String?
-  /// As in `November 22, 2026`.
+  /// Formatted as `November 22, 2026`.
   var date: String
 
   var name: String { (program.map { $0 + "-" } ?? "") + verb.commandName }
@@ -48,7 +48,7 @@ struct ManualPage {
   }
 
   private var description: [String] {
-    // The abstract stands above, as what the page is named for.
+    // The abstract is in the NAME section.
     return [".Sh DESCRIPTION"] + ManualText.paragraphs(verb.discussion ?? verb.abstract ?? "")
   }
 
@@ -112,7 +112,7 @@ struct ManualPage {
     return [".Sh SEE ALSO", ".Xr \(program) 1"]
   }
 
-  /// One entry of the list of arguments and options.
+  /// A list entry for one argument or option.
   private static func item(_ argument: ToolDescription.Argument) -> [String] {
     let value = Self.value(argument)
     let names =
@@ -140,7 +140,7 @@ struct ManualPage {
     }
   }
 
-  /// The value behind an option's name, with a blank before it; empty for flags.
+  /// The value after an option's name, preceded by a space; empty for flags.
   private static func value(_ option: ToolDescription.Argument) -> String {
     option.kind == .option ? " Ar \(ManualText.argument(option.valueName ?? "value"))" : ""
   }

@@ -1,7 +1,7 @@
-/// Text in the language of manual pages, mdoc(7).
+/// Converts text to mdoc(7), the language of manual pages.
 enum ManualText {
-  /// Lines that a formatter fills: one sentence begins on each, none is longer than 78 bytes where there is a
-  /// blank to break it at. Words between backticks are set in bold.
+  /// Lines for filling: each sentence begins on a new line, and lines have at most 78 bytes if
+  /// there is a space to break at. Words between backticks become bold.
   static func prose(_ text: String) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -16,7 +16,7 @@ enum ManualText {
     return lines.map(protected)
   }
 
-  /// Paragraphs; one whose lines are indented is shown as it stands.
+  /// Paragraphs; those in which all lines are indented are literal.
   static func paragraphs(_ text: String) -> [String] {
     var pieces: [String] = []
     for paragraph in blocks(text) {
@@ -30,18 +30,18 @@ enum ManualText {
     return pieces
   }
 
-  /// One argument of a macro, whatever stands in it.
+  /// A single macro argument for any text.
   static func argument(_ text: String) -> String {
     let plain = escaped(text).replacing("\"", with: "\\(dq")
-    // Words that are macros themselves, punctuation alone, and blanks have to be told apart from the rest.
+    // Quoting protects words that are macros, punctuation and spaces.
     let isWord =
       plain.utf8.count > 3
       && plain.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
     return isWord ? plain : "\"\(plain)\""
   }
 
-  /// What a formatter would take for its own, and what is not ASCII, as escapes. `-` stays the character that
-  /// shells know.
+  /// Escapes characters that the formatter interprets, and non-ASCII characters. `-` remains an
+  /// ASCII hyphen, as shells need it.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -62,7 +62,7 @@ enum ManualText {
     return result
   }
 
-  /// Words of prose, escaped; what stood between backticks in bold.
+  /// Escaped words; those between backticks in bold.
   private static func words(_ text: String) -> [String] {
     var isCode = false
     var words: [String] = []
@@ -72,7 +72,7 @@ enum ManualText {
       let parts = piece.split(separator: " ", omittingEmptySubsequences: false).map {
         $0.isEmpty ? "" : isCode ? "\\fB\(escaped(String($0)))\\fR" : escaped(String($0))
       }
-      // The first part belongs to the word before it.
+      // The first part belongs to the preceding word.
       if let first = parts.first {
         if words.isEmpty { words.append(first) } else { words[words.count - 1] += first }
         words += parts.dropFirst()
@@ -86,7 +86,7 @@ enum ManualText {
       && !["e.g.", "i.e."].contains { line.hasSuffix($0) }
   }
 
-  /// A line that begins with a control character is no macro.
+  /// Protects a line that begins with a control character.
   private static func protected(_ line: String) -> String {
     line.hasPrefix(".") || line.hasPrefix("\\(aq") || line.hasPrefix("'") ? "\\&" + line : line
   }

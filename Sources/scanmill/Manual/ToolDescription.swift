@@ -1,11 +1,11 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The verbs with their arguments, as the argument parser describes them (`--experimental-dump-help`).
+/// The verbs and their arguments, from the argument parser (`--experimental-dump-help`).
 struct ToolDescription: Decodable {
   var command: Verb
 
-  /// Of the program itself.
+  /// The description of the program itself.
   static func ofThisProgram() throws -> ToolDescription {
     try JSONDecoder().decode(ToolDescription.self, from: Data(Scanmill._dumpHelp().utf8))
   }
@@ -13,13 +13,13 @@ struct ToolDescription: Decodable {
   struct Verb: Decodable {
     var commandName: String
     var abstract: String?
-    /// Paragraphs with an empty line between them.
+    /// Paragraphs separated by empty lines.
     var discussion: String?
     var shouldDisplay: Bool?
     var subcommands: [Verb]?
     var arguments: [Argument]?
 
-    /// Those that people call; `help` is an option as well.
+    /// Verbs that users call. `help` is excluded because it is an option as well.
     var shownVerbs: [Verb] {
       (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
     }

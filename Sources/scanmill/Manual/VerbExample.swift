@@ -1,11 +1,11 @@
 import SyntheticCaptures
 
-/// The example of each verb's manual page. All of them work one after the other in a folder that holds
-/// `sample-data/`, and a test runs them.
+/// The example on a verb's manual page. All examples work in sequence in a folder with
+/// `sample-data/`; a test runs them.
 struct VerbExample {
-  /// What it does: one sentence.
+  /// The effect, as one sentence.
   var purpose: String
-  /// Without `scanmill`.
+  /// The command line without `scanmill`.
   var words: String
 
   var command: String { "scanmill " + words }
@@ -51,6 +51,6 @@ struct VerbExample {
       words: "synthesize \(SyntheticFamilies.usual) --output made --frames 10 --seed 7"),
   ]
 
-  /// The two commands of the program's own page.
+  /// The examples on the program's own page.
   static let first = ["run", "status"].compactMap { all[$0] }
 }
