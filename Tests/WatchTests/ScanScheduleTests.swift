@@ -24,7 +24,7 @@ struct ScanScheduleTests {
     StagingEntry(
       location: CaptureLocation(folder: "/s/a"), recognition: nil,
       stamp: FolderSignature(text: "1", isTransferring: isTransferring), sinceSeconds: since,
-      since: "", order: 1, phase: phase)
+      restsFromSeconds: since, since: "", order: 1, phase: phase)
   }
 
   private static func retry(at seconds: Double?) -> StagingEntry.Phase {
