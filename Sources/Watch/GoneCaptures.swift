@@ -61,7 +61,10 @@ struct GoneCaptures: Sendable {
     guard !held.isEmpty, !new.isEmpty else { return [:] }
     var index = IdentityIndex()
     for gone in held.values.sorted(by: { $0.entry.order < $1.entry.order }) {
-      index.add(gone.entry.identity, at: gone.entry.location)
+      // The inode of a folder that was removed is given to the next one: of what is done files have to tell.
+      index.add(
+        gone.entry.identity, at: gone.entry.location,
+        byFolder: gone.entry.departedState == nil)
     }
     return index.matches(new).compactMapValues { match in
       take(at: match.location).map { (gone: $0, likeness: match.likeness) }
@@ -85,14 +88,17 @@ struct IdentityIndex: Sendable {
   private var files: [FileKey: [CaptureLocation]] = [:]
   private var folders: [FolderKey: CaptureLocation] = [:]
 
-  mutating func add(_ identity: CaptureIdentity, at location: CaptureLocation) {
+  /// - Parameter byFolder: whether the folder alone tells it.
+  mutating func add(
+    _ identity: CaptureIdentity, at location: CaptureLocation, byFolder: Bool = true
+  ) {
     // Without files there is nothing to tell it by.
     if !identity.files.isEmpty { contents[identity.content, default: []].append(location) }
     guard let id = identity.folderID else { return }
     for file in identity.files {
       files[FileKey(device: id.device, file: file), default: []].append(location)
     }
-    folders[FolderKey(id: id, stem: identity.stem)] = location
+    if byFolder { folders[FolderKey(id: id, stem: identity.stem)] = location }
   }
 
   /// For each of some captures the one that it is, each one once: the surest matches first.

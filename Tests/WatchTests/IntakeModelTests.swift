@@ -19,7 +19,7 @@ struct IntakeModelTests {
       if scenario.problems.isEmpty { scenario.rest() }
       #expect(
         scenario.problems.isEmpty,
-        "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.history.suffix(12))")
+        "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.history.suffix(24))")
       if !scenario.problems.isEmpty { return }
     }
   }

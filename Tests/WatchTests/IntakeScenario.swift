@@ -33,6 +33,8 @@ struct IntakeScenario {
     var files: [String: File] = [:]
     /// Made by a synchronizer from another one.
     var isCopy = false
+    /// Renamed, or all of its times or inodes changed, since the last look: with both nothing tells what it was.
+    var isDisturbed = false
     var contents: [String: Int] { files.mapValues(\.content) }
     var isTransferring: Bool { files.keys.contains { $0.hasSuffix(".part") } }
     var isRecognized: Bool { files["video"] != nil }
@@ -95,6 +97,7 @@ struct IntakeScenario {
     seconds += [1, 20, 30, 45, 61, 200, 700].randomElement(using: &random) ?? 1
     wall += 30
     look()
+    for index in places.indices { places[index].isDisturbed = false }
     work()
     check()
   }
@@ -211,6 +214,8 @@ struct IntakeScenario {
   }
 
   private mutating func rename(_ index: Int) {
+    if places[index].isDisturbed { return }
+    places[index].isDisturbed = true
     nextIdentity += 1
     note("rename \(places[index].name) to r\(nextIdentity)")
     places[index].name = "r\(nextIdentity)"
@@ -237,6 +242,8 @@ struct IntakeScenario {
   }
 
   private mutating func touch(_ index: Int) {
+    if places[index].isDisturbed { return }
+    places[index].isDisturbed = true
     note("touch \(places[index].name)")
     for name in places[index].files.keys {
       places[index].files[name]?.modified = tick
@@ -246,6 +253,8 @@ struct IntakeScenario {
 
   /// New inodes, the old times of modification.
   private mutating func restore(_ index: Int) {
+    if places[index].isDisturbed { return }
+    places[index].isDisturbed = true
     note("restore \(places[index].name)")
     nextInode += 1
     if !places[index].hasStem { places[index].inode = nextInode }
@@ -258,9 +267,11 @@ struct IntakeScenario {
 
   /// Another content of the same size and time of modification.
   private mutating func corrupt(_ index: Int) {
-    guard let name = places[index].files.keys.sorted().randomElement(using: &random) else { return }
+    let names = places[index].files.keys.sorted()
+    guard let name = names.randomElement(using: &random) else { return }
     note("corrupt \(places[index].name) \(name)")
-    places[index].files[name]?.content = freshContent()
+    let content = freshContent()
+    places[index].files[name]?.content = content
     places[index].files[name]?.changed = tick
   }
 
@@ -580,7 +591,7 @@ struct IntakeScenario {
       problem("departed \(intake.departed)")
     }
     if summary.disappearedTotal > removals {
-      problem("\(summary.disappearedTotal) disappeared of \(removals)")
+      problem("\(summary.disappeared.map(\.path)) disappeared of \(removals)")
     }
     for waiting in summary.waiting where waiting.state == .queued && waiting.waitsFor == nil {
       problem("\(waiting.id) waits for nothing")

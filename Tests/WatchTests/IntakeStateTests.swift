@@ -1,4 +1,5 @@
 import Captures
+import FoundationEssentials
 import Pipeline
 import Runner
 import Storage
@@ -27,7 +28,7 @@ struct IntakeStateTests {
         family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
         reason: "test"),
       stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
-      folderID: FileID(device: 1, inode: UInt64(name.utf8.first ?? 0)))
+      folderID: FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) }))
   }
 
   private static func snapshot(_ seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
