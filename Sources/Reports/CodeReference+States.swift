@@ -9,6 +9,14 @@ extension CodeReference {
         remedy: "Wait. If this lasts for hours, check the device that sends it.")
     ),
     (
+      "stalled-upload",
+      CodeWords(
+        "The upload has begun and is not over, but nothing has come for the time given by --upload-timeout.",
+        data: "Nothing is processed yet. What has come is not touched.",
+        remedy:
+          "Check the device that sends it and upload again. The capture is `arriving` again with the next byte.")
+    ),
+    (
       "incomplete",
       CodeWords(
         "The upload has stopped changing, and a file that this app always writes is missing.",

@@ -31,6 +31,9 @@ public struct Remedy: Sendable {
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
       "Copy \(Self.files(missing)) from the device; \(pickedUp)."
+    case "stalled-upload":
+      "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
+        + "nobody needs it, remove its temporary file or its folder."
     case "done-with-warnings" where missing.isEmpty && !short.isEmpty:
       "Much of \(Self.list(short)) is lost. Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."

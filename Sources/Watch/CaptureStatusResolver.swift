@@ -22,10 +22,19 @@ struct CaptureStatusResolver: Sendable {
     _ questions: [IntakeState.Question]
   ) -> [(IntakeState.Question, IntakeState.Answer)] {
     let known = questions.filter { $0.target != nil }
-    let settled = work.batch.settled(known.compactMap(\.target))
+    // Before it is looked whether they are done: what goes from them afterwards makes another signature.
+    let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
+    var settled = work.batch.settled(known.compactMap(\.target))
+    let unsettled = known.indices.filter { settled[$0] == nil }
+    let byTimes = work.batch.settledByTimes(unsettled.compactMap { known[$0].target })
+    var unverified: Set<Int> = []
+    for (index, report) in zip(unsettled, byTimes) where report != nil {
+      settled[index] = report
+      unverified.insert(index)
+    }
     var answers: [(IntakeState.Question, IntakeState.Answer)] = []
     var open: [(IntakeState.Question, CaptureTarget)] = []
-    for (question, report) in zip(known, settled) {
+    for (index, (question, report)) in zip(known, settled).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.outcome == .done {
         let hasWarnings = !report.warningCount.isNone || !report.missing.isEmpty
@@ -33,23 +42,24 @@ struct CaptureStatusResolver: Sendable {
           (
             question,
             .done(
-              hasWarnings: hasWarnings, isShort: report.isShort, OutputSignature(of: target.layout))
+              hasWarnings: hasWarnings, isShort: report.isShort, missing: report.missing,
+              isUnverified: unverified.contains(index), signatures[index])
           ))
       } else if let trouble = noted(question, target) {
         answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
-      } else if !question.mayOpen {
-        answers.append((question, .unknown))
-      } else if question.asksForFiles {
-        open.append((question, target))
-      } else {
+      } else if question.mayOpen, !question.asksForFiles {
         answers.append((question, .ready))
+      } else {
+        open.append((question, target))
       }
     }
     let opened = try? concurrentMap(count: open.count) { [open] index in
       let (question, target) = open[index]
-      return (question, lacking(target))
+      // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
+      if work.batch.hasWorkedOn(target) { return (question, IntakeState.Answer.ready) }
+      return (question, question.mayOpen ? lacking(target) : .unknown)
     }
-    return answers + (opened ?? open.map { ($0.0, .ready) })
+    return answers + (opened ?? open.map { ($0.0, IntakeState.Answer.ready) })
   }
 
   private func noted(_ question: IntakeState.Question, _ target: CaptureTarget) -> AttemptFailure? {

@@ -6,8 +6,30 @@ import Runner
 import Storage
 import SystemPackage
 
-/// `DIR/.scanmill/looks.json`: when places that are not done were first seen as they are, on the clock of
-/// this boot, so that a watcher that was started again, or `--once` from a timer, need not wait anew.
+/// What an earlier watcher knew of a place, on the clock of this boot.
+struct FirstSeen: Sendable, Hashable {
+  var digest: Digest
+  /// Since when nothing has changed, on the monotonic clock; negative where another boot saw it.
+  var seconds: Double
+  /// From when on the settle time counts: not before this boot.
+  var restSeconds: Double
+  /// The same for people.
+  var text: String
+  /// What an upload server had on its way.
+  var incoming: String?
+  var identity: CaptureIdentity
+
+  /// Lets an entry be as old as it is.
+  func restore(_ entry: inout StagingEntry) {
+    entry.sinceSeconds = seconds
+    entry.restsFromSeconds = restSeconds
+    entry.since = text
+  }
+}
+
+/// `DIR/.scanmill/looks.json`: when places that are not done were first seen as they are, so that a watcher that was
+/// started again, or `--once` from a timer, need not wait anew; and what tells them from others, so that they are
+/// known again elsewhere.
 struct FirstSeenRecords: Codable, Hashable {
   struct Look: Codable, Hashable {
     var path: String
@@ -16,14 +38,22 @@ struct FirstSeenRecords: Codable, Hashable {
     /// On the monotonic clock.
     var seconds: Double
     var text: String
+    var incoming: String?
+    var content: Digest?
+    var files: [UInt64]?
+    /// Device and inode of the folder.
+    var folder: [UInt64]?
   }
 
   static let fileName = OutputNames.firstSeen
 
   var schema = 1
-  /// Seconds of another boot mean nothing.
+  /// Seconds of another boot mean nothing: the wall clock tells then how long ago it was.
   var boot: String
   var looks: [Look]
+
+  /// What is older was seen by a clock that was wrong.
+  private static let longestSeconds = 90 * 86_400.0
 
   init(_ entries: some Sequence<StagingEntry>) {
     boot = ProcessHome.bootID
@@ -34,20 +64,47 @@ struct FirstSeenRecords: Codable, Hashable {
         return Look(
           path: entry.location.folder.text,
           stem: entry.location.stem,
-          digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since)
+          digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
+          incoming: entry.incoming?.progress, content: entry.stamp.content,
+          files: entry.stamp.files, folder: entry.folderID.map { [$0.device, $0.inode] })
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
 
-  /// Those of this boot; empty where there are none.
-  static func known(inOutput root: FilePath, nowSeconds: Double) -> [CaptureLocation: Look] {
+  /// What was noted; empty where nothing was.
+  ///
+  /// - Parameter now: the wall clock, by which places are dated that another boot saw.
+  static func known(
+    inOutput root: FilePath, nowSeconds: Double, now: Date = .now
+  ) -> [CaptureLocation: FirstSeen] {
     guard let records = NotesFile.read(FirstSeenRecords.self, fileName, ofOutput: root),
-      records.schema == 1, !records.boot.isEmpty, records.boot == ProcessHome.bootID
+      records.schema == 1
     else { return [:] }
-    return Dictionary(
-      records.looks.filter { $0.seconds <= nowSeconds }.map {
-        (CaptureLocation(folder: FilePath(text: $0.path), stem: $0.stem), $0)
+    return records.known(boot: ProcessHome.bootID, nowSeconds: nowSeconds, now: now)
+  }
+
+  func known(boot: String, nowSeconds: Double, now: Date) -> [CaptureLocation: FirstSeen] {
+    let isThisBoot = !boot.isEmpty && boot == self.boot
+    var known: [CaptureLocation: FirstSeen] = [:]
+    for look in looks {
+      var seconds = look.seconds
+      if !isThisBoot {
+        guard let date = MomentText.date(of: look.text) else { continue }
+        let age = now.timeIntervalSince(date)
+        seconds = nowSeconds - ((0...Self.longestSeconds).contains(age) ? age : 0)
       }
-    ) { first, _ in first }
+      guard seconds <= nowSeconds else { continue }
+      let location = CaptureLocation(folder: FilePath(text: look.path), stem: look.stem)
+      let folder = look.folder.flatMap {
+        $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
+      }
+      known[location] = FirstSeen(
+        digest: look.digest, seconds: seconds, restSeconds: isThisBoot ? seconds : nowSeconds,
+        text: look.text, incoming: look.incoming,
+        identity: CaptureIdentity(
+          folderID: folder, stem: look.stem, content: look.content ?? look.digest,
+          files: look.files ?? []))
+    }
+    return known
   }
 }

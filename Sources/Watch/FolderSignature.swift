@@ -13,6 +13,16 @@ import SystemPackage
 /// numbers are left out: they change with every mount.
 struct FolderSignature: Hashable, Sendable {
   var digest: Digest
+  /// Of names, sizes and times of modification alone, names without the stem: what a change of owner or mode, a
+  /// restored backup and a move leave as it was.
+  var content: Digest
+  /// Of all files.
+  var bytes: Int64 = 0
+  /// Tells files apart by inode, size and time of modification: of the 16 files with the lowest inodes. One value in
+  /// common: a file is in both places.
+  var files: [UInt64] = []
+  /// The first temporary file of a transfer by name, relative to the folder; `nil` where there is none.
+  var temporaryFile: String?
   /// A transfer's temporary file lies in it.
   var isTransferring = false
   /// Another version of one of its files, kept by a synchronizer.
@@ -39,7 +49,10 @@ struct FolderSignature: Hashable, Sendable {
 
   private struct Gathering {
     let stem: [UInt8]?
-    var lines: [String] = []
+    var lines: [(full: String, content: String)] = []
+    var bytes: Int64 = 0
+    var files: [(inode: UInt64, key: UInt64)] = []
+    var temporaryFile: String?
     var isTransferring = false
     var conflict: String?
 
@@ -62,12 +75,15 @@ struct FolderSignature: Hashable, Sendable {
           continue
         }
         if StagingNames.isBystander(name) { continue }
-        if kind != .folder, !isTransferring, StagingNames.isTransfer(name) { isTransferring = true }
+        if kind != .folder, StagingNames.isTransfer(name) {
+          isTransferring = true
+          temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
+        }
         if StagingNames.isConflict(name) { conflict = prefix + name }
         guard lines.count < FolderSignature.mostEntries else { return }
         switch kind {
         case .folder:
-          lines.append("\(prefix)\(name)/")
+          add("\(prefix)\(name)/")
           guard isDeep, level < FolderSignature.mostLevels, let inner = open.below(name)
           else {
             continue
@@ -76,32 +92,87 @@ struct FolderSignature: Hashable, Sendable {
         case .file, .link:
           let found = kind == .file ? open.stamp(of: name) : root.stamp(of: prefix + name)
           guard let stamp = found else {
-            lines.append("\(prefix)\(name)")
+            add("\(prefix)\(name)")
             continue
           }
-          lines.append(
-            "\(prefix)\(name)\0\(stamp.bytes) \(stamp.modifiedNanoseconds) "
-              + "\(stamp.changedNanoseconds) \(stamp.inode)")
+          add(prefix + name, stamp)
         case .other: continue
         }
       }
     }
 
+    private mutating func add(_ name: String) { lines.append((name, inContent(name))) }
+
+    private mutating func add(_ name: String, _ stamp: FileStamp) {
+      let seen = "\(stamp.bytes) \(stamp.modifiedNanoseconds)"
+      lines.append(
+        (
+          "\(name)\0\(seen) \(stamp.changedNanoseconds) \(stamp.inode)",
+          "\(inContent(name))\0\(seen)"
+        ))
+      bytes &+= stamp.bytes
+      guard stamp.bytes > 0 else { return }
+      files.append((stamp.inode, FolderSignature.fileKey(stamp)))
+      // Not kept in order: a folder may hold 100,000 files.
+      if files.count > 4_096 { keepLowest() }
+    }
+
+    private mutating func keepLowest() {
+      files.sort { $0.inode < $1.inode }
+      files.removeLast(max(0, files.count - FolderSignature.mostFileKeys))
+    }
+
+    /// What names of one stem have in common with those of another one.
+    private func inContent(_ name: String) -> String {
+      guard let stem, name.utf8.starts(with: stem) else { return name }
+      return String(decoding: name.utf8.dropFirst(stem.count), as: UTF8.self)
+    }
+
     var stamp: FolderSignature {
-      var stamp = FolderSignature(digest: Digest(of: lines.sorted().joined(separator: "\n")))
+      var least = self
+      least.keepLowest()
+      var stamp = FolderSignature(
+        digest: Digest(of: lines.map(\.full).sorted().joined(separator: "\n")),
+        content: Digest(of: lines.map(\.content).sorted().joined(separator: "\n")))
+      stamp.bytes = bytes
+      stamp.files = least.files.map(\.key)
+      stamp.temporaryFile = temporaryFile
       stamp.isTransferring = isTransferring
       stamp.conflict = conflict
       return stamp
     }
   }
 
-  private init(digest: Digest) {
-    self.digest = digest
+  private static let mostFileKeys = 16
+
+  /// FNV-1a: the same in every process.
+  private static func fileKey(_ stamp: FileStamp) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for value in [
+      stamp.inode, UInt64(bitPattern: stamp.bytes), UInt64(bitPattern: stamp.modifiedNanoseconds),
+    ] {
+      for shift in stride(from: 0, to: 64, by: 8) {
+        hash = (hash ^ (value >> UInt64(shift) & 0xff)) &* 0x100_0000_01b3
+      }
+    }
+    return hash
   }
 
-  /// For tests.
-  init(text: String, isTransferring: Bool = false) {
-    self.init(digest: Digest(of: text))
-    self.isTransferring = isTransferring
+  init(digest: Digest, content: Digest) {
+    self.digest = digest
+    self.content = content
+  }
+
+  /// Of several folders: what their signatures are made from, and what lies in them.
+  init(of parts: [(folder: FilePath, stamp: FolderSignature)]) {
+    func digest(_ part: (FolderSignature) -> Digest) -> Digest {
+      Digest(
+        of: parts.map { "\($0.folder) \(part($0.stamp))" }.sorted().joined(separator: "\n"))
+    }
+    self.init(digest: digest(\.digest), content: digest(\.content))
+    isTransferring = parts.contains { $0.stamp.isTransferring }
+    bytes = parts.reduce(0) { $0 &+ $1.stamp.bytes }
+    files = Array(parts.flatMap(\.stamp.files).prefix(Self.mostFileKeys))
+    temporaryFile = parts.compactMap(\.stamp.temporaryFile).min()
   }
 }

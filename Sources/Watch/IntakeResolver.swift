@@ -1,4 +1,5 @@
 import Captures
+import Logging
 import Output
 import Pipeline
 import Runner
@@ -13,12 +14,48 @@ struct IntakeResolver {
   let clock: RunClock
   let interruption: Interruption
   let service: SystemdNotifier
+  let log: Logger
 
   /// So many captures are looked into between two signs of life to the service manager.
   private static let blockLength = 256
 
   /// Gives captures without one a folder in the output. Decides about all of them together.
-  func assignTargets() {
+  ///
+  /// - Parameter isFirst: results may be those of captures that were renamed while no watcher looked.
+  func assignTargets(isFirst: Bool) {
+    moveResults()
+    assign()
+    guard isFirst else { return }
+    let new = state.with { state in
+      state.intake.entries.values.filter { $0.target?.isNew == true && !$0.isRunning }
+        .sorted { $0.order < $1.order }.compactMap(\.recognition)
+    }
+    let found = RenamedResults(root: setup.output).find(new)
+    guard !found.isEmpty else { return }
+    for (location, name) in found { move(name, to: location) }
+    assign()
+  }
+
+  /// Lets results follow their captures.
+  private func moveResults() {
+    for wanted in state.with({ $0.intake.takeMoves() }) { move(wanted.name, to: wanted.to) }
+  }
+
+  private func move(_ name: String, to location: CaptureLocation) {
+    guard let recognition = state.with({ $0.intake.entries[location]?.recognition }),
+      let new = RenamedResults(root: setup.output).move(name, to: recognition)
+    else { return }
+    log.notice(
+      "\(name) was renamed: its results are those of \(new) now",
+      metadata: ["capture": "\(new)"])
+    state.with { state in
+      state.intake.noteRenamed(name, to: new)
+      state.intake.forgetTarget(location)
+      state.hasChanged = true
+    }
+  }
+
+  private func assign() {
     let open = state.with { state in
       state.intake.entries.values.contains { $0.recognition != nil && $0.target == nil }
         ? state.intake.unassigned : []
@@ -50,11 +87,14 @@ struct IntakeResolver {
 
   /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: a
   /// listing and some ten system calls per done capture.
+  @discardableResult
   func noticeOutputs() -> Bool {
     let done = state.with { state in
       state.intake.entries.values.compactMap {
         entry -> (CaptureLocation, OutputLayout, OutputSignature?)? in
-        guard case .done = entry.phase, let target = entry.target else { return nil }
+        guard case .done = entry.phase, !entry.isDoubted, let target = entry.target else {
+          return nil
+        }
         return (entry.location, target.layout, entry.outputSignature)
       }
     }

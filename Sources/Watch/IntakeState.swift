@@ -21,7 +21,11 @@ struct IntakeState: Sendable {
   }
 
   enum Answer: Sendable {
-    case done(hasWarnings: Bool, isShort: Bool = false, OutputSignature?)
+    /// `missing`: files that it was processed without. `isUnverified`: by names, sizes and times of modification, not
+    /// by all stamps.
+    case done(
+      hasWarnings: Bool, isShort: Bool = false, missing: [String] = [], isUnverified: Bool = false,
+      OutputSignature?)
     case failed(AttemptFailure)
     case quarantined(AttemptFailure)
     case incomplete(missing: [String], device: String? = nil)
@@ -30,20 +34,31 @@ struct IntakeState: Sendable {
     case unknown
   }
 
-  /// A capture that went before it was done.
-  struct Lost: Sendable, Hashable {
-    var entry: WatchRecord.Waiting
-    var location: CaptureLocation
+  /// Results that are to be moved with their capture, which was renamed.
+  struct ResultMove: Sendable, Hashable {
+    /// The name of the folder in the output that it had.
+    var name: String
+    var to: CaptureLocation
   }
 
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
   /// By the name of the folder in the output.
   private var locations: [String: CaptureLocation] = [:]
-  private(set) var lost: [Lost] = []
+  private var gone: GoneCaptures
+  /// Uploads that went before anything of them was done, oldest first; those of the last day and a bounded number.
+  private(set) var disappeared: [WatchRecord.Disappearance] = []
+  /// How many, since the first watcher.
+  private(set) var disappearedTotal = 0
+  private var untold: [WatchRecord.Disappearance] = []
+  private var moves: [ResultMove] = []
+  /// Former ids of captures whose results were moved.
+  private(set) var renamed: [String: String] = [:]
   /// Captures that went after they were done or given up, by state.
   private(set) var departed: [CaptureState: Int] = [:]
   /// Of these the done ones that somebody has to look at.
   private(set) var departedShort = 0
+  private(set) var departedPartial = 0
+  private(set) var departedNeeding = 0
   private var settings: WatchSettings
   private var nextOrder = 0
   private var stagingID: FileID?
@@ -54,18 +69,28 @@ struct IntakeState: Sendable {
   /// What was there when the last watcher ended; `nil` once a look has told what became of it.
   private(set) var previous: WatchRecord?
 
-  /// What keeps the list of the lost from growing without end.
-  private static let mostLost = 10_000
+  /// What keeps lists from growing without end.
+  private static let mostDisappeared = 1_000
+  private static let mostRenamed = 10_000
 
   init(_ settings: WatchSettings, previous: WatchRecord? = nil) {
     self.settings = settings
     self.previous = previous
-    for waiting in previous?.waiting ?? [] where waiting.gone == true {
-      lost.append(Lost(entry: waiting, location: CaptureLocation(waiting)))
-    }
+    // Two scans may miss a rename; a third one does not.
+    gone = GoneCaptures(holdSeconds: settings.settleSeconds + 2 * settings.pollSeconds)
+    disappeared = previous?.disappeared ?? []
+    disappearedTotal = previous?.disappearedTotal ?? 0
+    renamed = previous?.renamed ?? [:]
   }
 
   // MARK: Looks
+
+  /// What a look is told beside what it found.
+  private struct Look {
+    var nowSeconds: Double
+    var nowText: String
+    var recorded: [CaptureLocation: FirstSeen]
+  }
 
   /// STAGING could not be looked at.
   mutating func takeTrouble(_ text: String) { stagingTrouble = text }
@@ -73,12 +98,13 @@ struct IntakeState: Sendable {
   /// Takes in what a look found.
   ///
   /// - Parameters:
-  ///   - recorded: when a stamp was first seen by an earlier process, on the same clock.
-  ///   - nearestPlace: the nearest folder that is there above one that is not.
+  ///   - recorded: what an earlier process saw, on the same clock.
+  ///   - folderID: of a folder that is there; asked of places that were not found.
+  ///   - nearestFolder: the nearest folder that is there above one that is not.
   mutating func take(
     _ snapshot: StagingSnapshot, nowSeconds: Double, nowText: String,
-    recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)? = { _, _ in nil
-    },
+    recorded: [CaptureLocation: FirstSeen] = [:],
+    folderID: (FilePath) -> FileID? = FileID.init(ofFolder:),
     nearestFolder: (FilePath) -> FileID? = FileID.nearest
   ) {
     if let trouble = unmounted(snapshot) {
@@ -88,20 +114,34 @@ struct IntakeState: Sendable {
     stagingTrouble = nil
     missingDisk = nil
     stagingID = snapshot.folderID
+    let look = Look(nowSeconds: nowSeconds, nowText: nowText, recorded: recorded)
     var met: Set<CaptureLocation> = []
+    for seen in snapshot.captures { met.insert(CaptureLocation(seen.recognition)) }
+    for stranger in snapshot.strangers {
+      met.insert(CaptureLocation(folder: stranger.folder.path))
+    }
+    for copy in snapshot.copies { met.insert(copy.location) }
+    takeMissing(met, look, folderID, nearestFolder)
+    var matches = gone.takeMatches(newcomers(snapshot))
+    for (location, earlier) in previousMatches(met, snapshot, look) where matches[location] == nil {
+      matches[location] = earlier
+    }
+    let twins = runningTwins(snapshot, matches)
     for seen in snapshot.captures {
       let location = CaptureLocation(seen.recognition)
-      met.insert(location)
-      take(seen, at: location, nowSeconds, nowText, recorded)
+      if let twin = twins[location] {
+        entries[twin]?.movedTo = seen
+      } else {
+        take(seen, at: location, matches[location], look)
+      }
     }
     for stranger in snapshot.strangers {
       let location = CaptureLocation(folder: stranger.folder.path)
-      met.insert(location)
-      take(stranger, at: location, nowSeconds, nowText, recorded)
+      take(stranger, at: location, matches[location], look)
     }
-    if !lost.isEmpty { lost.removeAll { met.contains($0.location) } }
-    takeMissing(met, nowText, nearestFolder)
-    takePrevious(met, nowText)
+    for copy in snapshot.copies { takeCopy(at: copy.location) }
+    takePrevious(met, look, folderID, matches)
+    for gone in gone.takeExpired(nowSeconds: nowSeconds) { disappear(gone, folderID) }
     advance(nowSeconds)
   }
 
@@ -121,15 +161,43 @@ struct IntakeState: Sendable {
     return nil
   }
 
+  private func newcomers(
+    _ snapshot: StagingSnapshot
+  ) -> [(location: CaptureLocation, identity: CaptureIdentity)] {
+    var found: [(location: CaptureLocation, identity: CaptureIdentity)] = []
+    for seen in snapshot.captures {
+      let location = CaptureLocation(seen.recognition)
+      if entries[location] == nil { found.append((location, seen.identity)) }
+    }
+    for stranger in snapshot.strangers {
+      let location = CaptureLocation(folder: stranger.folder.path)
+      if entries[location] == nil { found.append((location, stranger.identity)) }
+    }
+    return found
+  }
+
+  /// New places of captures that are at work at a place that is gone.
+  private func runningTwins(
+    _ snapshot: StagingSnapshot,
+    _ matches: [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)]
+  ) -> [CaptureLocation: CaptureLocation] {
+    let missing = entries.values.filter { $0.isMissing && $0.isRunning }
+    if missing.isEmpty { return [:] }
+    var index = IdentityIndex()
+    for entry in missing { index.add(entry.identity, at: entry.location) }
+    let new = snapshot.captures.map { (CaptureLocation($0.recognition), $0.identity) }
+      .filter { entries[$0.0] == nil && matches[$0.0] == nil }
+    return index.matches(new.map { (location: $0.0, identity: $0.1) }).mapValues(\.location)
+  }
+
   private mutating func take(
-    _ seen: StagingSnapshot.Seen, at location: CaptureLocation, _ nowSeconds: Double,
-    _ nowText: String,
-    _ recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)?
+    _ seen: StagingSnapshot.Seen, at location: CaptureLocation,
+    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look
   ) {
     var entry =
-      entries[location]
-      ?? newEntry(location, seen.stamp, nowSeconds, nowText, recorded(location, seen.stamp))
+      entries[location] ?? newEntry(location, seen.stamp, match, look, incoming: seen.incoming)
     entry.isMissing = false
+    entry.movedTo = nil
     if case .failed(let trouble) = entry.phase, trouble.isGone {
       // It is there again.
       entry.phase = .moving
@@ -137,78 +205,162 @@ struct IntakeState: Sendable {
     }
     entry.holds = []
     entry.mark = seen.mark
-    entry.isOnItsWay = seen.isOnItsWay
     entry.folderID = seen.folderID
     if entry.recognition != seen.recognition {
       // Found to be something else than before.
       if let old = entry.target, entry.recognition != nil, !entry.isRunning {
-        locations[old.layout.name] = nil
+        if locations[old.layout.name] == location { locations[old.layout.name] = nil }
         entry.target = nil
+      }
+      if entry.recognition?.family != seen.recognition.family, !entry.isRunning {
+        entry.phase = .moving
+        entry.isFresh = true
       }
       entry.recognition = seen.recognition
       if case .stranger = entry.phase { entry.phase = .moving }
     }
-    note(seen.stamp, in: &entry, nowSeconds, nowText)
+    note(seen.stamp, seen.incoming, in: &entry, look)
     entries[location] = entry
   }
 
   private mutating func take(
     _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
-    _ nowSeconds: Double,
-    _ nowText: String,
-    _ recorded: (CaptureLocation, FolderSignature) -> (seconds: Double, text: String)?
+    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look
   ) {
-    var entry =
-      entries[location]
-      ?? newEntry(location, stranger.stamp, nowSeconds, nowText, recorded(location, stranger.stamp))
+    var entry = entries[location] ?? newEntry(location, stranger.stamp, match, look, incoming: nil)
     entry.isMissing = false
     if !entry.isRunning {
-      if let old = entry.target { locations[old.layout.name] = nil }
+      if let old = entry.target, locations[old.layout.name] == location {
+        locations[old.layout.name] = nil
+      }
+      if entry.recognition != nil { entry.phase = .moving }
       entry.recognition = nil
       entry.target = nil
     }
+    entry.folderID = stranger.folderID
     entry.holds = stranger.folder.holds
-    note(stranger.stamp, in: &entry, nowSeconds, nowText)
+    note(stranger.stamp, nil, in: &entry, look)
     entries[location] = entry
   }
 
+  /// A second copy of another capture is none of its own.
+  private mutating func takeCopy(at location: CaptureLocation) {
+    guard let entry = entries[location], !entry.isRunning else { return }
+    remove(location)
+  }
+
   private mutating func newEntry(
-    _ location: CaptureLocation, _ stamp: FolderSignature, _ nowSeconds: Double, _ nowText: String,
-    _ recorded: (seconds: Double, text: String)?
+    _ location: CaptureLocation, _ stamp: FolderSignature,
+    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look,
+    incoming: IncomingUpload?
   ) -> StagingEntry {
+    if let back = gone.take(at: location) { return returned(back.entry, to: location, look) }
+    if let match { return moved(match.gone.entry, to: location, match.likeness, stamp, look) }
     nextOrder += 1
-    return StagingEntry(
-      location: location, recognition: nil, stamp: stamp,
-      sinceSeconds: recorded?.seconds ?? nowSeconds,
-      since: recorded?.text ?? nowText, order: nextOrder)
+    var entry = StagingEntry(
+      location: location, recognition: nil, stamp: stamp, sinceSeconds: look.nowSeconds,
+      restsFromSeconds: look.nowSeconds, since: look.nowText, order: nextOrder)
+    entry.incoming = incoming
+    if let known = look.recorded[location], known.digest == stamp.digest,
+      known.incoming == incoming?.progress
+    {
+      known.restore(&entry)
+    }
+    return entry
+  }
+
+  /// It is there again, at the same place.
+  private mutating func returned(
+    _ before: StagingEntry, to location: CaptureLocation, _ look: Look
+  ) -> StagingEntry {
+    var entry = before
+    takeBack(before)
+    if let name = entry.target?.layout.name {
+      if locations[name] == nil { locations[name] = location } else { entry.target = nil }
+    }
+    return entry
+  }
+
+  /// It is a capture that was at another place.
+  private mutating func moved(
+    _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness,
+    _ stamp: FolderSignature, _ look: Look
+  ) -> StagingEntry {
+    takeBack(before)
+    var entry = before
+    entry.location = location
+    entry.target = nil
+    entry.outputSignature = nil
+    entry.movedTo = nil
+    if likeness == .certain, let target = before.target, target.isClaimed {
+      moves.append(ResultMove(name: target.layout.name, to: location))
+    }
+    // What earlier runs know of it is told by its results, once they are moved.
+    switch entry.phase {
+    case .done, .failed, .quarantined: entry.isDoubted = true
+    case .running: entry.phase = .queued
+    default: break
+    }
+    if case .failed(let trouble) = entry.phase, trouble.isGone {
+      entry.phase = .moving
+      entry.isFresh = true
+    }
+    return entry
+  }
+
+  private mutating func takeBack(_ entry: StagingEntry) {
+    guard let state = entry.departedState else { return }
+    departed[state, default: 0] -= 1
+    if departed[state] == 0 { departed[state] = nil }
+    if entry.isShort { departedShort -= 1 }
+    if !entry.missing.isEmpty { departedPartial -= 1 }
+    if entry.needsPerson { departedNeeding -= 1 }
   }
 
   private func note(
-    _ stamp: FolderSignature, in entry: inout StagingEntry, _ nowSeconds: Double, _ nowText: String
+    _ stamp: FolderSignature, _ incoming: IncomingUpload?, in entry: inout StagingEntry,
+    _ look: Look
   ) {
-    if stamp != entry.stamp {
-      entry.stamp = stamp
-      entry.sinceSeconds = nowSeconds
-      entry.since = nowText
+    let isNewContent =
+      stamp.content != entry.stamp.content || stamp.isTransferring != entry.stamp.isTransferring
+      || incoming != entry.incoming
+    let isNewStamp = stamp != entry.stamp
+    entry.stamp = stamp
+    entry.incoming = incoming
+    if isNewContent {
+      entry.sinceSeconds = look.nowSeconds
+      entry.restsFromSeconds = look.nowSeconds
+      entry.since = look.nowText
       entry.isFresh = true
+      entry.isDoubted = false
+      entry.isUnverified = false
       entry.machineTries = 0
       if !entry.isRunning { entry.phase = .moving }
+    } else if isNewStamp {
+      // Owner, mode, inode: of what is at rest only the questions are asked again.
+      switch entry.phase {
+      case .moving where !entry.isUploading:
+        entry.restsFromSeconds = look.nowSeconds
+        entry.isFresh = true
+      case .done, .failed, .quarantined: entry.isDoubted = true
+      default: break
+      }
     }
-    if stamp.isTransferring || entry.isOnItsWay {
+    if entry.isUploading {
       // A transfer that was broken off leaves its file: that is no rest.
-      entry.sinceSeconds = nowSeconds
+      if case .stalled = entry.phase { return }
       if !entry.isRunning { entry.phase = .moving }
+    } else if case .stalled = entry.phase {
+      entry.phase = .moving
     }
   }
 
   private mutating func takeMissing(
-    _ met: Set<CaptureLocation>, _ nowText: String, _ nearestFolder: (FilePath) -> FileID?
+    _ met: Set<CaptureLocation>, _ look: Look, _ folderID: (FilePath) -> FileID?,
+    _ nearestFolder: (FilePath) -> FileID?
   ) {
-    let missing = entries.filter { !met.contains($0.key) }
-    if missing.isEmpty { return }
-    let stamps = Set(met.compactMap { entries[$0]?.stamp })
-    for (location, entry) in missing {
-      if let before = entry.folderID, FileID(ofFolder: location.folder) == nil,
+    for (location, entry) in entries where !met.contains(location) {
+      if let before = entry.folderID, folderID(location.folder) == nil,
         let above = nearestFolder(location.folder), above.device != before.device
       {
         missingDisk =
@@ -222,9 +374,7 @@ struct IntakeState: Sendable {
         continue
       }
       remove(location)
-      // Renamed: the same files are seen elsewhere.
-      if stamps.contains(entry.stamp) { continue }
-      depart(entry, nowText)
+      depart(entry, look.nowSeconds, look.nowText)
     }
   }
 
@@ -236,42 +386,99 @@ struct IntakeState: Sendable {
     }
   }
 
-  private mutating func depart(_ entry: StagingEntry, _ nowText: String) {
-    switch entry.phase {
-    case .done, .quarantined:
-      if let state = entry.state { departed[state, default: 0] += 1 }
+  private mutating func depart(_ entry: StagingEntry, _ nowSeconds: Double, _ nowText: String) {
+    if let state = entry.departedState {
+      departed[state, default: 0] += 1
       if entry.isShort { departedShort += 1 }
-    case .failed(let trouble) where trouble.isNoted: departed[.failed, default: 0] += 1
-    case .stranger: break
-    case .moving, .judging, .incomplete, .queued, .running, .failed:
-      guard let recognition = entry.recognition else { return }
-      var waiting = WatchRecord.Waiting(
-        id: entry.name, family: recognition.family.rawValue, path: entry.location.folder.text,
-        state: .failed, since: nowText)
-      waiting.stem = recognition.stem
-      waiting.gone = true
-      waiting.cause = .machine
-      waiting.message = "its folder disappeared from STAGING before it was done"
-      lost.append(Lost(entry: waiting, location: entry.location))
-      if lost.count > Self.mostLost { lost.removeFirst(lost.count - Self.mostLost) }
+      if !entry.missing.isEmpty { departedPartial += 1 }
+      if entry.needsPerson { departedNeeding += 1 }
+    }
+    gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
+  }
+
+  /// It has not turned up elsewhere.
+  private mutating func disappear(_ gone: GoneCaptures.Gone, _ folderID: (FilePath) -> FileID?) {
+    let entry = gone.entry
+    if entry.departedState != nil { return }
+    // Folders without a capture come and go, and parts of captures become captures.
+    if case .stranger = entry.phase { return }
+    if entry.recognition == nil, folderID(entry.location.folder) != nil { return }
+    noteDisappearance(entry.name, entry.location, gone.since)
+  }
+
+  private mutating func noteDisappearance(
+    _ id: String, _ location: CaptureLocation, _ time: String
+  ) {
+    let found = WatchRecord.Disappearance(id: id, path: location.folder.text, time: time)
+    disappearedTotal += 1
+    disappeared.append(found)
+    untold.append(found)
+    for list in [\IntakeState.disappeared, \.untold]
+    where self[keyPath: list].count > Self.mostDisappeared {
+      self[keyPath: list].removeFirst()
+    }
+  }
+
+  /// Forgets those that went before this time (UTC, ISO 8601).
+  mutating func forgetDisappeared(before time: String) {
+    disappeared.removeAll { $0.time < time }
+  }
+
+  /// Uploads that went before anything of them was done, since this was last asked.
+  mutating func takeDisappeared() -> [WatchRecord.Disappearance] {
+    defer { untold = [] }
+    return untold
+  }
+
+  /// What is held because it may turn up elsewhere is given up: nobody comes to look again.
+  mutating func settleGone() {
+    for gone in gone.takeExpired(nowSeconds: 0, all: true) { disappear(gone, { _ in nil }) }
+  }
+
+  /// New places of what the last watcher saw at places that are gone.
+  private func previousMatches(
+    _ met: Set<CaptureLocation>, _ snapshot: StagingSnapshot, _ look: Look
+  ) -> [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)] {
+    guard let previous else { return [:] }
+    var index = IdentityIndex()
+    var known: [CaptureLocation: StagingEntry] = [:]
+    for (number, waiting) in previous.waiting.enumerated() {
+      let location = CaptureLocation(waiting)
+      guard !met.contains(location), let seen = look.recorded[location] else { continue }
+      // Before all that is new, in the order of then.
+      var entry = StagingEntry(
+        location: location, recognition: nil,
+        stamp: FolderSignature(digest: seen.digest, content: seen.identity.content),
+        sinceSeconds: look.nowSeconds, restsFromSeconds: look.nowSeconds, since: seen.text,
+        order: number - previous.waiting.count)
+      seen.restore(&entry)
+      known[location] = entry
+      index.add(seen.identity, at: location)
+    }
+    let new = newcomers(snapshot).filter { look.recorded[$0.location] == nil }
+    return index.matches(new).compactMapValues { match in
+      known[match.location].map {
+        (
+          gone: GoneCaptures.Gone(entry: $0, sinceSeconds: look.nowSeconds, since: look.nowText),
+          likeness: match.likeness
+        )
+      }
     }
   }
 
   /// What the last watcher saw and this one does not.
-  private mutating func takePrevious(_ met: Set<CaptureLocation>, _ nowText: String) {
+  private mutating func takePrevious(
+    _ met: Set<CaptureLocation>, _ look: Look, _ folderID: (FilePath) -> FileID?,
+    _ matches: [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)]
+  ) {
     guard let before = previous else { return }
     previous = nil
-    for waiting in before.waiting where waiting.gone != true && !waiting.family.isEmpty {
+    let found = Set(matches.values.map(\.gone.entry.location))
+    for waiting in before.waiting where waiting.gone != true {
       let location = CaptureLocation(waiting)
-      guard !met.contains(location) else { continue }
-      var waiting = waiting
-      waiting.state = .failed
-      waiting.since = nowText
-      waiting.gone = true
-      waiting.cause = .machine
-      waiting.message =
-        "its folder disappeared from STAGING while no watcher was running, before it was done"
-      lost.append(Lost(entry: waiting, location: location))
+      guard !met.contains(location), !found.contains(location) else { continue }
+      if waiting.family.isEmpty, folderID(location.folder) != nil { continue }
+      noteDisappearance(waiting.id, location, look.nowText)
     }
   }
 
@@ -280,9 +487,11 @@ struct IntakeState: Sendable {
     for (location, entry) in entries where !entry.isMissing {
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
+      case .moving where entry.isUploading:
+        if rest >= settings.uploadTimeoutSeconds { entries[location]?.phase = .stalled }
       case .moving:
-        let isMoving = entry.stamp.isTransferring || entry.isOnItsWay
-        guard !isMoving, entry.mark.isSettled || rest >= settings.settleSeconds else { continue }
+        let isAtRest = nowSeconds - entry.restsFromSeconds >= settings.settleSeconds
+        guard entry.mark.isSettled || isAtRest else { continue }
         entries[location]?.phase = entry.recognition == nil ? .stranger : .judging
       case .incomplete:
         if entry.mark.isComplete || rest >= settings.patienceSeconds {
@@ -301,20 +510,18 @@ struct IntakeState: Sendable {
   /// What has to be found out now, in the order of arrival.
   func questions(nowSeconds: Double) -> [Question] {
     entries.values.filter { entry in
-      if entry.isMissing { return false }
+      if entry.isMissing || entry.isRunning { return false }
+      if entry.isDoubted { return true }
       if case .judging = entry.phase { return true }
-      if case .moving = entry.phase {
-        return entry.isFresh && entry.recognition != nil && !entry.stamp.isTransferring
-      }
+      if case .moving = entry.phase { return entry.isFresh && !entry.stamp.isTransferring }
       return false
     }.sorted { $0.order < $1.order }.compactMap { entry in
       guard let recognition = entry.recognition else { return nil }
-      let mayOpen = if case .judging = entry.phase { true } else { false }
+      let mayOpen = if case .moving = entry.phase { false } else { true }
       return Question(
         location: entry.location, stamp: entry.stamp, recognition: recognition,
-        target: entry.target,
-        mayOpen: mayOpen,
-        asksForFiles: !entry.mark.isComplete
+        target: entry.target, mayOpen: mayOpen,
+        asksForFiles: !entry.wasProcessed && !entry.mark.isComplete
           && nowSeconds - entry.sinceSeconds < settings.patienceSeconds)
     }
   }
@@ -324,11 +531,12 @@ struct IntakeState: Sendable {
     guard var entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
     else { return }
     entry.isFresh = false
-    if entry.phase.isAtRestOrMoving {
+    if entry.phase.isAtRestOrMoving || entry.isDoubted {
       switch answer {
-      case .done(let hasWarnings, let isShort, let signature):
-        entry.phase = .done(hasWarnings: hasWarnings, isShort: isShort)
+      case .done(let hasWarnings, let isShort, let missing, let isUnverified, let signature):
+        entry.phase = .done(hasWarnings: hasWarnings, isShort: isShort, missing: missing)
         entry.outputSignature = signature
+        entry.isUnverified = isUnverified
       case .failed(let trouble): entry.phase = .failed(trouble)
       case .quarantined(let trouble): entry.phase = .quarantined(trouble)
       case .incomplete(let missing, let device):
@@ -338,7 +546,49 @@ struct IntakeState: Sendable {
       case .unknown: break
       }
     }
+    entry.isDoubted = false
     entries[question.location] = entry
+  }
+
+  // MARK: Contents
+
+  /// The next capture that is done by names, sizes and times, and whose content is to be compared.
+  var nextUnverified: StagingEntry? {
+    entries.values.filter { entry in
+      guard case .done = entry.phase else { return false }
+      return entry.isUnverified && !entry.isDoubted && !entry.isMissing
+    }.min { $0.order < $1.order }
+  }
+
+  /// Takes in whether the content of a capture is that of its results, unless it has changed meanwhile.
+  mutating func verified(
+    _ compared: StagingEntry, isSame: Bool, _ signature: OutputSignature?
+  ) {
+    let location = compared.location
+    guard let entry = entries[location], case .done = entry.phase, entry.stamp == compared.stamp
+    else { return }
+    entries[location]?.isUnverified = false
+    if isSame {
+      entries[location]?.outputSignature = signature
+    } else {
+      entries[location]?.phase = .queued
+    }
+  }
+
+  // MARK: Results
+
+  /// Results that are to be moved, since this was last asked.
+  mutating func takeMoves() -> [ResultMove] {
+    defer { moves = [] }
+    return moves
+  }
+
+  /// Results of one id have become those of another one.
+  mutating func noteRenamed(_ old: String, to new: String) {
+    if renamed.count >= Self.mostRenamed { renamed = [:] }
+    for (former, name) in renamed where name == old { renamed[former] = new }
+    renamed[old] = new
+    renamed[new] = nil
   }
 
   /// Gives places their folders in the output.
@@ -353,6 +603,13 @@ struct IntakeState: Sendable {
     }
   }
 
+  /// Lets a capture be given its folder in the output anew.
+  mutating func forgetTarget(_ location: CaptureLocation) {
+    guard let entry = entries[location], !entry.isRunning else { return }
+    if let name = entry.target?.layout.name, locations[name] == location { locations[name] = nil }
+    entries[location]?.target = nil
+  }
+
   /// Captures without a folder in the output yet, in the order of arrival; those whose folder is not theirs
   /// yet are among them, so that all are decided together.
   var unassigned: [StagingEntry] {
@@ -362,13 +619,14 @@ struct IntakeState: Sendable {
     .sorted { $0.order < $1.order }
   }
 
-  /// Lets everything be judged anew: the pipeline or the program is another one.
+  /// Lets everything be judged anew: the pipeline or the program is another one. Until it is, everything stands as
+  /// it did.
   mutating func judgeAgain() {
     for (location, entry) in entries {
       switch entry.phase {
-      case .done, .failed, .quarantined, .queued, .incomplete: entries[location]?.phase = .judging
+      case .done, .failed, .quarantined, .queued, .incomplete: entries[location]?.isDoubted = true
       case .running: entries[location]?.isOutdated = true
-      case .moving, .judging, .stranger: break
+      case .moving, .judging, .stalled, .stranger: break
       }
     }
   }
@@ -376,15 +634,17 @@ struct IntakeState: Sendable {
   /// Lets a capture be judged anew whose output is not as it was.
   mutating func judgeAgain(_ location: CaptureLocation) {
     guard case .done = entries[location]?.phase else { return }
-    entries[location]?.phase = .judging
+    entries[location]?.isDoubted = true
   }
 
   // MARK: Work
 
   /// The captures that wait to be processed, in the order of arrival.
   var queue: [StagingEntry] {
-    entries.values.filter { if case .queued = $0.phase { !$0.isMissing } else { false } }
-      .sorted { $0.order < $1.order }
+    entries.values.filter {
+      if case .queued = $0.phase { !$0.isMissing && !$0.isDoubted } else { false }
+    }
+    .sorted { $0.order < $1.order }
   }
 
   mutating func start(_ location: CaptureLocation) {
@@ -396,40 +656,52 @@ struct IntakeState: Sendable {
   func entry(named name: String) -> StagingEntry? { locations[name].flatMap { entries[$0] } }
 
   /// How the work on a capture has ended.
-  mutating func end(_ location: CaptureLocation, _ phase: StagingEntry.Phase, _ nowText: String) {
+  mutating func end(
+    _ location: CaptureLocation, _ phase: StagingEntry.Phase, nowSeconds: Double, _ nowText: String
+  ) {
     guard var entry = entries[location], case .running(let stamp) = entry.phase else { return }
     entry.phase = phase
     if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
-    let hasChanged = stamp != entry.stamp
+    let hasChanged = stamp.content != entry.stamp.content || entry.isUploading
     if entry.isOutdated {
       entry.isOutdated = false
-      entry.phase = .judging
+      entry.isDoubted = true
     }
+    if stamp != entry.stamp { entry.isDoubted = true }
     entries[location] = entry
     if entry.isMissing {
-      remove(location)
-      depart(entry, nowText)
+      leave(location, nowSeconds, nowText)
     } else if hasChanged {
       entries[location]?.phase = .moving
       entries[location]?.isFresh = true
+      entries[location]?.isDoubted = false
     }
   }
 
   mutating func noteOutput(_ location: CaptureLocation, _ signature: OutputSignature?) {
     entries[location]?.outputSignature = signature
+    // Something of it went while its end was told.
+    if signature == nil { judgeAgain(location) }
   }
 
   /// Interrupted, or given back without having been started: no failure.
-  mutating func giveBack(_ location: CaptureLocation) {
+  mutating func giveBack(_ location: CaptureLocation, nowSeconds: Double, _ nowText: String) {
     guard let entry = entries[location], entry.isRunning else { return }
-    if entry.isMissing {
-      entries[location]?.phase = .queued
-      let left = entries[location] ?? entry
-      remove(location)
-      depart(left, left.since)
-    } else {
-      entries[location]?.phase = .queued
-    }
+    entries[location]?.phase = .queued
+    if entry.isMissing { leave(location, nowSeconds, nowText) }
+  }
+
+  /// Its run is over and its place is gone; it may be at another one.
+  private mutating func leave(
+    _ location: CaptureLocation, _ nowSeconds: Double, _ nowText: String
+  ) {
+    guard let entry = entries[location] else { return }
+    remove(location)
+    depart(entry, nowSeconds, nowText)
+    guard let seen = entry.movedTo else { return }
+    let new = CaptureLocation(seen.recognition)
+    let match = gone.takeMatches([(new, seen.identity)])[new]
+    take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
   }
 
   var running: [StagingEntry] { entries.values.filter(\.isRunning) }
@@ -437,6 +709,23 @@ struct IntakeState: Sendable {
 
 extension StagingEntry {
   var isRunning: Bool { if case .running = phase { true } else { false } }
+
+  /// How it counts once its place is gone: by what is published or noted of it; `nil`: nothing is.
+  var departedState: CaptureState? {
+    switch phase {
+    case .done, .quarantined: state
+    case .failed(let trouble): trouble.isNoted && trouble.hasResults ? state : nil
+    case .moving, .judging, .stalled, .incomplete, .queued, .running, .stranger: nil
+    }
+  }
+
+  /// It was processed as it is, or was to be: it is not waited for again.
+  fileprivate var wasProcessed: Bool {
+    switch phase {
+    case .done, .failed, .quarantined, .queued: true
+    case .moving, .judging, .stalled, .incomplete, .running, .stranger: false
+    }
+  }
 }
 
 extension StagingEntry.Phase {

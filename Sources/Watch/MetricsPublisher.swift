@@ -33,6 +33,8 @@ struct MetricsPublisher {
     var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
     metrics.captures = summary.states
     metrics.unrecognized = unrecognized
+    metrics.disappearedTotal = summary.disappearedTotal
+    metrics.needPerson = summary.needPerson
     metrics.doneTimestampSeconds = summary.tally.lastDoneSeconds
     metrics.queueOldestSeconds =
       summary.oldestSince.map { max(0, clock.monotonicSeconds() - $0) } ?? 0

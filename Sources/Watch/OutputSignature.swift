@@ -1,4 +1,6 @@
 import Output
+import Pipeline
+import Runner
 import Storage
 
 /// Tells results of a capture from changed ones: it differs once a run has published something, or once somebody has
@@ -7,6 +9,19 @@ import Storage
 /// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.
 struct OutputSignature: Hashable, Sendable {
   private let hash: Int
+
+  /// After a run; `nil` if something that it reports to be there is not any more.
+  ///
+  /// Intermediates that a run has removed left a record elsewhere.
+  init?(of layout: OutputLayout, holding report: CaptureReport) {
+    self.init(of: layout)
+    for stage in report.stages where stage.outcome == .ran || stage.outcome == .upToDate {
+      guard
+        FileSystem.exists(layout.record(stage.stage))
+          || FileSystem.exists(layout.removedRecord(stage.stage))
+      else { return nil }
+    }
+  }
 
   /// `nil` if the capture has no folder in the output. Cost: a listing, and a system call for each stage.
   init?(of layout: OutputLayout) {

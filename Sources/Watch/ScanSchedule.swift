@@ -41,8 +41,12 @@ struct ScanSchedule: Sendable {
     var due = onceEndsSeconds ?? .infinity
     for entry in entries {
       switch entry.phase {
-      case .moving where !entry.stamp.isTransferring && !entry.isOnItsWay:
-        due = min(due, entry.sinceSeconds + settings.settleSeconds)
+      case .moving:
+        due = min(
+          due,
+          entry.isUploading
+            ? entry.sinceSeconds + settings.uploadTimeoutSeconds
+            : entry.restsFromSeconds + settings.settleSeconds)
       case .incomplete: due = min(due, entry.sinceSeconds + settings.patienceSeconds)
       case .failed(let trouble): due = min(due, trouble.retryAtSeconds ?? .infinity)
       default: continue
@@ -82,7 +86,7 @@ struct ScanSchedule: Sendable {
     let firstSeconds = onceEndsSeconds.map { $0 - settings.settleSeconds } ?? start
     let isMoving = entries.contains { entry in
       guard case .moving = entry.phase else { return false }
-      return !entry.stamp.isTransferring && !entry.isOnItsWay && entry.sinceSeconds <= firstSeconds
+      return !entry.isUploading && entry.restsFromSeconds <= firstSeconds
     }
     let ends = onceEndsSeconds ?? start + settings.settleSeconds
     onceEndsSeconds = ends

@@ -19,6 +19,8 @@ struct AttemptFailure: Sendable, Hashable {
   var retryAt: String?
   var isQuarantined = false
   var isGone = false
+  /// Something of it is published.
+  var hasResults = false
   /// It stands in the capture's folder in the output; else only the watcher knows it.
   var isNoted = false
 }
@@ -30,11 +32,13 @@ struct StagingEntry: Sendable {
     case moving
     /// At rest; not looked into since.
     case judging
+    /// Nothing has come for the time of `--upload-timeout`, and the upload is not over.
+    case stalled
     case incomplete(missing: [String])
     case queued
     case running(stamp: FolderSignature)
-    /// `isShort`: a stream has lost more than the pipeline accepts.
-    case done(hasWarnings: Bool, isShort: Bool = false)
+    /// `isShort`: a stream has lost more than the pipeline accepts; `missing`: files that it was processed without.
+    case done(hasWarnings: Bool, isShort: Bool = false, missing: [String] = [])
     case failed(AttemptFailure)
     case quarantined(AttemptFailure)
     /// At rest, and no capture.
@@ -48,10 +52,13 @@ struct StagingEntry: Sendable {
   var holds: [String] = []
   var stamp: FolderSignature
   var mark = UploadMark()
-  var isOnItsWay = false
+  /// What an upload server has on its way of it.
+  var incoming: IncomingUpload?
   var folderID: FileID?
-  /// When this stamp was first seen, on the monotonic clock.
+  /// When names, sizes and times of its files last changed, on the monotonic clock; negative where another boot saw it.
   var sinceSeconds: Double
+  /// From when on the settle time counts: not before this boot.
+  var restsFromSeconds: Double
   /// The same for people (UTC).
   var since: String
   /// In the order of arrival.
@@ -59,6 +66,14 @@ struct StagingEntry: Sendable {
   var phase: Phase = .moving
   /// Seen for the first time with this stamp: what earlier runs know of it has not been asked.
   var isFresh = true
+  /// How it stands has to be found out again; until then it stands as it did.
+  var isDoubted = false
+  /// Done by names, sizes and times of modification; the content of its files is still to be compared.
+  var isUnverified = false
+  /// A person has said that it is all right as it is.
+  var isAcknowledged = false
+  /// The same capture at another place, where a run still has it at this one.
+  var movedTo: StagingSnapshot.Seen?
   /// Its place was not there at the last look.
   var isMissing = false
   /// Id of the device, where it was looked for.
@@ -75,10 +90,11 @@ struct StagingEntry: Sendable {
   var state: CaptureState? {
     switch phase {
     case .moving, .judging: .arriving
+    case .stalled: .stalledUpload
     case .incomplete: .incomplete
     case .queued: .queued
     case .running: .running
-    case .done(let hasWarnings, _): hasWarnings ? .doneWithWarnings : .done
+    case .done(let hasWarnings, _, _): hasWarnings ? .doneWithWarnings : .done
     case .failed: .failed
     case .quarantined: .quarantined
     case .stranger: nil
@@ -86,7 +102,25 @@ struct StagingEntry: Sendable {
   }
 
   /// Whether it is done and somebody has to look all the same.
-  var isShort: Bool { if case .done(_, let isShort) = phase { isShort } else { false } }
+  var isShort: Bool { if case .done(_, let isShort, _) = phase { isShort } else { false } }
+
+  /// Files that it was processed without.
+  var missing: [String] { if case .done(_, _, let missing) = phase { missing } else { [] } }
+
+  /// Whether somebody has to do something about it.
+  var needsPerson: Bool {
+    state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged) ?? false
+  }
+
+  /// Whether an upload of it is not over.
+  var isUploading: Bool { stamp.isTransferring || incoming != nil }
+
+  /// How far its upload has come.
+  var upload: UploadProgress {
+    UploadProgress(
+      bytes: stamp.bytes &+ (incoming?.bytes ?? 0),
+      temporaryFile: stamp.temporaryFile ?? incoming?.temporaryFile)
+  }
 
   /// Its id in the output, or what it will be; of something unknown the name of its folder.
   var name: String {

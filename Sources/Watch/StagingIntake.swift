@@ -4,6 +4,7 @@ import Logging
 import Output
 import Runner
 import Storage
+import SystemPackage
 
 /// Scans STAGING and takes what is found into the shared state. The watcher's loop calls it on its own thread.
 ///
@@ -15,10 +16,12 @@ final class StagingIntake {
   private let scanner: StagingScanner
   private let waiter: ChangeWaiter
   private let pollSeconds: Double
-  /// When stamps were first seen by earlier processes; empty after the first scan that succeeded.
-  private var recorded: [CaptureLocation: FirstSeenRecords.Look]
+  /// What earlier processes saw; empty after the first scan that succeeded.
+  private var recorded: [CaptureLocation: FirstSeen]
   /// Folders and files that could not be read at the last scan that succeeded.
   private var unreadable: [FileError] = []
+  /// Second copies of captures, and of files of captures, as of the last scan that succeeded.
+  private var copies: [RunReport.Unrecognized] = []
   /// What was logged already: nothing is logged twice.
   private var told: Set<String> = []
 
@@ -49,12 +52,7 @@ final class StagingIntake {
       let text = clock.wallText()
       state.with {
         $0.intake.take(
-          snapshot, nowSeconds: start, nowText: text,
-          recorded: { location, stamp in
-            recorded[location].flatMap {
-              $0.digest == stamp.digest ? (seconds: $0.seconds, text: $0.text) : nil
-            }
-          })
+          snapshot, nowSeconds: start, nowText: text, recorded: recorded)
       }
       self.recorded = [:]
       if waiter.hasNotices {
@@ -65,6 +63,20 @@ final class StagingIntake {
       }
       for error in snapshot.unreadable { logOnce("\(error)", .warning) }
       unreadable = snapshot.unreadable
+      copies = snapshot.copies.map {
+        RunReport.Unrecognized(path: $0.place.shown, holds: [$0.reason])
+      }
+      for copy in snapshot.copies {
+        logOnce("\(copy.place.shown): \(copy.reason)", .warning)
+      }
+      for seen in snapshot.captures {
+        guard let version = seen.stamp.conflict else { continue }
+        let path = seen.recognition.folder.appending(version).shown
+        let reason = "another version of a file of \(seen.recognition.id), kept by a synchronizer"
+        copies.append(RunReport.Unrecognized(path: path, holds: ["\(reason); it is left alone"]))
+        logOnce("\(path): \(reason); it is left alone", .warning)
+      }
+      tellDisappeared()
     } catch {
       state.with { $0.intake.takeTrouble("STAGING cannot be read: \(error)") }
     }
@@ -81,7 +93,16 @@ final class StagingIntake {
     let hidden = unreadable.map {
       RunReport.Unrecognized(path: $0.path.shown, holds: ["cannot be read: \($0.reason)"])
     }
-    return (strangers + hidden).sorted { $0.path < $1.path }
+    return (strangers + hidden + copies).sorted { $0.path < $1.path }
+  }
+
+  /// Logs what went before anything of it was done.
+  func tellDisappeared() {
+    for gone in state.with({ $0.intake.takeDisappeared() }) {
+      log.warning(
+        "\(gone.id) disappeared from STAGING before anything of it was done (\(PathText.shown(gone.path)))",
+        metadata: ["capture": "\(gone.id)"])
+    }
   }
 
   private func logOnce(_ text: String, _ level: Logger.Level) {

@@ -11,7 +11,8 @@ struct StagingSnapshot: Sendable {
     var recognition: Recognition
     var stamp: FolderSignature
     var mark = UploadMark()
-    var isOnItsWay = false
+    /// What an upload server has on its way of it.
+    var incoming: IncomingUpload?
     /// Of its folder.
     var folderID: FileID?
   }
@@ -19,11 +20,14 @@ struct StagingSnapshot: Sendable {
   struct UnrecognizedUpload: Sendable {
     var folder: UnrecognizedFolder
     var stamp: FolderSignature
+    var folderID: FileID?
   }
 
   /// In path order.
   var captures: [Seen] = []
   var strangers: [UnrecognizedUpload] = []
+  /// Second copies that synchronizers, browsers and desktops have made of captures beside them: left alone.
+  var copies: [ConflictCopies.Found] = []
   /// Folders and files that could not be read: captures may be hidden behind them.
   var unreadable: [FileError] = []
   /// Of STAGING itself.
@@ -38,6 +42,7 @@ struct StagingSnapshot: Sendable {
 final class StagingScanner: Sendable {
   let staging: FilePath
   let memory = ScanCache()
+  private let copies = ConflictCopies()
 
   init(_ staging: FilePath) {
     self.staging = staging
@@ -64,22 +69,24 @@ final class StagingScanner: Sendable {
         var stamp = capture.stem.map({ known.stems[$0] }) ?? known.whole
       else { continue }
       // In a folder of its own a transfer is its own, whatever the file is called.
-      if known.isOneCapture, known.entries.isTransferring { stamp.isTransferring = true }
+      if known.isOneCapture, known.entries.isTransferring {
+        stamp.isTransferring = true
+        stamp.temporaryFile = stamp.temporaryFile ?? known.entries.temporaryFile
+      }
       var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
       if known.isOneCapture { seen.mark = known.mark }
-      seen.isOnItsWay =
-        onTheirWay.contains(capture.id) || (capture.folder.name.map(onTheirWay.contains) ?? false)
+      seen.incoming = onTheirWay[capture.id] ?? capture.folder.name.flatMap { onTheirWay[$0] }
       seen.folderID = known.folderID
       snapshot.captures.append(seen)
     }
     let folders = memory.folders
     snapshot.strangers = finding.unrecognized.map { stranger in
       let below = folders.filter { $0.folder.starts(with: stranger.path) }
-      var stamp = FolderSignature(
-        text: below.map { "\($0.folder) \($0.entries.digest)" }.sorted().joined(separator: "\n"))
-      stamp.isTransferring = below.contains { $0.entries.isTransferring }
-      return StagingSnapshot.UnrecognizedUpload(folder: stranger, stamp: stamp)
+      let stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
+      return StagingSnapshot.UnrecognizedUpload(
+        folder: stranger, stamp: stamp, folderID: memory[stranger.path]?.folderID)
     }
+    (snapshot.captures, snapshot.copies) = copies.separate(snapshot.captures)
     snapshot.unreadable = finding.unreadable
     snapshot.folders = Set(folders.map(\.folder)).union([staging])
     memory.end()

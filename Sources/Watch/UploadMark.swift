@@ -47,20 +47,38 @@ struct UploadMark: Hashable, Sendable {
     return [StagingNames.complete, StagingNames.manifest].map { root?.stamp(of: $0) }
   }
 
-  /// Ids of captures of which an upload server has something on its way. Counts only while a receiver
-  /// holds its lock.
-  static func onTheirWay(in staging: FilePath) -> Set<String> {
+  /// What an upload server has on its way, by the id of the capture. Counts only while a receiver holds its lock.
+  static func onTheirWay(in staging: FilePath) -> [String: IncomingUpload] {
     guard FileLock.isHeld(at: staging.appending(".lock")),
       let open = HeldFolder(staging)?.below(StagingNames.incoming)
-    else { return [] }
+    else { return [:] }
     struct Part: Decodable {
       var capture: String
     }
-    return Set(
-      open.entries().filter { $0.kind == .file && $0.name.hasSuffix(".json") }.compactMap {
-        open.stampedContents(of: $0.name, limit: 1 << 20).flatMap {
-          try? JSONDecoder().decode(Part.self, from: Data($0.bytes)).capture
-        }
-      })
+    var found: [String: IncomingUpload] = [:]
+    for (name, kind) in open.entries().sorted(by: { $0.name < $1.name })
+    where kind == .file && name.hasSuffix(".json") {
+      guard let bytes = open.stampedContents(of: name, limit: 1 << 20)?.bytes,
+        let part = try? JSONDecoder().decode(Part.self, from: Data(bytes))
+      else { continue }
+      let file = name.dropLast(".json".count) + ".part"
+      let stamp = open.stamp(of: String(file))
+      var upload = found[part.capture] ?? IncomingUpload()
+      upload.bytes &+= stamp?.bytes ?? 0
+      upload.temporaryFile = upload.temporaryFile ?? "\(StagingNames.incoming)/\(file)"
+      upload.progress += "\(file) \(stamp?.bytes ?? 0) \(stamp?.modifiedNanoseconds ?? 0)\n"
+      found[part.capture] = upload
+    }
+    return found
   }
+}
+
+/// What an upload server has on its way of one capture.
+struct IncomingUpload: Hashable, Sendable {
+  /// That have come.
+  var bytes: Int64 = 0
+  /// The first temporary file, relative to STAGING.
+  var temporaryFile: String?
+  /// Another text whenever another byte has come.
+  var progress = ""
 }

@@ -54,13 +54,20 @@ final class WatchPublisher {
     _ scan: Scan?, unrecognized: [RunReport.Unrecognized], pauses: PauseTracker, isLast: Bool
   ) {
     guard let scan else { return }
-    let summary = state.with { WatchSummary($0) }
+    let dayAgo = MomentText.utc(Date.now.addingTimeInterval(-86_400))
+    let summary = state.with { state in
+      state.intake.forgetDisappeared(before: dayAgo)
+      return WatchSummary(state)
+    }
     var record = WatchRecord(
       staging: setup.staging.text, started: started, lastLook: scan.text, waiting: summary.waiting,
       unrecognized: unrecognized)
     record.stagingTrouble = summary.stagingTrouble
     record.holdsBecause = pauses.text
     record.known = summary.known
+    record.disappeared = summary.disappeared.isEmpty ? nil : summary.disappeared
+    record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
+    record.renamed = summary.renamed.isEmpty ? nil : summary.renamed
     record.lastDoneSeconds = summary.tally.lastDoneSeconds
     record.holds = pauses.periods
     if isLast { record.ended = clock.wallText() }

@@ -6,6 +6,8 @@ public struct WatchSettings: Sendable, Hashable {
   public var pollSeconds = 30.0
   /// How long a capture that lacks files is waited for.
   public var patienceSeconds = 6 * 3600.0
+  /// How long an upload may stand still before it needs a person.
+  public var uploadTimeoutSeconds = 3600.0
   /// Failed attempts with cause `program` before a capture is left to a person.
   public var attempts = 3
   /// After the first failure; doubles up to `longestPauseSeconds`.

@@ -123,13 +123,14 @@ final class WatchState: Sendable {
     else { return nil }
     let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
+    let signature = OutputSignature(of: target.layout, holding: report)
     state.withLock { state in
       state.tally.add(report)
       state.hasChanged = true
       if let phase {
-        state.intake.end(entry.location, phase, now)
+        state.intake.end(entry.location, phase, nowSeconds: clock.monotonicSeconds(), now)
         if case .done = phase {
-          state.intake.noteOutput(entry.location, OutputSignature(of: target.layout))
+          state.intake.noteOutput(entry.location, signature)
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
         if case .failed(let trouble) = phase {
@@ -139,7 +140,8 @@ final class WatchState: Sendable {
           state.tally.failures[trouble.cause, default: 0] += 1
         }
       } else {
-        state.intake.giveBack(entry.location)
+        state.intake.giveBack(
+          entry.location, nowSeconds: clock.monotonicSeconds(), now)
       }
     }
     wake()
@@ -149,7 +151,10 @@ final class WatchState: Sendable {
   /// Captures that a run was given and did not come to.
   func giveBack(_ locations: [CaptureLocation]) {
     state.withLock { state in
-      for location in locations { state.intake.giveBack(location) }
+      for location in locations {
+        state.intake.giveBack(
+          location, nowSeconds: clock.monotonicSeconds(), clock.wallText())
+      }
       state.hasChanged = true
     }
   }
@@ -163,8 +168,8 @@ final class WatchState: Sendable {
     case .interrupted, .skipped: return nil
     case .done:
       return .done(
-        hasWarnings: !report.warningCount.isNone || !report.missing.isEmpty, isShort: report.isShort
-      )
+        hasWarnings: !report.warningCount.isNone || !report.missing.isEmpty,
+        isShort: report.isShort, missing: report.missing)
     case .failed, .blocked: break
     }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
@@ -173,6 +178,9 @@ final class WatchState: Sendable {
       after: report, before: before, machineTries: entry.machineTries,
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
+    trouble.hasResults = report.stages.contains {
+      $0.outcome == .ran || $0.outcome == .upToDate
+    }
     let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
     do {
       try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)

@@ -12,21 +12,39 @@ struct WatchSummary {
   var known = 0
   /// Done captures that somebody has to look at.
   var short = 0
+  /// Done captures that were processed without all of their files.
+  var partial = 0
+  /// Captures that somebody has to do something about.
+  var needPerson = 0
+  var disappeared: [WatchRecord.Disappearance] = []
+  var disappearedTotal = 0
+  var renamed: [String: String] = [:]
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
   var tally: WatchTally
 
   init(_ state: WatchState.State) {
-    let (intake, hold, locked) = (state.intake, state.hold, state.locked)
-    tally = state.tally
+    self.init(state.intake, hold: state.hold, locked: state.locked, state.tally)
+  }
+
+  init(
+    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally
+  ) {
+    self.tally = tally
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
     states = intake.departed
     short = intake.departedShort
+    partial = intake.departedPartial
+    needPerson = intake.departedNeeding
+    (disappeared, disappearedTotal) = (intake.disappeared, intake.disappearedTotal)
+    renamed = intake.renamed
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
       known += 1
       states[state, default: 0] += 1
       if entry.isShort { short += 1 }
+      if !entry.missing.isEmpty { partial += 1 }
+      if entry.needsPerson { needPerson += 1 }
       if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
       if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
     }
@@ -35,12 +53,9 @@ struct WatchSummary {
       known = previous.known
       for before in previous.waiting where before.gone != true {
         states[before.state, default: 0] += 1
+        if before.state.needsPerson { needPerson += 1 }
         waiting.append(before)
       }
-    }
-    for lost in intake.lost {
-      states[.failed, default: 0] += 1
-      waiting.append(lost.entry)
     }
   }
 
@@ -54,6 +69,9 @@ struct WatchSummary {
     waiting.stem = entry.recognition?.stem
     switch entry.phase {
     case .moving, .judging, .running: return waiting
+    case .stalled:
+      waiting.upload = entry.upload
+      return waiting
     case .incomplete(let missing):
       waiting.missing = missing
       waiting.device = entry.device
@@ -95,8 +113,12 @@ struct WatchSummary {
     totals.doneWithWarnings = states[.doneWithWarnings] ?? 0
     totals.failed = states[.failed] ?? 0
     totals.quarantined = states[.quarantined] ?? 0
+    totals.stalledUpload = states[.stalledUpload] ?? 0
     totals.unrecognized = unrecognized
     if short > 0 { totals.withShortfall = short }
+    if partial > 0 { totals.withMissingFiles = partial }
+    if !disappeared.isEmpty { totals.disappeared = disappeared.count }
+    totals.needPerson = needPerson
     return totals
   }
 }

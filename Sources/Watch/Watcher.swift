@@ -32,6 +32,7 @@ public final class Watcher {
   private let waiter: ChangeWaiter
   private let intake: StagingIntake
   private let resolver: IntakeResolver
+  private let contents: ContentCheck
   private let pauses: PauseTracker
   private let runs: WatchRuns
   private let writes: WriteReporter
@@ -74,7 +75,9 @@ public final class Watcher {
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
     intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
     resolver = IntakeResolver(
-      state: state, setup: setup, clock: clock, interruption: interruption, service: service)
+      state: state, setup: setup, clock: clock, interruption: interruption, service: service,
+      log: log)
+    contents = ContentCheck(state, wake: wakePipe.wake)
     pauses = PauseTracker(setup, state, periods: previous?.holds ?? [], clock: clock, log: log)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
     runs = WatchRuns(
@@ -120,6 +123,7 @@ public final class Watcher {
       }
       pauses.update()
       runs.open()
+      if runs.isEmpty { contents.attend() }
       noteOutcomes()
       publish()
       reports.attend()
@@ -154,9 +158,10 @@ public final class Watcher {
     schedule.begin()
     let work = state.with { $0.work }
     intake.scan(work, startedSeconds: start)
-    resolver.assignTargets()
+    // Before questions are answered: what was removed is told by one and the same scan.
+    resolver.noticeOutputs()
+    resolver.assignTargets(isFirst: lastScan == nil)
     resolver.resolve(work)
-    if resolver.noticeOutputs() { schedule.noteChange() }
     let now = clock.monotonicSeconds()
     lastScan = WatchPublisher.Scan(
       text: clock.wallText(), wallSeconds: Date.now.timeIntervalSince1970)
@@ -186,7 +191,7 @@ public final class Watcher {
   private var isOnceOver: Bool {
     guard runs.isEmpty else { return false }
     let (isQueued, isHeld) = state.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
-    return schedule.isFrozen && (!isQueued || isHeld)
+    return schedule.isFrozen && (!isQueued || isHeld) && contents.isOver
   }
 
   /// Lets runs end, and says how things stand.
@@ -196,6 +201,8 @@ public final class Watcher {
       service.alive()
       if !runs.isEmpty { waiter.waitForWake(seconds: 0.25) }
     }
+    state.with { $0.intake.settleGone() }
+    intake.tellDisappeared()
     publish(isLast: true)
     var codes = runs.codes
     if setup.isOnce, !interruption.isRequested { codes.formUnion(endOnce()) }

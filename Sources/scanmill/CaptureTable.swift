@@ -20,7 +20,8 @@ enum CaptureTable {
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
         scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.standing.attempts,
         warnings: row.warningCount.kinds, missing: row.standing.missing, lastRun: row.lastRun,
-        cause: row.standing.failure?.cause?.rawValue, message: row.standing.failure?.message)
+        cause: row.standing.failure?.cause?.rawValue,
+        message: message(row.standing.failure?.message, row.standing.upload, row.standing.since))
       table.endRow()
     }
     return table.drain()
@@ -36,13 +37,21 @@ enum CaptureTable {
         device: capture.device, scene: capture.scene, recordedAt: capture.recordedAt,
         attempts: capture.attempts, warnings: capture.warnings.counted.kinds,
         missing: capture.missing, lastRun: capture.lastRun, cause: failure?.cause?.rawValue,
-        message: failure?.message)
+        message: message(failure?.message, capture.upload, capture.since))
       table.field(capture.seconds)
       table.field(capture.frames.map(Int64.init))
       table.field(failure?.stage)
       table.endRow()
     }
     return table.drain()
+  }
+
+  /// Of an upload that has stalled since when, how much is there, and which temporary file is left.
+  private static func message(
+    _ message: String?, _ upload: UploadProgress?, _ since: String?
+  ) -> String? {
+    guard let upload else { return message }
+    return (since.map { "since \($0): " } ?? "") + upload.words(size: ByteCount.text)
   }
 
   private static func add(

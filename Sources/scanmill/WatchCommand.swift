@@ -42,6 +42,10 @@ struct WatchCommand: ParsableCommand {
   var patience = "6h"
 
   @Option(
+    help: "How long an upload that is not over may stand still before it needs a person.")
+  var uploadTimeout = "1h"
+
+  @Option(
     help: ArgumentHelp("Start work only between these times of the day.", valueName: "HH:MM-HH:MM"))
   var between: String?
 
@@ -78,7 +82,7 @@ struct WatchCommand: ParsableCommand {
     guard capturesPerRun > 0 else { throw ValidationError("--captures-per-run is 1 or more") }
     for (name, text, isZeroAllowed) in [
       ("--settle", settle, true), ("--poll", poll, false), ("--patience", patience, true),
-      ("--retry-after", retryAfter, true),
+      ("--retry-after", retryAfter, true), ("--upload-timeout", uploadTimeout, false),
     ] {
       guard let value = DurationText.nanoseconds(text), value >= 0, isZeroAllowed || value > 0
       else {
@@ -147,6 +151,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.pollSeconds = seconds(poll)
     setup.settings.patienceSeconds = seconds(patience)
     setup.settings.retryAfterSeconds = seconds(retryAfter)
+    setup.settings.uploadTimeoutSeconds = seconds(uploadTimeout)
     setup.settings.attempts = attempts
     setup.settings.mostInRun = capturesPerRun
     setup.isOnce = once

@@ -97,7 +97,9 @@ struct WatchTroubleTests {
     #expect(try watcher.stop().status == 143)
   }
 
-  @Test("A capture that went before it was done is not forgotten; one that was renamed is no loss")
+  @Test(
+    "A capture that went before it was done has disappeared, which is told once; one that was renamed has not"
+  )
   func lost() throws {
     let scene = try WatchScene()
     let a = try scene.put("a")
@@ -111,14 +113,19 @@ struct WatchTroubleTests {
     try FileManager.default.removeItem(atPath: a.string)
     try FileManager.default.moveItem(
       atPath: b.removingLastComponent().string, toPath: scene.staging.appending("here").string)
-    try scene.wait("the loss") { scene.waiting == ["a": "failed", "b": "incomplete"] }
-    #expect(try watcher.stop().status == 143)
-    // Also for the next watcher, which ends with what needs somebody.
-    #expect(try scene.once().status == 1)
-    #expect(scene.waiting == ["a": "failed", "b": "incomplete"])
-    let item = try #require(
-      (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
-    #expect(item["gone"] as? Bool == true)
+    try scene.wait("the loss") {
+      scene.waiting == ["b": "incomplete"] && scene.record["disappearedTotal"] as? Int == 1
+    }
+    let ended = try watcher.stop()
+    #expect(ended.status == 143)
+    #expect(ended.errors.contains("a disappeared from STAGING"), "\(ended.errors)")
+    // The next watcher tells it no more, and ends with what needs somebody.
+    let next = try scene.once()
+    #expect(next.status == 1)
+    #expect(!next.errors.contains("disappeared"))
+    #expect(scene.waiting == ["b": "incomplete"])
+    let gone = try #require((scene.record["disappeared"] as? [[String: Any]])?.first)
+    #expect(gone["id"] as? String == "a")
   }
 
   /// Runs a shell script in name spaces of its own, where it may mount, with helpers: `until COMMAND`, and

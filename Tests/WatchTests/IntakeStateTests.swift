@@ -1,4 +1,5 @@
 import Captures
+import FoundationEssentials
 import Pipeline
 import Runner
 import Storage
@@ -27,7 +28,7 @@ struct IntakeStateTests {
         family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
         reason: "test"),
       stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
-      folderID: FileID(device: 1, inode: 2))
+      folderID: FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) }))
   }
 
   private static func snapshot(_ seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
@@ -42,7 +43,7 @@ struct IntakeStateTests {
     _ intake: inout IntakeState, _ seen: [StagingSnapshot.Seen], at seconds: Double
   ) {
     intake.take(
-      snapshot(seen), nowSeconds: seconds, nowText: "\(seconds)",
+      snapshot(seen), nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
       nearestFolder: { _ in FileID(device: 1, inode: 1) })
   }
 
@@ -88,14 +89,113 @@ struct IntakeStateTests {
     #expect(intake.questions(nowSeconds: 1000).isEmpty)
   }
 
-  @Test("A transfer's file keeps a capture arriving however long nothing changes")
+  @Test(
+    "A transfer's file keeps a capture arriving; after the time-out without a byte it is stalled, until more comes"
+  )
   func transfer() {
     var intake = IntakeState(Self.settings())
-    for seconds in [0.0, 100, 10_000] {
-      Self.look(&intake, [Self.seen("a", isTransferring: true)], at: seconds)
+    func look(_ text: String, at seconds: Double) -> CaptureState? {
+      var seen = Self.seen("a", text, isTransferring: true)
+      seen.stamp.temporaryFile = "a.h264.part"
+      seen.stamp.bytes = 12
+      Self.look(&intake, [seen], at: seconds)
       #expect(intake.questions(nowSeconds: seconds).isEmpty)
-      #expect(Self.state(intake) == .arriving)
+      return Self.state(intake)
     }
+    #expect(look("1", at: 0) == .arriving)
+    #expect(look("1", at: 3599) == .arriving)
+    #expect(look("1", at: 3600) == .stalledUpload)
+    #expect(look("1", at: 9000) == .stalledUpload)
+    let entry = intake.entries.values.first
+    #expect(entry?.upload == UploadProgress(bytes: 12, temporaryFile: "a.h264.part"))
+    #expect(entry?.since == "0.0" && entry?.needsPerson == true)
+    #expect(look("2", at: 9001) == .arriving)
+    #expect(look("2", at: 12_601) == .stalledUpload)
+    // The temporary file gets its name.
+    Self.look(&intake, [Self.seen("a", "3")], at: 12_602)
+    #expect(Self.state(intake) == .arriving)
+    Self.look(&intake, [Self.seen("a", "3")], at: 12_662)
+    #expect(intake.questions(nowSeconds: 12_662).count == 1)
+  }
+
+  @Test("What an upload server has on its way stalls as well, and survives the end of a watcher")
+  func incoming() throws {
+    var intake = IntakeState(Self.settings())
+    var seen = Self.seen("a")
+    seen.incoming = IncomingUpload(bytes: 5, temporaryFile: ".incoming/x.part", progress: "5")
+    Self.look(&intake, [seen], at: 0)
+    Self.look(&intake, [seen], at: 3000)
+    #expect(Self.state(intake) == .arriving)
+    let records = FirstSeenRecords(intake.entries.values)
+    let known = records.known(boot: records.boot, nowSeconds: 3001, now: .now)
+    var next = IntakeState(Self.settings())
+    func look(at seconds: Double) {
+      next.take(
+        Self.snapshot([seen]), nowSeconds: seconds, nowText: "\(seconds)", recorded: known)
+    }
+    look(at: 3001)
+    #expect(Self.state(next) == .arriving)
+    look(at: 3600)
+    #expect(Self.state(next) == .stalledUpload)
+    #expect(next.entries.values.first?.upload.bytes == 5)
+    seen.incoming?.progress = "6"
+    look(at: 3601)
+    #expect(Self.state(next) == .arriving)
+  }
+
+  @Test("A change of owner, mode or inode alone leaves every state as it is and asks again")
+  func modes() {
+    let location = CaptureLocation(folder: "/s/a")
+    for phase in ["done", "incomplete", "queued"] {
+      var intake = IntakeState(Self.settings())
+      Self.look(&intake, [Self.seen("a")], at: 0)
+      Self.look(&intake, [Self.seen("a")], at: 60)
+      let before: IntakeState.Answer =
+        switch phase {
+        case "done": .done(hasWarnings: false, nil)
+        case "incomplete": .incomplete(missing: ["x"])
+        default: .ready
+        }
+      Self.answer(&intake, before, at: 60)
+      let state = Self.state(intake)
+      var changed = Self.seen("a")
+      changed.stamp = FolderSignature(text: "a 1", mode: "u+r")
+      Self.look(&intake, [changed], at: 61)
+      #expect(Self.state(intake) == state)
+      #expect(intake.questions(nowSeconds: 61).count == (phase == "done" ? 1 : 0))
+      guard phase == "done" else { continue }
+      Self.answer(&intake, .done(hasWarnings: false, isUnverified: true, nil), at: 61)
+      #expect(Self.state(intake) == .done)
+      let next = intake.nextUnverified
+      #expect(next?.location == location)
+      if let next { intake.verified(next, isSame: false, nil) }
+      #expect(Self.state(intake) == .queued)
+    }
+  }
+
+  @Test(
+    "A folder that is renamed while it is processed is one capture, before and after the end of its run"
+  )
+  func renamedAtWork() {
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    Self.look(&intake, [Self.seen("a")], at: 60)
+    Self.answer(&intake, .ready, at: 60)
+    let old = CaptureLocation(folder: "/s/a")
+    intake.start(old)
+    var renamed = Self.seen("b")
+    renamed.stamp = Self.seen("a").stamp
+    Self.look(&intake, [renamed], at: 61)
+    #expect(intake.entries.keys.map(\.folder) == ["/s/a"])
+    var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
+    trouble.isGone = true
+    intake.end(old, .failed(trouble), nowSeconds: 62, "62")
+    #expect(intake.entries.keys.map(\.folder) == ["/s/b"])
+    #expect(Self.state(intake, "b") == .arriving)
+    Self.look(&intake, [renamed], at: 63)
+    Self.answer(&intake, .ready, at: 63)
+    #expect(Self.state(intake, "b") == .queued)
+    #expect(intake.disappearedTotal == 0)
   }
 
   @Test(
@@ -136,7 +236,7 @@ struct IntakeStateTests {
     intake.take(empty, nowSeconds: 30, nowText: "30")
     #expect(intake.stagingTrouble != nil)
     #expect(Self.state(intake) == .arriving)
-    #expect(intake.lost.isEmpty)
+    #expect(intake.disappearedTotal == 0)
     Self.look(&intake, [Self.seen("a")], at: 60)
     #expect(intake.stagingTrouble == nil)
     #expect(Self.state(intake) == .arriving)
@@ -149,6 +249,7 @@ struct IntakeStateTests {
     onDisk.folderID = FileID(device: 7, inode: 2)
     intake.take(
       Self.snapshot([onDisk, Self.seen("b")]), nowSeconds: 0, nowText: "0",
+      folderID: { _ in nil },
       nearestFolder: { _ in nil })
     Self.look(&intake, [Self.seen("b")], at: 30)
     #expect(intake.missingDisk != nil)
@@ -157,11 +258,12 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("b")], at: 90)
     #expect(intake.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
     #expect(intake.entries.count == 2)
-    #expect(intake.lost.isEmpty)
+    #expect(intake.disappearedTotal == 0)
   }
 
   @Test(
-    "What went before it was done is lost; what was done, or is seen under another name, is not")
+    "What went before it was done has disappeared; what was done, or is seen under another name, has not"
+  )
   func gone() {
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a"), Self.seen("b"), Self.seen("c")], at: 0)
@@ -173,11 +275,15 @@ struct IntakeStateTests {
     var renamed = Self.seen("d")
     renamed.stamp = FolderSignature(text: "c 1")
     Self.look(&intake, [renamed], at: 30)
-    #expect(intake.lost.map(\.entry.id) == ["a"])
     #expect(intake.departed == [.done: 1])
-    // It comes back: no loss.
-    Self.look(&intake, [renamed, Self.seen("a")], at: 60)
-    #expect(intake.lost.isEmpty)
+    #expect(intake.entries.count == 1)
+    // Not at once: it may turn up elsewhere.
+    #expect(intake.disappeared.isEmpty)
+    Self.look(&intake, [renamed], at: 150)
+    #expect(intake.disappeared.map(\.id) == ["a"])
+    #expect(intake.takeDisappeared().map(\.path) == ["/s/a"])
+    #expect(intake.takeDisappeared().isEmpty)
+    #expect(intake.disappearedTotal == 1)
   }
 
   @Test("Memory is bounded by what is there: what is done and removed leaves a number")
@@ -189,7 +295,7 @@ struct IntakeStateTests {
     }
     #expect(intake.entries.count == 1)
     #expect(intake.departed == [.done: 1_999])
-    #expect(intake.lost.isEmpty)
+    #expect(intake.disappearedTotal == 0)
   }
 
   @Test(
@@ -208,13 +314,13 @@ struct IntakeStateTests {
     run()
     Self.look(&intake, [Self.seen("a", "2")], at: 61)
     #expect(Self.state(intake) == .running)
-    intake.end(location, .done(hasWarnings: false), "now")
+    intake.end(location, .done(hasWarnings: false), nowSeconds: 61, "now")
     #expect(Self.state(intake) == .arriving)
 
     intake = IntakeState(Self.settings())
     run()
     intake.judgeAgain()
-    intake.end(location, .done(hasWarnings: false), "now")
+    intake.end(location, .done(hasWarnings: false), nowSeconds: 61, "now")
     #expect(intake.questions(nowSeconds: 62).map(\.mayOpen) == [true])
   }
 
@@ -232,9 +338,8 @@ struct IntakeStateTests {
     empty.isEmpty = true
     intake.take(empty, nowSeconds: 0, nowText: "0")
     #expect(intake.stagingTrouble?.contains("3 captures") == true)
-    #expect(intake.lost.isEmpty)
+    #expect(intake.disappearedTotal == 0)
     Self.look(&intake, [Self.seen("a")], at: 1)
-    #expect(intake.lost.map(\.entry.id) == ["b"])
-    #expect(intake.lost.first?.entry.gone == true)
+    #expect(intake.disappeared.map(\.id) == ["b"])
   }
 }

@@ -24,7 +24,7 @@ struct ScanScheduleTests {
     StagingEntry(
       location: CaptureLocation(folder: "/s/a"), recognition: nil,
       stamp: FolderSignature(text: "1", isTransferring: isTransferring), sinceSeconds: since,
-      since: "", order: 1, phase: phase)
+      restsFromSeconds: since, since: "", order: 1, phase: phase)
   }
 
   private static func retry(at seconds: Double?) -> StagingEntry.Phase {
@@ -80,11 +80,12 @@ struct ScanScheduleTests {
   }
 
   @Test(
-    "Time alone ends the rest of an upload, the patience for files and the pause before a retry")
+    "Time alone ends the rest of an upload, the time in which it may stand still, the patience for files and the pause before a retry"
+  )
   func changes() {
     let cases: [(StagingEntry, Double?)] = [
       (Self.entry(.moving, since: 10), 70),
-      (Self.entry(.moving, since: 10, isTransferring: true), nil),
+      (Self.entry(.moving, since: 10, isTransferring: true), 3610),
       (Self.entry(.incomplete(missing: ["x"]), since: 10), 610),
       (Self.entry(Self.retry(at: 42)), 42),
       (Self.entry(Self.retry(at: nil)), nil),

@@ -31,6 +31,8 @@ public struct CaptureRow: Sendable, Hashable {
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
+  /// Whether a person has said that it is all right as it is.
+  public var isAcknowledged = false
 
   public var state: CaptureState { standing.state }
   public var family: String? { entry?.family ?? knownFamily }
@@ -42,13 +44,18 @@ public struct CaptureRow: Sendable, Hashable {
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
   public var warningCount: WarningCount { warnings.counted }
 
-  /// Whether somebody has to do something: it has failed, is quarantined or incomplete, a stage that was asked
-  /// for is not done, or a stream has lost too much; if `isStrict` also warnings and missing files.
+  /// Whether somebody has to do something: by its state, because files are missing or a stream has lost too much, or
+  /// because a stage that was asked for is not done; if `isStrict` also for warnings. Not if a person has acknowledged it.
   public func needsPerson(isStrict: Bool) -> Bool {
-    if state.needsPerson || !shortfalls.isEmpty { return true }
+    if isAcknowledged { return false }
+    if state.needsPerson(
+      isShort: !shortfalls.isEmpty, missing: standing.missing, isAcknowledged: false)
+    {
+      return true
+    }
     let stages = entry?.stages ?? []
     return stages.contains(where: \.state.isLack)
-      || (isStrict && (!warningCount.isNone || !standing.missing.isEmpty))
+      || (isStrict && !warningCount.isNone)
   }
 
   /// In what is shown to others.

@@ -19,6 +19,8 @@ public struct CaptureStanding: Hashable, Sendable {
   public var since: String?
   /// What a queued capture waits for.
   public var waitsFor: String?
+  /// Of an upload that has stalled.
+  public var upload: UploadProgress?
 
   init(_ state: CaptureState) { self.state = state }
 
@@ -66,6 +68,7 @@ public struct CaptureStanding: Hashable, Sendable {
       state = waiting.state
       since = waiting.since
       waitsFor = waiting.waitsFor
+      upload = waiting.upload
       if !waiting.missing.isEmpty || waiting.state == .incomplete { missing = waiting.missing }
       take(waiting)
       return
@@ -81,6 +84,7 @@ public struct CaptureStanding: Hashable, Sendable {
     if state == .running, watcher?.isAlive != true { state = .queued }
     since = waiting.since
     waitsFor = waiting.waitsFor
+    upload = waiting.upload
     missing = waiting.missing
     attempts = history?.failedInARow ?? 0
     take(waiting)
@@ -89,6 +93,7 @@ public struct CaptureStanding: Hashable, Sendable {
   /// A failure that only the watcher knows: the capture went before it was done, or has no folder to note
   /// it in.
   private mutating func take(_ waiting: WatchRecord.Waiting) {
+    if waiting.state == .stalledUpload { failure = Failure(message: waiting.message) }
     guard waiting.state == .failed || waiting.state == .quarantined else { return }
     failure = Failure(message: waiting.message, cause: waiting.cause)
     retryAt = waiting.retryAt

@@ -84,7 +84,7 @@ public struct NightReportBuilder: Sendable {
       let touched = attempts[row.id]
       // A failed one of a watcher waits for its next attempt, or for a person.
       let waits =
-        [.arriving, .incomplete, .queued, .running, .quarantined].contains(row.state)
+        [.arriving, .stalledUpload, .incomplete, .queued, .running, .quarantined].contains(row.state)
         || (row.state == .failed && view.watch != nil)
       guard touched != nil || waits else { continue }
       seen.insert(row.id)
@@ -136,6 +136,8 @@ public struct NightReportBuilder: Sendable {
     capture.warnings = row.warnings
     if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
     capture.missing = row.standing.missing
+    capture.upload = row.standing.upload
+    capture.isAcknowledged = row.isAcknowledged
     capture.cluster = attempt?.cluster
     capture.failures = failures(row, touched)
     capture.notApplicable = Self.inapplicable(row)
@@ -221,8 +223,9 @@ public struct NightReportBuilder: Sendable {
       switch listed.row.state {
       case .failed: 0
       case .quarantined: 1
-      case .incomplete: 2
-      case .done, .doneWithWarnings: listed.capture.isShort ? 3 : listed.row.state == .done ? 5 : 4
+      case .incomplete, .stalledUpload: 2
+      case .done, .doneWithWarnings:
+        listed.capture.needsPerson ? 3 : listed.row.state == .done ? 5 : 4
       case .running, .queued, .arriving: 5
       }
     }
@@ -245,6 +248,7 @@ public struct NightReportBuilder: Sendable {
 
   private func totals(_ captures: [NightCapture]) -> NightTotals {
     var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
+    totals.disappeared = view.disappeared
     for run in runs {
       let own = run.attempts.filter { selection.includes($0, of: run) }
       totals.frames += own.reduce(0) { $0 + $1.frames }

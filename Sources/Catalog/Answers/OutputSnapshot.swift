@@ -15,6 +15,8 @@ public struct OutputSnapshot: Sendable {
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
   public let unrecognized: [RunReport.Unrecognized]
+  /// How many uploads went within the last day before anything of them was done; `nil`: none.
+  public let disappeared: Int?
   /// When captures waited for something else than a worker.
   let holds: [WatchRecord.PauseReason]
   /// Time of this look: nanoseconds since 1970.
@@ -48,6 +50,8 @@ public struct OutputSnapshot: Sendable {
       return watch
     }
     holds = record?.holds ?? []
+    let gone = record?.disappeared?.count ?? 0
+    disappeared = gone > 0 ? gone : nil
     unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []

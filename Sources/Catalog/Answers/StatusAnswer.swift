@@ -19,6 +19,7 @@ public struct StatusAnswer: Sendable {
   /// - Parameter rows: those that are asked for; totals count these.
   public init(_ view: OutputSnapshot, rows: [CaptureRow]) {
     self.init(rows: rows, watch: view.watch, unrecognized: view.unrecognized)
+    totals.disappeared = view.disappeared
   }
 
   public init(
@@ -31,6 +32,8 @@ public struct StatusAnswer: Sendable {
       counting: rows.map { row in
         var capture = NightCapture(id: row.id, family: row.family, state: row.state)
         if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+        capture.missing = row.standing.missing
+        capture.isAcknowledged = row.isAcknowledged
         return capture
       },
       unrecognized: unrecognized.count)
@@ -111,13 +114,15 @@ public enum StateCounts {
     let counts: [(Int, String)] = [
       (totals.done, "done"), (totals.doneWithWarnings, "done with warnings"),
       (totals.failed, "failed"), (totals.quarantined, "quarantined"),
-      (totals.incomplete, "incomplete"), (totals.arriving, "arriving"), (totals.queued, "queued"),
+      (totals.incomplete, "incomplete"), (totals.arriving, "arriving"),
+      (totals.stalledUpload, "stalled"), (totals.queued, "queued"),
       (totals.running, "running"), (totals.skipped, "skipped"),
       (totals.interrupted, "interrupted"),
     ]
     let named = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     let captures = "\(totals.captures) \(totals.captures == 1 ? "capture" : "captures")"
     return captures + (named.isEmpty ? "" : ": " + named)
+      + (totals.disappeared.map { " · \($0) disappeared" } ?? "")
       + (totals.unrecognized > 0 ? " · \(totals.unrecognized) unrecognized" : "")
   }
 }
@@ -156,7 +161,16 @@ extension CaptureRow {
       if let retryAt = standing.retryAt { lines.append("tried again at \(retryAt)") }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
     case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
-    case .arriving, .running, .done, .doneWithWarnings: break
+    case .stalledUpload:
+      let since = standing.since.map { "since \($0) " } ?? ""
+      if let upload = standing.upload {
+        lines.append("stalled: \(since)\(upload.words(size: ByteCount.text))")
+      }
+    case .done, .doneWithWarnings:
+      if !standing.missing.isEmpty {
+        lines.append("needs you: processed without " + standing.missing.joined(separator: " "))
+      }
+    case .arriving, .running: break
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
@@ -176,7 +190,7 @@ private struct StatusCapture: Encodable, Sendable {
       missing,
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
-      shortfalls
+      shortfalls, upload
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -201,6 +215,7 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.standing.retryAt, forKey: .retryAt)
     try object.encode(row.standing.since, forKey: .since)
     try object.encode(row.standing.waitsFor, forKey: .waitsFor)
+    try object.encodeIfPresent(row.standing.upload, forKey: .upload)
     let status = row.status
     try object.encode(status.stages, forKey: .stages)
     try object.encode(row.entry?.pipeline, forKey: .pipeline)

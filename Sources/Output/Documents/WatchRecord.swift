@@ -12,7 +12,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     /// Empty: not recognized yet.
     public var family: String
     public var path: String
-    /// `arriving`, `incomplete`, `queued` or `running`; `failed` or `quarantined` only where the output
+    /// `arriving`, `stalled-upload`, `incomplete`, `queued` or `running`; `failed` or `quarantined` only where the output
     /// has no folder to note it in.
     public var state: CaptureState
     /// Since when, for people (UTC, ISO 8601).
@@ -23,6 +23,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var waitsFor: String?
     /// Where the capture shares its folder with others.
     public var stem: String?
+    /// How far its upload has come, where it has stalled.
+    public var upload: UploadProgress?
     /// `true`: its place was gone before it was done; `state` is `failed`.
     public var gone: Bool?
     /// Id of the device that recorded it, where files are missing.
@@ -64,6 +66,13 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var ended: String?
   /// Captures that were there.
   public var known = 0
+  /// Uploads that went within the last day before anything of them was done, oldest first.
+  public var disappeared: [Disappearance]? = nil
+  /// How many went so since the first watcher on this output.
+  public var disappearedTotal: Int? = nil
+  /// Captures whose results were moved when their folder was renamed: the id that they had, to the one that they
+  /// have. Runs of before tell of the former.
+  public var renamed: [String: String]? = nil
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
@@ -81,6 +90,21 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.kind = kind
       self.from = from
       self.to = to
+    }
+  }
+
+  /// An upload that went before anything of it was done.
+  public struct Disappearance: Hashable, Sendable, Codable {
+    /// The name that its folder in the output would have had.
+    public var id: String
+    public var path: String
+    /// When that was noticed (UTC, ISO 8601).
+    public var time: String
+
+    public init(id: String, path: String, time: String) {
+      self.id = id
+      self.path = path
+      self.time = time
     }
   }
 

@@ -119,6 +119,24 @@ public struct InputListing: Hashable, Sendable, Codable {
     return looks(self) == looks(other) && !entries.isEmpty
   }
 
+  /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
+  package func hasTimesOfNow() -> Bool {
+    guard let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max), looksLike(now)
+    else { return false }
+    return entries.filter { $0.name.hasPrefix("/") }.allSatisfy { entry in
+      FileStamp(of: entry.name).map {
+        $0.bytes == entry.stamp.bytes && $0.modifiedNanoseconds == entry.stamp.modifiedNanoseconds
+      } ?? false
+    }
+  }
+
+  /// The same files with the stamps that they bear now.
+  package func renewed(nowNanoseconds: Int64) -> InputListing? {
+    var now = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds)
+    now?.add(entries.filter { $0.name.hasPrefix("/") }.map { FilePath(text: $0.name) })
+    return now
+  }
+
   /// Whether everything is still the same. Cost: one system call per file.
   package func isCurrent() -> Bool { isSettled && looksCurrent() }
 

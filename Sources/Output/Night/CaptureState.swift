@@ -2,6 +2,9 @@
 public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   /// A file of it appeared, changed or went a moment ago, or a transfer's temporary file lies in it.
   case arriving
+  /// A transfer's temporary file lies in it, or an upload server says that more is on its way, and nothing has
+  /// come for the time of `--upload-timeout`.
+  case stalledUpload = "stalled-upload"
   /// At rest; by the rule of its family a file is missing.
   case incomplete
   /// At rest and whole: waits for a worker, the time window, disk space or a lock.
@@ -17,8 +20,22 @@ public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   /// Skipped until its files, the program or the pipeline change, or `run` names it.
   case quarantined
 
-  /// Whether somebody has to do something about it.
-  public var needsPerson: Bool { self == .failed || self == .quarantined || self == .incomplete }
+  /// Whether it needs a person by its state alone.
+  public var needsPerson: Bool {
+    self == .failed || self == .quarantined || self == .incomplete || self == .stalledUpload
+  }
+
+  /// Whether somebody has to do something about a capture in this state. The one place that decides it, for pages,
+  /// exit codes, metrics and the watcher.
+  ///
+  /// - Parameters:
+  ///   - isShort: a stream has lost more than the pipeline accepts.
+  ///   - missing: files that a complete upload would have.
+  ///   - isAcknowledged: a person has said that it is all right as it is.
+  public func needsPerson(isShort: Bool, missing: [String], isAcknowledged: Bool) -> Bool {
+    if isAcknowledged { return false }
+    return needsPerson || (isReady && (isShort || !missing.isEmpty))
+  }
 
   /// Whether it is ready to be used.
   public var isReady: Bool { self == .done || self == .doneWithWarnings }

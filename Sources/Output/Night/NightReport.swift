@@ -185,6 +185,10 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var since: String?
   /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
   public var waitsFor: String?
+  /// How far an upload has come that has stalled; `nil` in every other state.
+  public var upload: UploadProgress?
+  /// Whether a person has said that it is all right as it is; not in the JSON.
+  public var isAcknowledged: Bool?
   /// In words of a lab assistant: what is to be done about it, and how it leaves quarantine. `nil`: nothing.
   public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
@@ -201,8 +205,14 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Whether it is done and a stream has lost more than the pipeline accepts.
   public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }
 
+  /// Whether it was processed although files of it are missing.
+  public var isPartial: Bool { state.isReady && !missing.isEmpty }
+
   /// Whether somebody has to do something about it.
-  public var needsPerson: Bool { state.needsPerson || isShort }
+  public var needsPerson: Bool {
+    state.needsPerson(
+      isShort: isShort, missing: missing, isAcknowledged: isAcknowledged == true)
+  }
 }
 
 /// The night in numbers: `captures` is the sum of all that follow up to `interrupted`.
@@ -214,12 +224,19 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var quarantined = 0
   public var incomplete = 0
   public var arriving = 0
+  public var stalledUpload = 0
   public var queued = 0
   public var running = 0
   public var skipped = 0
   public var interrupted = 0
   /// Of `doneWithWarnings` those of which a stream has lost more than the pipeline accepts; `nil`: none.
   public var withShortfall: Int?
+  /// Of the done ones those that were processed although files of them are missing; `nil`: none.
+  public var withMissingFiles: Int?
+  /// Captures that somebody has to do something about.
+  public var needPerson = 0
+  /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
+  public var disappeared: Int?
   /// Not among `captures`.
   public var unrecognized = 0
   public var frames = 0
@@ -237,6 +254,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
     for capture in captures {
       switch capture.state {
       case .arriving: arriving += 1
+      case .stalledUpload: stalledUpload += 1
       case .incomplete: incomplete += 1
       case .queued where capture.outcome == .interrupted: interrupted += 1
       case .queued where capture.outcome == .skipped: skipped += 1
@@ -250,6 +268,9 @@ public struct NightTotals: Sendable, Codable, Hashable {
     }
     let short = captures.count(where: \.isShort)
     if short > 0 { withShortfall = short }
+    let partial = captures.count(where: \.isPartial)
+    if partial > 0 { withMissingFiles = partial }
+    needPerson = captures.count(where: \.needsPerson)
   }
 
   /// `done` and `doneWithWarnings`.

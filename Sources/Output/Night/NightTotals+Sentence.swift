@@ -3,7 +3,7 @@ import Storage
 /// What the page of the night, the service manager and the log say first, in the same words.
 extension NightTotals {
   /// Captures that somebody has to do something about.
-  public var needed: Int { failed + quarantined + incomplete + (withShortfall ?? 0) }
+  public var needed: Int { needPerson }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   ///

@@ -51,6 +51,7 @@ struct VerdictPart {
     case .quarantined:
       return "\(subject) is not ready and will not be tried again until something changes."
     case .incomplete: return "\(subject) is not complete: files are missing."
+    case .stalledUpload: return "\(subject) is still arriving, but nothing has come for a while."
     case .arriving: return "\(subject) is still arriving."
     case .queued:
       return "\(subject) is waiting to be processed" + (capture.waitsFor.map { " (\($0))" } ?? "")

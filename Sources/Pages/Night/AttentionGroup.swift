@@ -11,6 +11,10 @@ struct AttentionGroup {
     /// The folder no longer exists.
     case gone
     case incomplete
+    /// Processed although files are missing.
+    case partial
+    /// An upload that does not go on.
+    case stalled
     /// Done, but a stream has lost more than the pipeline accepts.
     case shortfall
   }
@@ -36,19 +40,27 @@ struct AttentionGroup {
     var groups: [AttentionGroup] = []
     var known: [Key: Int] = [:]
     for capture in captures where capture.needsPerson {
-      let hasFailure = capture.state != .incomplete && !capture.isShort
+      let hasFailure =
+        capture.state != .incomplete && capture.state != .stalledUpload && !capture.state.isReady
       let failure = hasFailure ? capture.failures.first : nil
       let kind: Kind =
-        capture.isShort
-        ? .shortfall
-        : capture.state == .incomplete
-          ? .incomplete : capture.gone ? .gone : .failed(failure?.cause)
+        if capture.isShort {
+          .shortfall
+        } else if capture.isPartial {
+          .partial
+        } else if capture.state == .incomplete {
+          .incomplete
+        } else if capture.state == .stalledUpload {
+          .stalled
+        } else {
+          capture.gone ? .gone : .failed(failure?.cause)
+        }
       let message =
         switch kind {
-        case .incomplete: "\(capture.family ?? "") \(capture.missing.sorted())"
+        case .incomplete, .partial: "\(capture.family ?? "") \(capture.missing.sorted())"
         case .shortfall: (capture.shortfalls ?? []).map(\.stream).joined(separator: " ")
         // The state at the time of disappearance does not matter.
-        case .gone: ""
+        case .gone, .stalled: ""
         case .failed: failure.map { general($0.message, capture) } ?? ""
         }
       let key = Key(
@@ -95,6 +107,10 @@ struct AttentionGroup {
     case .shortfall:
       let streams = (captures.first?.shortfalls ?? []).map(\.stream).joined(separator: ", ")
       return "much of \(streams) is lost"
+    case .partial:
+      let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
+      return lacks.isEmpty ? "processed without all files" : "processed as it was, \(lacks)"
+    case .stalled: return "the upload does not go on"
     case .gone: return "the folder has disappeared"
     case .failed(.input): return "files cannot be read"
     case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
@@ -108,6 +124,9 @@ struct AttentionGroup {
     switch kind {
     case .incomplete:
       "The files are at rest, but some that this kind of capture always has are not there."
+    case .partial:
+      "It was processed without files that this kind of capture always has: what they would have given is not there."
+    case .stalled: CodeReference["stalled-upload"]?.meaning ?? ""
     case .shortfall: CodeReference["shortfall"]?.meaning ?? ""
     case .gone:
       "Its folder disappeared from STAGING before everything was done. What was published is kept."
@@ -122,6 +141,8 @@ struct AttentionGroup {
     case .incomplete:
       return
         "Finish the upload from the device; the capture is then picked up automatically. A capture that never becomes complete is processed as it is after a while."
+    case .partial: return "Copy the missing files; the capture is then picked up automatically."
+    case .stalled: return CodeReference["stalled-upload"]?.remedy ?? ""
     case .shortfall: return CodeReference["shortfall"]?.remedy ?? ""
     case .gone:
       return "Put the folder back, or upload it again; it is then picked up automatically."

@@ -172,6 +172,9 @@ struct AttentionSection {
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       lines.append(Markup(text: "Missing: ") + .name(files) + Markup(text: more))
     }
+    if let upload = capture.upload {
+      lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))
+    }
     var facts: [String] = []
     if let since = capture.since { facts.append("since \(LocalTime.text(since))") }
     if capture.attempts > 0 { facts.append(Phrasing.count(capture.attempts, "attempt")) }

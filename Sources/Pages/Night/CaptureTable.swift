@@ -20,18 +20,27 @@ struct CaptureTable {
 
   /// The value of `data-also` for completed captures with a shortfall.
   private static let short = "shortfall"
+  /// The same for those that were processed although files are missing.
+  private static let partial = "missing"
 
   /// States with a filter of their own; the values of `data-state` and `data-also` that each
   /// covers.
   private static let filters: [(words: String, states: [String])] = [
-    ("Needs you", needing.map(\.rawValue) + [short]), ("Done", [CaptureState.done.rawValue]),
+    ("Needs you", needing.map(\.rawValue) + [short, partial]), ("Done", [CaptureState.done.rawValue]),
     ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
     ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
-  private static let needing: [CaptureState] = [.failed, .quarantined, .incomplete]
+  private static let needing: [CaptureState] = [
+    .failed, .quarantined, .incomplete, .stalledUpload,
+  ]
 
   private static func values(of capture: NightCapture) -> [String] {
-    [capture.state.rawValue] + (capture.isShort ? [short] : [])
+    [capture.state.rawValue] + also(capture)
+  }
+
+  private static func also(_ capture: NightCapture) -> [String] {
+    guard capture.needsPerson else { return [] }
+    return (capture.isShort ? [short] : []) + (capture.isPartial ? [partial] : [])
   }
 
   /// One element per capture.
@@ -117,7 +126,7 @@ struct CaptureTable {
 
   private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
     let warnings = capture.warnings.counted
-    let also = capture.isShort ? [Attribute("data-also", Self.short)] : []
+    let also = Self.also(capture).prefix(1).map { Attribute("data-also", $0) }
     return .element(
       .tr,
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
@@ -142,16 +151,18 @@ struct CaptureTable {
   /// Sort order: captures that need attention come first.
   private static func rank(_ capture: NightCapture) -> Int {
     let order: [CaptureState?] = [
-      .quarantined, .failed, .incomplete, nil, .arriving, .queued, .running, .doneWithWarnings,
+      .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running, .doneWithWarnings,
       .done,
     ]
-    return order.firstIndex(of: capture.isShort ? nil : capture.state) ?? order.count
+    let isLacking = capture.state.isReady && capture.needsPerson
+    return order.firstIndex(of: isLacking ? nil : capture.state) ?? order.count
   }
 
   private func words(_ capture: NightCapture) -> String {
     if capture.gone, capture.state == .failed { return "failed, gone" }
     if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
-    return capture.isShort ? "\(capture.state.words), much is lost" : capture.state.words
+    if capture.isShort { return "\(capture.state.words), much is lost" }
+    return capture.isPartial ? "\(capture.state.words), files are missing" : capture.state.words
   }
 
   private func text(_ text: String?) -> Markup {

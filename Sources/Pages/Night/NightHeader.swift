@@ -90,7 +90,7 @@ enum PlotTone: String {
   init(state: String) {
     switch state {
     case "done": self = .done
-    case "done-with-warnings", "incomplete": self = .warning
+    case "done-with-warnings", "incomplete", "stalled-upload": self = .warning
     case "failed": self = .failed
     case "quarantined": self = .quarantined
     default: self = .waiting

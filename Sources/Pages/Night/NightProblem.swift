@@ -29,6 +29,7 @@ struct NightProblem: Hashable {
     let said = look.map { "The last look at STAGING was on \($0.text)." } ?? "It has never looked."
     let waiting =
       report.totals.queued + report.totals.running + report.totals.arriving
+      + report.totals.stalledUpload
       + report.totals.incomplete
     if watch.alive {
       guard let age, age > longestLook else { return [] }

@@ -74,6 +74,7 @@ struct NightSentence {
       ("running", "running", totals.running), ("queued", "queued", totals.queued),
       ("interrupted", "interrupted", totals.interrupted),
       ("skipped", "skipped", totals.skipped), ("arriving", "arriving", totals.arriving),
+      ("stalled-upload", "stalled", totals.stalledUpload),
       ("incomplete", "incomplete", totals.incomplete), ("failed", "failed", totals.failed),
       ("quarantined", "quarantined", totals.quarantined),
     ].filter { $0.2 > 0 }

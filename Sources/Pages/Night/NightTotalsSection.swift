@@ -10,16 +10,27 @@ struct NightTotalsSection {
     func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
       (key, words, "\(value)", nil)
     }
-    return [
+    var entries = [
       count("captures", "Captures", totals.captures), count("done", "Done", totals.done),
       count("doneWithWarnings", "Done with warnings", totals.doneWithWarnings),
       count("failed", "Failed", totals.failed),
       count("quarantined", "Quarantined", totals.quarantined),
       count("incomplete", "Incomplete", totals.incomplete),
-      count("arriving", "Arriving", totals.arriving), count("queued", "Queued", totals.queued),
+      count("arriving", "Arriving", totals.arriving),
+      count("stalledUpload", "Stalled uploads", totals.stalledUpload),
+      count("queued", "Queued", totals.queued),
       count("running", "Running", totals.running), count("skipped", "Skipped", totals.skipped),
       count("interrupted", "Interrupted", totals.interrupted),
-    ] + (totals.withShortfall.map { [count("withShortfall", "With a shortfall", $0)] } ?? []) + [
+    ]
+    for (key, words, value) in [
+      ("withShortfall", "With a shortfall", totals.withShortfall),
+      ("withMissingFiles", "Without all files", totals.withMissingFiles),
+      ("disappeared", "Disappeared", totals.disappeared),
+    ] {
+      if let value { entries.append(count(key, words, value)) }
+    }
+    entries += [
+      count("needPerson", "Need a person", totals.needPerson),
       count("unrecognized", "Folders not recognized", totals.unrecognized),
       count("frames", "Frames", totals.frames),
       (
@@ -35,6 +46,7 @@ struct NightTotalsSection {
         Phrasing.duration(totals.wallSeconds)
       ),
     ]
+    return entries
   }
 
   var markup: Markup {

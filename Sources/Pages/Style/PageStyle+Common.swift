@@ -110,7 +110,7 @@ extension PageStyle {
     [data-state=failed]{--color:var(--failed);--shape:polygon(20% 0,50% 30%,80% 0,100% 20%,70% 50%,\
     100% 80%,80% 100%,50% 70%,20% 100%,0 80%,30% 50%,0 20%)}
     [data-state=quarantined]{--color:var(--quarantined);--shape:inset(4%)}
-    [data-state=incomplete]{--color:var(--warning);--shape:polygon(0 0,100% 0,100% 50%,50% 50%,50% 100%,0 100%)}
+    [data-state=incomplete],[data-state=stalled-upload]{--color:var(--warning);--shape:polygon(0 0,100% 0,100% 50%,50% 50%,50% 100%,0 100%)}
     [data-state=unrecognized],[data-state=trouble]{--color:var(--failed);\
     --shape:polygon(50% 0,100% 50%,50% 100%,0 50%)}
     [data-state=arriving],[data-state=queued],[data-state=running],[data-state=skipped],\
@@ -155,7 +155,7 @@ extension PageStyle {
     -webkit-print-color-adjust:exact;forced-color-adjust:none}
     #captures td:nth-child(n+5),#captures th:nth-child(n+5){text-align:right}
     #captures tr[data-state=failed] td:first-child,#captures tr[data-state=quarantined] td:first-child,\
-    #captures tr[data-state=incomplete] td:first-child{font-weight:600}
+    #captures tr[data-state=incomplete] td:first-child,#captures tr[data-state=stalled-upload] td:first-child{font-weight:600}
     @media screen{.many tbody tr{content-visibility:auto;contain-intrinsic-size:auto 2.25rem}}
     @media screen and (min-width:40rem){
     #captures,#captures caption,#captures thead,#captures tbody{display:block}

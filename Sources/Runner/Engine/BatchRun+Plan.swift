@@ -136,6 +136,38 @@ extension BatchRun {
     return reports
   }
 
+  /// The same by names, sizes and times of modification alone, for captures whose owner, mode or place on the disk has
+  /// changed: their notes are believed, and no file is read.
+  public func settledByTimes(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+    var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
+    for finding in UpToDateCheck(self, targets, comparison: .times).look(
+      at: Array(targets.indices), until: Interruption())
+    {
+      reports[finding.index] = finding.settled
+    }
+    return reports
+  }
+
+  /// The same of one capture by the content of its files, and notes the stamps that they bear now. `nil` when anything
+  /// may be to do. Cost: reads every file of the capture that a stage reads.
+  public func settledByContent(_ target: CaptureTarget) -> CaptureReport? {
+    guard
+      let report = settled(
+        target, Planner(pipeline, selection: options.selection), ParameterPool(),
+        comparison: .contents)
+    else { return nil }
+    StampRenewal(target.layout).renew(nowNanoseconds: FileStamp.nowNanoseconds())
+    return report
+  }
+
+  /// Whether a run has worked on a capture with files of the same names, sizes and times of modification.
+  public func hasWorkedOn(_ target: CaptureTarget) -> Bool {
+    guard let memo = CaptureCache(of: target.layout), memo.isAbout(target.recognition) else {
+      return false
+    }
+    return memo.inputs.hasTimesOfNow()
+  }
+
   /// What is known of a capture without processing it: from what an earlier run noted, if nothing has
   /// changed since, else by opening it.
   public func summary(of target: CaptureTarget) throws(CaptureError) -> CaptureSummary {
@@ -145,13 +177,15 @@ extension BatchRun {
 
   /// The same for one of many, with what they share.
   ///
-  /// - Parameter rereads: whether inputs that had changed just before they were noted are read again.
+  /// - Parameter comparison: how its files are compared with those that were noted.
   func settled(
-    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool, rereads: Bool = false
+    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool,
+    comparison: KnownCapture.Comparison = .stamps
   ) -> CaptureReport? {
     guard target.refusal == nil,
       let known = KnownCapture.ifCurrent(
-        target.recognition, target.layout, registry: registry, pool: pool, rereads: rereads),
+        target.recognition, target.layout, registry: registry, pool: pool,
+        comparison: comparison),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
       // Else the memo is to be written anew.
       options.pipelineSource == nil

@@ -108,7 +108,7 @@ extension BatchRun {
       guard target.refusal == nil,
         let known = KnownCapture.ifCurrent(
           target.recognition, target.layout, registry: registry, pool: ParameterPool(),
-          rereads: true)
+          comparison: .recentStamps)
       else { return false }
       return known.pipeline != nil && known.pipeline != now
     }

@@ -28,6 +28,13 @@ public struct MetricsText: Sendable {
       "Folders with files in which no capture of a known family was found.",
       "\(metrics.unrecognized)")
     one(
+      "need_person", "gauge", "Captures that somebody has to do something about.",
+      "\(metrics.needPerson)")
+    one(
+      "disappeared_total", "counter",
+      "Uploads that went from the staging folder before anything of them was done.",
+      "\(metrics.disappearedTotal)")
+    one(
       "look_timestamp_seconds", "gauge", "When the staging folder was last looked at, Unix time.",
       Self.number(metrics.lookTimestampSeconds))
     one(

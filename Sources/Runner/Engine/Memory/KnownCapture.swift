@@ -28,11 +28,22 @@ public struct KnownCapture: Sendable {
     ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
   }
 
-  /// - Parameter rereads: whether files that had changed just before they were noted count as the same when
-  ///   they bear the same stamps: their digests, which are not noted, then come from reading them again.
+  /// How files of a capture are compared with those that were noted.
+  package enum Comparison: Sendable {
+    /// By all stamps; files that had changed just before they were noted count as changed.
+    case stamps
+    /// By all stamps; the digests of files that had changed just before they were noted, which are not noted, come
+    /// from reading them again.
+    case recentStamps
+    /// By names, sizes and times of modification: owner, mode and inode may be others.
+    case times
+    /// The same, and all that is read of them is read again.
+    case contents
+  }
+
   static func ifCurrent(
     _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
-    pool: ParameterPool, rereads: Bool = false
+    pool: ParameterPool, comparison: Comparison = .stamps
   ) -> KnownCapture? {
     guard let notes = layout.openNotes(),
       let memoStamp = notes.stamp(of: layout.memoName)
@@ -52,15 +63,23 @@ public struct KnownCapture: Sendable {
       core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
       core.summary.lacking != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
-      rereads ? core.inputs.looksCurrent() : core.inputs.isCurrent()
+      isSame(core.inputs, comparison)
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, folder: recognition.folder,
       shelf: ArtifactStore(layout, index: index),
       digests: DigestCache(
         layout.digestCache, capture: recognition.folder, known: index?.digests ?? [:],
-        unchanged: core.inputs.stamps),
+        unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
       document: core.document, pipeline: core.pipeline)
+  }
+
+  private static func isSame(_ inputs: InputListing, _ comparison: Comparison) -> Bool {
+    switch comparison {
+    case .stamps: inputs.isCurrent()
+    case .recentStamps: inputs.looksCurrent()
+    case .times, .contents: inputs.isSettled && inputs.hasTimesOfNow()
+    }
   }
 
   /// The capture in `folder`, when its output in `root` tells that it is the only one there and nothing
@@ -83,5 +102,14 @@ public struct KnownCapture: Sendable {
 
   func collector(verify: Bool) -> FactsCollector {
     FactsCollector(summary: summary, folder: folder, shelf: shelf, digests: digests, verify: verify)
+  }
+}
+
+extension KnownCapture.Comparison {
+  fileprivate var believesNotes: Bool {
+    switch self {
+    case .stamps, .recentStamps, .times: true
+    case .contents: false
+    }
   }
 }

@@ -29,6 +29,9 @@ public struct CaptureTarget: Sendable, Codable {
   /// Whether its folder in the output is its own already.
   public var isClaimed: Bool { claim == nil && refusal == nil }
 
+  /// Whether it has no folder in the output yet.
+  public var isNew: Bool { claim == .make && refusal == nil }
+
   /// The report of one that is not processed.
   public func skipped(_ why: String) -> CaptureReport { report(.skipped, why) }
 

@@ -21,13 +21,17 @@ package struct UpToDateCheck: Sendable {
   private let planner: Planner
   private let pool = ParameterPool()
   private let budget: CoreBudget
-  private let rereads: Bool
+  private let comparison: KnownCapture.Comparison
 
   /// - Parameter rereads: whether inputs that had changed just before they were processed are read again to
   ///   see if they are the same, rather than left to a worker to find out.
   package init(_ batch: BatchRun, _ targets: [CaptureTarget], rereads: Bool = false) {
+    self.init(batch, targets, comparison: rereads ? .recentStamps : .stamps)
+  }
+
+  init(_ batch: BatchRun, _ targets: [CaptureTarget], comparison: KnownCapture.Comparison) {
     self.batch = batch
-    self.rereads = rereads
+    self.comparison = comparison
     self.targets = targets
     planner = Planner(batch.pipeline, selection: batch.options.selection)
     budget = CoreBudget(cores: batch.options.cores)
@@ -56,6 +60,6 @@ package struct UpToDateCheck: Sendable {
     let isLocked = FileLock.isHeld(at: target.layout.lock)
     return Finding(
       index: index, isLocked: isLocked,
-      settled: isLocked ? nil : batch.settled(target, planner, pool, rereads: rereads))
+      settled: isLocked ? nil : batch.settled(target, planner, pool, comparison: comparison))
   }
 }

@@ -1,0 +1,21 @@
+/// How far an upload has come that is not over.
+public struct UploadProgress: Hashable, Sendable, Codable {
+  /// Of all files that are there, the temporary one included.
+  public var bytes: Int64
+  /// The transfer's temporary file, relative to the capture's folder; `nil`: an upload server says that more is on
+  /// its way.
+  public var temporaryFile: String?
+
+  public init(bytes: Int64, temporaryFile: String?) {
+    self.bytes = bytes
+    self.temporaryFile = temporaryFile
+  }
+
+  /// `12 bytes are there, a.h264.part is not whole`, without the time.
+  public func words(size: (Int64) -> String) -> String {
+    let what =
+      temporaryFile.map { "the temporary file \($0) of its transfer is left" }
+      ?? "its upload server waits for more"
+    return "no new byte has come; \(size(bytes)) are there, and \(what)"
+  }
+}

@@ -1,0 +1,92 @@
+import Captures
+import Output
+import Parallel
+import Pipeline
+import Storage
+import SystemPackage
+
+/// Results of captures whose folder was renamed: they become those of the new name.
+public struct RenamedResults: Sendable {
+  private let root: FilePath
+
+  public init(root: FilePath) { self.root = root }
+
+  /// Moves a folder of the output to the name that a capture has now. The name; `nil` when that is taken, when the
+  /// results belong to a capture that is still there, or when a run works on them.
+  ///
+  /// The folder is renamed first: should this end in between, its owner is known again by its content.
+  public func move(_ name: String, to recognition: Recognition) -> String? {
+    let new = OutputLayout(root: root, name: OutputName.of(id: recognition.id))
+    let old = OutputLayout(root: root, name: name)
+    guard name != new.name, case .owned(var owner) = OutputFolderState(old),
+      owner.family == recognition.family, owner.location.isGone,
+      case .absent = OutputFolderState(new),
+      let open = HeldFolder(root), let notes = old.openNotes(),
+      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
+        .flatMap(\.self)
+    else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    let record = OwnerRecord(recognition)
+    (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
+    do {
+      try open.renameNew(name, to: open, as: new.name)
+      try owner.replace(in: notes, new)
+      return new.name
+    } catch {
+      return nil
+    }
+  }
+
+  /// For captures that have no results of their own: the folder of the output that was made from each where it lay
+  /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone.
+  ///
+  /// Cost: one small file per folder of the output, and a part of each capture.
+  public func find(_ captures: [Recognition]) -> [CaptureLocation: String] {
+    guard !captures.isEmpty, let names = try? FileSystem.names(in: root) else { return [:] }
+    let places = names.filter { !$0.hasPrefix(".") }.sorted()
+    let share = 32
+    let found = try? concurrentMap(count: (places.count + share - 1) / share) { number in
+      places[number * share..<min(places.count, (number + 1) * share)].compactMap {
+        name -> (name: String, owner: OwnerRecord)? in
+        let layout = OutputLayout(root: root, name: name)
+        guard let owner = OwnerRecord(in: layout), owner.content != nil, owner.location.isGone
+        else { return nil }
+        return (name, owner)
+      }
+    }
+    let owners = (found ?? []).flatMap { $0 }
+    guard !owners.isEmpty else { return [:] }
+    let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
+    var given: Set<String> = []
+    var result: [CaptureLocation: String] = [:]
+    for (capture, key) in zip(captures, keys ?? []) {
+      let match = owners.first { owner in
+        owner.owner.family == capture.family && !given.contains(owner.name)
+          && (key != nil && owner.owner.content == key
+            || hasMovedInside(owner.name, owner.owner, capture))
+      }
+      guard let match else { continue }
+      given.insert(match.name)
+      result[CaptureLocation(capture)] = match.name
+    }
+    return result
+  }
+
+  /// Whether files of another stem in the same folder are those of this one: the content of captures with a stem
+  /// includes their names.
+  private func hasMovedInside(
+    _ name: String, _ owner: OwnerRecord, _ capture: Recognition
+  ) -> Bool {
+    guard let old = owner.stem, let new = capture.stem, owner.folder == capture.folder.text,
+      let memo = CaptureCache(of: OutputLayout(root: root, name: name)),
+      let now = InputListing(capture, nowNanoseconds: .max)
+    else { return false }
+    func files(_ listing: InputListing, _ stem: String) -> [String] {
+      listing.entries.filter { $0.name.utf8.starts(with: stem.utf8) }.map {
+        "\($0.name.dropFirst(stem.count)) \($0.stamp.bytes) \($0.stamp.modifiedNanoseconds)"
+      }.sorted()
+    }
+    let before = files(memo.inputs, old)
+    return !before.isEmpty && before == files(now, new)
+  }
+}

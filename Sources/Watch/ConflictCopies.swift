@@ -1,0 +1,125 @@
+import Captures
+import Output
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Tells second copies of captures from captures: what synchronizers keep when two sides have changed one file, and
+/// what browsers and desktops make of a name that is taken.
+///
+/// A name alone decides only where nobody would choose it (`a.sync-conflict-20261120-101112-ABCDEFG`,
+/// `a (conflicted copy 2026-11-20)`). Of `a (1)` and `a 2` the files are compared as well: a second recording of the
+/// same room may be called so.
+final class ConflictCopies: Sendable {
+  struct Found: Sendable {
+    var location: CaptureLocation
+    /// For people: the folder, or the folder and the stem.
+    var place: FilePath
+    /// Why it is left alone.
+    var reason: String
+  }
+
+  private struct Pair: Hashable {
+    var copy: FolderSignature
+    var original: FolderSignature
+  }
+
+  /// Of ambiguous names: whether the files are the same.
+  private let compared = Mutex<[Pair: Bool]>([:])
+
+  /// Parts captures from second copies of others of them.
+  func separate(
+    _ captures: [StagingSnapshot.Seen]
+  ) -> (captures: [StagingSnapshot.Seen], copies: [Found]) {
+    var candidates: [(index: Int, original: CaptureLocation, isCertain: Bool)] = []
+    for (index, seen) in captures.enumerated() {
+      let capture = seen.recognition
+      let folder = capture.folder.removingLastComponent()
+      guard let name = capture.stem ?? capture.folder.name,
+        let form = StagingNames.original(ofCopy: name)
+      else { continue }
+      let original =
+        capture.stem == nil
+        ? CaptureLocation(folder: folder.appending(form.name))
+        : CaptureLocation(folder: capture.folder, stem: form.name)
+      candidates.append((index, original, form.isCertain))
+    }
+    guard !candidates.isEmpty else {
+      compared.withLock { $0 = [:] }
+      return (captures, [])
+    }
+    var known: [CaptureLocation: StagingSnapshot.Seen] = [:]
+    for seen in captures { known[CaptureLocation(seen.recognition)] = seen }
+    var copies: [Int: Found] = [:]
+    var asked: [Pair: Bool] = [:]
+    for (index, place, isCertain) in candidates {
+      let seen = captures[index]
+      guard let original = known[place], original.recognition.family == seen.recognition.family
+      else { continue }
+      if !isCertain {
+        let pair = Pair(copy: seen.stamp, original: original.stamp)
+        let isSame =
+          compared.withLock { $0[pair] } ?? Self.areSame(seen.recognition, original.recognition)
+        asked[pair] = isSame
+        if !isSame { continue }
+      }
+      let capture = seen.recognition
+      copies[index] = Found(
+        location: CaptureLocation(capture),
+        place: capture.stem.map { capture.folder.appending($0) } ?? capture.folder,
+        reason: "a second copy of \(original.recognition.id), by its name; it is left alone")
+    }
+    compared.withLock { [asked] in $0 = asked }
+    return (
+      captures.enumerated().filter { copies[$0.offset] == nil }.map(\.element),
+      copies.sorted { $0.key < $1.key }.map(\.value)
+    )
+  }
+
+  private static let end = 64 << 10
+
+  /// Whether most files of a capture have a counterpart of the same name, size and ends in another one. Cost: up to
+  /// 128 KiB of each file, of both.
+  private static func areSame(_ copy: Recognition, _ original: Recognition) -> Bool {
+    guard let (mine, myRoot) = files(copy), let (others, otherRoot) = files(original),
+      !mine.isEmpty
+    else { return false }
+    var same = 0
+    for (name, path) in mine {
+      guard let other = others[name], let file = try? InputFile(path, in: myRoot),
+        let otherFile = try? InputFile(other, in: otherRoot), file.count == otherFile.count,
+        file.count > 0, let ends = ends(file), ends == Self.ends(otherFile)
+      else { continue }
+      same += 1
+    }
+    return 2 * same > mine.count
+  }
+
+  private static func ends(_ file: InputFile) -> [[UInt8]]? {
+    var ends: [[UInt8]] = []
+    for start in [0, max(0, file.count - end)] {
+      guard let bytes = try? file.bytes(at: start, count: min(end, file.count - start)) else {
+        return nil
+      }
+      ends.append(Array(bytes))
+    }
+    return ends
+  }
+
+  /// Paths by name without the stem.
+  private static func files(_ capture: Recognition) -> ([String: String], EnclosedFolder)? {
+    guard let root = try? EnclosedFolder(capture.folder, followsPath: false),
+      let open = try? root.folder()
+    else { return nil }
+    var found: [String: String] = [:]
+    for (name, kind) in open.entries() where kind == .file && !StagingNames.isBystander(name) {
+      if let stem = capture.stem {
+        guard name.utf8.starts(with: stem.utf8) else { continue }
+        found[String(name.dropFirst(stem.count))] = name
+      } else {
+        found[name] = name
+      }
+    }
+    return (found, root)
+  }
+}

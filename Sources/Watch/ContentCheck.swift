@@ -1,0 +1,46 @@
+import Captures
+import Output
+import Parallel
+import Pipeline
+import Runner
+import Storage
+import Synchronization
+
+/// Compares the content of captures that are done by names, sizes and times of modification, one after the other,
+/// while no run goes on: after a change of owner or mode, or when a backup was restored. No worker is started.
+///
+/// The watcher's loop calls it on its own thread; what is compared is read on another one.
+final class ContentCheck: Sendable {
+  private let state: WatchState
+  private let wake: @Sendable () -> Void
+  private let isBusy = Mutex(false)
+
+  init(_ state: WatchState, wake: @escaping @Sendable () -> Void) {
+    self.state = state
+    self.wake = wake
+  }
+
+  /// Whether nothing is compared and nothing is left to be.
+  var isOver: Bool {
+    !isBusy.withLock { $0 } && state.with { $0.intake.nextUnverified == nil }
+  }
+
+  /// Begins with the next capture, unless one is being read.
+  func attend() {
+    guard !isBusy.withLock({ $0 }) else { return }
+    let (next, work) = state.with { ($0.intake.nextUnverified, $0.work) }
+    guard let next, let target = next.target else { return }
+    isBusy.withLock { $0 = true }
+    let isStarted = JobThread.start { [self, state, wake] in
+      let isSame = work.batch.settledByContent(target) != nil
+      let signature = OutputSignature(of: target.layout)
+      state.with { state in
+        state.intake.verified(next, isSame: isSame, signature)
+        state.hasChanged = true
+      }
+      isBusy.withLock { $0 = false }
+      wake()
+    }
+    if !isStarted { isBusy.withLock { $0 = false } }
+  }
+}

@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+@Suite("The intake against a model of what people and devices do to a staging folder")
+struct IntakeModelTests {
+  /// Steps of one scenario; `make soak` takes 100,000 in all.
+  private static let steps = 100
+
+  @Test(
+    "Whatever is delivered, renamed, removed, touched or restarted, every capture has one row that is right"
+  )
+  func scenarios() {
+    for seed in 1...UInt64(Rounds.of(10, soak: 1_000)) {
+      var scenario = IntakeScenario(seed: seed)
+      for _ in 0..<Self.steps {
+        scenario.step()
+        if !scenario.problems.isEmpty { break }
+      }
+      if scenario.problems.isEmpty { scenario.rest() }
+      #expect(
+        scenario.problems.isEmpty,
+        "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.history.suffix(24))")
+      if !scenario.problems.isEmpty { return }
+    }
+  }
+}
