@@ -34,6 +34,7 @@ struct IntakeState: Sendable {
   struct Lost: Sendable, Hashable {
     var entry: WatchRecord.Waiting
     var location: CaptureLocation
+    var mark: CaptureMark?
   }
 
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
@@ -44,6 +45,8 @@ struct IntakeState: Sendable {
   private(set) var departed: [CaptureState: Int] = [:]
   /// Of these the done ones that somebody has to look at.
   private(set) var departedShort = 0
+  /// Of these the ones that would need a person and were marked.
+  private(set) var departedAcknowledged = 0
   private var settings: WatchSettings
   private var nextOrder = 0
   private var stagingID: FileID?
@@ -237,10 +240,12 @@ struct IntakeState: Sendable {
   }
 
   private mutating func depart(_ entry: StagingEntry, _ nowText: String) {
+    if entry.decision?.isRetired == true { return }
     switch entry.phase {
     case .done, .quarantined:
       if let state = entry.state { departed[state, default: 0] += 1 }
       if entry.isShort { departedShort += 1 }
+      if entry.isAcknowledged { departedAcknowledged += 1 }
     case .failed(let trouble) where trouble.isNoted: departed[.failed, default: 0] += 1
     case .stranger: break
     case .moving, .judging, .incomplete, .queued, .running, .failed:
@@ -278,6 +283,7 @@ struct IntakeState: Sendable {
   /// What time alone changes.
   private mutating func advance(_ nowSeconds: Double) {
     for (location, entry) in entries where !entry.isMissing {
+      if entry.decision?.isLeftAlone == true, !entry.phase.isAtRestOrMoving { continue }
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
       case .moving:
@@ -379,12 +385,39 @@ struct IntakeState: Sendable {
     entries[location]?.phase = .judging
   }
 
+  // MARK: Marks
+
+  /// Takes in what people decided; what is not named has no mark. Whether anything is otherwise than before.
+  mutating func take(_ marks: [CaptureLocation: CaptureMark]) -> Bool {
+    var hasChanged = false
+    for (location, entry) in entries where entry.decision != marks[location] {
+      entries[location]?.decision = marks[location]
+      hasChanged = true
+    }
+    for index in lost.indices where lost[index].mark != marks[lost[index].location] {
+      lost[index].mark = marks[lost[index].location]
+      hasChanged = true
+    }
+    return hasChanged
+  }
+
+  /// Takes in what somebody decided about a capture just now.
+  mutating func take(_ mark: CaptureMark, at location: CaptureLocation) {
+    entries[location]?.decision = mark
+  }
+
   // MARK: Work
 
   /// The captures that wait to be processed, in the order of arrival.
   var queue: [StagingEntry] {
-    entries.values.filter { if case .queued = $0.phase { !$0.isMissing } else { false } }
-      .sorted { $0.order < $1.order }
+    entries.values.filter {
+      if case .queued = $0.phase {
+        !$0.isMissing && $0.decision?.isLeftAlone != true
+      } else {
+        false
+      }
+    }
+    .sorted { $0.order < $1.order }
   }
 
   mutating func start(_ location: CaptureLocation) {
@@ -437,6 +470,11 @@ struct IntakeState: Sendable {
 
 extension StagingEntry {
   var isRunning: Bool { if case .running = phase { true } else { false } }
+
+  /// Whether it would need a person and a mark says that it does not.
+  var isAcknowledged: Bool {
+    decision?.isAcknowledged == true && (state?.needsPerson == true || isShort)
+  }
 }
 
 extension StagingEntry.Phase {

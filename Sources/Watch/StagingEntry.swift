@@ -70,6 +70,8 @@ struct StagingEntry: Sendable {
   var outputSignature: OutputSignature?
   /// Tries in a row that trouble of the machine ended.
   var machineTries = 0
+  /// What a person decided about it, also where that counts no more.
+  var decision: CaptureMark?
 
   /// The word of the contract; `nil` for a folder that is no capture.
   var state: CaptureState? {

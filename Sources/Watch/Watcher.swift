@@ -155,6 +155,7 @@ public final class Watcher {
     let work = state.with { $0.work }
     intake.scan(work, startedSeconds: start)
     resolver.assignTargets()
+    if resolver.noticeMarks() { schedule.noteChange() }
     resolver.resolve(work)
     if resolver.noticeOutputs() { schedule.noteChange() }
     let now = clock.monotonicSeconds()

@@ -20,12 +20,15 @@ public struct CaptureRow: Sendable, Hashable {
   var knownPath: String?
   /// Its place as `PathText` carries it.
   var knownFolder: String?
+  var knownStem: String?
   /// Of a capture that is not processed yet.
   var knownDeviceID: String?
   /// What people know that device by, from other captures.
   var knownDeviceName: String?
   /// As the last run was given it: a name or a path.
   var pipeline: String?
+  /// What a person decided about it, also where that counts no more.
+  public var mark: CaptureMark?
   /// A watcher looks after this output, or has.
   var isWatched = false
   /// Of the last attempt, where nothing else tells.
@@ -44,7 +47,9 @@ public struct CaptureRow: Sendable, Hashable {
 
   /// Whether somebody has to do something: it has failed, is quarantined or incomplete, a stage that was asked
   /// for is not done, or a stream has lost too much; if `isStrict` also warnings and missing files.
+  /// One that is marked needs nobody.
   public func needsPerson(isStrict: Bool) -> Bool {
+    if mark?.isAcknowledged == true { return false }
     if state.needsPerson || !shortfalls.isEmpty { return true }
     let stages = entry?.stages ?? []
     return stages.contains(where: \.state.isLack)

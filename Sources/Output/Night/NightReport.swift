@@ -28,6 +28,21 @@ public struct NightReport: Sendable, Codable, Hashable {
   /// What happened when: one entry per attempt at a capture, and one per time the watcher held back, by start.
   public var timeline: [Span] = []
 
+  /// Captures whose results have left the output, by id; `nil`: none.
+  public var retired: [Retired]?
+
+  public struct Retired: Sendable, Codable, Hashable {
+    public var id: String
+    /// `nil`: nobody knows.
+    public var path: String?
+    public var mark: CaptureMark
+    public init(id: String, path: String?, mark: CaptureMark) {
+      self.id = id
+      self.path = path
+      self.mark = mark
+    }
+  }
+
   public struct FreeSpace: Sendable, Codable, Hashable {
     public var bytes: Int64
     /// `nil`: the file system counts none.
@@ -189,6 +204,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
   public var command: String?
+  /// What a person decided about it, also where that counts no more; `nil`: nothing.
+  public var mark: CaptureMark?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
@@ -201,8 +218,13 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Whether it is done and a stream has lost more than the pipeline accepts.
   public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }
 
+  /// Whether it would need a person and a mark says that it does not.
+  public var isAcknowledged: Bool {
+    (state.needsPerson || isShort) && mark?.isAcknowledged == true
+  }
+
   /// Whether somebody has to do something about it.
-  public var needsPerson: Bool { state.needsPerson || isShort }
+  public var needsPerson: Bool { (state.needsPerson || isShort) && !isAcknowledged }
 }
 
 /// The night in numbers: `captures` is the sum of all that follow up to `interrupted`.
@@ -220,6 +242,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var interrupted = 0
   /// Of `doneWithWarnings` those of which a stream has lost more than the pipeline accepts; `nil`: none.
   public var withShortfall: Int?
+  /// Of all these the ones that would need a person and are marked; `nil`: none.
+  public var acknowledged: Int?
   /// Not among `captures`.
   public var unrecognized = 0
   public var frames = 0
@@ -238,6 +262,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
       switch capture.state {
       case .arriving: arriving += 1
       case .incomplete: incomplete += 1
+      case .queued where capture.mark?.isLeftAlone == true: skipped += 1
       case .queued where capture.outcome == .interrupted: interrupted += 1
       case .queued where capture.outcome == .skipped: skipped += 1
       case .queued: queued += 1
@@ -250,6 +275,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
     }
     let short = captures.count(where: \.isShort)
     if short > 0 { withShortfall = short }
+    let marked = captures.count(where: \.isAcknowledged)
+    if marked > 0 { acknowledged = marked }
   }
 
   /// `done` and `doneWithWarnings`.

@@ -1,7 +1,9 @@
 /// What the page of the night, the service manager and the log say first, in the same words.
 extension NightTotals {
   /// Captures that somebody has to do something about.
-  public var needed: Int { failed + quarantined + incomplete + (withShortfall ?? 0) }
+  public var needed: Int {
+    max(0, failed + quarantined + incomplete + (withShortfall ?? 0) - (acknowledged ?? 0))
+  }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   ///
@@ -12,6 +14,7 @@ extension NightTotals {
       if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
     }
     add(needed, "needs you", "need you")
+    add(acknowledged ?? 0, "is marked", "are marked")
     add(arriving, "is still arriving", "are still arriving")
     add(running, "is being processed", "are being processed")
     add(queued, "waits", "wait")

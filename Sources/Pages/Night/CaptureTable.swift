@@ -18,20 +18,19 @@ struct CaptureTable {
   /// Columns that contain numbers.
   private static let numbers: Set<Int> = [4, 5, 6]
 
-  /// The value of `data-also` for completed captures with a shortfall.
-  private static let short = "shortfall"
+  /// The value of `data-also` for captures that need attention.
+  private static let needsYou = "needs-you"
 
   /// States with a filter of their own; the values of `data-state` and `data-also` that each
   /// covers.
   private static let filters: [(words: String, states: [String])] = [
-    ("Needs you", needing.map(\.rawValue) + [short]), ("Done", [CaptureState.done.rawValue]),
+    ("Needs you", [needsYou]), ("Done", [CaptureState.done.rawValue]),
     ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
     ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
-  private static let needing: [CaptureState] = [.failed, .quarantined, .incomplete]
 
   private static func values(of capture: NightCapture) -> [String] {
-    [capture.state.rawValue] + (capture.isShort ? [short] : [])
+    [capture.state.rawValue] + (capture.needsPerson ? [needsYou] : [])
   }
 
   /// One element per capture.
@@ -117,7 +116,7 @@ struct CaptureTable {
 
   private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
     let warnings = capture.warnings.counted
-    let also = capture.isShort ? [Attribute("data-also", Self.short)] : []
+    let also = capture.needsPerson ? [Attribute("data-also", Self.needsYou)] : []
     return .element(
       .tr,
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
@@ -145,10 +144,14 @@ struct CaptureTable {
       .quarantined, .failed, .incomplete, nil, .arriving, .queued, .running, .doneWithWarnings,
       .done,
     ]
+    if capture.isAcknowledged { return order.firstIndex(of: .arriving) ?? order.count }
     return order.firstIndex(of: capture.isShort ? nil : capture.state) ?? order.count
   }
 
   private func words(_ capture: NightCapture) -> String {
+    if let mark = capture.mark, mark.isCurrent {
+      return "\(capture.state.words), marked \(mark.mark.rawValue)"
+    }
     if capture.gone, capture.state == .failed { return "failed, gone" }
     if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
     return capture.isShort ? "\(capture.state.words), much is lost" : capture.state.words
