@@ -67,6 +67,10 @@ public struct FileStatus: Sendable {
   /// Kind and permissions, as the system has them in one number.
   public var mode: UInt32 { UInt32(status.mode.rawValue) }
 
+  /// Numbers of its owner and its group.
+  public var user: UInt32 { status.userID.rawValue }
+  public var group: UInt32 { status.groupID.rawValue }
+
   /// Which file, folder or link it is.
   public var id: FileID { FileID(device: device, inode: inode) }
 
