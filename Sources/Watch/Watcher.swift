@@ -38,6 +38,7 @@ public final class Watcher {
   private let publisher: WatchPublisher
   private var reports: ReportScheduler
   private var schedule: ScanSchedule
+  private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
   private var lastScan: WatchPublisher.Scan?
   public let handle: WatcherHandle
@@ -70,6 +71,7 @@ public final class Watcher {
     state.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
+    attention = AttentionLog(log)
     let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
     intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
@@ -178,6 +180,7 @@ public final class Watcher {
   }
 
   private func publish(isLast: Bool = false) {
+    if lastScan != nil { attention.update(state.with { $0.intake }) }
     publisher.publish(
       lastScan, unrecognized: intake.unrecognized, pauses: pauses, isLast: isLast)
   }
