@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -79,6 +80,47 @@ static void pass_on(int number) {
   if (guarded_program > 0) kill(-guarded_program, number);
 }
 
+/*
+ * Kills the children of this process. -1 where the kernel does not list them. Reads and parses on the stack: this
+ * process was forked from one of many threads.
+ */
+static int kill_children(void) {
+  char list[4096];
+  int file = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  ssize_t count = read(file, list, sizeof list);
+  close(file);
+  if (count < 0) return -1;
+  /* Each number is followed by a blank; one that was cut is among the next. */
+  pid_t number = 0;
+  for (ssize_t i = 0; i < count; i++) {
+    if (list[i] >= '0' && list[i] <= '9') {
+      number = number * 10 + (list[i] - '0');
+    } else {
+      if (number > 1) kill(number, SIGKILL);
+      number = 0;
+    }
+  }
+  return 0;
+}
+
+/*
+ * Ends all that the program has started and that outlived it: this process is their reaper, so that a child whose
+ * parent has ended is its own, whatever session it is in. What the kernel does not end within five seconds is left.
+ */
+static void end_descendants(void) {
+  const struct timespec pause = {0, 10 * 1000 * 1000};
+  for (int round = 0; round < 500; round++) {
+    int is_listed = kill_children() == 0;
+    pid_t ended;
+    while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) {
+    }
+    if (ended < 0 && errno == ECHILD) return;
+    if (!is_listed) return;
+    nanosleep(&pause, NULL);
+  }
+}
+
 /* Starts the program as a group of its own and stays until it has ended. */
 static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
   struct sigaction ending = {.sa_handler = end_all}, passing = {.sa_handler = pass_on};
@@ -97,6 +139,8 @@ static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
     if (prctl(PR_SET_PDEATHSIG, SIGUSR1) != 0) return;
     if (getppid() != parent) _exit(127);
   }
+  /* What leaves the group or the session comes back to this process when its parent ends. */
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   /* Not fork: its handlers are not for a child of many threads. */
   pid_t program = _Fork();
   if (program < 0) return;
@@ -116,9 +160,13 @@ static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   int status;
-  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  for (;;) {
+    pid_t ended = waitpid(-1, &status, 0);
+    if (ended == program) break;
+    if (ended < 0 && errno != EINTR) _exit(127);
   }
   kill(-program, SIGKILL); /* what it has left behind */
+  end_descendants();
   if (WIFSIGNALED(status)) {
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

@@ -32,7 +32,9 @@ public struct ProcessOrder: Sendable {
   /// it.
   public var hasOwnGroup = false
   /// Whether everything that it starts ends with it, however it ends. Implies a process group of
-  /// its own. For programs of others. A process that leaves the group (a daemon) escapes.
+  /// its own. For programs of others. A process that leaves the group or the session (a daemon)
+  /// ends as well: the guard is the reaper of all. Where the kernel does not list children
+  /// (`CONFIG_PROC_CHILDREN`) it escapes.
   public var isGuarded = false
   /// Whether the kernel kills it when the thread that started it ends. Must be started from a
   /// thread that lives long enough.

@@ -65,6 +65,13 @@ extension FailureCause {
         remedy:
           "Trying again cannot help. Copy the capture from the device again; `scanmill inspect` names the file and the place."
       )
+    case .permission:
+      CodeWords(
+        "A file or folder of the capture is there, but the user that scanmill runs as may not read it.",
+        data: "What needs the file is not made. The capture itself is not harmed.",
+        remedy:
+          "Give that user the right to read it: the message names the file, its mode and owner, the user, and the command. A watcher tries again when the permissions change."
+      )
     case .program:
       CodeWords(
         "A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit, or a program of a `command` stage failed.",

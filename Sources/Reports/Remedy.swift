@@ -62,6 +62,16 @@ public struct Remedy: Sendable {
           "Its calibration belongs to other captures: run it without the parameter, or with a calibration of its own device."
       }
       return "Copy \(damagedFile) again; \(pickedUp)."
+    case .permission:
+      let command = message?.firstRange(of: "allow it with: ").map { range in
+        String((message ?? "")[range.upperBound...].prefix { $0 != "\n" }.dropLast())
+      }
+      return "Its files are there and may not be read. "
+        + (command.map {
+          "Give the right with `\($0.replacing(", or for everybody: ", with: "` or `"))`; "
+        }
+          ?? "Give the user that scanmill runs as the right to read them; ")
+        + (isWatched ? "it is tried again when the permissions change." : "then run it again.")
     case .machine:
       return isWatched
         ? "Nothing is wrong with the capture. Free space or bring the disk or network back; it is tried again automatically."

@@ -60,6 +60,12 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
       self.init(
         kind: .notFound, path: path, operation: operation,
         reason: "a part of the path is not a folder")
+    case .permissionDenied where Self.readingOperations.contains(operation),
+      .notPermitted where Self.readingOperations.contains(operation):
+      let refusal = AccessRefusal(of: path)
+      self.init(
+        kind: .permission, path: path, operation: operation, reason: refusal.reason(for: path),
+        remedy: refusal.remedy)
     case .permissionDenied, .notPermitted:
       self.init(
         kind: .permission, path: path, operation: operation, reason: "permission denied",
@@ -116,6 +122,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
 
   /// Whether the operation was a write.
   public var isWriting: Bool { Self.writingOperations.contains(operation) }
+
+  private static let readingOperations: Set<String> = ["open", "map", "read", "look at", "list"]
 
   private static let writingOperations: Set<String> = [
     "write", "create", "make folder", "remove", "remove folder", "rename", "publish", "flush",

@@ -67,6 +67,10 @@ public struct FileStatus: Sendable {
   /// Type and permission bits.
   public var mode: UInt32 { UInt32(status.mode.rawValue) }
 
+  /// Numbers of its owner and its group.
+  public var user: UInt32 { status.userID.rawValue }
+  public var group: UInt32 { status.groupID.rawValue }
+
   /// Identifies the file, folder or link.
   public var id: FileID { FileID(device: device, inode: inode) }
 

@@ -85,6 +85,28 @@ struct IntakeResolver {
     }
   }
 
+  /// Takes in what people decided about captures. Whether anything is otherwise than before. Cost: one system call per
+  /// capture, and one per file of those that are marked until their files change.
+  func noticeMarks() -> Bool {
+    let places = state.with { state in
+      state.intake.entries.values.map { ($0.location, $0.target?.layout) }
+        + state.intake.lost.map { lost in
+          (lost.location, OutputLayout(root: setup.output, name: lost.entry.id))
+        }
+    }
+    let book = MarkBook(ofOutput: setup.output)
+    let now = FileStamp.nowNanoseconds()
+    var marks: [CaptureLocation: CaptureMark] = [:]
+    for (location, layout) in places {
+      marks[location] = book.mark(of: layout, at: location, nowNanoseconds: now)
+    }
+    return state.with { [marks] state in
+      let hasChanged = state.intake.take(marks)
+      if hasChanged { state.hasChanged = true }
+      return hasChanged
+    }
+  }
+
   /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: a
   /// listing and some ten system calls per done capture.
   @discardableResult

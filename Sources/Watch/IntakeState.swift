@@ -59,6 +59,8 @@ struct IntakeState: Sendable {
   private(set) var departedShort = 0
   private(set) var departedPartial = 0
   private(set) var departedNeeding = 0
+  /// Of these the ones that would need a person and were marked.
+  private(set) var departedAcknowledged = 0
   private var settings: WatchSettings
   private var nextOrder = 0
   private var stagingID: FileID?
@@ -315,6 +317,7 @@ struct IntakeState: Sendable {
     if entry.isShort { departedShort -= 1 }
     if !entry.missing.isEmpty { departedPartial -= 1 }
     if entry.needsPerson { departedNeeding -= 1 }
+    if entry.isAcknowledged { departedAcknowledged -= 1 }
   }
 
   private func note(
@@ -387,11 +390,12 @@ struct IntakeState: Sendable {
   }
 
   private mutating func depart(_ entry: StagingEntry, _ nowSeconds: Double, _ nowText: String) {
-    if let state = entry.departedState {
+    if let state = entry.departedState, entry.decision?.isRetired != true {
       departed[state, default: 0] += 1
       if entry.isShort { departedShort += 1 }
       if !entry.missing.isEmpty { departedPartial += 1 }
       if entry.needsPerson { departedNeeding += 1 }
+      if entry.isAcknowledged { departedAcknowledged += 1 }
     }
     gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
   }
@@ -485,6 +489,7 @@ struct IntakeState: Sendable {
   /// What time alone changes.
   private mutating func advance(_ nowSeconds: Double) {
     for (location, entry) in entries where !entry.isMissing {
+      if entry.decision?.isLeftAlone == true, !entry.phase.isAtRestOrMoving { continue }
       let rest = nowSeconds - entry.sinceSeconds
       switch entry.phase {
       case .moving where entry.isUploading:
@@ -637,12 +642,33 @@ struct IntakeState: Sendable {
     entries[location]?.isDoubted = true
   }
 
+  // MARK: Marks
+
+  /// Takes in what people decided; what is not named has no mark. Whether anything is otherwise than before.
+  mutating func take(_ marks: [CaptureLocation: CaptureMark]) -> Bool {
+    var hasChanged = false
+    for (location, entry) in entries where entry.decision != marks[location] {
+      entries[location]?.decision = marks[location]
+      hasChanged = true
+    }
+    return hasChanged
+  }
+
+  /// Takes in what somebody decided about a capture just now.
+  mutating func take(_ mark: CaptureMark, at location: CaptureLocation) {
+    entries[location]?.decision = mark
+  }
+
   // MARK: Work
 
   /// The captures that wait to be processed, in the order of arrival.
   var queue: [StagingEntry] {
     entries.values.filter {
-      if case .queued = $0.phase { !$0.isMissing && !$0.isDoubted } else { false }
+      if case .queued = $0.phase {
+        !$0.isMissing && !$0.isDoubted && $0.decision?.isLeftAlone != true
+      } else {
+        false
+      }
     }
     .sorted { $0.order < $1.order }
   }

@@ -32,6 +32,7 @@ struct MetricsPublisher {
     guard let file = setup.metrics else { return }
     var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
     metrics.captures = summary.states
+    metrics.needsPerson = summary.needed
     metrics.unrecognized = unrecognized
     metrics.disappearedTotal = summary.disappearedTotal
     metrics.needPerson = summary.needPerson

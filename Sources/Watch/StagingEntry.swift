@@ -70,8 +70,6 @@ struct StagingEntry: Sendable {
   var isDoubted = false
   /// Done by names, sizes and times of modification; the content of its files is still to be compared.
   var isUnverified = false
-  /// A person has said that it is all right as it is.
-  var isAcknowledged = false
   /// The same capture at another place, where a run still has it at this one.
   var movedTo: StagingSnapshot.Seen?
   /// Its place was not there at the last look.
@@ -85,6 +83,8 @@ struct StagingEntry: Sendable {
   var outputSignature: OutputSignature?
   /// Tries in a row that trouble of the machine ended.
   var machineTries = 0
+  /// What a person decided about it, also where that counts no more.
+  var decision: CaptureMark?
 
   /// The word of the contract; `nil` for a folder that is no capture.
   var state: CaptureState? {
@@ -109,7 +109,13 @@ struct StagingEntry: Sendable {
 
   /// Whether somebody has to do something about it.
   var needsPerson: Bool {
-    state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged) ?? false
+    state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: decision?.isAcknowledged == true) ?? false
+  }
+
+  /// Whether it would need a person and a mark says that it does not.
+  var isAcknowledged: Bool {
+    decision?.isAcknowledged == true
+      && state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false) == true
   }
 
   /// Whether an upload of it is not over.

@@ -86,7 +86,7 @@ final class StagingIntake {
   var unrecognized: [RunReport.Unrecognized] {
     let strangers = state.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
-        guard case .stranger = entry.phase else { return nil }
+        guard case .stranger = entry.phase, entry.decision?.isCurrent != true else { return nil }
         return RunReport.Unrecognized(path: entry.location.folder.shown, holds: entry.holds)
       }
     }

@@ -67,6 +67,9 @@ public struct Triage: Sendable {
       } else {
         wait(settings.pauseSeconds(afterAttempt: trouble.attempts), &trouble, nowSeconds, now)
       }
+    case .permission:
+      // Nothing but a change of files, times of change included, makes another attempt.
+      trouble.attempts += 1
     case .machine:
       trouble.machineTries = machineTries + 1
       // What is gone is tried again when it is there again.
@@ -88,6 +91,9 @@ public struct Triage: Sendable {
     trouble.isNoted = true
     trouble.isQuarantined = record.isQuarantined
     if record.isQuarantined { return trouble }
+    if record.cause == .permission {
+      return record.user == ProcessRights.text ? trouble : nil
+    }
     guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at)
     else { return nil }
     // A wall clock that was set does not make it wait longer than a whole pause.
@@ -105,10 +111,12 @@ public struct Triage: Sendable {
 
   /// The note that is left in the capture's folder.
   func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
-    TriageRecord(
+    var record = TriageRecord(
       key: key, attempts: trouble.attempts, cause: trouble.cause, message: trouble.message,
       stage: trouble.stage, run: run, time: time, retryAt: trouble.retryAt,
       isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
+    if trouble.cause == .permission { record.user = ProcessRights.text }
+    return record
   }
 }
 

@@ -141,7 +141,7 @@ private struct CaptureEventLog: EventSink {
     switch event.kind {
     case .captureStarted, .captureFinished, .retried, .stopping, .waiting, .locksNotShared:
       log.send(event)
-    case .finished where event.outcome == .failed: log.send(event)
+    // Failures of captures are told by `AttentionLog`, with the cause that decides.
     default: break
     }
   }

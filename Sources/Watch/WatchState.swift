@@ -71,7 +71,15 @@ final class WatchState: Sendable {
   /// - Parameter note: told of each that it is given, before anybody else hears of it.
   func take(_ most: Int, note: (CaptureLocation) -> Void) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
-    for (entry, target) in startable(most) {
+    let found = startable(most)
+    if found.isEmpty { return [] }
+    // What was decided since the last scan counts.
+    let marks = MarkBook(ofOutput: output)
+    for (entry, target) in found {
+      if let mark = marks.mark(of: target.layout, at: entry.location), mark.isLeftAlone {
+        state.withLock { $0.intake.take(mark, at: entry.location) }
+        continue
+      }
       guard let claimed = Ownership(root: output).claim([target]).first else { continue }
       let isStarted = state.withLock { state -> Bool in
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,

@@ -19,6 +19,10 @@ struct WatchSummary {
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
   var renamed: [String: String] = [:]
+  /// Captures that would need a person and are marked.
+  var acknowledged = 0
+  /// Captures that would wait to be processed and are marked to be left alone.
+  var leftAlone = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
   var tally: WatchTally
@@ -38,14 +42,20 @@ struct WatchSummary {
     needPerson = intake.departedNeeding
     (disappeared, disappearedTotal) = (intake.disappeared, intake.disappearedTotal)
     renamed = intake.renamed
+    acknowledged = intake.departedAcknowledged
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
       known += 1
-      states[state, default: 0] += 1
+      if entry.decision?.isRetired == true, !entry.isRunning { continue }
+      let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
+      if isLeftAlone { leftAlone += 1 } else { states[state, default: 0] += 1 }
       if entry.isShort { short += 1 }
       if !entry.missing.isEmpty { partial += 1 }
       if entry.needsPerson { needPerson += 1 }
-      if state == .queued { oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds) }
+      if entry.isAcknowledged { acknowledged += 1 }
+      if state == .queued, !isLeftAlone {
+        oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
+      }
       if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
     }
     // STAGING has not been seen yet: what the last watcher knew stands.
@@ -77,7 +87,9 @@ struct WatchSummary {
       waiting.device = entry.device
       return waiting
     case .queued:
-      waiting.waitsFor = hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
+      waiting.waitsFor =
+        entry.decision?.isLeftAlone == true
+        ? "mark" : hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
       return waiting
     case .failed(let trouble), .quarantined(let trouble):
       if trouble.isNoted { return nil }
@@ -89,6 +101,9 @@ struct WatchSummary {
     case .done, .stranger: return nil
     }
   }
+
+  /// Captures that somebody has to do something about.
+  var needed: Int { totals(unrecognized: 0).needed }
 
   /// Whether somebody has to do something, or something that was ready has not been processed.
   var isOpen: Bool {
@@ -104,7 +119,9 @@ struct WatchSummary {
 
   private func totals(unrecognized: Int) -> NightTotals {
     var totals = NightTotals()
-    totals.captures = states.values.reduce(0, +)
+    totals.captures = states.values.reduce(0, +) + leftAlone
+    totals.skipped = leftAlone
+    if acknowledged > 0 { totals.acknowledged = acknowledged }
     totals.arriving = states[.arriving] ?? 0
     totals.incomplete = states[.incomplete] ?? 0
     totals.queued = states[.queued] ?? 0

@@ -39,6 +39,7 @@ public final class Watcher {
   private let publisher: WatchPublisher
   private var reports: ReportScheduler
   private var schedule: ScanSchedule
+  private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
   private var lastScan: WatchPublisher.Scan?
   public let handle: WatcherHandle
@@ -71,6 +72,7 @@ public final class Watcher {
     state.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
+    attention = AttentionLog(log)
     let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
     intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
@@ -161,6 +163,7 @@ public final class Watcher {
     // Before questions are answered: what was removed is told by one and the same scan.
     resolver.noticeOutputs()
     resolver.assignTargets(isFirst: lastScan == nil)
+    if resolver.noticeMarks() { schedule.noteChange() }
     resolver.resolve(work)
     let now = clock.monotonicSeconds()
     lastScan = WatchPublisher.Scan(
@@ -182,6 +185,7 @@ public final class Watcher {
   }
 
   private func publish(isLast: Bool = false) {
+    if lastScan != nil { attention.update(state.with { $0.intake }) }
     publisher.publish(
       lastScan, unrecognized: intake.unrecognized, pauses: pauses, isLast: isLast)
   }

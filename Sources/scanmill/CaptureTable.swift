@@ -14,7 +14,7 @@ enum CaptureTable {
 
   /// The rows of `status --csv`.
   static func csv(_ rows: [CaptureRow]) -> [UInt8] {
-    var table = CSVWriter(columns: columns)
+    var table = CSVWriter(columns: columns + ["mark"])
     for row in rows {
       add(
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
@@ -22,14 +22,15 @@ enum CaptureTable {
         warnings: row.warningCount.kinds, missing: row.standing.missing, lastRun: row.lastRun,
         cause: row.standing.failure?.cause?.rawValue,
         message: message(row.standing.failure?.message, row.standing.upload, row.standing.since))
+      table.field(cell(row.mark))
       table.endRow()
     }
     return table.drain()
   }
 
-  /// The rows of `report --format csv`: the same columns, then `seconds,frames,stage`.
+  /// The rows of `report --format csv`: the same columns, then `seconds,frames,stage`; `mark` is the last of both.
   static func csv(_ report: NightReport) -> [UInt8] {
-    var table = CSVWriter(columns: columns + ["seconds", "frames", "stage"])
+    var table = CSVWriter(columns: columns + ["seconds", "frames", "stage", "mark"])
     for capture in report.captures {
       let failure = capture.failures.first
       add(
@@ -41,9 +42,15 @@ enum CaptureTable {
       table.field(capture.seconds)
       table.field(capture.frames.map(Int64.init))
       table.field(failure?.stage)
+      table.field(cell(capture.mark))
       table.endRow()
     }
     return table.drain()
+  }
+
+  /// A mark that counts.
+  private static func cell(_ mark: CaptureMark?) -> String? {
+    mark.flatMap { $0.isCurrent ? $0.mark.rawValue : nil }
   }
 
   /// Of an upload that has stalled since when, how much is there, and which temporary file is left.

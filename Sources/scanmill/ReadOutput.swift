@@ -28,7 +28,8 @@ struct ReadOutput {
     capture = name
     view = try reader.view(of: root, name.map { .capture($0) } ?? .everything)
     if let name { view.rows.removeAll { $0.id != name } }
-    guard view.rows.isEmpty, view.runs.isEmpty, view.watch == nil, !mayBeEmpty else { return }
+    guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil, !mayBeEmpty
+    else { return }
     throw Failure(
       code: ExitStatus.noCapture,
       text: "\(folder): no results of any capture here (name the folder that --output named)")

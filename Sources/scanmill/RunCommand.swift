@@ -89,7 +89,12 @@ struct RunCommand: ParsableCommand {
       Console.print(supervisor.preview(targets))
     }
     if !dryRun, !cluster.printJobs {
-      let left = options.forceall ? [] : quarantined(targets, findings, runOptions)
+      let left =
+        (options.forceall ? [] : quarantined(targets, findings, runOptions))
+        + MarkedCaptures(
+          output: runOptions.output, findings: findings,
+          isNamedByID: !options.selection.id.isEmpty
+        ).left(targets)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if targets.isEmpty {
         Console.error(

@@ -59,7 +59,7 @@ enum RunRecording {
   }
 
   /// The user number if the system has no name for it.
-  private static var userName: String {
+  static var userName: String {
     let number = geteuid()
     guard let entry = getpwuid(number) else { return "\(number)" }
     return String(cString: entry.pointee.pw_name)

@@ -24,7 +24,8 @@ struct Scanmill: ParsableCommand {
       RunCommand.self, WatchCommand.self, InspectCommand.self, ViewCommand.self, StatusCommand.self,
       ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
-      CleanCommand.self, BenchCommand.self, SynthesizeCommand.self, WorkerCommand.self,
+      MarkCommand.self, CleanCommand.self, BenchCommand.self, SynthesizeCommand.self,
+      WorkerCommand.self,
       InspectionCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
       GenerateManualCommand.self,
     ])

@@ -31,15 +31,21 @@ struct StagingLook {
     let targets = Ownership(root: root).resolve(finding.captures)
       .filter { !known.contains($0.layout.name) }
     let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
-    rows = try concurrentMap(count: targets.count) { index in
+    let marks = MarkBook(ofOutput: root)
+    let retired = Set(view.retired.map(\.id))
+    rows = try concurrentMap(count: targets.count) { index -> CaptureRow? in
       let target = targets[index]
+      let mark = marks.mark(of: target.layout, at: CaptureLocation(target.recognition))
+      if mark?.isRetired == true, retired.contains(target.layout.name) { return nil }
       // If a capture cannot be opened, no files are known to be missing; its run reports the error.
       let missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
-      return CaptureRow(
+      var row = CaptureRow(
         waiting: WatchRecord.Waiting(
           id: target.layout.name, family: target.recognition.family.rawValue,
           path: target.recognition.folder.text, state: missing.isEmpty ? .queued : .incomplete,
           since: "", missing: missing))
-    }
+      row.mark = mark
+      return row
+    }.compactMap(\.self)
   }
 }

@@ -82,6 +82,7 @@ struct StatusCommand: ParsableCommand {
         reason: active.reason, abandoned: active.isAbandoned, line: active.line)
     }
     answer.showsAllStages = allStages
+    answer.retired = looked.view.retired
     if json {
       Console.print(json: try answer.json())
     } else if csv {

@@ -7,9 +7,10 @@ set -eu
 # Ids stand in code marks, so that no name in them calls anybody.
 jq '{text: (
     (.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"
-      + (.failed + .quarantined + .incomplete + (.withShortfall // 0) | if . > 0 then ", \(.) need you" else "" end))
+      + (.failed + .quarantined + .incomplete + (.withShortfall // 0) - (.acknowledged // 0) | if . > 0 then ", \(.) need you" else "" end))
     + ([.captures[]
-        | select(.state == "failed" or .state == "quarantined" or .state == "incomplete" or .shortfalls)
+        | select((.state == "failed" or .state == "quarantined" or .state == "incomplete" or .shortfalls)
+      and (.mark // {ended: "no"}).ended)
         | "\n`\(.id | gsub("[`&<>]"; "-"))` \(.state)"][:20] | join("")))}' |
   curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/chat.curl --output /dev/null \
     --header 'Content-Type: application/json' --data-binary @-

@@ -14,7 +14,8 @@ typedef struct {
   uint64_t data_limit;      /* RLIMIT_DATA in bytes; 0 = as it is */
   uint64_t descriptor_limit; /* soft RLIMIT_NOFILE; 0 = as it is */
   int guarded; /* whether a process in between ends all that it has started when it ends, when the
-                  starting thread ends and on SIGUSR1; SIGTERM goes on to all of them */
+                  starting thread ends and on SIGUSR1, also what has left its group or session (it is
+                  their reaper); SIGTERM goes on to its group */
 } scanmill_program;
 
 /*

@@ -20,19 +20,20 @@ public struct CaptureRow: Sendable, Hashable {
   var knownPath: String?
   /// Its place as `PathText` carries it.
   var knownFolder: String?
+  var knownStem: String?
   /// Of a capture that is not processed yet.
   var knownDeviceID: String?
   /// What people know that device by, from other captures.
   var knownDeviceName: String?
   /// As the last run was given it: a name or a path.
   var pipeline: String?
+  /// What a person decided about it, also where that counts no more.
+  public var mark: CaptureMark?
   /// A watcher looks after this output, or has.
   var isWatched = false
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
-  /// Whether a person has said that it is all right as it is.
-  public var isAcknowledged = false
 
   public var state: CaptureState { standing.state }
   public var family: String? { entry?.family ?? knownFamily }
@@ -45,9 +46,9 @@ public struct CaptureRow: Sendable, Hashable {
   public var warningCount: WarningCount { warnings.counted }
 
   /// Whether somebody has to do something: by its state, because files are missing or a stream has lost too much, or
-  /// because a stage that was asked for is not done; if `isStrict` also for warnings. Not if a person has acknowledged it.
+  /// because a stage that was asked for is not done; if `isStrict` also for warnings. One that is marked needs nobody.
   public func needsPerson(isStrict: Bool) -> Bool {
-    if isAcknowledged { return false }
+    if mark?.isAcknowledged == true { return false }
     if state.needsPerson(
       isShort: !shortfalls.isEmpty, missing: standing.missing, isAcknowledged: false)
     {

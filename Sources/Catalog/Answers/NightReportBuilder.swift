@@ -47,6 +47,7 @@ public struct NightReportBuilder: Sendable {
     let listed = listed.sorted(by: Self.isBefore)
     report.captures = listed.map(\.capture)
     report.unrecognized = unrecognized
+    if !view.retired.isEmpty { report.retired = view.retired }
     report.watch = view.watch
     report.totals = totals(report.captures)
     report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
@@ -91,7 +92,8 @@ public struct NightReportBuilder: Sendable {
       found.append(Listed(row: row, capture: capture(row, touched)))
     }
     // What a run was given and has no output folder: places without a capture, captures not started.
-    for (id, touched) in attempts where !seen.contains(id) {
+    let retired = Set(view.retired.map(\.id))
+    for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
       guard let history = OutputSnapshot.histories([touched.run])[id] ?? Self.skipped(touched)
       else {
         continue
@@ -137,7 +139,6 @@ public struct NightReportBuilder: Sendable {
     if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
     capture.missing = row.standing.missing
     capture.upload = row.standing.upload
-    capture.isAcknowledged = row.isAcknowledged
     capture.cluster = attempt?.cluster
     capture.failures = failures(row, touched)
     capture.notApplicable = Self.inapplicable(row)
@@ -157,6 +158,7 @@ public struct NightReportBuilder: Sendable {
     capture.waitsFor = row.standing.waitsFor
     capture.remedy = row.remedy
     capture.command = row.command(output: view.root)
+    capture.mark = row.mark
     return capture
   }
 
@@ -220,7 +222,8 @@ public struct NightReportBuilder: Sendable {
   /// the rest; each newest first.
   private static func isBefore(_ a: Listed, _ b: Listed) -> Bool {
     func rank(_ listed: Listed) -> Int {
-      switch listed.row.state {
+      if listed.capture.isAcknowledged { return 4 }
+      return switch listed.row.state {
       case .failed: 0
       case .quarantined: 1
       case .incomplete, .stalledUpload: 2

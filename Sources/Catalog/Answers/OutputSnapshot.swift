@@ -14,7 +14,9 @@ public struct OutputSnapshot: Sendable {
   public let runs: [RunEntry]
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
-  public let unrecognized: [RunReport.Unrecognized]
+  public private(set) var unrecognized: [RunReport.Unrecognized]
+  /// Captures whose results have left the output, by id.
+  public private(set) var retired: [NightReport.Retired] = []
   /// How many uploads went within the last day before anything of them was done; `nil`: none.
   public let disappeared: Int?
   /// When captures waited for something else than a worker.
@@ -81,11 +83,38 @@ public struct OutputSnapshot: Sendable {
         lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
         knownFamily: other.family, knownPath: PathText.shown(other.path),
         knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
+      row.knownStem = other.stem
       row.knownDeviceID = other.device
       row.knownDeviceName = other.device.flatMap { names[$0] }
       rows.append(row)
     }
     self.rows = rows.sorted { $0.id < $1.id }
+  }
+
+  /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.
+  ///
+  /// - Parameter scope: the capture that is looked at; `nil`: all.
+  mutating func take(_ marks: MarkBook, scope: String? = nil) {
+    for index in rows.indices {
+      let row = rows[index]
+      let folder = row.entry?.folder ?? row.knownFolder
+      let location = folder.map {
+        CaptureLocation(folder: FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+      }
+      rows[index].mark = marks.mark(
+        of: OutputLayout(root: root, name: row.id), at: location, nowNanoseconds: now)
+    }
+    rows.removeAll { $0.entry == nil && $0.mark?.isRetired == true }
+    if marks.records.isEmpty { return }
+    retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
+      .map {
+        NightReport.Retired(
+          id: $0.record.id, path: $0.record.folder.map(PathText.shown), mark: $0.mark)
+      }
+    let folders = Set(
+      marks.records.filter { CaptureMark($0, nowNanoseconds: now).isCurrent }
+        .compactMap { $0.folder.map(PathText.shown) })
+    unrecognized.removeAll { folders.contains($0.path) }
   }
 
   /// Whether what the watcher saw is this capture: another place may have the same name.

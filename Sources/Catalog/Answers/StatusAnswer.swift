@@ -13,6 +13,8 @@ public struct StatusAnswer: Sendable {
   public var unrecognized: [RunReport.Unrecognized]
   /// Runs on a cluster that are not over.
   public var runs: [RunInProgress] = []
+  /// Captures whose results have left the output, by id.
+  public var retired: [NightReport.Retired] = []
   /// Whether the table has columns of stages that nobody asked for.
   public var showsAllStages = false
 
@@ -33,7 +35,7 @@ public struct StatusAnswer: Sendable {
         var capture = NightCapture(id: row.id, family: row.family, state: row.state)
         if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
         capture.missing = row.standing.missing
-        capture.isAcknowledged = row.isAcknowledged
+        capture.mark = row.mark
         return capture
       },
       unrecognized: unrecognized.count)
@@ -55,7 +57,8 @@ public struct StatusAnswer: Sendable {
 
   public func json() throws -> [UInt8] {
     try ListJSON.pretty(
-      Document(totals: totals, watch: watch, unrecognized: unrecognized, runs: runs),
+      Document(
+        totals: totals, watch: watch, unrecognized: unrecognized, runs: runs, retired: retired),
       captures: rows.map(StatusCapture.init))
   }
 
@@ -66,9 +69,10 @@ public struct StatusAnswer: Sendable {
     var watch: NightReport.Watch?
     var unrecognized: [RunReport.Unrecognized]
     var runs: [RunInProgress]
+    var retired: [NightReport.Retired]
 
     private enum Key: CodingKey {
-      case schema, captures, totals, watch, unrecognized, runs
+      case schema, captures, totals, watch, unrecognized, runs, retired
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -81,6 +85,7 @@ public struct StatusAnswer: Sendable {
         watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
       try object.encode(unrecognized, forKey: .unrecognized)
       if !runs.isEmpty { try object.encode(runs, forKey: .runs) }
+      if !retired.isEmpty { try object.encode(retired, forKey: .retired) }
     }
   }
 
@@ -101,6 +106,15 @@ public struct StatusAnswer: Sendable {
               + folder.holds.prefix(5).map(\.onOneLine).joined(separator: ", ")
               + (folder.holds.count > 5 ? ", …" : "")
           }.joined(separator: "\n"))
+    }
+    if !retired.isEmpty {
+      let most = 10
+      parts.append(
+        "retired, neither processed nor counted:\n"
+          + retired.prefix(most).map { "  \($0.id): \($0.mark.words.onOneLine)" }
+          .joined(separator: "\n")
+          + (retired.count > most ? "\n  and \(retired.count - most) more (--json lists them)" : "")
+      )
     }
     if !runs.isEmpty { parts.append(runs.map(\.line).joined(separator: "\n")) }
     if let watch { parts.append(watch.line) }
@@ -158,8 +172,11 @@ extension CaptureRow {
       let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
       lines.append(
         "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
-      if let retryAt = standing.retryAt { lines.append("tried again at \(retryAt)") }
+      if let retryAt = standing.retryAt, mark?.isLeftAlone != true {
+        lines.append("tried again at \(retryAt)")
+      }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
+    case .queued where mark?.isLeftAlone == true: break
     case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
     case .stalledUpload:
       let since = standing.since.map { "since \($0) " } ?? ""
@@ -174,7 +191,8 @@ extension CaptureRow {
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
-    if let remedy = remedy { lines.append(remedy) }
+    if let mark { lines.append(mark.words) }
+    if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }
     return lines
   }
 }
@@ -190,7 +208,7 @@ private struct StatusCapture: Encodable, Sendable {
       missing,
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
-      shortfalls, upload
+      shortfalls, upload, mark
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -222,5 +240,6 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(status.inputGone, forKey: .inputGone)
     try object.encodeIfPresent(status.lockedBy, forKey: .lockedBy)
     try object.encode(status.notes, forKey: .notes)
+    try object.encodeIfPresent(row.mark, forKey: .mark)
   }
 }

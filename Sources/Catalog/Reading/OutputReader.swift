@@ -56,9 +56,12 @@ public struct OutputReader: Sendable {
     let locked = try lockedCaptures(captures.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
     if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
-    return OutputSnapshot(
+    var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
+    let id: String? = if case .capture(let id) = scope { id } else { nil }
+    snapshot.take(MarkBook(ofOutput: root), scope: id)
+    return snapshot
   }
 
   /// Everything read from the files; the catalog and `catalog.sqlite` made anew, and what the latter holds

@@ -27,6 +27,8 @@ public struct TriageRecord: Hashable, Sendable, Codable {
   public var isQuarantined: Bool
   /// The capture's place was gone when it failed.
   public var isGone: Bool
+  /// With cause `permission`: user and groups of the process that could not read. Another one tries again.
+  public var user: String?
 
   public static let fileName = NotesFile.triageName
 

@@ -119,6 +119,17 @@ public struct InputListing: Hashable, Sendable, Codable {
     return looks(self) == looks(other) && !entries.isEmpty
   }
 
+  /// Names, sizes and times of modification in one digest, without what a copy or a change of mode alters.
+  package var contentStamp: Digest {
+    var writer = CacheEncoder()
+    for entry in entries {
+      writer.put(entry.name)
+      writer.put(entry.stamp.bytes)
+      writer.put(entry.stamp.modifiedNanoseconds)
+    }
+    return Digest(of: writer.bytes)
+  }
+
   /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
   package func hasTimesOfNow() -> Bool {
     guard let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max), looksLike(now)

@@ -33,6 +33,8 @@ public enum OutputNames {
   public static let asked = "asked.json"
   /// Attempts that failed.
   public static let triage = "triage.json"
+  /// What a person decided about the capture.
+  public static let mark = "mark.json"
   /// Records of intermediates that were removed after use.
   public static let removed = "removed"
   /// Records of stages that found out at work that there was nothing to do.
@@ -68,4 +70,9 @@ public enum OutputNames {
   public static let firstSeen = "looks.json"
   /// What the watcher last reported.
   public static let reported = "reported.json"
+  /// What people decided about captures without a folder in the output.
+  public static let marks = "marks.json"
+  public static let marksLock = "marks.lock"
+  /// Results of captures that were retired, a folder for each.
+  public static let retired = "retired"
 }

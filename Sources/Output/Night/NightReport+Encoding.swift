@@ -8,7 +8,7 @@ extension NightCapture {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
-      notApplicable, cluster, shortfalls, upload
+      notApplicable, cluster, shortfalls, upload, mark
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -40,6 +40,7 @@ extension NightCapture {
     try object.encode(command, forKey: .command)
     try object.encodeIfPresent(cluster, forKey: .cluster)
     try object.encodeIfPresent(upload, forKey: .upload)
+    try object.encodeIfPresent(mark, forKey: .mark)
   }
 }
 

@@ -28,6 +28,21 @@ public struct NightReport: Sendable, Codable, Hashable {
   /// What happened when: one entry per attempt at a capture, and one per time the watcher held back, by start.
   public var timeline: [Span] = []
 
+  /// Captures whose results have left the output, by id; `nil`: none.
+  public var retired: [Retired]?
+
+  public struct Retired: Sendable, Codable, Hashable {
+    public var id: String
+    /// `nil`: nobody knows.
+    public var path: String?
+    public var mark: CaptureMark
+    public init(id: String, path: String?, mark: CaptureMark) {
+      self.id = id
+      self.path = path
+      self.mark = mark
+    }
+  }
+
   public struct FreeSpace: Sendable, Codable, Hashable {
     public var bytes: Int64
     /// `nil`: the file system counts none.
@@ -187,12 +202,12 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var waitsFor: String?
   /// How far an upload has come that has stalled; `nil` in every other state.
   public var upload: UploadProgress?
-  /// Whether a person has said that it is all right as it is; not in the JSON.
-  public var isAcknowledged: Bool?
   /// In words of a lab assistant: what is to be done about it, and how it leaves quarantine. `nil`: nothing.
   public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
   public var command: String?
+  /// What a person decided about it, also where that counts no more; `nil`: nothing.
+  public var mark: CaptureMark?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
@@ -208,10 +223,15 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Whether it was processed although files of it are missing.
   public var isPartial: Bool { state.isReady && !missing.isEmpty }
 
+  /// Whether it would need a person and a mark says that it does not.
+  public var isAcknowledged: Bool {
+    mark?.isAcknowledged == true
+      && state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false)
+  }
+
   /// Whether somebody has to do something about it.
   public var needsPerson: Bool {
-    state.needsPerson(
-      isShort: isShort, missing: missing, isAcknowledged: isAcknowledged == true)
+    state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged)
   }
 }
 
@@ -237,6 +257,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var needPerson = 0
   /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
   public var disappeared: Int?
+  /// Of all these the ones that would need a person and are marked; `nil`: none.
+  public var acknowledged: Int?
   /// Not among `captures`.
   public var unrecognized = 0
   public var frames = 0
@@ -256,6 +278,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
       case .arriving: arriving += 1
       case .stalledUpload: stalledUpload += 1
       case .incomplete: incomplete += 1
+      case .queued where capture.mark?.isLeftAlone == true: skipped += 1
       case .queued where capture.outcome == .interrupted: interrupted += 1
       case .queued where capture.outcome == .skipped: skipped += 1
       case .queued: queued += 1
@@ -271,6 +294,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
     let partial = captures.count(where: \.isPartial)
     if partial > 0 { withMissingFiles = partial }
     needPerson = captures.count(where: \.needsPerson)
+    let marked = captures.count(where: \.isAcknowledged)
+    if marked > 0 { acknowledged = marked }
   }
 
   /// `done` and `doneWithWarnings`.

@@ -14,6 +14,7 @@ extension NightTotals {
       if count > 0 { parts.append(Plural.text(count, one, many)) }
     }
     add(needed, "needs you", "need you")
+    add(acknowledged ?? 0, "is marked", "are marked")
     add(arriving, "is still arriving", "are still arriving")
     add(running, "is being processed", "are being processed")
     add(queued, "waits", "wait")

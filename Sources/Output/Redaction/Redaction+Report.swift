@@ -12,6 +12,9 @@ extension Redaction {
       RunReport.Unrecognized(
         path: "unrecognized-\(index + 1)", holds: folder.holds.map(Self.ending))
     }
+    shown.retired = report.retired?.map {
+      NightReport.Retired(id: alias(of: $0.id), path: nil, mark: redacted($0.mark))
+    }
     shown.host = text(report.host)
     shown.pipeline = text(report.pipeline)
     shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
@@ -26,6 +29,14 @@ extension Redaction {
       shown.capture = span.capture.map { alias(of: $0) }
       return shown
     }
+    return shown
+  }
+
+  /// Who marked a capture, and in which words, is nobody else's concern.
+  private func redacted(_ mark: CaptureMark) -> CaptureMark {
+    var shown = mark
+    shown.by = "somebody"
+    shown.note = nil
     return shown
   }
 
@@ -46,6 +57,7 @@ extension Redaction {
     shown.page = capture.page.map { _ in "\(alias)/report.html" }
     shown.scene = nil
     shown.device = capture.device.map { self.alias(ofDevice: $0) }
+    shown.mark = capture.mark.map { redacted($0) }
     shown.user = capture.user.map { self.alias(ofUser: $0) }
     shown.command = nil
     shown.cluster = nil

@@ -82,13 +82,19 @@ struct VerdictPart {
       }
       for failure in capture.failures.prefix(20) { self.failure(failure) }
       unreadable()
-      if let remedy = capture.remedy {
+      if let mark = capture.mark {
+        Markup.element(.p, .classes("mark")) {
+          Markup.element(.strong) { mark.isCurrent ? "Marked: " : "Was marked: " }
+          phrasing.text(MarksSection.words(mark, MomentWords.text), most: 2000)
+        }
+      }
+      if let remedy = capture.remedy, capture.mark?.isAcknowledged != true {
         Markup.element(.p, .classes("remedy")) {
           Markup.element(.strong) { "What to do: " }
           phrasing.text(remedy)
         }
       }
-      if let retry = capture.retryAt {
+      if let retry = capture.retryAt, capture.mark?.isLeftAlone != true {
         Markup.element(.p) { "It will be tried again automatically at \(MomentWords.text(retry))." }
       }
       if let command = capture.command, !phrasing.isRedacted {

@@ -113,6 +113,7 @@ struct AttentionGroup {
     case .stalled: return "the upload does not go on"
     case .gone: return "the folder has disappeared"
     case .failed(.input): return "files cannot be read"
+    case .failed(.permission): return "files may not be read"
     case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
     case .failed(.machine): return "the machine had a problem"
     case .failed(nil): return stage.map { "stage \($0) failed" } ?? "could not be processed"

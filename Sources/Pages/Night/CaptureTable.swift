@@ -18,29 +18,19 @@ struct CaptureTable {
   /// Columns that contain numbers.
   private static let numbers: Set<Int> = [4, 5, 6]
 
-  /// The value of `data-also` for completed captures with a shortfall.
-  private static let short = "shortfall"
-  /// The same for those that were processed although files are missing.
-  private static let partial = "missing"
+  /// The value of `data-also` for captures that need attention.
+  private static let needsYou = "needs-you"
 
   /// States with a filter of their own; the values of `data-state` and `data-also` that each
   /// covers.
   private static let filters: [(words: String, states: [String])] = [
-    ("Needs you", needing.map(\.rawValue) + [short, partial]), ("Done", [CaptureState.done.rawValue]),
+    ("Needs you", [needsYou]), ("Done", [CaptureState.done.rawValue]),
     ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
     ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
-  private static let needing: [CaptureState] = [
-    .failed, .quarantined, .incomplete, .stalledUpload,
-  ]
 
   private static func values(of capture: NightCapture) -> [String] {
-    [capture.state.rawValue] + also(capture)
-  }
-
-  private static func also(_ capture: NightCapture) -> [String] {
-    guard capture.needsPerson else { return [] }
-    return (capture.isShort ? [short] : []) + (capture.isPartial ? [partial] : [])
+    [capture.state.rawValue] + (capture.needsPerson ? [needsYou] : [])
   }
 
   /// One element per capture.
@@ -126,7 +116,7 @@ struct CaptureTable {
 
   private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
     let warnings = capture.warnings.counted
-    let also = Self.also(capture).prefix(1).map { Attribute("data-also", $0) }
+    let also = capture.needsPerson ? [Attribute("data-also", Self.needsYou)] : []
     return .element(
       .tr,
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
@@ -154,11 +144,15 @@ struct CaptureTable {
       .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running, .doneWithWarnings,
       .done,
     ]
+    if capture.isAcknowledged { return order.firstIndex(of: .arriving) ?? order.count }
     let isLacking = capture.state.isReady && capture.needsPerson
     return order.firstIndex(of: isLacking ? nil : capture.state) ?? order.count
   }
 
   private func words(_ capture: NightCapture) -> String {
+    if let mark = capture.mark, mark.isCurrent {
+      return "\(capture.state.words), marked \(mark.mark.rawValue)"
+    }
     if capture.gone, capture.state == .failed { return "failed, gone" }
     if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
     if capture.isShort { return "\(capture.state.words), much is lost" }

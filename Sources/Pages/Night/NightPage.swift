@@ -57,6 +57,7 @@ public struct NightPage: Sendable {
         PlotTone.patterns
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
+        MarksSection(report: report, names: names).markup
         NightTotalsSection(totals: report.totals).markup
         NightsSection(report: report, activity: activity).markup
         DevicesSection(report: report).markup

@@ -4,6 +4,9 @@ public enum FailureCause: String, Hashable, Codable, Sendable, CaseIterable {
   case input
   /// A stage failed for another reason, crashed, or exceeded its time or memory.
   case program
+  /// A file or folder of the capture may not be read by the user that the program runs as. Retrying helps once its
+  /// permissions change.
+  case permission
   /// Disk full, device error, unreachable input or output, or a shortage of a resource. Retrying
   /// helps once the machine allows it.
   case machine
@@ -12,6 +15,6 @@ public enum FailureCause: String, Hashable, Codable, Sendable, CaseIterable {
   /// may succeed has precedence.
   public static func deciding(_ causes: some Sequence<FailureCause>) -> FailureCause? {
     let all = Set(causes)
-    return [machine, program, input].first(where: all.contains)
+    return [machine, program, permission, input].first(where: all.contains)
   }
 }

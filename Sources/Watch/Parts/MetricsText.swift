@@ -24,6 +24,10 @@ public struct MetricsText: Sendable {
         (Self.label("state", $0.rawValue), "\(metrics.captures[$0] ?? 0)")
       })
     one(
+      "needs_person", "gauge",
+      "Captures that somebody has to do something about, without those that are marked.",
+      "\(metrics.needsPerson)")
+    one(
       "unrecognized", "gauge",
       "Folders with files in which no capture of a known family was found.",
       "\(metrics.unrecognized)")

@@ -5,6 +5,8 @@ import Pipeline
 public struct NightMetrics: Sendable, Hashable {
   /// How many captures are in each state; one that is absent here is 0.
   public var captures: [CaptureState: Int] = [:]
+  /// Captures that somebody has to do something about: without those that are marked.
+  public var needsPerson = 0
   public var unrecognized = 0
   /// Uploads that went before anything of them was done, since the first watcher.
   public var disappearedTotal = 0

@@ -11,12 +11,13 @@ import SystemPackage
 /// its environment. What it prints goes to a log.
 ///
 /// The input is a file in memory, not a pipe: a program that never reads it is as good as one that reads
-/// all of it. What the command leaves in the background ends with it.
+/// all of it. What the command leaves in the background ends with it, daemons included.
 public struct Notification: Sendable {
   public var command: String
   /// After that it is ended, with all that it has started.
   public var limitSeconds = 60.0
-  /// The most that it may print before it is ended. A log that has more already is begun anew.
+  /// The most that it may print before it is ended; the log is cut there and says so. A log that has more already is
+  /// begun anew.
   public var limitLogBytes: Int64 = 1 << 20
 
   public init(_ command: String) {
@@ -76,6 +77,7 @@ public struct Notification: Sendable {
     let most = Self.size(of: log) + limitLogBytes
     let start = Self.seconds()
     let child = try ChildProcess(order)
+    defer { cut(log, at: most) }
     while true {
       if let end = child.look() {
         return end.isSuccess ? nil : "--notify: the command \(end.phrase)"
@@ -97,6 +99,14 @@ public struct Notification: Sendable {
       }
       usleep(100_000)
     }
+  }
+
+  /// Leaves no more than `most` bytes of what was printed, and a line that says so.
+  private func cut(_ log: FileDescriptor, at most: Int64) {
+    guard Self.size(of: log) > most, ftruncate(log.rawValue, off_t(most)) == 0 else { return }
+    _ = try? log.seek(offset: 0, from: .end)
+    let mark = "\n[cut: the command printed more than \(limitLogBytes >> 10) KiB]\n"
+    _ = try? log.writeAll(Array(mark.utf8))
   }
 
   private static func seconds() -> Double {

@@ -146,6 +146,13 @@ struct JobRunner: Sendable {
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
             + "settled; \(error)"
         }
+        // However a stage put it: libraries name neither mode nor user.
+        if verdict.cause == .input || verdict.cause == .permission,
+          let path = collector.captureFiles(of: stage).first(where: AccessRefusal.isRefused)
+        {
+          verdict = FailureTable.verdict(.input, .forbidden)
+          result.report.message = "\(AccessRefusal.error(path))"
+        }
         if isOutputFull(error) {
           verdict = .graver(verdict, FailureTable.verdict(.output, .space))
         }

@@ -23,6 +23,9 @@ public struct FailureClassifier: Sendable {
         exit: ExitStatus.jobFailed, failure.cause, mayPass: failure.isTemporary)
     case let content as any ContentError:
       if !FileSystem.exists(capture) { return FailureTable.verdict(.input, .gone) }
+      if let file = content.contentFile, AccessRefusal.isRefused(file) {
+        return FailureTable.verdict(.input, .forbidden)
+      }
       // Damage in what a stage of ours wrote: making that again helps.
       let isOurs = content.contentFile.map(isOurs) ?? false
       return FailureVerdict(exit: ExitStatus.jobFailed, isOurs ? .program : .input)

@@ -104,7 +104,8 @@ public enum FailureTable {
 
     case (.input, .device), (.input, .busy):
       return FailureVerdict(exit: failed, .machine, mayPass: true)
-    case (.input, .space), (.input, .forbidden), (.input, .gone):
+    case (.input, .forbidden): return FailureVerdict(exit: failed, .permission)
+    case (.input, .space), (.input, .gone):
       return FailureVerdict(exit: failed, .machine)
     case (.input, .shape): return FailureVerdict(exit: failed, .input)
 

@@ -1,0 +1,119 @@
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Why this user may not read a file or enter a folder: what denies it, with mode and owner, and what would allow it.
+///
+/// Looks once when it has happened; somebody may have changed it since.
+public struct AccessRefusal: Hashable, Sendable {
+  /// The file that cannot be read, or the folder on its path that cannot be entered.
+  public let path: FilePath
+  private let status: Status?
+
+  private struct Status: Hashable {
+    var isFolder: Bool
+    var mode: UInt32
+    var user: UInt32
+    var group: UInt32
+  }
+
+  /// Of a path that could not be opened for want of rights.
+  init(of path: FilePath) {
+    var place = path
+    while true {
+      if let found = try? FileStatus(of: place, followsLast: true) {
+        self.path = place
+        status = Status(
+          isFolder: found.kind == .folder, mode: found.mode & 0o7777, user: found.user,
+          group: found.group)
+        return
+      }
+      let above = place.removingLastComponent()
+      guard !above.isEmpty, above != place else { break }
+      place = above
+    }
+    self.path = path
+    status = nil
+  }
+
+  /// Whether the file or folder at `path` is there and may not be read by this user. Cost: one system call or two.
+  public static func isRefused(_ path: FilePath) -> Bool {
+    let opened = EnclosedPaths.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    if opened >= 0 {
+      close(opened)
+      return false
+    }
+    return errno == EACCES || errno == EPERM
+  }
+
+  /// The error of who tried to read what is refused.
+  public static func error(_ path: FilePath) -> FileError {
+    FileError(.permissionDenied, path: path, operation: "read")
+  }
+
+  /// `permission denied: mode 0600, owner anna, group lab; scanmill runs as nobody`.
+  ///
+  /// - Parameter wanted: the path that was to be opened.
+  func reason(for wanted: FilePath) -> String {
+    guard let status else { return "permission denied: scanmill runs as \(Self.ownName)" }
+    let octal = String(status.mode, radix: 8)
+    let mode = String(repeating: "0", count: max(0, 4 - octal.count)) + octal
+    let place = path == wanted ? "" : "its folder \(path.shown.onOneLine) has "
+    return "permission denied: \(place)mode \(mode), owner \(Self.userName(status.user)), "
+      + "group \(Self.groupName(status.group)); scanmill runs as \(Self.ownName)"
+  }
+
+  /// What to type to allow it.
+  var remedy: String {
+    let isFolder = status?.isFolder == true
+    let rights = isFolder ? "rx" : "r"
+    let file = Self.quoted(path.shown)
+    if status?.user == geteuid() { return "allow it with: chmod u+\(rights) \(file)" }
+    return
+      "allow it with: setfacl -m u:\(Self.ownName):\(rights) \(file), or for everybody: chmod o+\(rights) \(file)"
+  }
+
+  // MARK: Words
+
+  private static let ownName = userName(geteuid())
+
+  /// The number where the system has no name for it.
+  private static func userName(_ number: uid_t) -> String {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in
+      guard let place = buffer.baseAddress,
+        getpwuid_r(number, &entry, place, buffer.count, &found) == 0,
+        let name = found?.pointee.pw_name
+      else { return "\(number)" }
+      return String(cString: name)
+    }
+  }
+
+  private static func groupName(_ number: gid_t) -> String {
+    var entry = group()
+    var found: UnsafeMutablePointer<group>?
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in
+      guard let place = buffer.baseAddress,
+        getgrgid_r(number, &entry, place, buffer.count, &found) == 0,
+        let name = found?.pointee.gr_name
+      else { return "\(number)" }
+      return String(cString: name)
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+        UInt8(ascii: "."), UInt8(ascii: "/"):
+        true
+      default: false
+      }
+    }
+    return isPlain ? text : "'" + text.onOneLine.replacing("'", with: #"'\''"#) + "'"
+  }
+}

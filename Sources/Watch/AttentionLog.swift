@@ -1,0 +1,93 @@
+import Captures
+import Logging
+import Output
+import Pipeline
+import Reports
+import Runner
+import Storage
+
+/// Logs each capture when it begins to need a person, so that warnings and errors of a night read like the list of the
+/// page: a failure, a crash or a lack of memory is an error with its cause; what vanished, stalled, is incomplete or has
+/// lost much, and a folder that is not recognized, is a warning. The watcher's loop calls it on its own thread.
+///
+/// Nothing is logged twice until the capture is done, or another attempt counts as failed.
+struct AttentionLog {
+  /// One line of the log.
+  struct Line: Hashable {
+    var level: Logger.Level
+    var message: String
+    var capture: String
+    /// In the metadata, besides the capture.
+    var facts: [String: String] = [:]
+  }
+
+  private let log: Logger
+  private var told: [CaptureLocation: Line] = [:]
+
+  init(_ log: Logger) { self.log = log }
+
+  mutating func update(_ intake: IntakeState) {
+    let lines = Self.lines(intake)
+    for (location, line) in lines.sorted(by: { $0.value.capture < $1.value.capture })
+    where told[location] != line {
+      told[location] = line
+      var metadata: Logger.Metadata = ["capture": "\(line.capture)"]
+      for (name, value) in line.facts { metadata[name] = "\(value)" }
+      log.log(level: line.level, "\(line.message)", metadata: metadata)
+    }
+    // One that waits for its next attempt, or is looked at again, still needs what it needed.
+    told = told.filter { location, _ in
+      if lines[location] != nil { return true }
+      switch intake.entries[location]?.phase {
+      case .moving, .judging, .queued, .running: return true
+      default: return false
+      }
+    }
+  }
+
+  /// What is to be said of the captures that need a person now. Pure.
+  static func lines(_ intake: IntakeState) -> [CaptureLocation: Line] {
+    var lines: [CaptureLocation: Line] = [:]
+    for (location, entry) in intake.entries where entry.decision?.isCurrent != true {
+      lines[location] = line(entry)
+    }
+    for lost in intake.lost where lost.mark?.isCurrent != true {
+      lines[lost.location] = Line(
+        level: .warning, message: "disappeared", capture: lost.entry.id,
+        facts: ["path": lost.entry.path, "message": lost.entry.message ?? ""])
+    }
+    return lines
+  }
+
+  private static func line(_ entry: StagingEntry) -> Line? {
+    let name = entry.name
+    switch entry.phase {
+    case .failed(let trouble), .quarantined(let trouble):
+      var line = Line(
+        level: trouble.isGone ? .warning : .error,
+        message: trouble.isGone
+          ? "disappeared" : trouble.isQuarantined ? "quarantined" : "failed", capture: name)
+      line.facts["cause"] = trouble.cause.rawValue
+      line.facts["message"] = trouble.message.split(separator: "\n").first.map(String.init)
+      line.facts["stage"] = trouble.stage
+      if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
+      return line
+    case .incomplete(let missing):
+      return Line(
+        level: .warning, message: "incomplete", capture: name,
+        facts: ["missing": missing.joined(separator: " ")])
+    case .done where entry.isShort:
+      return Line(level: .warning, message: "much of a stream is lost", capture: name)
+    case .stranger:
+      return Line(
+        level: .warning, message: "not recognized", capture: name,
+        facts: ["path": entry.location.folder.text])
+    default:
+      // A state that another part of the watcher gives, such as an upload that has stalled.
+      guard let state = entry.state, state.needsPerson else { return nil }
+      return Line(
+        level: .warning, message: state.words, capture: name,
+        facts: ["path": entry.location.folder.text])
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import ArgumentParser
+import FoundationEssentials
+import Output
+import Pipeline
+import Runner
+import Storage
+import SystemPackage
+
+struct MarkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mark",
+    abstract: "Say that captures need nobody, are to be left alone, or are to leave the output.",
+    usage: """
+      scanmill mark <capture> ... done-as-is|ignore|retire [--note <text>] [--until changed|<date>]
+      scanmill mark --undo <capture> ...
+      """,
+    discussion: """
+      done-as-is: the capture needs nobody as it is. ignore: it is not processed by `watch` and not tried again \
+      either. retire: its results move to OUTPUT/.scanmill/retired (with --yes they are removed), and it is \
+      built again only when its files change or `run` names it.
+
+      A capture is OUTPUT/ID, or the beginning of an ID; with --output, an ID or the place of the capture. \
+      With --id or --from the captures are chosen in the output folder that is named. Who marked it, when and \
+      why is shown by `status` and on the pages. A capture that a run holds is refused (75).
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "Captures, and behind them what is to be done: done-as-is, ignore or retire.",
+      valueName: "capture"), completion: Completion.captures)
+  var words: [String]
+
+  @Flag(help: "Take marks back; results that were moved away move back.")
+  var undo = false
+
+  @Option(help: ArgumentHelp("Why, for others.", valueName: "text"))
+  var note: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long it counts: until the files of the capture change, or until 2026-11-30, 2026-11-30T08:00 (local time), or for 7d.",
+      valueName: "changed|date"))
+  var until = MarkRecord.untilChanged
+
+  @Option(
+    help: ArgumentHelp(
+      "Captures whose ids match this pattern of the shell (repeatable); '*': all.",
+      valueName: "glob"))
+  var id: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Captures whose ids stand in this file, one on a line; '-': standard input.",
+      valueName: "file"), completion: CompletionKind.file())
+  var from: String?
+
+  @Option(
+    name: [.customShort("o"), .long], help: "Where results go.", completion: Completion.folder)
+  var output: String?
+
+  @Flag(help: "With retire: remove the results.")
+  var yes = false
+
+  @Flag(help: "Print one JSON object on standard output.")
+  var json = false
+
+  private var kind: MarkRecord.Kind? { words.last.flatMap { MarkRecord.Kind(rawValue: $0) } }
+  private var captures: [String] { undo ? words : Array(words.dropLast()) }
+
+  func validate() throws {
+    let kinds = MarkRecord.Kind.allCases.map(\.rawValue)
+    if !undo, kind == nil {
+      throw ValidationError(
+        "the last word says what is to be done: \(kinds.joined(separator: ", "))"
+          + (words.last.map { NearestName.suggestion($0, among: kinds) } ?? ""))
+    }
+    if undo, note != nil || yes || until != MarkRecord.untilChanged {
+      throw ValidationError("--note, --until and --yes do not go with --undo")
+    }
+    if yes, kind != .retire { throw ValidationError("--yes goes with retire") }
+    if captures.isEmpty, output == nil || (id.isEmpty && from == nil) {
+      throw ValidationError("name a capture, or an output folder with --id or --from")
+    }
+    for pattern in id {
+      if let problem = GlobCheck.problem(of: pattern) {
+        throw ValidationError("--id '\(pattern)': \(problem)")
+      }
+    }
+    _ = try untilText(FileStamp.nowNanoseconds())
+  }
+
+  /// `changed`, or a time in UTC.
+  private func untilText(_ now: Int64) throws -> String {
+    if until == MarkRecord.untilChanged { return until }
+    let ahead = MomentText.durationNanoseconds(until).map { now.addingReportingOverflow($0) }
+    let end =
+      ahead.map { $0.overflow ? Int64.max : $0.partialValue }
+      ?? MomentText.nanoseconds(until, nowNanoseconds: now)
+    guard let end else {
+      throw ValidationError(
+        "--until is 'changed', a date such as 2026-11-30 or 2026-11-30T08:00, or a duration such as 7d, not '\(until)'"
+      )
+    }
+    guard end > now else { throw ValidationError("--until \(until): that is in the past") }
+    return UTCText.text(nanoseconds: end)
+  }
+
+  func run() throws {
+    let found = try MarkFinder(captures, ids: id, from: from, output: output)
+    guard let root = found.root else { return }
+    let marking = Marking(
+      ofOutput: root, holder: "scanmill mark (process \(ProcessInfo.processInfo.processIdentifier))"
+    )
+    let now = FileStamp.nowNanoseconds()
+    let (until, by, at) = (
+      try untilText(now), RunRecording.userName, UTCText.text(nanoseconds: now)
+    )
+    let outcomes: [Marking.Outcome]
+    do throws(FileError) {
+      if let kind, !undo {
+        outcomes = try marking.mark(found.subjects, removesResults: yes) { subject in
+          MarkRecord(
+            kind, note: note, until: until, by: by, at: at, id: subject.id, folder: subject.folder,
+            stem: subject.stem)
+        }
+      } else {
+        outcomes = try marking.undo(found.subjects)
+      }
+    } catch {
+      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+    }
+    for unknown in found.unknown { Console.error("error: \(unknown)") }
+    if json {
+      Console.print(json: try JSONText.pretty(Document(captures: outcomes.map(Row.init))))
+    } else {
+      for outcome in outcomes { Console.print(Self.line(outcome)) }
+    }
+    let kinds = Set(outcomes.map(\.kind))
+    if kinds.contains(.failed) { throw Exit(code: ExitStatus.cannotWrite) }
+    if kinds.contains(.locked) { throw Exit(code: ExitStatus.locked) }
+    if kinds.contains(.unmarked) || !found.unknown.isEmpty {
+      throw Exit(code: ExitStatus.jobFailed)
+    }
+  }
+
+  private static func line(_ outcome: Marking.Outcome) -> String {
+    let id = outcome.subject.id
+    let more = outcome.message.map { "; \($0)" } ?? ""
+    switch outcome.kind {
+    case .marked:
+      return "\(id): \(outcome.record.map { CaptureMark($0).words } ?? "marked")\(more)"
+    case .undone: return "\(id): no longer marked\(more)"
+    case .unmarked: return "\(id): has no mark"
+    case .locked, .failed: return "\(id): not marked\(more)"
+    }
+  }
+
+  private struct Document: Encodable {
+    var schema = 1
+    var captures: [Row]
+  }
+
+  private struct Row: Encodable {
+    var id: String
+    var path: String?
+    var outcome: String
+    var mark: CaptureMark?
+    var message: String?
+
+    init(_ outcome: Marking.Outcome) {
+      id = outcome.subject.id
+      path = outcome.subject.folder.map(PathText.shown)
+      self.outcome = outcome.kind.rawValue
+      mark = outcome.kind == .marked ? outcome.record.map { CaptureMark($0) } : nil
+      message = outcome.message
+    }
+  }
+}
