@@ -43,6 +43,7 @@ public struct NightReportBuilder: Sendable {
     var report = NightReport(
       from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
       pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
+    report.made = UTCText.text(nanoseconds: view.now)
     report.runs = runs.map(\.id)
     let listed = listed.sorted(by: Self.isBefore)
     report.captures = listed.map(\.capture)
@@ -237,6 +238,8 @@ public struct NightReportBuilder: Sendable {
   // MARK: Totals
 
   private var unrecognized: [RunReport.Unrecognized] {
+    // What a watcher sees is how it is now; earlier runs name folders that have since become captures.
+    if view.watch != nil { return view.unrecognized }
     var seen: Set<String> = []
     return (view.unrecognized + runs.flatMap(\.unrecognized)).filter { folder in
       seen.insert(folder.path).inserted

@@ -45,6 +45,8 @@ public struct OutputSnapshot: Sendable {
         (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
       }
       if !isWatcherAlive, $0.ended == nil { watch.killed = true }
+      watch.ended = $0.ended
+      if isWatcherAlive, $0.ended == nil { watch.renewsPageSeconds = $0.renewsPageSeconds }
       return watch
     }
     holds = record?.holds ?? []

@@ -153,7 +153,10 @@ extension CaptureRow {
       let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
       lines.append(
         "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
-      if let retryAt = standing.retryAt { lines.append("tried again at \(retryAt)") }
+      if let retryAt = standing.retryAt {
+        let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
+        lines.append("tried again at \(time)")
+      }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
     case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
     case .arriving, .running, .done, .doneWithWarnings: break

@@ -62,6 +62,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var unrecognized: [RunReport.Unrecognized]
   /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
   public var ended: String?
+  /// At the latest after so many seconds the page of the night is written again; `nil`: at the end only.
+  public var renewsPageSeconds: Int?
   /// Captures that were there.
   public var known = 0
   /// When a capture was last done, in seconds since 1970.

@@ -72,7 +72,7 @@ extension NightReport.FreeSpace {
 
 extension NightReport.Watch {
   private enum Key: CodingKey {
-    case alive, staging, lastLook, trouble, holds, holdsFor, killed
+    case alive, staging, lastLook, trouble, holds, holdsFor, killed, ended, renewsPageSeconds
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -84,5 +84,7 @@ extension NightReport.Watch {
     try object.encode(holds, forKey: .holds)
     try object.encode(holdsFor, forKey: .holdsFor)
     try object.encode(killed, forKey: .killed)
+    try object.encode(ended, forKey: .ended)
+    try object.encode(renewsPageSeconds, forKey: .renewsPageSeconds)
   }
 }

@@ -11,6 +11,8 @@ public struct NightReport: Sendable, Codable, Hashable {
   /// UTC, ISO 8601.
   public var from: String
   public var to: String
+  /// When it was made; `to` of a report about runs that ended long ago is earlier.
+  public var made: String
   public var totals = NightTotals()
   /// Those that need a person first.
   public var captures: [NightCapture] = []
@@ -53,6 +55,10 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var holdsFor: String?
     /// It did not end in good order.
     public var killed: Bool?
+    /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
+    public var ended: String?
+    /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
+    public var renewsPageSeconds: Int?
     public init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
       self.alive = alive
       self.staging = staging
@@ -112,6 +118,7 @@ public struct NightReport: Sendable, Codable, Hashable {
   ) {
     self.from = from
     self.to = to
+    made = to
     self.program = program
     self.host = host
     self.pipeline = pipeline

@@ -14,6 +14,8 @@ extension Redaction {
     }
     shown.host = text(report.host)
     shown.pipeline = text(report.pipeline)
+    // Nobody renews what is made for others.
+    shown.watch?.renewsPageSeconds = nil
     shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
     shown.watch?.trouble = report.watch?.trouble.map { text($0) }
     shown.devices = report.devices.map { device in

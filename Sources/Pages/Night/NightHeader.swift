@@ -11,6 +11,8 @@ struct NightHeader {
   var markup: Markup {
     .element(.header) {
       Markup.element(.h1) { sentence.text }
+      Markup.element(.p, .id("said"), .classes("notice"), Attribute(flag: "hidden"))
+      PageAge(report: report).markup
       if report.totals.captures > 0 {
         bar
         legend
@@ -78,7 +80,7 @@ struct NightHeader {
             "scanmill \(report.program.version)\(report.program.commit.map { " (\($0.prefix(12)))" } ?? "")"
         ),
         Markup(text: "pipeline ") + .name(report.pipeline),
-        to.map { Markup(text: "local time, \($0.zone)") } ?? .nothing,
+        to.map { Markup(text: "all times in \($0.zone)") } ?? .nothing,
       ].filter { $0 != .nothing })
   }
 }
