@@ -15,6 +15,8 @@ struct FolderSignature: Hashable, Sendable {
   var digest: Digest
   /// A transfer's temporary file lies in it.
   var isTransferring = false
+  /// Of its files.
+  var bytes: Int64 = 0
   /// Another version of one of its files, kept by a synchronizer.
   var conflict: String?
 
@@ -41,6 +43,7 @@ struct FolderSignature: Hashable, Sendable {
     let stem: [UInt8]?
     var lines: [String] = []
     var isTransferring = false
+    var bytes: Int64 = 0
     var conflict: String?
 
     /// `false` when the folder cannot be read, or a link has been put in its place or above it.
@@ -79,6 +82,7 @@ struct FolderSignature: Hashable, Sendable {
             lines.append("\(prefix)\(name)")
             continue
           }
+          bytes &+= max(0, stamp.bytes)
           lines.append(
             "\(prefix)\(name)\0\(stamp.bytes) \(stamp.modifiedNanoseconds) "
               + "\(stamp.changedNanoseconds) \(stamp.inode)")
@@ -90,6 +94,7 @@ struct FolderSignature: Hashable, Sendable {
     var stamp: FolderSignature {
       var stamp = FolderSignature(digest: Digest(of: lines.sorted().joined(separator: "\n")))
       stamp.isTransferring = isTransferring
+      stamp.bytes = bytes
       stamp.conflict = conflict
       return stamp
     }

@@ -52,6 +52,8 @@ public struct NightReportBuilder: Sendable {
     report.totals = totals(report.captures)
     report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
     report.devices = NightHistory.devices(view.rows)
+    report.changes = NightHistory.changes(view.runs, view.rows, before: from, now: view.now)
+    report.forecast = view.forecast
     report.timeline = NightHistory.timeline(
       runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
     return (report, listed)
@@ -93,6 +95,10 @@ public struct NightReportBuilder: Sendable {
     }
     // What a run was given and has no output folder: places without a capture, captures not started.
     for (id, touched) in attempts where !seen.contains(id) {
+      // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
+      if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
+        continue
+      }
       guard let history = OutputSnapshot.histories([touched.run])[id] ?? Self.skipped(touched)
       else {
         continue
@@ -155,6 +161,7 @@ public struct NightReportBuilder: Sendable {
     capture.since = row.standing.since
     capture.waitsFor = row.standing.waitsFor
     capture.remedy = row.remedy
+    capture.custody = row.custody
     capture.command = row.command(output: view.root)
     return capture
   }

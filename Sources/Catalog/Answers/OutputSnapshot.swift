@@ -17,6 +17,8 @@ public struct OutputSnapshot: Sendable {
   public let unrecognized: [RunReport.Unrecognized]
   /// When captures waited for something else than a worker.
   let holds: [WatchRecord.PauseReason]
+  /// When the watcher will be done; `nil`: none is at work.
+  public let forecast: NightForecast?
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
   let histories: [String: CaptureStanding.History]
@@ -50,6 +52,7 @@ public struct OutputSnapshot: Sendable {
       return watch
     }
     holds = record?.holds ?? []
+    forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil
     unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []

@@ -8,7 +8,7 @@ extension NightCapture {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
-      notApplicable, cluster, shortfalls
+      notApplicable, cluster, shortfalls, custody
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -39,6 +39,7 @@ extension NightCapture {
     try object.encode(remedy, forKey: .remedy)
     try object.encode(command, forKey: .command)
     try object.encodeIfPresent(cluster, forKey: .cluster)
+    try object.encodeIfPresent(custody, forKey: .custody)
   }
 }
 

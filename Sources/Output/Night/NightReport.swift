@@ -27,6 +27,10 @@ public struct NightReport: Sendable, Codable, Hashable {
   public var nights: [Night] = []
   /// By last upload, newest first.
   public var devices: [Device] = []
+  /// What is different from the night before; `nil`: nothing ran before.
+  public var changes: NightChanges?
+  /// When a watcher will be done; `nil`: none is at work.
+  public var forecast: NightForecast?
   /// What happened when: one entry per attempt at a capture, and one per time the watcher held back, by start.
   public var timeline: [Span] = []
 
@@ -89,6 +93,26 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var captures: Int
     /// When its last capture came in (UTC, ISO 8601).
     public var lastUpload: String
+    /// Files of its captures that are here, and that complete uploads of them have.
+    public var receivedFiles = 0
+    public var expectedFiles = 0
+    /// How many of its captures are complete and verified: safe to delete on the device.
+    public var safe = 0
+    /// The others, and why not.
+    public var notSafe: [NotSafe] = []
+
+    public struct NotSafe: Sendable, Codable, Hashable {
+      public var id: String
+      public var reasons: [String]
+      public init(id: String, reasons: [String]) {
+        self.id = id
+        self.reasons = reasons
+      }
+    }
+
+    /// Whether all of them are.
+    public var isSafe: Bool { captures > 0 && safe == captures }
+
     public init(device: String, captures: Int, lastUpload: String) {
       self.device = device
       self.captures = captures
@@ -104,7 +128,10 @@ public struct NightReport: Sendable, Codable, Hashable {
     /// UTC, ISO 8601.
     public var from: String
     public var to: String
-    public init(capture: String?, kind: String, from: String, to: String) {
+    /// The run of an attempt.
+    public var run: String?
+    public init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
+      self.run = run
       self.capture = capture
       self.kind = kind
       self.from = from
@@ -196,6 +223,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
   public var command: String?
+  /// Whether it may be deleted on its device; `nil`: not asked.
+  public var custody: Custody?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
@@ -245,6 +274,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
       switch capture.state {
       case .arriving: arriving += 1
       case .incomplete: incomplete += 1
+      // What a watcher has in its queue waits, whatever became of it before.
+      case .queued where capture.waitsFor != nil: queued += 1
       case .queued where capture.outcome == .interrupted: interrupted += 1
       case .queued where capture.outcome == .skipped: skipped += 1
       case .queued: queued += 1

@@ -7,12 +7,16 @@ struct NightHeader {
   let report: NightReport
   let sentence: NightSentence
   let problems: [NightProblem]
+  var isKept = false
 
   var markup: Markup {
     .element(.header) {
       Markup.element(.h1) { sentence.text }
       Markup.element(.p, .id("said"), .classes("notice"), Attribute(flag: "hidden"))
-      PageAge(report: report).markup
+      PageAge(report: report, isKept: isKept).markup
+      if !isKept, let words = report.forecast?.words(now: now) {
+        Markup.element(.p, .id("forecast")) { Markup.element(.strong) { words } }
+      }
       if report.totals.captures > 0 {
         bar
         legend
@@ -28,6 +32,9 @@ struct NightHeader {
       }
     }
   }
+
+  /// When the page was made, nanoseconds since 1970.
+  private var now: Int64 { Int64((LocalTime(report.made)?.seconds ?? 0) * 1e9) }
 
   /// The bar of states. Every occurring state is visible, however small its share.
   private var bar: Markup {

@@ -62,5 +62,10 @@ struct PageSupplies: Sendable {
   /// The last lines of a log, by its path relative to the output folder.
   var log: @Sendable (String) -> [String]? = { _ in nil }
 
+  /// Dates of earlier nights of which a page is kept, the newest first.
+  var keptNights: [String] = []
+  /// The page is the one that is kept when the next night begins: it lies in a folder of its own.
+  var isKept = false
+
   func thumbnail(_ capture: NightCapture) -> PageThumbnail? { thumbnails[capture.id] }
 }
