@@ -46,6 +46,7 @@ public struct PageWriter: Sendable {
   static let indexName = "index.html"
   static let captureName = "report.html"
   static let redactedName = "redacted"
+  private static let mostLinkedNights = 400
 
   /// - Parameter families: the families that captures may belong to.
   public init(
@@ -74,7 +75,10 @@ public struct PageWriter: Sendable {
   ///
   /// Cost: some system calls per up-to-date capture page; the others are made on all cores, one in
   /// memory per core.
-  public func writeAll(_ report: NightReport) throws -> Written {
+  ///
+  /// - Parameter keptNights: how many pages of earlier nights stay beside that of this night; 0: none is written, and
+  ///   those that are there stay as they are.
+  public func writeAll(_ report: NightReport, keptNights: Int = 0) throws -> Written {
     let output = try HeldFolder.following(root)
     let folder = try redaction == nil ? output : redactedFolder(in: output)
     // Checked before any page is made.
@@ -96,7 +100,20 @@ public struct PageWriter: Sendable {
         written.problems.append(words)
       }
     }
-    let page = NightPage(shown, supplies(report, shown)).document()
+    var supplies = supplies(report, shown)
+    let kept = redaction == nil ? KeptNights(output, report) : nil
+    if keptNights > 0, let kept {
+      var own = supplies
+      (own.isKept, own.keptNights) = (true, kept.earlier(keptNights - 1))
+      let page = NightPage(shown, own).document()
+      do {
+        try kept.write(page, most: keptNights)
+      } catch {
+        written.problems.append("\("\(error)".onOneLine)")
+      }
+    }
+    supplies.keptNights = kept?.earlier(Self.mostLinkedNights) ?? []
+    let page = NightPage(shown, supplies).document()
     try PageFile.write(page, as: Self.indexName, in: folder)
     return written
   }

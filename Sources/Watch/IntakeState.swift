@@ -311,7 +311,7 @@ struct IntakeState: Sendable {
   }
 
   private mutating func takeBack(_ entry: StagingEntry) {
-    guard let state = entry.departedState else { return }
+    guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
     departed[state, default: 0] -= 1
     if departed[state] == 0 { departed[state] = nil }
     if entry.isShort { departedShort -= 1 }

@@ -28,7 +28,9 @@ struct MetricsPublisher {
   }
 
   /// - Parameter scanWallSeconds: when the last scan ended, seconds since 1970.
-  func publish(_ summary: WatchSummary, unrecognized: Int, scanWallSeconds: Double) {
+  func publish(
+    _ summary: WatchSummary, _ forecast: NightForecast, unrecognized: Int, scanWallSeconds: Double
+  ) {
     guard let file = setup.metrics else { return }
     var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
     metrics.captures = summary.states
@@ -43,6 +45,18 @@ struct MetricsPublisher {
     metrics.framesTotal = summary.tally.frames
     metrics.bytesWrittenTotal = summary.tally.bytesWritten
     metrics.cpuSecondsTotal = summary.tally.cpuSeconds
+    metrics.workersStuckTotal = summary.tally.workersStuck
+    metrics.hold = summary.hold
+    metrics.isStagingMounted = summary.stagingTrouble == nil
+    if let since = summary.longestWaiting.flatMap(UTCText.nanoseconds) {
+      metrics.oldestWaitingSeconds = max(0, Double(FileStamp.nowNanoseconds() - since) / 1e9)
+    }
+    metrics.remainingCaptures = forecast.captures
+    metrics.remainingBytes = forecast.bytes
+    metrics.forecastDoneTimestampSeconds = forecast.doneAt.flatMap(UTCText.nanoseconds).map {
+      Double($0) / 1e9
+    }
+    metrics.isDueMissed = forecast.dueMissed
     metrics.outputFreeBytes = FreeSpaceRule.free(of: setup.output)?.bytes ?? 0
     for kind in WriteFailures.Kind.allCases {
       metrics.writeFailuresTotal[kind] = writes.count(kind)

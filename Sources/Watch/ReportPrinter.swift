@@ -1,4 +1,6 @@
 import CPlatform
+import FoundationEssentials
+import Output
 import Processes
 import Runner
 import Storage
@@ -14,15 +16,57 @@ struct ReportPrinter: Sendable {
   let program: FilePath
   let output: FilePath
   var limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
+  /// How many pages of earlier nights stay.
+  var keptNights = 0
+  /// Asked about twenty times a second; `false` ends what goes on.
+  var keepWaiting: @Sendable () -> Bool = { true }
 
   /// Writes the pages. What went wrong, for people; `nil`: nothing.
-  func pages(sinceSeconds: Int?) -> String? {
-    run(["--format", "html"], sinceSeconds, limitSeconds: 3600).problem
+  func pages(sinceSeconds: Int?, limitSeconds: Double = 3600) -> String? {
+    run(
+      ["report", output.text, "--format", "html", "--keep-nights", "\(keptNights)"], sinceSeconds,
+      limitSeconds: limitSeconds
+    ).problem
   }
 
   /// The report as JSON.
-  func json(sinceSeconds: Int?) -> (bytes: [UInt8], problem: String?) {
-    run(["--format", "json"], sinceSeconds, limitSeconds: 600)
+  func json(
+    sinceSeconds: Int?, limitSeconds: Double = 600
+  ) -> (bytes: [UInt8], problem: String?) {
+    run(["report", output.text, "--format", "json"], sinceSeconds, limitSeconds: limitSeconds)
+  }
+
+  /// How the captures of the output stand that have a folder in it; `nil`: it cannot be read.
+  func census() -> [String: CaptureCensus.Member]? {
+    struct Status: Decodable {
+      struct Capture: Decodable {
+        struct Shortfall: Decodable {}
+        var id: String
+        var state: CaptureState
+        var pipeline: String?
+        var shortfalls: [Shortfall]?
+        var missing: [String]?
+        var mark: CaptureMark?
+      }
+      var captures: [Capture]
+    }
+    let (bytes, problem) = run(["status", output.text, "--json"], nil, limitSeconds: 600)
+    guard problem == nil, let status = try? JSONDecoder().decode(Status.self, from: Data(bytes))
+    else { return nil }
+    return Dictionary(
+      status.captures.filter { $0.pipeline != nil }.map {
+        let (missing, isMarked) = ($0.missing ?? [], $0.mark?.isAcknowledged == true)
+        let isShort = $0.state.isReady && $0.shortfalls?.isEmpty == false
+        let wouldNeed = $0.state.needsPerson(
+          isShort: isShort, missing: missing, isAcknowledged: false)
+        return (
+          $0.id,
+          CaptureCensus.Member(
+            state: $0.state, isShort: isShort, isPartial: $0.state.isReady && !missing.isEmpty,
+            needsPerson: wouldNeed && !isMarked, isAcknowledged: wouldNeed && isMarked)
+        )
+      }
+    ) { first, _ in first }
   }
 
   /// One that does not get on is killed, and tried once more.
@@ -50,7 +94,7 @@ struct ReportPrinter: Sendable {
     }
     var order = ProcessOrder(
       program.text,
-      ["report", output.text] + words + (sinceSeconds.map { ["--since", "\($0)s"] } ?? []))
+      words + (sinceSeconds.map { ["--since", "\($0)s"] } ?? []))
     order.environment = SystemdNotifier.withoutVariables(ProcessOrder.currentEnvironment)
     order.output = .descriptor(result)
     order.error = .descriptor(errors)
@@ -77,6 +121,11 @@ struct ReportPrinter: Sendable {
           child.kill()
           _ = child.wait()
           return ([], "the report took longer than \(Int(limitSeconds)) s", false)
+        }
+        if !keepWaiting() {
+          child.kill()
+          _ = child.wait()
+          return ([], "the report was stopped because the watcher is ending", false)
         }
         usleep(50_000)
       }

@@ -7,6 +7,10 @@ import Storage
 import Synchronization
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// When pages are written and the night is reported. Both go on beside the watcher, one at a time.
 ///
 /// The watcher's loop asks it to attend to what is due, and has it tell what became of it.
@@ -20,14 +24,20 @@ struct ReportScheduler {
   /// When the watcher began, on the monotonic clock.
   private let startedSeconds: Double
   private let printer: ReportPrinter
+  private let census: CaptureCensus
   private let isBusy = Flag()
+  /// What goes on beside the watcher is to end: the last pages are written next.
+  private let isEnding = Flag()
   private let outcomes = Outcomes()
   private var lastSeconds = -Double.infinity
+  private var lastCensusSeconds = -Double.infinity
+  /// The due time of which it was told that it cannot be met.
+  private var warnedDue: String?
   /// When the night is reported next, nanoseconds since 1970.
   private var reportAtNanoseconds: Int64?
 
-  /// Pages are written at most this often while something changes.
-  private static let pauseSeconds = 300.0
+  /// The output is read at most this often beside the pages.
+  private static let censusSeconds = 10.0
   private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
@@ -64,7 +74,7 @@ struct ReportScheduler {
 
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
-    log: Logger, wakePipe: WakePipe, startedSeconds: Double
+    log: Logger, wakePipe: WakePipe, startedSeconds: Double, census: CaptureCensus
   ) {
     self.setup = setup
     self.state = state
@@ -73,7 +83,10 @@ struct ReportScheduler {
     self.log = log
     self.wakePipe = wakePipe
     self.startedSeconds = startedSeconds
-    printer = ReportPrinter(program: setup.program, output: setup.output)
+    self.census = census
+    var printer = ReportPrinter(program: setup.program, output: setup.output)
+    printer.keptNights = setup.keptNights
+    self.printer = printer
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
     let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
@@ -105,6 +118,12 @@ struct ReportScheduler {
     if let at = reportAtNanoseconds {
       seconds = max(0, Double(at - FileStamp.nowNanoseconds()) / 1e9)
     }
+    if let renewal = setup.renewsPageSeconds {
+      let passed = clock.monotonicSeconds() - lastSeconds
+      seconds = min(seconds, max(0, Double(renewal) - passed))
+      // What has changed meanwhile.
+      if state.with({ $0.hasChanged }) { seconds = min(seconds, max(0, setup.pageSeconds - passed)) }
+    }
     // An hour at most: wall clocks are set.
     return isBusy.isSet ? 1 : min(seconds, 3600)
   }
@@ -121,32 +140,118 @@ struct ReportScheduler {
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
         _ = writes.write(Array(bytes), as: Self.fileName)
       }
-      start(isNight: true)
-    } else if clock.monotonicSeconds() - lastSeconds >= Self.pauseSeconds,
-      state.with({ $0.hasChanged })
-    {
-      start(isNight: false)
+      start(notifies: true)
+    } else if isPageDue {
+      start(notifies: false)
+    } else if census.isStale, clock.monotonicSeconds() - lastCensusSeconds >= Self.censusSeconds {
+      readOutput()
     }
   }
 
-  private mutating func start(isNight: Bool) {
-    lastSeconds = clock.monotonicSeconds()
-    state.with { $0.hasChanged = false }
+  private var isPageDue: Bool {
+    let passed = clock.monotonicSeconds() - lastSeconds
+    if let renewal = setup.renewsPageSeconds, passed >= Double(renewal) { return true }
+    return passed >= setup.pageSeconds && state.with { $0.hasChanged }
+  }
+
+  /// Tells once that the time of `--due` cannot be met: in the log, on the page and by the notification.
+  mutating func note(_ forecast: NightForecast?) {
+    guard let forecast, forecast.dueMissed, let due = forecast.due, due != warnedDue,
+      !setup.isOnce, !isBusy.isSet
+    else { return }
+    warnedDue = due
+    let now = FileStamp.nowNanoseconds()
+    log.warning(
+      "\(forecast.dueWords(now: now) ?? "the time of --due is missed"): \(forecast.words(now: now) ?? "")")
+    start(notifies: true)
+  }
+
+  /// Before the first scan of `--once`: nothing goes on beside it that would do this.
+  func readOutputAtOnce() { Self.readOutput(printer, census) }
+
+  private static func readOutput(_ printer: ReportPrinter, _ census: CaptureCensus) {
+    census.beginReading()
+    census.take(printer.census())
+  }
+
+  private mutating func readOutput() {
+    lastCensusSeconds = clock.monotonicSeconds()
     isBusy.set(true)
-    let (printer, setup, log, isBusy, wakePipe) = (printer, setup, log, isBusy, wakePipe)
-    let outcomes = outcomes
+    let (printer, census, isBusy, wakePipe) = (stoppable, census, isBusy, wakePipe)
     let isStarted = JobThread.start {
-      Self.report(printer, setup, log, outcomes, sinceSeconds: nil, notifies: isNight)
+      Self.readOutput(printer, census)
       isBusy.set(false)
       wakePipe.wake()
     }
     if !isStarted { isBusy.set(false) }
   }
 
-  /// At the end of `--once`, and before it ends.
-  func finish() {
-    let passed = clock.monotonicSeconds() - startedSeconds
-    Self.report(printer, setup, log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: true)
+  /// One that ends when the watcher does.
+  private var stoppable: ReportPrinter {
+    var printer = printer
+    printer.keepWaiting = { [isEnding] in !isEnding.isSet }
+    return printer
+  }
+
+  private mutating func start(notifies: Bool) {
+    lastSeconds = clock.monotonicSeconds()
+    lastCensusSeconds = lastSeconds
+    state.with { $0.hasChanged = false }
+    isBusy.set(true)
+    let (printer, setup, log, isBusy, wakePipe) = (stoppable, setup, log, isBusy, wakePipe)
+    let (outcomes, census, isEnding) = (outcomes, census, isEnding)
+    let isStarted = JobThread.start {
+      Self.readOutput(printer, census)
+      if !isEnding.isSet {
+        Self.report(
+          printer, setup, log, outcomes, sinceSeconds: nil, notifies: notifies, limits: .usual,
+          keepWaiting: { !isEnding.isSet })
+      }
+      isBusy.set(false)
+      wakePipe.wake()
+    }
+    if !isStarted { isBusy.set(false) }
+  }
+
+  /// The last page and notification, at every end in good order.
+  ///
+  /// - Parameters:
+  ///   - limitSeconds: how long all of it may take; `nil`: as long as ever.
+  ///   - notifies: whether there is anything to tell.
+  func finish(limitSeconds: Double?, notifies: Bool) {
+    let start = clock.monotonicSeconds()
+    isEnding.set(true)
+    // What goes on would write an older page after the last one.
+    while isBusy.isSet, clock.monotonicSeconds() - start < limitSeconds ?? .infinity {
+      usleep(20_000)
+    }
+    let passed = start - startedSeconds
+    var limits = Limits.usual
+    if let limitSeconds {
+      limits = Limits(endSeconds: start + limitSeconds, clock: clock)
+    }
+    Self.report(
+      printer, setup, log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: notifies,
+      limits: limits, keepWaiting: { true })
+  }
+
+  /// How long parts of a report may take.
+  private struct Limits: Sendable {
+    static let usual = Limits()
+    private var endSeconds: Double?
+    private var clock = RunClock.system
+
+    private init() {}
+
+    init(endSeconds: Double, clock: RunClock) {
+      self.endSeconds = endSeconds
+      self.clock = clock
+    }
+
+    func seconds(atMost most: Double) -> Double {
+      guard let endSeconds else { return most }
+      return min(most, max(0.5, endSeconds - clock.monotonicSeconds()))
+    }
   }
 
   /// `nil`: since the last noon, which is before this watcher began.
@@ -159,13 +264,15 @@ struct ReportScheduler {
 
   private static func report(
     _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
-    sinceSeconds: Int?, notifies: Bool
+    sinceSeconds: Int?, notifies: Bool, limits: Limits, keepWaiting: () -> Bool
   ) {
-    outcomes.add(
-      .pages, "the pages",
-      printer.pages(sinceSeconds: sinceSeconds).map { "could not be written: \($0)" })
+    let pages = printer.pages(
+      sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600))
+    if pages != nil, !keepWaiting() { return }
+    outcomes.add(.pages, "the pages", pages.map { "could not be written: \($0)" })
     guard notifies, let command = setup.notify else { return }
-    let (json, problem) = printer.json(sinceSeconds: sinceSeconds)
+    let (json, problem) = printer.json(
+      sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 600))
     if let problem {
       log.error("--notify: \(problem)")
       return
@@ -178,7 +285,9 @@ struct ReportScheduler {
     } catch {
       outcomes.add(.notes, "notify.log", "\(error)")
     }
-    if let problem = Notification(command).send(
+    var notification = Notification(command)
+    notification.limitSeconds = limits.seconds(atMost: notification.limitSeconds)
+    if let problem = notification.send(
       json, page: setup.output.appending("index.html"), log: said)
     {
       log.error("\(problem)")

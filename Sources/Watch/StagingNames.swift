@@ -6,7 +6,7 @@ public enum StagingNames {
   /// An empty file that a sender puts into a capture's folder when it has sent everything.
   static let complete = ".complete"
   /// What an upload server notes about a capture.
-  static let manifest = ".upload.json"
+  static let manifest = UploadManifest.fileName
   /// Where an upload server keeps what is on its way.
   static let incoming = ".incoming"
 

@@ -25,14 +25,18 @@ final class WatchPublisher {
   private let metrics: MetricsPublisher
   /// When the watcher began, UTC, ISO 8601.
   private let started: String
+  private let census: CaptureCensus
   private var published: (record: WatchRecord, seconds: Double)?
+  /// What was told of the time at which everything will be done.
+  private(set) var forecast: NightForecast?
+  private var forecaster: NightForecaster
   private var publishedLooks: FirstSeenRecords?
 
   private static let longestSilenceSeconds = 60.0
 
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, _ service: SystemdNotifier,
-    clock: RunClock, started: String
+    clock: RunClock, started: String, census: CaptureCensus
   ) {
     self.setup = setup
     self.state = state
@@ -40,6 +44,8 @@ final class WatchPublisher {
     self.service = service
     self.clock = clock
     self.started = started
+    self.census = census
+    forecaster = NightForecaster(setup)
     metrics = MetricsPublisher(setup, writes, clock: clock)
   }
 
@@ -54,11 +60,15 @@ final class WatchPublisher {
     _ scan: Scan?, unrecognized: [RunReport.Unrecognized], pauses: PauseTracker, isLast: Bool
   ) {
     guard let scan else { return }
+    let nowSeconds = clock.monotonicSeconds()
     let dayAgo = MomentText.utc(Date.now.addingTimeInterval(-86_400))
-    let summary = state.with { state in
+    let summary = state.with { [census] state in
       state.intake.forgetDisappeared(before: dayAgo)
-      return WatchSummary(state)
+      return WatchSummary(state, nowSeconds: nowSeconds, census: census)
     }
+    let forecast = forecaster.forecast(
+      summary, nowSeconds: nowSeconds, now: FileStamp.nowNanoseconds())
+    self.forecast = forecast
     var record = WatchRecord(
       staging: setup.staging.text, started: started, lastLook: scan.text, waiting: summary.waiting,
       unrecognized: unrecognized)
@@ -70,10 +80,17 @@ final class WatchPublisher {
     record.renamed = summary.renamed.isEmpty ? nil : summary.renamed
     record.lastDoneSeconds = summary.tally.lastDoneSeconds
     record.holds = pauses.periods
+    record.costs = summary.costs.samples
+    record.forecast = forecast
+    record.tally = summary.tally.record
+    record.renewsPageSeconds = setup.renewsPageSeconds
     if isLast { record.ended = clock.wallText() }
     if isDue(record) || isLast { write(record) }
     service.status(summary.sentence(unrecognized: unrecognized.count, hold: pauses.text))
-    metrics.publish(summary, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
+    // Before the output was read the file of the watcher before this one stands.
+    guard census.isReady else { return }
+    metrics.publish(
+      summary, forecast, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
   }
 
   /// Whether it says something new, or nothing was written for a while. Another time of the last scan is nothing new.

@@ -15,12 +15,24 @@ public struct WatchSetup: Sendable {
   public var window: TimeWindow?
   /// When the night is reported; `nil` with `isOnce`.
   public var reportAt: DailyTime?
+  /// When everything should be done; `nil`: nobody waits for it.
+  public var due: DailyTime?
+  /// How many pages of earlier nights stay; 0: none is kept.
+  public var keptNights = WatchSetup.usualKeptNights
+  /// While something changes the page of the night is written at most this often; while nothing does, after three
+  /// times as long.
+  public var pageSeconds = 300.0
   /// For `/bin/sh -c`.
   public var notify: String?
   public var metrics: FilePath?
   public var version: String
   /// This program's own file, and what to call it with to write pages and JSON.
   public var program: FilePath
+
+  public static let usualKeptNights = 30
+
+  /// At the latest after so many seconds the page is written again; `nil`: at the end only.
+  var renewsPageSeconds: Int? { isOnce ? nil : max(1, Int((pageSeconds * 3).rounded(.up))) }
 
   public init(staging: FilePath, output: FilePath, version: String, program: FilePath) {
     self.staging = staging

@@ -12,7 +12,7 @@ import SystemPackage
 /// Runs ask it for captures and tell it how they ended, through a `WatchSupply` each, from their own threads.
 final class WatchState: Sendable {
   /// Why nothing new is started.
-  enum PauseReason: String, Sendable {
+  enum PauseReason: String, Sendable, CaseIterable {
     case window, disk, staging, output
   }
 
@@ -22,6 +22,7 @@ final class WatchState: Sendable {
     /// What the next run is to begin with.
     var work: WatchWork
     var tally = WatchTally()
+    var costs = CaptureCosts()
     /// Names of captures in the queue that another run holds.
     var locked: Set<String> = []
     /// Why notes about failures could not be written, since somebody last asked.
@@ -87,6 +88,7 @@ final class WatchState: Sendable {
         else { return false }
         state.intake.assign([entry.location: claimed])
         state.intake.start(entry.location)
+        state.costs.begin(entry.location, atSeconds: clock.monotonicSeconds())
         state.hasChanged = true
         return true
       }
@@ -132,8 +134,12 @@ final class WatchState: Sendable {
     let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
     let signature = OutputSignature(of: target.layout, holding: report)
+    let nowSeconds = clock.monotonicSeconds()
     state.withLock { state in
       state.tally.add(report)
+      state.costs.end(
+        entry.location, family: report.outcome == .done ? report.family : nil,
+        bytes: stamp.bytes, atSeconds: nowSeconds)
       state.hasChanged = true
       if let phase {
         state.intake.end(entry.location, phase, nowSeconds: clock.monotonicSeconds(), now)
@@ -162,6 +168,7 @@ final class WatchState: Sendable {
       for location in locations {
         state.intake.giveBack(
           location, nowSeconds: clock.monotonicSeconds(), clock.wallText())
+        state.costs.end(location, family: nil, bytes: 0, atSeconds: 0)
       }
       state.hasChanged = true
     }
@@ -203,19 +210,43 @@ final class WatchState: Sendable {
   }
 }
 
-/// What was done since the watcher began.
+/// What was done since the first watcher of this output began.
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
+  /// Workers that were ended because they did not get on.
+  var workersStuck = 0
   /// Seconds since 1970.
   var lastDoneSeconds: Double?
+
+  init() {}
+
+  /// Goes on where an earlier watcher ended.
+  init(_ record: WatchRecord.Tally?) {
+    guard let record else { return }
+    for (cause, count) in record.failures {
+      if let cause = FailureCause(rawValue: cause) { failures[cause] = max(0, count) }
+    }
+    (frames, bytesWritten) = (max(0, record.frames), max(0, record.bytesWritten))
+    (cpuSeconds, workersStuck) = (max(0, record.cpuSeconds), max(0, record.workersStuck))
+  }
+
+  var record: WatchRecord.Tally {
+    var record = WatchRecord.Tally()
+    for (cause, count) in failures { record.failures[cause.rawValue] = count }
+    (record.frames, record.bytesWritten) = (frames, bytesWritten)
+    (record.cpuSeconds, record.workersStuck) = (cpuSeconds, workersStuck)
+    return record
+  }
 
   mutating func add(_ report: CaptureReport) {
     let totals = RunTotals([report], unrecognized: 0, wallSeconds: 0)
     frames += totals.frames
     bytesWritten += totals.bytesWritten
     cpuSeconds += totals.cpuSeconds
+    let messages = report.stages.compactMap(\.message) + [report.message].compactMap(\.self)
+    if messages.contains(where: { $0.contains(Supervisor.stuckPhrase) }) { workersStuck += 1 }
   }
 }

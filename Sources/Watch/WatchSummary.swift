@@ -7,6 +7,14 @@ import Storage
 /// How everything stands, for records, metrics and one sentence.
 struct WatchSummary {
   var waiting: [WatchRecord.Waiting] = []
+  var hold: WatchState.PauseReason?
+  var costs: CaptureCosts
+  /// What is queued or at work, in the order of arrival.
+  var remaining: [CompletionForecast.Item] = []
+  /// Since when the capture that waits longest for anything has been as it is (UTC, ISO 8601).
+  var longestWaiting: String?
+  /// The same of those that are queued or at work.
+  var longestRemaining: String?
   var states: [CaptureState: Int] = [:]
   var stagingTrouble: String?
   var known = 0
@@ -27,32 +35,43 @@ struct WatchSummary {
   var oldestSince: Double?
   var tally: WatchTally
 
-  init(_ state: WatchState.State) {
-    self.init(state.intake, hold: state.hold, locked: state.locked, state.tally)
-  }
-
-  init(
-    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally
-  ) {
-    self.tally = tally
+  /// - Parameters:
+  ///   - nowSeconds: on the monotonic clock.
+  ///   - census: counts what is not in STAGING any more; without it what left since the watcher began counts.
+  init(_ state: WatchState.State, nowSeconds: Double = 0, census: CaptureCensus? = nil) {
+    let (intake, hold, locked) = (state.intake, state.hold, state.locked)
+    self.hold = hold
+    tally = state.tally
+    costs = state.costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
-    states = intake.departed
-    short = intake.departedShort
-    partial = intake.departedPartial
-    needPerson = intake.departedNeeding
+    if census?.isReady != true {
+      states = intake.departed
+      short = intake.departedShort
+      partial = intake.departedPartial
+      needPerson = intake.departedNeeding
+      acknowledged = intake.departedAcknowledged
+    }
     (disappeared, disappearedTotal) = (intake.disappeared, intake.disappearedTotal)
     renamed = intake.renamed
-    acknowledged = intake.departedAcknowledged
+    var present: [String: CaptureCensus.Member] = [:]
+    var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
       known += 1
-      if entry.decision?.isRetired == true, !entry.isRunning { continue }
+      if entry.decision?.isRetired == true, !entry.isRunning {
+        retired.insert(entry.name)
+        continue
+      }
       let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
       if isLeftAlone { leftAlone += 1 } else { states[state, default: 0] += 1 }
       if entry.isShort { short += 1 }
       if !entry.missing.isEmpty { partial += 1 }
       if entry.needsPerson { needPerson += 1 }
       if entry.isAcknowledged { acknowledged += 1 }
+      present[entry.name] = CaptureCensus.Member(
+        state: state, isShort: entry.isShort, isPartial: !entry.missing.isEmpty,
+        needsPerson: entry.needsPerson, isAcknowledged: entry.isAcknowledged)
+      if !isLeftAlone { note(entry, state, nowSeconds) }
       if state == .queued, !isLeftAlone {
         oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
       }
@@ -67,6 +86,32 @@ struct WatchSummary {
         waiting.append(before)
       }
     }
+    guard let census, census.isReady else { return }
+    let names = Set(waiting.map(\.id)).subtracting(present.keys).union(retired)
+    let others = census.count(present: present, elsewhere: names)
+    states.merge(others.states) { $0 + $1 }
+    short += others.short
+    partial += others.partial
+    needPerson += others.needPerson
+    acknowledged += others.acknowledged
+  }
+
+  /// Takes in what of a capture counts for forecasts and for how long something waits.
+  private mutating func note(_ entry: StagingEntry, _ state: CaptureState, _ nowSeconds: Double) {
+    func older(_ known: String?) -> String { min(known ?? entry.since, entry.since) }
+    switch state {
+    case .queued, .running:
+      longestRemaining = older(longestRemaining)
+      if state == .queued { longestWaiting = older(longestWaiting) }
+      let family = entry.recognition?.family.rawValue ?? ""
+      let atWork = costs.secondsAtWork(entry.location, atSeconds: nowSeconds)
+      remaining.append(
+        CompletionForecast.Item(
+          family: family, bytes: entry.stamp.bytes,
+          secondsAtWork: state == .running ? atWork ?? 0 : nil))
+    case .arriving, .incomplete: longestWaiting = older(longestWaiting)
+    default: break
+    }
   }
 
   private static func waiting(
@@ -77,6 +122,7 @@ struct WatchSummary {
       id: entry.name, family: entry.recognition?.family.rawValue ?? "",
       path: entry.location.folder.text, state: state, since: entry.since)
     waiting.stem = entry.recognition?.stem
+    waiting.bytes = entry.stamp.bytes
     switch entry.phase {
     case .moving, .judging, .running: return waiting
     case .stalled:

@@ -41,7 +41,12 @@ final class WatchSupply: TargetSupply, ReportSink {
     }
   }
 
-  func send(_ event: RunEvent) {}
+  /// A worker that did not get on, and whose capture is tried once more, is in no report.
+  func send(_ event: RunEvent) {
+    guard event.kind == .waiting, event.message?.hasPrefix(Supervisor.triedOnceMore) == true
+    else { return }
+    watchState.with { $0.tally.workersStuck += 1 }
+  }
 
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {

@@ -38,6 +38,7 @@ public final class Watcher {
   private let writes: WriteReporter
   private let publisher: WatchPublisher
   private var reports: ReportScheduler
+  private let census = CaptureCensus()
   private var schedule: ScanSchedule
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
@@ -69,7 +70,11 @@ public final class Watcher {
     state = WatchState(
       IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
       output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
-    state.with { $0.tally.lastDoneSeconds = previous?.lastDoneSeconds }
+    state.with {
+      $0.tally = WatchTally(previous?.tally)
+      $0.tally.lastDoneSeconds = previous?.lastDoneSeconds
+      $0.costs = CaptureCosts(previous?.costs ?? [])
+    }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
     attention = AttentionLog(log)
@@ -85,10 +90,11 @@ public final class Watcher {
     runs = WatchRuns(
       setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
       wakePipe: wakePipe)
-    publisher = WatchPublisher(setup, state, writes, service, clock: clock, started: started)
+    publisher = WatchPublisher(
+      setup, state, writes, service, clock: clock, started: started, census: census)
     reports = ReportScheduler(
       setup, state, writes, clock: clock, log: log, wakePipe: wakePipe,
-      startedSeconds: startedSeconds)
+      startedSeconds: startedSeconds, census: census)
   }
 
   private static func lock(_ output: FilePath) throws -> FileLock {
@@ -115,6 +121,7 @@ public final class Watcher {
     // Before the first scan: at a tree of thousands that takes longer than service managers wait.
     service.ready()
     publisher.checkMetrics()
+    if setup.isOnce, setup.metrics != nil { reports.readOutputAtOnce() }
     while true {
       service.alive()
       reloadIfAsked()
@@ -128,6 +135,7 @@ public final class Watcher {
       if runs.isEmpty { contents.attend() }
       noteOutcomes()
       publish()
+      reports.note(publisher.forecast)
       reports.attend()
       if setup.isOnce, isOnceOver { break }
       wait()
@@ -198,6 +206,9 @@ public final class Watcher {
     return schedule.isFrozen && (!isQueued || isHeld) && contents.isOver
   }
 
+  /// What a process may still take after the grace, with a second left for its own end.
+  private static let lastWordsSeconds = 4.0
+
   /// Lets runs end, and says how things stand.
   private func end() -> Int {
     while !runs.isEmpty {
@@ -210,6 +221,14 @@ public final class Watcher {
     publish(isLast: true)
     var codes = runs.codes
     if setup.isOnce, !interruption.isRequested { codes.formUnion(endOnce()) }
+    // Whatever ended it: who reads the page later is to see how it was at the end.
+    reports.finish(
+      limitSeconds: interruption.secondsLeft(clock).map { $0 + Self.lastWordsSeconds },
+      notifies: lastScan != nil)
+    noteOutcomes()
+    if setup.isOnce, !interruption.isRequested, writes.areFailing {
+      codes.insert(ExitStatus.cannotWrite)
+    }
     return ExitStatus.gravest(codes)
   }
 
@@ -226,9 +245,6 @@ public final class Watcher {
     if let trouble { codes.insert(trouble) }
     if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
     summedUp(summary.sentence(unrecognized: intake.unrecognized.count, hold: pauses.text))
-    reports.finish()
-    noteOutcomes()
-    if writes.areFailing { codes.insert(ExitStatus.cannotWrite) }
     return codes
   }
 

@@ -43,6 +43,10 @@ struct ReportCommand: ParsableCommand {
   @Flag(help: "Leave out the names of people, devices and scenes, device ids and positions.")
   var redact = false
 
+  /// How many pages of earlier nights stay; the watcher asks for them.
+  @Option(help: .hidden)
+  var keepNights = 0
+
   @Flag(
     help:
       "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
@@ -72,7 +76,8 @@ struct ReportCommand: ParsableCommand {
     let (report, listed) = try NightReporting.report(looked.view, selection(looked.view))
     switch format {
     case .html:
-      let pages = try NightReporting.writePages(report, looked.view, isRedacted: redact)
+      let pages = try NightReporting.writePages(
+        report, looked.view, isRedacted: redact, keptNights: keepNights)
       Console.print(pages.page.text)
       if let error = pages.error {
         throw Failure(code: ExitStatus.cannotWrite, text: error.description)
@@ -123,9 +128,9 @@ enum NightReporting {
 
   /// Writes the pages. Errors of the captures' pages are in the result.
   static func writePages(
-    _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool
+    _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool, keptNights: Int = 0
   ) throws -> PageWriter.Written {
     try PageWriter(root: view.root, redaction: isRedacted ? view.redaction : nil)
-      .writeAll(report)
+      .writeAll(report, keptNights: keptNights)
   }
 }

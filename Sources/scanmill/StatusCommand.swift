@@ -74,7 +74,7 @@ struct StatusCommand: ParsableCommand {
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
     var answer = StatusAnswer(
-      rows: rows.filter(filter.holds), watch: looked.view.watch, unrecognized: unrecognized)
+      looked.view, rows: rows.filter(filter.holds), unrecognized: unrecognized)
     answer.runs = ClusterRuns.active(in: looked.view.root).map { active in
       RunInProgress(
         run: active.run, elements: active.elements, ended: active.ended, running: active.running,

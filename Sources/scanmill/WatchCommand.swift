@@ -74,15 +74,31 @@ struct WatchCommand: ParsableCommand {
     completion: CompletionKind.file())
   var metrics: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "When everything should be done; a warning is given when it will not be.", valueName: "HH:MM")
+  )
+  var due: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many pages of earlier nights stay in OUTPUT/nights; 0: none.", valueName: "count"))
+  var keepNights = WatchSetup.usualKeptNights
+
   /// For tests.
   @Option(help: .hidden)
   var capturesPerRun = 500
+
+  /// For tests.
+  @Option(help: .hidden)
+  var pageEvery = "5m"
 
   func validate() throws {
     guard capturesPerRun > 0 else { throw ValidationError("--captures-per-run is 1 or more") }
     for (name, text, isZeroAllowed) in [
       ("--settle", settle, true), ("--poll", poll, false), ("--patience", patience, true),
       ("--retry-after", retryAfter, true), ("--upload-timeout", uploadTimeout, false),
+      ("--retry-after", retryAfter, true), ("--page-every", pageEvery, false),
     ] {
       guard let value = DurationText.nanoseconds(text), value >= 0, isZeroAllowed || value > 0
       else {
@@ -96,6 +112,12 @@ struct WatchCommand: ParsableCommand {
     }
     if let reportAt, DailyTime(reportAt) == nil {
       throw ValidationError("--report-at is a time of the day such as 06:00, not '\(reportAt)'")
+    }
+    if let due, DailyTime(due) == nil {
+      throw ValidationError("--due is a time of the day such as 07:00, not '\(due)'")
+    }
+    guard (0...10_000).contains(keepNights) else {
+      throw ValidationError("--keep-nights is 0 to 10000")
     }
     if let metrics, metrics.isEmpty {
       throw ValidationError("--metrics is a file, not an empty string")
@@ -157,6 +179,9 @@ struct WatchCommand: ParsableCommand {
     setup.isOnce = once
     setup.window = between.flatMap { TimeWindow($0) }
     setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")
+    setup.due = due.flatMap { DailyTime($0) }
+    setup.keptNights = keepNights
+    setup.pageSeconds = seconds(pageEvery)
     setup.notify = notify
     setup.metrics = try metrics.map { try FileSystem.absolute(FilePath(text: $0)) }
     return setup

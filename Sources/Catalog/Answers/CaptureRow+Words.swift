@@ -16,7 +16,9 @@ extension CaptureRow {
     remedy.attempts = standing.attempts
     remedy.missing = standing.missing
     remedy.isGone = standing.gone
-    remedy.retryAt = standing.retryAt
+    remedy.retryAt = standing.retryAt.map {
+      NightClock.words($0, now: FileStamp.nowNanoseconds())
+    }
     remedy.waitsFor = standing.waitsFor
     remedy.isWatched = isWatched
     remedy.short = shortfalls.map(\.stream)

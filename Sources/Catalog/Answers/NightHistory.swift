@@ -32,6 +32,9 @@ enum NightHistory {
     }
   }
 
+  /// More than this per device are only counted.
+  private static let mostNotSafe = 200
+
   /// By last upload, newest first.
   static func devices(_ rows: [CaptureRow]) -> [NightReport.Device] {
     var devices: [String: NightReport.Device] = [:]
@@ -41,11 +44,56 @@ enum NightHistory {
       var device = devices[name] ?? NightReport.Device(device: name, captures: 0, lastUpload: time)
       device.captures += 1
       device.lastUpload = max(device.lastUpload, time)
+      let custody = row.custody
+      device.receivedFiles += custody.receivedFiles ?? 0
+      device.expectedFiles += custody.expectedFiles ?? custody.receivedFiles ?? 0
+      if custody.isSafe {
+        device.safe += 1
+      } else if device.notSafe.count < mostNotSafe {
+        device.notSafe.append(.init(id: row.id, reasons: custody.lacks))
+      }
       devices[name] = device
     }
     return devices.values.sorted {
       ($1.lastUpload, $0.device) < ($0.lastUpload, $1.device)
     }
+  }
+
+  /// What is different from the last night with a run before this one.
+  static func changes(
+    _ runs: [RunEntry], _ rows: [CaptureRow], before from: String, now: Int64
+  ) -> NightChanges? {
+    guard let start = UTCText.nanoseconds(from) else { return nil }
+    let tonight = NightClock.night(of: start)
+    var (then, last): ([String: Bool], String) = ([:], "")
+    var firstNights: [String: String] = [:]
+    for run in runs {
+      for attempt in run.attempts where attempt.isWork {
+        guard let time = UTCText.nanoseconds(attempt.started ?? run.started) else { continue }
+        let night = NightClock.night(of: time)
+        if firstNights[attempt.capture] == nil { firstNights[attempt.capture] = night }
+        guard night < tonight, attempt.outcome != nil else { continue }
+        last = max(last, night)
+        then[attempt.capture] = attempt.hasFailed || attempt.shortfalls?.isEmpty == false
+      }
+    }
+    guard !last.isEmpty else { return nil }
+    var changes = NightChanges(
+      date: last, received: firstNights.values.count { $0 >= tonight },
+      receivedBefore: firstNights.values.count { $0 == last })
+    for row in rows {
+      let needs = row.state.needsPerson || !row.shortfalls.isEmpty
+      // What no run has worked on needed somebody then if it has been as it is since.
+      let since = row.standing.since.flatMap(UTCText.nanoseconds)
+      let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
+      switch (needed, needs) {
+      case (true, true): changes.stillNeeding.append(row.id)
+      case (false, true): changes.newlyNeeding.append(row.id)
+      case (true, false): if row.state.isReady { changes.repaired.append(row.id) }
+      case (false, false): break
+      }
+    }
+    return changes
   }
 
   /// Beyond this many nobody can see them.
@@ -70,7 +118,8 @@ enum NightHistory {
           ? CaptureState.doneWithWarnings.rawValue
           : (attempt.outcome ?? .interrupted).rawValue
         spans.append(
-          NightReport.Span(capture: attempt.capture, kind: kind, from: start, to: max(start, end)))
+          NightReport.Span(
+            capture: attempt.capture, kind: kind, from: start, to: max(start, end), run: run.id))
       }
     }
     spans.sort { ($0.from, $0.capture ?? "") < ($1.from, $1.capture ?? "") }

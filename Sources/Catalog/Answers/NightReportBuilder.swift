@@ -43,6 +43,7 @@ public struct NightReportBuilder: Sendable {
     var report = NightReport(
       from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
       pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
+    report.made = UTCText.text(nanoseconds: view.now)
     report.runs = runs.map(\.id)
     let listed = listed.sorted(by: Self.isBefore)
     report.captures = listed.map(\.capture)
@@ -52,6 +53,8 @@ public struct NightReportBuilder: Sendable {
     report.totals = totals(report.captures)
     report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
     report.devices = NightHistory.devices(view.rows)
+    report.changes = NightHistory.changes(view.runs, view.rows, before: from, now: view.now)
+    report.forecast = view.forecast
     report.timeline = NightHistory.timeline(
       runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
     return (report, listed)
@@ -94,6 +97,10 @@ public struct NightReportBuilder: Sendable {
     // What a run was given and has no output folder: places without a capture, captures not started.
     let retired = Set(view.retired.map(\.id))
     for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
+      // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
+      if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
+        continue
+      }
       guard let history = OutputSnapshot.histories([touched.run])[id] ?? Self.skipped(touched)
       else {
         continue
@@ -157,6 +164,7 @@ public struct NightReportBuilder: Sendable {
     capture.since = row.standing.since
     capture.waitsFor = row.standing.waitsFor
     capture.remedy = row.remedy
+    capture.custody = row.custody
     capture.command = row.command(output: view.root)
     capture.mark = row.mark
     return capture
@@ -243,6 +251,8 @@ public struct NightReportBuilder: Sendable {
   // MARK: Totals
 
   private var unrecognized: [RunReport.Unrecognized] {
+    // What a watcher sees is how it is now; earlier runs name folders that have since become captures.
+    if view.watch != nil { return view.unrecognized }
     var seen: Set<String> = []
     return (view.unrecognized + runs.flatMap(\.unrecognized)).filter { folder in
       seen.insert(folder.path).inserted

@@ -21,6 +21,8 @@ public struct OutputSnapshot: Sendable {
   public let disappeared: Int?
   /// When captures waited for something else than a worker.
   let holds: [WatchRecord.PauseReason]
+  /// When the watcher will be done; `nil`: none is at work.
+  public let forecast: NightForecast?
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
   let histories: [String: CaptureStanding.History]
@@ -49,11 +51,14 @@ public struct OutputSnapshot: Sendable {
         (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
       }
       if !isWatcherAlive, $0.ended == nil { watch.killed = true }
+      watch.ended = $0.ended
+      if isWatcherAlive, $0.ended == nil { watch.renewsPageSeconds = $0.renewsPageSeconds }
       return watch
     }
     holds = record?.holds ?? []
     let gone = record?.disappeared?.count ?? 0
     disappeared = gone > 0 ? gone : nil
+    forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil
     unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []

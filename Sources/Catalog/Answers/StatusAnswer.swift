@@ -11,6 +11,8 @@ public struct StatusAnswer: Sendable {
   public var totals: NightTotals
   public var watch: NightReport.Watch?
   public var unrecognized: [RunReport.Unrecognized]
+  /// When the watcher will be done; `nil`: none is at work.
+  public var forecast: NightForecast?
   /// Runs on a cluster that are not over.
   public var runs: [RunInProgress] = []
   /// Captures whose results have left the output, by id.
@@ -18,14 +20,28 @@ public struct StatusAnswer: Sendable {
   /// Whether the table has columns of stages that nobody asked for.
   public var showsAllStages = false
 
-  /// - Parameter rows: those that are asked for; totals count these.
-  public init(_ view: OutputSnapshot, rows: [CaptureRow]) {
-    self.init(rows: rows, watch: view.watch, unrecognized: view.unrecognized)
+  /// - Parameters:
+  ///   - rows: those that are asked for; totals count these.
+  ///   - unrecognized: `nil`: what the view has.
+  public init(
+    _ view: OutputSnapshot, rows: [CaptureRow], unrecognized: [RunReport.Unrecognized]? = nil
+  ) {
+    self.init(
+      rows: rows, watch: view.watch, unrecognized: unrecognized ?? view.unrecognized,
+      view.histories)
     totals.disappeared = view.disappeared
+    forecast = view.forecast
   }
 
   public init(
     rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized]
+  ) {
+    self.init(rows: rows, watch: watch, unrecognized: unrecognized, [:])
+  }
+
+  private init(
+    rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized],
+    _ histories: [String: CaptureStanding.History]
   ) {
     self.rows = rows
     self.watch = watch
@@ -33,6 +49,8 @@ public struct StatusAnswer: Sendable {
     var totals = NightTotals(
       counting: rows.map { row in
         var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+        capture.outcome = histories[row.id].map { $0.latest.outcome ?? .interrupted }
+        capture.waitsFor = row.standing.waitsFor
         if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
         capture.missing = row.standing.missing
         capture.mark = row.mark
@@ -58,7 +76,8 @@ public struct StatusAnswer: Sendable {
   public func json() throws -> [UInt8] {
     try ListJSON.pretty(
       Document(
-        totals: totals, watch: watch, unrecognized: unrecognized, runs: runs, retired: retired),
+        totals: totals, watch: watch, unrecognized: unrecognized, runs: runs, retired: retired,
+        forecast: forecast),
       captures: rows.map(StatusCapture.init))
   }
 
@@ -70,9 +89,10 @@ public struct StatusAnswer: Sendable {
     var unrecognized: [RunReport.Unrecognized]
     var runs: [RunInProgress]
     var retired: [NightReport.Retired]
+    var forecast: NightForecast?
 
     private enum Key: CodingKey {
-      case schema, captures, totals, watch, unrecognized, runs, retired
+      case schema, captures, totals, watch, unrecognized, runs, retired, forecast
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -84,6 +104,7 @@ public struct StatusAnswer: Sendable {
       try object.encode(
         watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
       try object.encode(unrecognized, forKey: .unrecognized)
+      try object.encodeIfPresent(forecast, forKey: .forecast)
       if !runs.isEmpty { try object.encode(runs, forKey: .runs) }
       if !retired.isEmpty { try object.encode(retired, forKey: .retired) }
     }
@@ -118,6 +139,12 @@ public struct StatusAnswer: Sendable {
     }
     if !runs.isEmpty { parts.append(runs.map(\.line).joined(separator: "\n")) }
     if let watch { parts.append(watch.line) }
+    let now = FileStamp.nowNanoseconds()
+    if let forecast {
+      let lines = [forecast.dueWords(now: now).map { $0 + "." }, forecast.words(now: now)]
+      let said = lines.compactMap(\.self)
+      if !said.isEmpty { parts.append(said.joined(separator: "\n")) }
+    }
     return parts.joined(separator: "\n\n")
   }
 }
@@ -173,7 +200,8 @@ extension CaptureRow {
       lines.append(
         "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
       if let retryAt = standing.retryAt, mark?.isLeftAlone != true {
-        lines.append("tried again at \(retryAt)")
+        let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
+        lines.append("tried again at \(time)")
       }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
     case .queued where mark?.isLeftAlone == true: break

@@ -3,6 +3,7 @@ import Output
 import Pipeline
 import Runner
 import Storage
+import SystemPackage
 
 /// Reads what is known of a capture from its output folder, without a lock and without writing.
 struct EntryReader: Sendable {
@@ -35,6 +36,12 @@ struct EntryReader: Sendable {
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)
+    if let inputs = examined.memo?.inputs {
+      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadManifest.fileName) }
+      entry.received = CaptureEntry.Received(
+        files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
+        manifest: isGone ? nil : UploadManifest(in: FilePath(text: inputs.folder)))
+    }
     if let document {
       entry.device = document.device ?? DeviceInfo()
       entry.scene = document.scene ?? SceneInfo()

@@ -28,6 +28,20 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     }
   }
 
+  /// The files of the capture as they were when it was last opened.
+  public struct Received: Hashable, Sendable, Codable {
+    public var files: Int
+    public var bytes: Int64
+    /// `nil`: no upload server noted anything.
+    public var manifest: UploadManifest?
+
+    package init(files: Int, bytes: Int64, manifest: UploadManifest? = nil) {
+      self.files = files
+      self.bytes = bytes
+      self.manifest = manifest
+    }
+  }
+
   /// A stream as `capture.json` describes it.
   public struct Stream: Hashable, Sendable, Codable {
     public var name: String
@@ -80,6 +94,8 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   /// How the last attempts of stages failed.
   public var failures: [NotedFailure]
   public var triage: TriageRecord?
+  /// `nil`: it was not recorded.
+  public var received: Received?
 
   package init(
     id: String, name: String, family: String? = nil, path: String? = nil, folder: String? = nil,

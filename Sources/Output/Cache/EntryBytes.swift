@@ -50,6 +50,7 @@ package enum EntryBytes {
     try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
     try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
     try putJSON(entry.triage, &writer)
+    try putJSON(entry.received, &writer)
     return writer.bytes
   }
 
@@ -87,6 +88,7 @@ package enum EntryBytes {
     let shortfalls = try json([Shortfall].self, &reader) ?? []
     let failures = try json([NotedFailure].self, &reader) ?? []
     let triage = try json(TriageRecord.self, &reader)
+    let received = try json(CaptureEntry.Received.self, &reader)
     var entry = CaptureEntry(
       id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
       pipeline: pipeline, settings: settings, inputGone: inputGone, gone: gone, notes: notes,
@@ -97,6 +99,7 @@ package enum EntryBytes {
     (entry.user, entry.recordedAt, entry.frames) = (texts[10], texts[11], count(frames))
     entry.streams = streams
     entry.shortfalls = shortfalls
+    entry.received = received
     guard reader.isAtEnd else { throw DamagedNote() }
     return entry
   }

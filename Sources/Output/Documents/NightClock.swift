@@ -22,6 +22,19 @@ public enum NightClock {
     return Int64(mktime(&time)) &* 1_000_000_000
   }
 
+  /// A time of a record as people read it, in local time: `04:10`, or `24 Nov 04:10` where that is another day
+  /// than that of `now`; what is no time stays as it is.
+  public static func words(_ text: String, now: Int64) -> String {
+    guard let nanoseconds = UTCText.nanoseconds(text) else { return text }
+    let (time, today) = (local(nanoseconds), local(now))
+    let clock = "\(UTCText.two(time.tm_hour)):\(UTCText.two(time.tm_min))"
+    if time.tm_yday == today.tm_yday, time.tm_year == today.tm_year { return clock }
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    return "\(time.tm_mday) \(months[Int(time.tm_mon) % 12]) \(clock)"
+  }
+
   /// The local day on which the night of a moment began: `2026-11-20`.
   public static func night(of nanoseconds: Int64) -> String {
     let day = local(lastNoon(before: nanoseconds))

@@ -34,6 +34,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var message: String?
     public var attempts: Int?
     public var retryAt: String?
+    /// Of its files, where it waits or is at work.
+    public var bytes: Int64?
 
     public init(
       id: String, family: String, path: String, state: CaptureState, since: String,
@@ -64,6 +66,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var unrecognized: [RunReport.Unrecognized]
   /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
   public var ended: String?
+  /// At the latest after so many seconds the page of the night is written again; `nil`: at the end only.
+  public var renewsPageSeconds: Int?
   /// Captures that were there.
   public var known = 0
   /// Uploads that went within the last day before anything of them was done, oldest first.
@@ -77,6 +81,43 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
   public var holds: [PauseReason] = []
+
+  /// What captures took; the last 400, oldest first.
+  public var costs: [Cost]?
+  /// When it will be done with what is left.
+  public var forecast: NightForecast?
+  /// What all watchers of this output have counted.
+  public var tally: Tally?
+
+  /// What a capture took.
+  public struct Cost: Hashable, Sendable, Codable {
+    public var family: String
+    /// Of its files.
+    public var bytes: Int64
+    public var seconds: Double
+    /// How many were at work when it ended, itself included.
+    public var atOnce: Int
+
+    public init(family: String, bytes: Int64, seconds: Double, atOnce: Int) {
+      self.family = family
+      self.bytes = bytes
+      self.seconds = seconds
+      self.atOnce = atOnce
+    }
+  }
+
+  /// Counters that go on when a watcher is started again.
+  public struct Tally: Hashable, Sendable, Codable {
+    /// Failed attempts by cause.
+    public var failures: [String: Int] = [:]
+    public var frames = 0
+    public var bytesWritten: Int64 = 0
+    public var cpuSeconds = 0.0
+    /// Workers that were ended because they did not get on.
+    public var workersStuck = 0
+
+    public init() {}
+  }
 
   public struct PauseReason: Hashable, Sendable, Codable {
     /// `window`, `disk`, `staging`, `output`.

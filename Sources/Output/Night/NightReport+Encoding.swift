@@ -8,7 +8,7 @@ extension NightCapture {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
-      notApplicable, cluster, shortfalls, upload, mark
+      notApplicable, cluster, shortfalls, upload, mark, custody
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -41,6 +41,7 @@ extension NightCapture {
     try object.encodeIfPresent(cluster, forKey: .cluster)
     try object.encodeIfPresent(upload, forKey: .upload)
     try object.encodeIfPresent(mark, forKey: .mark)
+    try object.encodeIfPresent(custody, forKey: .custody)
   }
 }
 
@@ -74,7 +75,7 @@ extension NightReport.FreeSpace {
 
 extension NightReport.Watch {
   private enum Key: CodingKey {
-    case alive, staging, lastLook, trouble, holds, holdsFor, killed
+    case alive, staging, lastLook, trouble, holds, holdsFor, killed, ended, renewsPageSeconds
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -86,5 +87,7 @@ extension NightReport.Watch {
     try object.encode(holds, forKey: .holds)
     try object.encode(holdsFor, forKey: .holdsFor)
     try object.encode(killed, forKey: .killed)
+    try object.encode(ended, forKey: .ended)
+    try object.encode(renewsPageSeconds, forKey: .renewsPageSeconds)
   }
 }

@@ -11,6 +11,8 @@ public struct NightReport: Sendable, Codable, Hashable {
   /// UTC, ISO 8601.
   public var from: String
   public var to: String
+  /// When it was made; `to` of a report about runs that ended long ago is earlier.
+  public var made: String
   public var totals = NightTotals()
   /// Those that need a person first.
   public var captures: [NightCapture] = []
@@ -25,6 +27,10 @@ public struct NightReport: Sendable, Codable, Hashable {
   public var nights: [Night] = []
   /// By last upload, newest first.
   public var devices: [Device] = []
+  /// What is different from the night before; `nil`: nothing ran before.
+  public var changes: NightChanges?
+  /// When a watcher will be done; `nil`: none is at work.
+  public var forecast: NightForecast?
   /// What happened when: one entry per attempt at a capture, and one per time the watcher held back, by start.
   public var timeline: [Span] = []
 
@@ -68,6 +74,10 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var holdsFor: String?
     /// It did not end in good order.
     public var killed: Bool?
+    /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
+    public var ended: String?
+    /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
+    public var renewsPageSeconds: Int?
     public init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
       self.alive = alive
       self.staging = staging
@@ -98,6 +108,26 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var captures: Int
     /// When its last capture came in (UTC, ISO 8601).
     public var lastUpload: String
+    /// Files of its captures that are here, and that complete uploads of them have.
+    public var receivedFiles = 0
+    public var expectedFiles = 0
+    /// How many of its captures are complete and verified: safe to delete on the device.
+    public var safe = 0
+    /// The others, and why not.
+    public var notSafe: [NotSafe] = []
+
+    public struct NotSafe: Sendable, Codable, Hashable {
+      public var id: String
+      public var reasons: [String]
+      public init(id: String, reasons: [String]) {
+        self.id = id
+        self.reasons = reasons
+      }
+    }
+
+    /// Whether all of them are.
+    public var isSafe: Bool { captures > 0 && safe == captures }
+
     public init(device: String, captures: Int, lastUpload: String) {
       self.device = device
       self.captures = captures
@@ -113,7 +143,10 @@ public struct NightReport: Sendable, Codable, Hashable {
     /// UTC, ISO 8601.
     public var from: String
     public var to: String
-    public init(capture: String?, kind: String, from: String, to: String) {
+    /// The run of an attempt.
+    public var run: String?
+    public init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
+      self.run = run
       self.capture = capture
       self.kind = kind
       self.from = from
@@ -127,6 +160,7 @@ public struct NightReport: Sendable, Codable, Hashable {
   ) {
     self.from = from
     self.to = to
+    made = to
     self.program = program
     self.host = host
     self.pipeline = pipeline
@@ -208,6 +242,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var command: String?
   /// What a person decided about it, also where that counts no more; `nil`: nothing.
   public var mark: CaptureMark?
+  /// Whether it may be deleted on its device; `nil`: not asked.
+  public var custody: Custody?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
@@ -279,6 +315,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
       case .stalledUpload: stalledUpload += 1
       case .incomplete: incomplete += 1
       case .queued where capture.mark?.isLeftAlone == true: skipped += 1
+      // What a watcher has in its queue waits, whatever became of it before.
+      case .queued where capture.waitsFor != nil: queued += 1
       case .queued where capture.outcome == .interrupted: interrupted += 1
       case .queued where capture.outcome == .skipped: skipped += 1
       case .queued: queued += 1

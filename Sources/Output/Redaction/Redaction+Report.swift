@@ -17,12 +17,21 @@ extension Redaction {
     }
     shown.host = text(report.host)
     shown.pipeline = text(report.pipeline)
+    // Nobody renews what is made for others.
+    shown.watch?.renewsPageSeconds = nil
     shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
     shown.watch?.trouble = report.watch?.trouble.map { text($0) }
     shown.devices = report.devices.map { device in
       var shown = device
       shown.device = alias(ofDevice: device.device)
+      shown.notSafe = device.notSafe.map { .init(id: alias(of: $0.id), reasons: $0.reasons.map(text)) }
       return shown
+    }
+    if var changes = report.changes {
+      changes.repaired = changes.repaired.map(alias(of:))
+      changes.newlyNeeding = changes.newlyNeeding.map(alias(of:))
+      changes.stillNeeding = changes.stillNeeding.map(alias(of:))
+      shown.changes = changes
     }
     shown.timeline = report.timeline.map { span in
       var shown = span
@@ -72,6 +81,7 @@ extension Redaction {
     shown.notApplicable = capture.notApplicable?.map {
       NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
     }
+    shown.custody?.lacks = capture.custody?.lacks.map { text($0) } ?? []
     shown.failures = capture.failures.map { failure in
       var shown = failure
       shown.message = text(failure.message)

@@ -58,7 +58,9 @@ struct ProvenancePart {
       "Kind of scene", phrasing.isRedacted ? nil : description?.sceneType.map { phrasing.text($0) })
     add("App family", (capture.family ?? description?.family).map { phrasing.text($0) })
     add("Generation of its files", description?.generation.map { phrasing.text($0) })
-    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map { phrasing.text($0) })
+    add(
+      "Recorded",
+      (capture.recordedAt ?? description?.recordedAt).map { phrasing.text(MomentWords.text($0)) })
     add("Clock", description?.clockBase.map { phrasing.text($0) })
     let program = program
     add("Program", program.map { "scanmill \($0.version)" })

@@ -95,7 +95,7 @@ struct VerdictPart {
         }
       }
       if let retry = capture.retryAt, capture.mark?.isLeftAlone != true {
-        Markup.element(.p) { "It will be tried again automatically at \(MomentWords.text(retry))." }
+        Markup.element(.p) { "It will be tried again automatically at \(LocalTime.text(retry))." }
       }
       if let command = capture.command, !phrasing.isRedacted {
         Markup.element(.p) { "To try again now:" }
@@ -160,6 +160,8 @@ struct VerdictPart {
     add("Recorded", (capture.recordedAt ?? description?.recordedAt).map(MomentWords.text))
     facts += findings.map { ($0.name, $0.value) }
     add("Processed", capture.lastRun.map(MomentWords.text))
+    let moment = [capture.lastRun, capture.recordedAt].compactMap { $0.flatMap { LocalTime($0) } }
+    add("Times", moment.first?.zone)
     return .element(.dl, .classes("facts")) {
       for (name, value) in facts {
         Markup.element(.div) {
@@ -177,8 +179,10 @@ struct VerdictPart {
 
 /// Formats times for pages.
 enum MomentWords {
-  /// `2026-11-20 22:00 UTC` for `2026-11-20T22:00:30.123Z`; other texts are unchanged.
+  /// `2026-11-20 23:00`, in the time zone that the page names, for `2026-11-20T22:00:30.123Z`; a time with another
+  /// offset keeps it, other texts are unchanged.
   static func text(_ moment: String) -> String {
+    if let time = LocalTime(moment) { return time.dated }
     let bytes = Array(moment.utf8)
     guard bytes.count >= 16, bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":") else {
       return moment
@@ -186,8 +190,6 @@ enum MomentWords {
     let time =
       String(decoding: bytes[..<10], as: UTF8.self) + " "
       + String(decoding: bytes[11..<16], as: UTF8.self)
-    if bytes.last == UInt8(ascii: "Z") { return time + " UTC" }
-    // A time zone offset is kept.
     let rest = bytes[16...].drop { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
     return rest.isEmpty ? time : time + " " + String(decoding: rest, as: UTF8.self)
   }

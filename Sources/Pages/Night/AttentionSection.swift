@@ -29,6 +29,8 @@ struct AttentionSection {
     }
   }
 
+  private var now: LocalTime? { LocalTime(report.made) }
+
   // MARK: Whom to ask
 
   /// `Recorded by: Anna (2; ipad-01, ipad-07), Ben (ipad-03), ipad-04`: people with their devices,
@@ -176,11 +178,11 @@ struct AttentionSection {
       lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))
     }
     var facts: [String] = []
-    if let since = capture.since { facts.append("since \(LocalTime.text(since))") }
+    if let since = capture.since { facts.append("since \(LocalTime.text(since, near: now))") }
     if capture.attempts > 0 { facts.append(Phrasing.count(capture.attempts, "attempt")) }
     if capture.gone { facts.append("its folder is gone") }
     if let retry = capture.retryAt, capture.state == .failed {
-      facts.append("tried again at \(LocalTime.text(retry))")
+      facts.append("tried again at \(LocalTime.text(retry, near: now))")
     }
     if capture.state == .quarantined { facts.append("not tried again automatically") }
     if !facts.isEmpty { lines.append(Markup(text: facts.joined(separator: ", "))) }

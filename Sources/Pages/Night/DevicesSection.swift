@@ -1,8 +1,10 @@
 import Output
 
-/// Lists every device with its last upload, and marks those without uploads for days.
+/// Lists every device with its last upload and what of it may be deleted there, and marks those without uploads
+/// for days.
 struct DevicesSection {
   let report: NightReport
+  let names: PageNames
 
   private static let quiet = 36.0 * 3600
   private static let most = 100
@@ -20,7 +22,7 @@ struct DevicesSection {
         }
         Markup.element(.thead) {
           Markup.element(.tr) {
-            for name in ["Device", "Last upload", "Captures"] {
+            for name in ["Device", "Last upload", "Captures", "Files", "Safe to delete on the device"] {
               Markup.element(.th, Attribute("scope", "col")) { name }
             }
           }
@@ -47,6 +49,50 @@ struct DevicesSection {
         }
       }
       Markup.element(.td, Attribute("data-label", "Captures")) { "\(device.captures)" }
+      Markup.element(.td, Attribute("data-label", "Files")) {
+        Phrasing.grouped(device.receivedFiles)
+          + (device.expectedFiles > device.receivedFiles
+            ? " of \(Phrasing.grouped(device.expectedFiles))" : "")
+      }
+      Markup.element(
+        .td, Attribute("data-label", "Delete"), Attribute("data-safe", device.safe)
+      ) { custody(device) }
+    }
+  }
+
+  private static let mostNamed = 20
+
+  @MarkupBuilder private func custody(_ device: NightReport.Device) -> Markup {
+    if device.isSafe {
+      Markup.element(.span) {
+        device.captures == 1
+          ? "Complete and verified: safe to delete"
+          : "All \(Phrasing.grouped(device.captures)): complete and verified, safe to delete"
+      }
+    } else {
+      Markup.element(.div) {
+        Markup.element(.p) {
+          device.safe == 0
+            ? "Keep: none is complete and verified"
+            : "\(Phrasing.grouped(device.safe)) of \(Phrasing.grouped(device.captures)) are complete and verified"
+        }
+        Markup.element(.details) {
+          Markup.element(.summary) {
+            "Keep \(Phrasing.grouped(device.captures - device.safe)), and why"
+          }
+          Markup.element(.ul) {
+            for item in device.notSafe.prefix(Self.mostNamed) {
+              Markup.element(.li) {
+                names.shortened(item.id)
+                ": "
+                Markup.element(.bdi) { Phrasing.cut(item.reasons.joined(separator: "; "), 300) }
+              }
+            }
+          }
+          let more = device.captures - device.safe - min(device.notSafe.count, Self.mostNamed)
+          if more > 0 { Markup.element(.p) { "and \(Phrasing.grouped(more)) more" } }
+        }
+      }
     }
   }
 }

@@ -49,8 +49,27 @@ struct LocalTime: Hashable, Comparable, Sendable {
     ).text
   }
 
-  /// `UTC+01:00`.
+  /// `04:10`, or `24 Nov 04:10` where that is another day than that of `other`.
+  func text(near other: LocalTime?) -> String { other?.date == date ? clock : text }
+
+  /// The same of a time of the journal; other texts are unchanged.
+  static func text(_ text: String, near other: LocalTime?) -> String {
+    LocalTime(text)?.text(near: other) ?? text
+  }
+
+  /// `2026-11-20 22:05`.
+  var dated: String { "\(date) \(clock)" }
+
+  /// `CET, UTC+01:00`; of a zone without a name of letters the offset alone.
   var zone: String {
+    let name = parts.tm_zone.map { String(cString: $0) } ?? ""
+    let isName = !name.isEmpty && name.allSatisfy { $0.isASCII && $0.isLetter }
+    if name == "UTC" { return name }
+    return isName ? "\(name), \(offset)" : offset
+  }
+
+  /// `UTC+01:00`.
+  private var offset: String {
     let minutes = parts.tm_gmtoff / 60
     let size = abs(minutes)
     return "UTC" + (minutes < 0 ? "-" : "+") + UTCText.two(size / 60) + ":"

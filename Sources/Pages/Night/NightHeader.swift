@@ -7,10 +7,16 @@ struct NightHeader {
   let report: NightReport
   let sentence: NightSentence
   let problems: [NightProblem]
+  var isKept = false
 
   var markup: Markup {
     .element(.header) {
       Markup.element(.h1) { sentence.text }
+      Markup.element(.p, .id("said"), .classes("notice"), Attribute(flag: "hidden"))
+      PageAge(report: report, isKept: isKept).markup
+      if !isKept, let words = report.forecast?.words(now: now) {
+        Markup.element(.p, .id("forecast")) { Markup.element(.strong) { words } }
+      }
       if report.totals.captures > 0 {
         bar
         legend
@@ -26,6 +32,9 @@ struct NightHeader {
       }
     }
   }
+
+  /// When the page was made, nanoseconds since 1970.
+  private var now: Int64 { Int64((LocalTime(report.made)?.seconds ?? 0) * 1e9) }
 
   /// The bar of states. Every occurring state is visible, however small its share.
   private var bar: Markup {
@@ -78,7 +87,7 @@ struct NightHeader {
             "scanmill \(report.program.version)\(report.program.commit.map { " (\($0.prefix(12)))" } ?? "")"
         ),
         Markup(text: "pipeline ") + .name(report.pipeline),
-        to.map { Markup(text: "local time, \($0.zone)") } ?? .nothing,
+        to.map { Markup(text: "all times in \($0.zone)") } ?? .nothing,
       ].filter { $0 != .nothing })
   }
 }

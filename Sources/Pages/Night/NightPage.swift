@@ -27,7 +27,9 @@ public struct NightPage: Sendable {
 
   /// The page in UTF-8. Cost: proportional to the number of captures; the page is in memory.
   public func document() -> [UInt8] {
-    let plain = document(PageSupplies(log: supplies.log))
+    var shown = supplies
+    shown.thumbnails = [:]
+    let plain = document(shown)
     if supplies.thumbnails.isEmpty { return plain }
     var remainingBytes = min(Self.mostThumbnailBytes, Self.mostBytes - plain.count)
     var chosen: [String: PageThumbnail] = [:]
@@ -39,11 +41,12 @@ public struct NightPage: Sendable {
       remainingBytes -= bytes
       chosen[capture.id] = picture
     }
-    return document(PageSupplies(thumbnails: chosen, log: supplies.log))
+    shown.thumbnails = chosen
+    return document(shown)
   }
 
   private func document(_ supplies: PageSupplies) -> [UInt8] {
-    let names = PageNames(report)
+    let names = PageNames(report, above: supplies.isKept ? [".."] : [])
     let problems = NightProblem.all(report)
     let sentence = NightSentence(report: report, problems: problems)
     let activity = NightActivity(report)
@@ -53,14 +56,18 @@ public struct NightPage: Sendable {
         + .element(.link, Attribute("rel", "icon"), .icon(sentence.icon)),
       style: .common, script: .common,
       body: .element(.main) {
-        NightHeader(report: report, sentence: sentence, problems: problems).markup
+        NightHeader(
+          report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
+        ).markup
         PlotTone.patterns
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
         MarksSection(report: report, names: names).markup
         NightTotalsSection(totals: report.totals).markup
+        HistorySection(report: report, names: names, supplies: supplies).markup
         NightsSection(report: report, activity: activity).markup
-        DevicesSection(report: report).markup
+        DevicesSection(report: report, names: names).markup
+        AttemptsSection(report: report, names: names).markup
         TimelineSection(report: report, activity: activity).markup
         ResourcesSection(report: report, activity: activity, names: names).markup
         table.section(rows: table.rows(supplies))

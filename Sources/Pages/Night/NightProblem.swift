@@ -18,7 +18,7 @@ struct NightProblem: Hashable {
   private static let longestLook = 3.0 * 3600
 
   static func all(_ report: NightReport) -> [NightProblem] {
-    watcher(report) + staging(report) + disk(report) + silence(report)
+    watcher(report) + deadline(report) + staging(report) + disk(report) + silence(report)
   }
 
   private static func watcher(_ report: NightReport) -> [NightProblem] {
@@ -62,6 +62,18 @@ struct NightProblem: Hashable {
           + (waiting > 0
             ? " \(Phrasing.count(waiting, "capture")) will continue when it starts." : ""),
         remedy: "", isUrgent: false)
+    ]
+  }
+
+  private static func deadline(_ report: NightReport) -> [NightProblem] {
+    let now = Int64((LocalTime(report.made)?.seconds ?? 0) * 1e9)
+    guard let forecast = report.forecast, let words = forecast.dueWords(now: now) else { return [] }
+    return [
+      NightProblem(
+        title: words, words: forecast.words(now: now) ?? "",
+        remedy:
+          "Give the machine more hours (`--between`) or captures at once (`--jobs`), or process the rest elsewhere.",
+        isUrgent: true)
     ]
   }
 

@@ -1,19 +1,41 @@
 import Output
-import Reports
 
 /// Names and links of captures on the page of the night.
 struct PageNames {
-  private let ids: ShortIDs
+  private let ids: MiddleShortIDs
+  /// Names of folders between the page and the output: `..` for a page one folder below it.
+  private let above: [String]
 
-  init(_ report: NightReport) { ids = ShortIDs(report.captures.map(\.id)) }
+  init(_ report: NightReport, above: [String] = []) {
+    ids = MiddleShortIDs(report.captures.map(\.id))
+    self.above = above
+  }
 
   func short(_ id: String) -> String { ids[id] }
 
-  /// The short name, linked to the capture's page if there is one.
+  /// The address of a page below the output folder.
+  func address(_ page: String) -> PageAddress? {
+    let names = page.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard names.allSatisfy({ !["", ".", ".."].contains($0) }) else { return nil }
+    return .file(above + names)
+  }
+
+  /// The short name, linked to the capture's page if there is one. What it leaves out is there for whoever
+  /// searches or copies it, and for readers.
   func link(_ capture: NightCapture, inFull: Bool = false) -> Markup {
-    let name = Markup.name(inFull ? capture.id : short(capture.id))
-    guard let address = capture.page.flatMap({ PageAddress.below($0) }) else { return name }
+    let name = inFull ? Markup.name(capture.id) : shortened(capture.id)
+    guard let address = capture.page.flatMap(address) else { return name }
     return .element(.a, .link(address)) { name }
+  }
+
+  /// The id, of which the part that many have in common is not seen.
+  func shortened(_ id: String) -> Markup {
+    guard let parts = ids.parts(id) else { return .name(id) }
+    return .element(.bdi, Attribute("title", id)) {
+      Markup(text: parts.head)
+      Markup.element(.span, .classes("cut")) { Markup(text: parts.middle) }
+      Markup(text: parts.tail)
+    }
   }
 }
 
@@ -39,6 +61,11 @@ struct PageSupplies: Sendable {
   var thumbnails: [String: PageThumbnail] = [:]
   /// The last lines of a log, by its path relative to the output folder.
   var log: @Sendable (String) -> [String]? = { _ in nil }
+
+  /// Dates of earlier nights of which a page is kept, the newest first.
+  var keptNights: [String] = []
+  /// The page is the one that is kept when the next night begins: it lies in a folder of its own.
+  var isKept = false
 
   func thumbnail(_ capture: NightCapture) -> PageThumbnail? { thumbnails[capture.id] }
 }

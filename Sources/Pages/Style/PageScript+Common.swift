@@ -8,6 +8,8 @@ extension PageScript {
   ///   states separated by blanks, empty: all) leave rows out; `.count` in a button is how many of the rows
   ///   that match the text are in its states, `#shown` says how many are left.
   /// * `#announcement` (`aria-live`) says what was done.
+  /// * `#age` (`data-made`, ISO 8601; `data-interval`, seconds): `#page-age` says how long ago the page was made.
+  ///   After twice the interval the `h1` says that it is out of date, and `#said` what it was.
   /// * Folded parts are opened for printing and closed again after it.
   static let common = PageScript(
     text: """
@@ -23,6 +25,40 @@ extension PageScript {
         addEventListener("afterprint", () => {
           for (const part of closed.splice(0)) part.open = false;
         });
+
+        const age = document.getElementById("age");
+        const made = age ? Date.parse(age.dataset.made) : NaN;
+        if (Number.isFinite(made)) {
+          const interval = Number(age.dataset.interval) || 0;
+          const count = (number, word) => number + " " + word + (number === 1 ? "" : "s");
+          const words = (seconds) => {
+            const minutes = Math.floor(seconds / 60);
+            if (minutes < 1) return "just now";
+            if (minutes < 90) return count(minutes, "minute") + " ago";
+            if (minutes < 2880) return count(Math.floor(minutes / 60), "hour") + " ago";
+            return count(Math.floor(minutes / 1440), "day") + " ago";
+          };
+          let isOld = false;
+          const tick = () => {
+            const seconds = (Date.now() - made) / 1000;
+            const place = document.getElementById("page-age");
+            if (place) place.textContent = ", " + words(seconds);
+            if (isOld || interval <= 0 || seconds <= 2 * interval) return;
+            isOld = true;
+            const headline = document.querySelector("h1");
+            const said = document.getElementById("said");
+            if (said && headline) {
+              said.textContent = "It said then: " + headline.textContent;
+              said.hidden = false;
+            }
+            const text = "Not updated since " + age.dataset.madeText + ": is the watcher running?";
+            if (headline) headline.textContent = text;
+            document.title = "Not updated · " + document.title;
+          };
+          tick();
+          setInterval(tick, 15000);
+          document.addEventListener("visibilitychange", tick);
+        }
 
         const table = document.getElementById("captures");
         const body = table && table.tBodies[0];

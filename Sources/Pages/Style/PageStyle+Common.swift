@@ -61,6 +61,7 @@ extension PageStyle {
     .only-for-readers{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;\
     clip-path:inset(50%);white-space:nowrap}
     .small{font-size:.875rem;color:var(--soft)}
+    .cut{font-size:0}.cut::before{content:"…";font-size:1rem}
 
     """
 

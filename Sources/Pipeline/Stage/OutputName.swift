@@ -17,7 +17,7 @@ package enum OutputName {
   private static let kept = Set("._+@-".unicodeScalars)
   /// Names of other things next to the folders of captures.
   package static let reserved: Set<String> = [
-    "runs", "redacted", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
+    "runs", "redacted", "nights", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
     "catalog.sqlite-wal", "catalog.sqlite-shm",
   ]
 

@@ -50,18 +50,18 @@ public struct MetricsText: Sendable {
       "How long the oldest queued capture has waited; 0 when none waits.",
       Self.number(metrics.queueOldestSeconds))
     add(
-      "failures_total", "counter", "Failed attempts at captures since the start, by cause.",
+      "failures_total", "counter", "Failed attempts at captures by all watchers of the output, by cause.",
       FailureCause.allCases.map {
         (Self.label("cause", $0.rawValue), "\(metrics.failuresTotal[$0] ?? 0)")
       })
     one(
-      "frames_total", "counter", "Frames of captures processed since the start.",
+      "frames_total", "counter", "Frames of captures processed by all watchers of the output.",
       "\(metrics.framesTotal)")
     one(
-      "bytes_written_total", "counter", "Bytes of results written since the start.",
+      "bytes_written_total", "counter", "Bytes of results written by all watchers of the output.",
       "\(metrics.bytesWrittenTotal)")
     one(
-      "cpu_seconds_total", "counter", "Processor time of stages since the start.",
+      "cpu_seconds_total", "counter", "Processor time of stages of all watchers of the output.",
       Self.number(metrics.cpuSecondsTotal))
     add(
       "write_failures_total", "counter",
@@ -69,6 +69,33 @@ public struct MetricsText: Sendable {
       WriteFailures.Kind.allCases.map {
         (Self.label("what", $0.rawValue), "\(metrics.writeFailuresTotal[$0] ?? 0)")
       })
+    one(
+      "workers_stuck_total", "counter",
+      "Workers that were ended because they did not get on.", "\(metrics.workersStuckTotal)")
+    add(
+      "hold", "gauge", "Whether nothing new is started, by reason.",
+      WatchState.PauseReason.allCases.map {
+        (Self.label("reason", $0.rawValue), metrics.hold == $0 ? "1" : "0")
+      })
+    one(
+      "staging_mounted", "gauge", "Whether the staging folder can be looked at.",
+      metrics.isStagingMounted ? "1" : "0")
+    one(
+      "oldest_waiting_seconds", "gauge",
+      "How long the capture that has waited longest has been arriving, incomplete or queued.",
+      Self.finite(metrics.oldestWaitingSeconds))
+    one(
+      "remaining_captures", "gauge", "Captures that are queued or at work.",
+      "\(metrics.remainingCaptures)")
+    one(
+      "remaining_bytes", "gauge", "Bytes of their files.", "\(metrics.remainingBytes)")
+    one(
+      "forecast_done_timestamp_seconds", "gauge",
+      "When they will be done, Unix time; 0 when none is left or nobody can tell.",
+      Self.finite(metrics.forecastDoneTimestampSeconds ?? 0))
+    one(
+      "due_missed", "gauge", "Whether not everything is done, or will be, at the time of --due.",
+      metrics.isDueMissed ? "1" : "0")
     one(
       "output_free_bytes", "gauge", "Free space where the output is.",
       "\(metrics.outputFreeBytes)")
@@ -87,6 +114,9 @@ public struct MetricsText: Sendable {
   private static func escapedHelp(_ text: String) -> String {
     text.replacing("\\", with: #"\\"#).replacing("\n", with: #"\n"#)
   }
+
+  /// 0 for what is no number: rules compare with it.
+  private static func finite(_ value: Double) -> String { number(value.isFinite ? value : 0) }
 
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }

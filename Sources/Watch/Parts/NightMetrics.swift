@@ -1,7 +1,7 @@
 import Output
 import Pipeline
 
-/// What the watcher counts, for monitoring. Totals are those since it started.
+/// What the watcher counts, for monitoring. Totals are those of all watchers of the output.
 public struct NightMetrics: Sendable, Hashable {
   /// How many captures are in each state; one that is absent here is 0.
   public var captures: [CaptureState: Int] = [:]
@@ -25,6 +25,19 @@ public struct NightMetrics: Sendable, Hashable {
   public var outputFreeBytes: Int64 = 0
   /// Failures to write something of the watcher's own.
   public var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
+  /// Workers that were ended because they did not get on.
+  public var workersStuckTotal = 0
+  /// Why nothing new is started; `nil`: nothing keeps it.
+  var hold: WatchState.PauseReason?
+  public var isStagingMounted = true
+  /// How long the capture that has waited longest for anything is as it is: arriving, incomplete or queued.
+  public var oldestWaitingSeconds = 0.0
+  /// Queued and at work.
+  public var remainingCaptures = 0
+  public var remainingBytes: Int64 = 0
+  /// `nil`: nothing is left, or nobody can tell.
+  public var forecastDoneTimestampSeconds: Double?
+  public var isDueMissed = false
   /// Of the program.
   public var version: String
 

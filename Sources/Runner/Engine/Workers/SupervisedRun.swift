@@ -208,7 +208,7 @@ final class SupervisedRun {
   private func tryAgain(_ index: Int, after outcome: CaptureOutcome) -> Bool {
     guard reasonToStartNothing == nil, wasStuck.insert(index).inserted else { return false }
     let why = outcome.report.message ?? outcome.report.stages.compactMap(\.message).first ?? ""
-    tellWaiting(index, "tried once more: \(why)")
+    tellWaiting(index, "\(Supervisor.triedOnceMore)\(why)")
     waiting.append(index)
     return true
   }

@@ -35,6 +35,11 @@ public struct Supervisor: Sendable {
       program: program, arguments: arguments + (readsColor ? [Self.videoFlag] : []))
   }
 
+  /// In the message of a failure of a worker that did not get on.
+  public static let stuckPhrase = "its threads stood"
+  /// How a message begins that tells of such a worker's capture, which is tried again.
+  public static let triedOnceMore = "tried once more: "
+
   /// What workers are called with besides, where they will most likely decode a video: they load what that needs
   /// while they wait for their order.
   public static let videoFlag = "--video"

@@ -78,7 +78,7 @@ struct WorkerFailure {
     }
     if isStuck {
       why +=
-        "; an error in this program: please report it, with its log, where its threads stood: "
+        "; an error in this program: please report it, with its log, where \(Supervisor.stuckPhrase): "
         + log.shown
     }
     let lines = isStuck ? [] : LogFile.tail(of: log, lines: 10)

@@ -1,0 +1,26 @@
+/// What is different from the night before.
+public struct NightChanges: Hashable, Sendable, Codable {
+  /// The local day on which the night before began.
+  public var date: String
+  /// Captures that were first worked on in this night, and in the one before.
+  public var received: Int
+  public var receivedBefore: Int
+  /// Ids of captures that had failed then and are ready now.
+  public var repaired: [String]
+  /// Those that need a person now and did not then.
+  public var newlyNeeding: [String]
+  /// Those that needed one then and still do.
+  public var stillNeeding: [String]
+
+  public init(
+    date: String, received: Int, receivedBefore: Int, repaired: [String] = [],
+    newlyNeeding: [String] = [], stillNeeding: [String] = []
+  ) {
+    self.date = date
+    self.received = received
+    self.receivedBefore = receivedBefore
+    self.repaired = repaired
+    self.newlyNeeding = newlyNeeding
+    self.stillNeeding = stillNeeding
+  }
+}

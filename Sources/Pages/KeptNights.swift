@@ -1,0 +1,56 @@
+import Output
+import Storage
+import SystemPackage
+
+/// The pages of nights that stay: `DIR/nights/2026-11-23.html`, the local day on which a night began. That of this
+/// night is written with every page, so that it is there when the next night begins.
+struct KeptNights {
+  static let folderName = "nights"
+
+  private let output: HeldFolder
+  private let tonight: String
+
+  /// `nil`: the report does not say when it begins.
+  init?(_ output: HeldFolder, _ report: NightReport) {
+    guard let from = UTCText.nanoseconds(report.from) else { return nil }
+    self.output = output
+    tonight = NightClock.night(of: from)
+  }
+
+  /// Dates of the nights before this one of which there is a page, the newest first.
+  func earlier(_ most: Int) -> [String] {
+    guard most > 0, let folder = try? folder() else { return [] }
+    return Array(dates(folder).filter { $0 < tonight }.prefix(most))
+  }
+
+  /// The newest first. A name that is no date is not ours.
+  private func dates(_ folder: HeldFolder) -> [String] {
+    folder.entries().compactMap { entry -> String? in
+      guard entry.kind == .file, entry.name.hasSuffix(".html") else { return nil }
+      let date = String(entry.name.dropLast(5))
+      return date.utf8.count == 10 && CalendarDay(date) != nil ? date : nil
+    }.sorted(by: >)
+  }
+
+  /// `nil`: there is none. Throws where it holds the results of a capture.
+  private func folder() throws -> HeldFolder? {
+    guard let folder = try output.folder(Self.folderName) else { return nil }
+    guard try !folder.names().contains(NotesFile.folderName) else {
+      throw FileError.notOurs(
+        folder.path, "holds something other than pages of nights",
+        remedy: "move it away, or keep no nights (--keep-nights 0)")
+    }
+    return folder
+  }
+
+  /// Writes the page of this night, and removes our pages of the oldest ones beyond `most`.
+  func write(_ page: [UInt8], most: Int) throws {
+    let folder = try folder() ?? output.makeFolder(Self.folderName)
+    try PageFile.write(page, as: "\(tonight).html", in: folder)
+    for date in dates(folder).dropFirst(most) {
+      // What others put there stays.
+      guard (try? PageFile.check("\(date).html", in: folder)) != nil else { continue }
+      try folder.remove("\(date).html")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Output
+
+/// Captures against runs: what became of each attempt at those that failed or needed more than one.
+struct AttemptsSection {
+  let report: NightReport
+  let names: PageNames
+
+  private static let mostRuns = 10
+  private static let mostCaptures = 100
+
+  private struct Column {
+    var run: String
+    var from: Double
+  }
+
+  var markup: Markup {
+    let spans = report.timeline.filter { $0.capture != nil && $0.run != nil }
+    let byCapture = Dictionary(grouping: spans) { $0.capture ?? "" }
+    let rows = report.captures.filter { capture in
+      let own = byCapture[capture.id] ?? []
+      return own.count > 1 || own.contains { Self.isFailure($0.kind) }
+    }
+    guard !rows.isEmpty else { return .nothing }
+    let shown = rows.prefix(Self.mostCaptures)
+    var starts: [String: Double] = [:]
+    for capture in shown {
+      for span in byCapture[capture.id] ?? [] {
+        guard let run = span.run, let from = LocalTime(span.from)?.seconds else { continue }
+        starts[run] = min(starts[run] ?? .infinity, from)
+      }
+    }
+    let all = starts.map { Column(run: $0.key, from: $0.value) }
+      .sorted { ($0.from, $0.run) < ($1.from, $1.run) }
+    let columns = all.suffix(Self.mostRuns)
+    return .element(.section, Attribute("aria-labelledby", "attempts-title")) {
+      Markup.element(.h2, .id("attempts-title")) { "Attempts" }
+      Markup.element(.table, .id("attempts"), .classes("data")) {
+        Markup.element(.caption) {
+          "\(Phrasing.count(rows.count, "capture")) that failed or needed more than one attempt, by run"
+            + (shown.count < rows.count ? "; the first \(shown.count)" : "")
+            + (columns.count < all.count ? "; the last \(columns.count) of \(all.count) runs" : "")
+        }
+        Markup.element(.thead) {
+          Markup.element(.tr) {
+            Markup.element(.th, Attribute("scope", "col")) { "Capture" }
+            for column in columns {
+              Markup.element(.th, Attribute("scope", "col"), Attribute("title", column.run)) {
+                words(column)
+              }
+            }
+            Markup.element(.th, Attribute("scope", "col")) { "Now" }
+          }
+        }
+        Markup.element(.tbody) {
+          for capture in shown { row(capture, byCapture[capture.id] ?? [], columns) }
+        }
+      }
+    }
+  }
+
+  private func words(_ column: Column) -> String {
+    LocalTime(seconds: column.from).text(near: LocalTime(report.made))
+  }
+
+  private static func isFailure(_ kind: String) -> Bool { kind == "failed" || kind == "blocked" }
+
+  private func row(
+    _ capture: NightCapture, _ spans: [NightReport.Span], _ columns: ArraySlice<Column>
+  ) -> Markup {
+    let byRun = Dictionary(grouping: spans) { $0.run ?? "" }
+    return .element(.tr) {
+      Markup.element(.th, Attribute("scope", "row")) { names.link(capture) }
+      for column in columns {
+        Markup.element(.td, Attribute("data-label", words(column))) {
+          if let kind = byRun[column.run]?.last?.kind {
+            Markup.element(.span, Attribute("data-state", kind)) {
+              Markup.element(.span, .classes("state")) { kind.replacing("-", with: " ") }
+            }
+          }
+        }
+      }
+      Markup.element(.td, Attribute("data-label", "Now")) {
+        Markup.element(.span, Attribute("data-state", capture.state.rawValue)) {
+          Markup.element(.span, .classes("state")) { capture.state.words }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Output
+
+/// When the page was made, and when the next one is due. The script of the page counts its age, and says
+/// after twice the interval that nobody renews it any more; without scripts the time stands there plainly.
+struct PageAge {
+  let report: NightReport
+  /// Of a page that is kept when the next night begins.
+  var isKept = false
+
+  /// Seconds after which the watcher has written the page again; `nil`: nobody renews it.
+  private var interval: Int? { isKept ? nil : report.watch?.renewsPageSeconds }
+
+  var markup: Markup {
+    let made = LocalTime(report.made)
+    var attributes = [
+      Attribute.id("age"), .classes("small"), Attribute("data-made", report.made),
+      Attribute("data-made-text", made?.text ?? report.made),
+    ]
+    if let interval { attributes.append(Attribute("data-interval", interval)) }
+    return .element(.p, attributes) {
+      "Made "
+      Markup.element(.time, Attribute("datetime", report.made)) { made?.text ?? report.made }
+      Markup.element(.span, .id("page-age"))
+      ". "
+      words
+    }
+  }
+
+  private var words: String {
+    if isKept { return "The page of an earlier night, as it was last written." }
+    if let interval {
+      return "The watcher writes it again at least every \(Phrasing.age(Double(interval)))."
+    }
+    if let ended = report.watch?.ended {
+      let time = LocalTime.text(ended, near: LocalTime(report.made))
+      return "The watcher ended at \(time): nothing renews this page until it starts again."
+    }
+    return "A single report: nothing renews this page."
+  }
+}

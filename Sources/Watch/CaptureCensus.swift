@@ -1,0 +1,101 @@
+import Output
+import Synchronization
+
+/// How many captures are in each state: those of STAGING as the watcher knows them, and those of the output that are
+/// not in STAGING any more, as `status` tells of them. What it counts is what status, report and page count.
+final class CaptureCensus: Sendable {
+  /// A capture of the output.
+  struct Member: Hashable, Sendable {
+    var state: CaptureState
+    /// A stream has lost more than the pipeline accepts.
+    var isShort: Bool
+    /// It was processed although files of it are missing.
+    var isPartial: Bool
+    var needsPerson: Bool
+    /// It would need a person and is marked.
+    var isAcknowledged: Bool
+  }
+
+  struct Counts: Hashable, Sendable {
+    var states: [CaptureState: Int] = [:]
+    var short = 0
+    var partial = 0
+    var needPerson = 0
+    var acknowledged = 0
+
+    fileprivate mutating func add(_ member: Member) {
+      states[member.state, default: 0] += 1
+      if member.isShort { short += 1 }
+      if member.isPartial { partial += 1 }
+      if member.needsPerson { needPerson += 1 }
+      if member.isAcknowledged { acknowledged += 1 }
+    }
+  }
+
+  private struct State {
+    /// By the name of the folder of results; `nil`: the output has not been read yet.
+    var known: [String: Member]?
+    var seen: [String: Member] = [:]
+    /// What left STAGING, for what is read at the same time.
+    var departed: [String: Member] = [:]
+    var isStale = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Whether the output has been read, or cannot be.
+  var isReady: Bool { state.withLock { $0.known != nil } }
+
+  /// The output is about to be read: what leaves STAGING from now on is known better here.
+  func beginReading() {
+    state.withLock { state in
+      state.departed = [:]
+      state.isStale = false
+    }
+  }
+
+  /// Whether something left STAGING of which nobody knows how it stands.
+  var isStale: Bool { state.withLock { $0.isStale } }
+
+  /// Takes in how the captures of the output stand.
+  ///
+  /// - Parameter members: `nil`: it could not be read, and what was known stays.
+  func take(_ members: [String: Member]?) {
+    state.withLock { state in
+      guard let members else {
+        state.known = state.known ?? [:]
+        return
+      }
+      state.known = members.merging(state.departed) { _, own in own }
+    }
+  }
+
+  /// Counts those of the output that are not in STAGING.
+  ///
+  /// - Parameters:
+  ///   - present: captures of STAGING, by the name of their folder of results.
+  ///   - elsewhere: names of captures that the watcher counts itself although they are not there.
+  func count(
+    present: [String: Member], elsewhere: Set<String>
+  ) -> Counts {
+    state.withLock { state in
+      for (name, member) in state.seen where present[name] == nil && !elsewhere.contains(name) {
+        guard member.state.isReady || member.state == .failed || member.state == .quarantined
+        else {
+          // Its results, if it has any, say how it stands.
+          state.isStale = true
+          continue
+        }
+        state.departed[name] = member
+        state.known?[name] = member
+      }
+      state.seen = present
+      var counts = Counts()
+      for (name, member) in state.known ?? [:]
+      where present[name] == nil && !elsewhere.contains(name) {
+        counts.add(member)
+      }
+      return counts
+    }
+  }
+}

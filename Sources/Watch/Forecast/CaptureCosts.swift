@@ -1,0 +1,41 @@
+import Captures
+import Output
+
+/// What captures took: those of the last watchers, and when those at work began.
+struct CaptureCosts: Sendable {
+  private var begun: [CaptureLocation: Double] = [:]
+  /// Oldest first.
+  private(set) var samples: [WatchRecord.Cost]
+
+  /// The last ones of all families together.
+  private static let most = 400
+
+  init(_ samples: [WatchRecord.Cost] = []) { self.samples = samples }
+
+  /// How many are at work.
+  var running: Int { begun.count }
+
+  mutating func begin(_ location: CaptureLocation, atSeconds now: Double) {
+    begun[location] = now
+  }
+
+  /// How long it has been at work; `nil`: it is not.
+  func secondsAtWork(_ location: CaptureLocation, atSeconds now: Double) -> Double? {
+    begun[location].map { max(0, now - $0) }
+  }
+
+  /// It is not at work any more.
+  ///
+  /// - Parameter family: `nil` where it was not done: how long a failure takes tells nothing.
+  mutating func end(
+    _ location: CaptureLocation, family: String?, bytes: Int64, atSeconds now: Double
+  ) {
+    let atOnce = begun.count
+    guard let start = begun.removeValue(forKey: location), let family else { return }
+    samples.append(
+      WatchRecord.Cost(
+        family: family, bytes: bytes, seconds: ((now - start) * 1000).rounded() / 1000,
+        atOnce: atOnce))
+    if samples.count > Self.most { samples.removeFirst(samples.count - Self.most) }
+  }
+}
