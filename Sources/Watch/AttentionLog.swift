@@ -51,11 +51,6 @@ struct AttentionLog {
     for (location, entry) in intake.entries where entry.decision?.isCurrent != true {
       lines[location] = line(entry)
     }
-    for lost in intake.lost where lost.mark?.isCurrent != true {
-      lines[lost.location] = Line(
-        level: .warning, message: "disappeared", capture: lost.entry.id,
-        facts: ["path": lost.entry.path, "message": lost.entry.message ?? ""])
-    }
     return lines
   }
 
@@ -78,16 +73,21 @@ struct AttentionLog {
         facts: ["missing": missing.joined(separator: " ")])
     case .done where entry.isShort:
       return Line(level: .warning, message: "much of a stream is lost", capture: name)
+    case .done where !entry.missing.isEmpty:
+      return Line(
+        level: .warning, message: "processed without files", capture: name,
+        facts: ["missing": entry.missing.joined(separator: " ")])
+    case .stalled:
+      var line = Line(
+        level: .warning, message: "stalled", capture: name,
+        facts: ["path": entry.location.folder.text, "since": entry.since])
+      line.facts["file"] = entry.upload.temporaryFile
+      return line
     case .stranger:
       return Line(
         level: .warning, message: "not recognized", capture: name,
         facts: ["path": entry.location.folder.text])
-    default:
-      // A state that another part of the watcher gives, such as an upload that has stalled.
-      guard let state = entry.state, state.needsPerson else { return nil }
-      return Line(
-        level: .warning, message: state.words, capture: name,
-        facts: ["path": entry.location.folder.text])
+    case .moving, .judging, .queued, .running, .done: return nil
     }
   }
 }

@@ -25,8 +25,6 @@ struct FolderSignature: Hashable, Sendable {
   var temporaryFile: String?
   /// A transfer's temporary file lies in it.
   var isTransferring = false
-  /// Of its files.
-  var bytes: Int64 = 0
   /// Another version of one of its files, kept by a synchronizer.
   var conflict: String?
 
@@ -56,7 +54,6 @@ struct FolderSignature: Hashable, Sendable {
     var files: [(inode: UInt64, key: UInt64)] = []
     var temporaryFile: String?
     var isTransferring = false
-    var bytes: Int64 = 0
     var conflict: String?
 
     /// `false` when the folder cannot be read, or a link has been put in its place or above it.
@@ -141,7 +138,6 @@ struct FolderSignature: Hashable, Sendable {
       stamp.files = least.files.map(\.key)
       stamp.temporaryFile = temporaryFile
       stamp.isTransferring = isTransferring
-      stamp.bytes = bytes
       stamp.conflict = conflict
       return stamp
     }

@@ -90,9 +90,6 @@ struct IntakeResolver {
   func noticeMarks() -> Bool {
     let places = state.with { state in
       state.intake.entries.values.map { ($0.location, $0.target?.layout) }
-        + state.intake.lost.map { lost in
-          (lost.location, OutputLayout(root: setup.output, name: lost.entry.id))
-        }
     }
     let book = MarkBook(ofOutput: setup.output)
     let now = FileStamp.nowNanoseconds()
