@@ -470,7 +470,7 @@ struct IntakeScenario {
       }
     }
     if question.mayOpen, !question.asksForFiles { return .ready }
-    if result?.times == question.stamp.content { return .ready }
+    if output[name]?.times == question.stamp.content { return .ready }
     guard question.mayOpen else { return .unknown }
     return place.missing.isEmpty ? .ready : .incomplete(missing: place.missing)
   }
@@ -491,7 +491,8 @@ struct IntakeScenario {
       intake.verified(next, isSame: isSame, nil)
       if isSame { output[name]?.stamp = next.stamp.digest }
     }
-    for entry in intake.running where all || Bool.random(using: &random) { end(entry, all) }
+    for entry in intake.running.sorted(by: { $0.order < $1.order })
+    where all || Bool.random(using: &random) { end(entry, all) }
     for entry in intake.queue.prefix(all ? 10 : 2) { intake.start(entry.location) }
   }
 

@@ -77,16 +77,10 @@ public struct RenamedResults: Sendable {
   private func hasMovedInside(
     _ name: String, _ owner: OwnerRecord, _ capture: Recognition
   ) -> Bool {
-    guard let old = owner.stem, let new = capture.stem, owner.folder == capture.folder.text,
+    guard owner.stem != nil, capture.stem != nil, owner.folder == capture.folder.text,
       let memo = CaptureCache(of: OutputLayout(root: root, name: name)),
       let now = InputListing(capture, nowNanoseconds: .max)
     else { return false }
-    func files(_ listing: InputListing, _ stem: String) -> [String] {
-      listing.entries.filter { $0.name.utf8.starts(with: stem.utf8) }.map {
-        "\($0.name.dropFirst(stem.count)) \($0.stamp.bytes) \($0.stamp.modifiedNanoseconds)"
-      }.sorted()
-    }
-    let before = files(memo.inputs, old)
-    return !before.isEmpty && before == files(now, new)
+    return memo.inputs.looksMoved(to: now)
   }
 }
