@@ -166,7 +166,7 @@ struct WatchTroubleTests {
       start
       until_ test -e "$O/a/count/artifact.json"
       until_ says incomplete
-      umount "$S"
+      until_ umount "$S"
       until_ says 'is its disk mounted'
       says incomplete || echo "b was forgotten"
       says '"gone"' && echo "b was lost"
@@ -174,7 +174,7 @@ struct WatchTroubleTests {
       until_ silent 'is its disk mounted'
       mv '\(late)' "$S/c"
       until_ test -e "$O/c/count/artifact.json"
-      umount "$S"
+      until_ umount "$S"
       until_ says 'is its disk mounted'
       stop
       start
