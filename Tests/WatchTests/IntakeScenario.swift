@@ -50,6 +50,7 @@ struct IntakeScenario {
     var contents: [String: Int]
     var times: Digest
     var stamp: Digest
+    var files: [UInt64]
     var missing: [String]
     var isQuarantined: Bool
     var pipeline: Int
@@ -341,21 +342,17 @@ struct IntakeScenario {
   private func signature(_ place: Place) -> FolderSignature {
     let files = place.files.sorted { $0.key < $1.key }
     let times = files.map { "\($0.key) \($0.value.bytes) \($0.value.modified)" }
-    let full = files.map { "\(place.hasStem ? place.name : "")\($0.key) \($0.value)" }
     // What is in a file is not seen.
-    let seen = full.map { $0.replacing(/content: \d+/, with: "") }
+    let full = files.map { name, file in
+      "\(place.hasStem ? place.name : "")\(name) \(file.inode) \(file.bytes) \(file.modified) \(file.changed)"
+    }
     var stamp = FolderSignature(
-      digest: Digest(of: seen.joined(separator: "\n")),
+      digest: Digest(of: full.joined(separator: "\n")),
       content: Digest(of: times.joined(separator: "\n")))
     stamp.isTransferring = place.isTransferring
     stamp.temporaryFile = files.first { $0.key.hasSuffix(".part") }?.key
     stamp.bytes = files.reduce(0) { $0 + $1.value.bytes }
-    stamp.files = files.map {
-      UInt64(
-        Digest(of: "\($0.value.inode) \($0.value.bytes) \($0.value.modified)").hex.prefix(15),
-        radix: 16)
-        ?? 0
-    }
+    stamp.files = files.map { $0.value.inode &* 1_000_003 &+ $0.value.modified }
     return stamp
   }
 
@@ -413,7 +410,9 @@ struct IntakeScenario {
     for entry in intake.unassigned where entry.target == nil && own(entry.location) == nil {
       guard let place = place(at: entry.location) else { continue }
       let old = output.filter { name, result in
-        self.place(at: result.owner) == nil && result.times == signature(place).content
+        self.place(at: result.owner) == nil
+          && (result.times == signature(place).content
+            || !Set(result.files).isDisjoint(with: signature(place).files))
       }.keys.sorted().first
       if let old { move(old, to: entry.location) }
     }
@@ -470,7 +469,7 @@ struct IntakeScenario {
       }
     }
     if question.mayOpen, !question.asksForFiles { return .ready }
-    if result?.times == question.stamp.content { return .ready }
+    if output[name]?.times == question.stamp.content { return .ready }
     guard question.mayOpen else { return .unknown }
     return place.missing.isEmpty ? .ready : .incomplete(missing: place.missing)
   }
@@ -491,7 +490,8 @@ struct IntakeScenario {
       intake.verified(next, isSame: isSame, nil)
       if isSame { output[name]?.stamp = next.stamp.digest }
     }
-    for entry in intake.running where all || Bool.random(using: &random) { end(entry, all) }
+    for entry in intake.running.sorted(by: { $0.order < $1.order })
+    where all || Bool.random(using: &random) { end(entry, all) }
     for entry in intake.queue.prefix(all ? 10 : 2) { intake.start(entry.location) }
   }
 
@@ -512,7 +512,7 @@ struct IntakeScenario {
     }
     output[name] = Result(
       identity: place.identity, owner: entry.location, noted: entry.location,
-      contents: place.contents, times: stamp.content, stamp: stamp.digest,
+      contents: place.contents, times: stamp.content, stamp: stamp.digest, files: stamp.files,
       missing: place.missing, isQuarantined: chance == 8, pipeline: pipeline)
     note("ran \(name) \(chance == 8 ? "quarantined" : "done")")
     intake.end(

@@ -7,10 +7,10 @@ set -eu
 # Ids stand in code marks, so that no name in them calls anybody.
 jq '{text: (
     (.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"
-      + (.failed + .quarantined + .incomplete + (.withShortfall // 0) - (.acknowledged // 0) | if . > 0 then ", \(.) need you" else "" end))
+      + (.needPerson | if . > 0 then ", \(.) need you" else "" end))
     + ([.captures[]
-        | select((.state == "failed" or .state == "quarantined" or .state == "incomplete" or .shortfalls)
-      and (.mark // {ended: "no"}).ended)
+        | select(((.state | IN("failed", "quarantined", "incomplete", "stalled-upload")) or .shortfalls
+      or ((.missing | length > 0) and (.state | startswith("done")))) and (.mark // {ended: "no"}).ended)
         | "\n`\(.id | gsub("[`&<>]"; "-"))` \(.state)"][:20] | join("")))}' |
   curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/chat.curl --output /dev/null \
     --header 'Content-Type: application/json' --data-binary @-

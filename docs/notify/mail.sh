@@ -9,12 +9,12 @@ to=lab@example.org
 report=$(cat)
 ask() { printf '%s' "$report" | jq -r "$1"; }
 title=$(ask '.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"
-  + (.failed + .quarantined + .incomplete + (.withShortfall // 0) - (.acknowledged // 0) | if . > 0 then ", \(.) need you" else "" end)')
+  + (.needPerson | if . > 0 then ", \(.) need you" else "" end)')
 {
   printf 'From: %s\nTo: %s\nSubject: scanmill: %s\n' "$from" "$to" "$title"
   printf 'Content-Type: text/plain; charset=utf-8\n\n%s\n\n' "$title"
-  ask '.captures[] | select((.state == "failed" or .state == "quarantined" or .state == "incomplete" or .shortfalls)
-      and (.mark // {ended: "no"}).ended)
+  ask '.captures[] | select(((.state | IN("failed", "quarantined", "incomplete", "stalled-upload")) or .shortfalls
+      or ((.missing | length > 0) and (.state | startswith("done")))) and (.mark // {ended: "no"}).ended)
     | "\(.id): \(.state)"
       + (if .missing | length > 0 then ", lacks \(.missing | join(" "))" else "" end)
       + (if .failures | length > 0 then ", \(.failures[0].message)" else "" end)

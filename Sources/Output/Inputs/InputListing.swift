@@ -141,6 +141,19 @@ public struct InputListing: Hashable, Sendable, Codable {
     }
   }
 
+  /// Whether these are files of the same names, sizes and times of modification, each name without the stem of its
+  /// capture.
+  package func looksMoved(to other: InputListing) -> Bool {
+    func looks(_ listing: InputListing) -> [String] {
+      listing.entries.filter { !$0.name.hasPrefix("/") }.map { entry in
+        let isOfStem = listing.stem.map { entry.name.utf8.starts(with: $0.utf8) } ?? false
+        let name = isOfStem ? entry.name.dropFirst(listing.stem?.count ?? 0) : entry.name[...]
+        return "\(name)\0\(entry.stamp.bytes) \(entry.stamp.modifiedNanoseconds)"
+      }.sorted()
+    }
+    return looks(self) == looks(other) && !entries.isEmpty
+  }
+
   /// The same files with the stamps that they bear now.
   package func renewed(nowNanoseconds: Int64) -> InputListing? {
     var now = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds)

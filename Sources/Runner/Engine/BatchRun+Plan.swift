@@ -162,10 +162,12 @@ extension BatchRun {
 
   /// Whether a run has worked on a capture with files of the same names, sizes and times of modification.
   public func hasWorkedOn(_ target: CaptureTarget) -> Bool {
-    guard let memo = CaptureCache(of: target.layout), memo.isAbout(target.recognition) else {
-      return false
-    }
-    return memo.inputs.hasTimesOfNow()
+    guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
+    else { return false }
+    if memo.isAbout(target.recognition) { return memo.inputs.hasTimesOfNow() }
+    // Its results have been moved with it.
+    return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)
+      ?? false
   }
 
   /// What is known of a capture without processing it: from what an earlier run noted, if nothing has

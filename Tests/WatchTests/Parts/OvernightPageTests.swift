@@ -65,7 +65,7 @@ struct OvernightPageTests {
     for state in CaptureState.allCases { #expect(page.contains("`\(state.rawValue)`")) }
     for cause in FailureCause.allCases { #expect(page.contains("* `\(cause.rawValue)`: ")) }
     for option in [
-      "once", "settle", "poll", "patience", "between", "attempts", "retry-after", "nice",
+      "once", "settle", "poll", "patience", "upload-timeout", "between", "attempts", "retry-after", "nice",
       "report-at", "notify", "metrics",
     ] {
       #expect(page.contains("\n| `--\(option)` |"), "\(option)")
@@ -210,7 +210,7 @@ struct OvernightPageTests {
 
   private static let report = #"""
     {"schema":1,"totals":{"captures":44,"done":40,"doneWithWarnings":1,"failed":1,"quarantined":0,
-    "incomplete":1},"captures":[
+    "incomplete":1,"needPerson":2},"captures":[
     {"id":"a`b<!channel>","state":"failed","missing":[],"failures":[{"message":"cut\nTo: x@y"}]},
     {"id":"scan-2","state":"incomplete","missing":[".h264",".imu"],"failures":[]},
     {"id":"fine","state":"done","missing":[],"failures":[]}]}

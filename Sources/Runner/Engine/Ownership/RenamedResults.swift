@@ -38,7 +38,8 @@ public struct RenamedResults: Sendable {
   }
 
   /// For captures that have no results of their own: the folder of the output that was made from each where it lay
-  /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone.
+  /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone; then inodes, sizes and
+  /// times of single files.
   ///
   /// Cost: one small file per folder of the output, and a part of each capture.
   public func find(_ captures: [Recognition]) -> [CaptureLocation: String] {
@@ -57,36 +58,59 @@ public struct RenamedResults: Sendable {
     let owners = (found ?? []).flatMap { $0 }
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
+    let files = owners.count <= Self.mostMemos ? Self.files(of: owners.map { layout($0.name) }) : []
     var given: Set<String> = []
     var result: [CaptureLocation: String] = [:]
     for (capture, key) in zip(captures, keys ?? []) {
       let match = owners.first { owner in
-        owner.owner.family == capture.family && !given.contains(owner.name)
-          && (key != nil && owner.owner.content == key
-            || hasMovedInside(owner.name, owner.owner, capture))
+        owner.owner.family == capture.family && !given.contains(owner.name) && key != nil
+          && owner.owner.content == key
       }
-      guard let match else { continue }
-      given.insert(match.name)
-      result[CaptureLocation(capture)] = match.name
+      let name =
+        match?.name ?? shared(capture, owners.map { ($0.name, $0.owner.family) }, files, given)
+      guard let name else { continue }
+      given.insert(name)
+      result[CaptureLocation(capture)] = name
     }
     return result
   }
 
-  /// Whether files of another stem in the same folder are those of this one: the content of captures with a stem
-  /// includes their names.
-  private func hasMovedInside(
-    _ name: String, _ owner: OwnerRecord, _ capture: Recognition
-  ) -> Bool {
-    guard let old = owner.stem, let new = capture.stem, owner.folder == capture.folder.text,
-      let memo = CaptureCache(of: OutputLayout(root: root, name: name)),
-      let now = InputListing(capture, nowNanoseconds: .max)
-    else { return false }
-    func files(_ listing: InputListing, _ stem: String) -> [String] {
-      listing.entries.filter { $0.name.utf8.starts(with: stem.utf8) }.map {
-        "\($0.name.dropFirst(stem.count)) \($0.stamp.bytes) \($0.stamp.modifiedNanoseconds)"
-      }.sorted()
+  /// Beyond this many owners whose place is gone their files are not compared: captures that were removed after they
+  /// were done are among them.
+  private static let mostMemos = 2_000
+
+  private func layout(_ name: String) -> OutputLayout { OutputLayout(root: root, name: name) }
+
+  private struct FileKey: Hashable {
+    var inode: UInt64
+    var bytes: Int64
+    var modified: Int64
+
+    init(_ stamp: FileStamp) {
+      (inode, bytes, modified) = (stamp.inode, stamp.bytes, stamp.modifiedNanoseconds)
     }
-    let before = files(memo.inputs, old)
-    return !before.isEmpty && before == files(now, new)
+  }
+
+  /// Of each the files of the last run.
+  private static func files(of layouts: [OutputLayout]) -> [Set<FileKey>] {
+    let found = try? concurrentMap(count: layouts.count) { index in
+      Set((CaptureCache(of: layouts[index])?.inputs.entries ?? []).map { FileKey($0.stamp) })
+    }
+    return found ?? []
+  }
+
+  /// The one that a file of a capture was a file of: it was renamed, and more of it has come since.
+  private func shared(
+    _ capture: Recognition, _ owners: [(name: String, family: CaptureFamily)],
+    _ files: [Set<FileKey>], _ given: Set<String>
+  ) -> String? {
+    guard files.count == owners.count,
+      let now = InputListing(capture, nowNanoseconds: .max)
+    else { return nil }
+    let keys = now.entries.filter { $0.stamp.bytes > 0 }.map { FileKey($0.stamp) }
+    return zip(owners, files).first { owner, known in
+      owner.family == capture.family && !given.contains(owner.name)
+        && keys.contains(where: known.contains)
+    }?.0.name
   }
 }
