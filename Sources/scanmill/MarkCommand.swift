@@ -28,7 +28,7 @@ struct MarkCommand: ParsableCommand {
     help: ArgumentHelp(
       "Captures, and behind them what is to be done: done-as-is, ignore or retire.",
       valueName: "capture"), completion: Completion.captures)
-  var words: [String]
+  var words: [String] = []
 
   @Flag(help: "Take marks back; results that were moved away move back.")
   var undo = false
@@ -69,6 +69,10 @@ struct MarkCommand: ParsableCommand {
 
   func validate() throws {
     let kinds = MarkRecord.Kind.allCases.map(\.rawValue)
+    if words.isEmpty, !undo {
+      throw ValidationError(
+        "name a capture and what is to be done: \(kinds.joined(separator: ", "))")
+    }
     if !undo, kind == nil {
       throw ValidationError(
         "the last word says what is to be done: \(kinds.joined(separator: ", "))"

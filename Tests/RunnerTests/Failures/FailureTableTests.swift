@@ -36,8 +36,8 @@ struct FailureTableTests {
     // Input: out of reach is the machine's, of another kind than it must be the capture's.
     Row(
       side: .input,
-      numbers: [.noSuchFileOrDirectory, .notDirectory, .permissionDenied, .notPermitted],
-      exit: 1, cause: .machine),
+      numbers: [.noSuchFileOrDirectory, .notDirectory], exit: 1, cause: .machine),
+    Row(side: .input, numbers: [.permissionDenied, .notPermitted], exit: 1, cause: .permission),
     Row(
       side: .input,
       numbers: [.ioError, .staleNFSFileHandle, .timedOut, .noRouteToHost, .resourceBusy],

@@ -87,6 +87,38 @@ struct NotificationTests {
     #expect(Self.isGone(pid))
   }
 
+  @Test(
+    "What makes itself a daemon ends with it, however it leaves",
+    arguments: [
+      "setsid sh -c 'echo $$ > PIDS; exec sleep 600' &",
+      "(setsid sh -c 'setsid sh -c \"echo \\$\\$ > PIDS; exec sleep 600\" & sleep 600' &) &",
+    ], [0.0, 0.5])
+  func daemon(command: String, limit: Double) throws {
+    let pids = folder.path.appending("pids")
+    let start = command.replacing("PIDS", with: pids.string)
+    let wait = "until test -s \(pids); do sleep 0.01; done"
+    if limit == 0 {
+      #expect(send("\(start)\n\(wait)") == nil)
+    } else {
+      let message = send("\(start)\n\(wait); sleep 600") { $0.limitSeconds = 2 }
+      #expect(message == "--notify: the command was stopped after 2 s")
+    }
+    let pid = try #require(
+      pid_t(try text("pids").trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(Self.isGone(pid))
+  }
+
+  @Test("What it prints beyond the limit is cut, and the log says so")
+  func cut() throws {
+    #expect(
+      send("head -c 200000 /dev/zero | tr '\\0' x") { $0.limitLogBytes = 1 << 16 }.map {
+        $0.hasSuffix("printed more than 64 KiB")
+      } != false)
+    let log = try text("notify.log")
+    #expect(log.hasSuffix("x\n[cut: the command printed more than 64 KiB]\n"))
+    #expect(log.utf8.prefix { $0 == UInt8(ascii: "x") }.count == 1 << 16)
+  }
+
   @Test("cannot fill the disk with what it prints")
   func loud() throws {
     let message = send("yes") { $0.limitLogBytes = 1 << 16 }

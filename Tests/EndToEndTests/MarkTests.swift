@@ -1,0 +1,278 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Captures that people mark")
+struct MarkTests {
+  /// A pipeline whose stage fails for captures called `bad…`.
+  private static let failing = """
+      imu: {uses: match-imu}
+      count:
+        uses: command
+        needs: {source: imu}
+        with: {command: [sh, -c, "case {id} in bad*) exit 1;; esac; echo x > {output}/x"]}
+    """
+
+  private func status(_ scene: WatchScene, _ more: String...) throws -> [String: Any] {
+    try Program.run(["status", scene.output.string, "--json"] + more).json()
+  }
+
+  private func captures(_ document: [String: Any]) -> [String: [String: Any]] {
+    Dictionary(
+      (document["captures"] as? [[String: Any]] ?? []).map { ($0["id"] as? String ?? "", $0) }
+    ) { first, _ in first }
+  }
+
+  /// A capture that lacks a file, and one that is done.
+  private func scene() throws -> WatchScene {
+    let scene = try WatchScene()
+    try scene.put("whole")
+    let place = try scene.put("cut")
+    try FileSystem.remove(place.appending("cut.imu"))
+    return scene
+  }
+
+  @Test(
+    "What is marked needs nobody: exit codes, pages, report, metrics and totals agree",
+    arguments: ["done-as-is", "ignore"])
+  func acknowledged(mark: String) throws {
+    let scene = try scene()
+    let metrics = scene.folder.path.appending("metrics").string
+    #expect(try scene.once("--metrics", metrics).status == 1)
+    #expect(
+      try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 1\n"))
+    let status = ["status", scene.output.string, "--exit-code"]
+    let report = ["report", scene.output.string, "--exit-code", "--format", "json"]
+    #expect(try Program.run(status).status == 1)
+    #expect(try Program.run(report).status == 1)
+    let words = ["mark", "\(scene.output)/cu", mark, "--note", "the phone was empty"]
+    let marked = try Program.run(words)
+    #expect(marked.status == 0, "\(marked.errors)")
+    #expect(marked.output.hasPrefix("cut: marked \(mark) by "))
+    #expect(try Program.run(status).status == 0)
+    #expect(try Program.run(status + ["--strict"]).status == 0)
+    let shown = try Program.run(report)
+    #expect(shown.status == 0)
+    let totals = try #require(shown.json()["totals"] as? [String: Any])
+    #expect(totals["acknowledged"] as? Int == 1)
+    let watched = try scene.once("--metrics", metrics)
+    #expect(watched.status == 0)
+    #expect(watched.errors.contains("Nothing needs you, 1 is marked."))
+    #expect(
+      try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 0\n"))
+    let row = try #require(captures(self.status(scene))["cut"])
+    #expect(row["state"] as? String == "incomplete")
+    let told = try #require(row["mark"] as? [String: Any])
+    #expect(told["mark"] as? String == mark && told["note"] as? String == "the phone was empty")
+    #expect(told["by"] as? String != "" && told["ended"] == nil)
+    let page = try String(contentsOfFile: "\(scene.output)/index.html", encoding: .utf8)
+    #expect(page.contains(#"id="marks""#) && page.contains("the phone was empty"))
+    #expect(!page.contains(#"id="attention""#))
+    let table = try Program.run(["status", scene.output.string, "--csv"]).output
+    #expect(table.split(separator: "\n").first?.hasSuffix(",message,mark") == true)
+    #expect(table.contains(",\(mark)\n"))
+    #expect(try Program.run(["status", scene.output.string]).output.contains("marked \(mark) by "))
+    // Undone, it needs somebody again.
+    let undone = try Program.run(["mark", "--undo", "\(scene.output)/cut"])
+    #expect(undone.status == 0 && undone.output == "cut: no longer marked\n")
+    #expect(try Program.run(status).status == 1)
+    #expect(try scene.once().status == 1)
+    #expect(try Program.run(["mark", "--undo", "\(scene.output)/cut"]).status == 1)
+  }
+
+  @Test("A mark counts until the files of the capture change, and is told then")
+  func changed() throws {
+    let scene = try scene()
+    #expect(try scene.once().status == 1)
+    #expect(try Program.run(["mark", "\(scene.output)/cut", "ignore"]).status == 0)
+    let status = ["status", scene.output.string, "--exit-code"]
+    #expect(try Program.run(status).status == 0)
+    // A change of mode is no change of files.
+    let file = scene.staging.appending("cut").appending("cut.txt")
+    #expect(chmod(file.string, 0o600) == 0)
+    #expect(try Program.run(status).status == 0)
+    let open = try FileHandle(forWritingTo: URL(filePath: file.string))
+    try open.seekToEnd()
+    try open.write(contentsOf: Data("\n".utf8))
+    try open.close()
+    let after = try Program.run(status)
+    #expect(after.status == 1)
+    #expect(after.output.contains("its mark counts no more, its files have changed (ignore by "))
+    let mark = try #require(captures(self.status(scene))["cut"]?["mark"] as? [String: Any])
+    #expect(mark["ended"] as? String == "changed")
+    #expect(try scene.once().status == 1)
+  }
+
+  @Test("A failed capture that is ignored is not tried again, by a watcher and a run over STAGING")
+  func ignored() throws {
+    let scene = try WatchScene(Self.failing)
+    let place = try scene.put("bad")
+    #expect(try scene.once().status == 1)
+    let attempts = captures(try status(scene))["bad"]?["attempts"] as? Int
+    #expect(attempts == 1)
+    #expect(try Program.run(["mark", "\(scene.output)/bad", "ignore"]).status == 0)
+    #expect(FileSystem.exists(scene.output.appending("bad/.scanmill/mark.json")))
+    // The pause after a failure is long over by its second look.
+    let watcher = try scene.start()
+    try scene.put("other")
+    try scene.wait("another capture") { scene.isDone("other") }
+    #expect(try watcher.stop().status == 143)
+    #expect(captures(try status(scene))["bad"]?["attempts"] as? Int == 1)
+    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
+    let all = try Program.run(["run", scene.staging.string] + words)
+    #expect(all.status == 0, "\(all.errors)")
+    #expect(all.output.contains("bad skipped"))
+    let named = try Program.run(["run", place.string] + words)
+    #expect(named.status == 1)
+    #expect(named.errors.contains("note: bad is marked ignore by "))
+    // Without its mark it needs somebody again.
+    #expect(try Program.run(["mark", "--undo", "\(scene.output)/bad"]).status == 0)
+    #expect(try scene.once().status == 1)
+  }
+
+  @Test(
+    "Results of a retired capture leave the output, and it is built again when its files change")
+  func retired() throws {
+    let scene = try WatchScene()
+    let place = try scene.put("a")
+    try scene.put("b")
+    #expect(try scene.once().status == 0)
+    #expect(scene.ran == 2)
+    let watcher = try scene.start()
+    try scene.wait("a look") { !scene.record.isEmpty && scene.waiting == [:] }
+    let marked = try Program.run(["mark", "\(scene.output)/a", "retire", "--note", "old"])
+    #expect(marked.status == 0)
+    #expect(marked.output.contains("results are in .scanmill/retired/a"))
+    let aside = scene.output.appending(".scanmill/retired")
+    #expect(FileSystem.exists(aside.appending("a/count/artifact.json")))
+    #expect(!FileSystem.exists(scene.output.appending("a")))
+    // The watcher sees that results have gone, and leaves them so.
+    try scene.put("c")
+    try scene.wait("another capture") { scene.isDone("c") }
+    try scene.wait("rest") { scene.waiting == [:] }
+    #expect(!FileSystem.exists(scene.output.appending("a")) && scene.ran == 3)
+    let document = try status(scene)
+    #expect(captures(document).keys.sorted() == ["b", "c"])
+    let listed = try #require(document["retired"] as? [[String: Any]])
+    #expect(listed.map { $0["id"] as? String } == ["a"])
+    #expect((document["totals"] as? [String: Any])?["captures"] as? Int == 2)
+    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
+    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
+    #expect(!FileSystem.exists(scene.output.appending("a")))
+    // Other files make it a capture again.
+    let other = try scene.make("d", frames: 6)
+    try FileSystem.remove(place.appending("a.imu"))
+    try FileManager.default.copyItem(
+      atPath: other.appending("d.imu").string, toPath: place.appending("a.imu").string)
+    try scene.wait("the capture") { scene.isDone("a") }
+    #expect(try watcher.stop().status == 143)
+    // A second time it gets a number.
+    let second = try Program.run(["mark", "\(scene.output)/a", "retire"])
+    #expect(second.output.contains("results are in .scanmill/retired/a.2"))
+    #expect(FileSystem.exists(aside.appending("a")) && FileSystem.exists(aside.appending("a.2")))
+    let undone = try Program.run(["mark", "--undo", "\(scene.output)/a"])
+    #expect(undone.output == "a: no longer marked; its results are back\n")
+    #expect(scene.isDone("a") && scene.isDone("b"))
+    #expect(try scene.once().status == 0)
+  }
+
+  @Test("A run that names a retired capture builds it and says so")
+  func namedRun() throws {
+    let scene = try WatchScene()
+    let place = try scene.put("a")
+    #expect(try scene.once().status == 0)
+    let words = ["mark", scene.output.string, "retire", "--id", "*", "--yes"]
+    #expect(try Program.run(words).output.contains("results are removed"))
+    #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
+    let run = try Program.run([
+      "run", place.string, "--output", scene.output.string, "--pipeline", scene.pipeline,
+    ])
+    #expect(run.status == 0)
+    #expect(run.errors.contains("note: a is marked retire by "))
+    #expect(scene.isDone("a"))
+    #expect(captures(try status(scene))["a"]?["mark"] == nil)
+  }
+
+  @Test("Many captures are retired by one command, by pattern or from a list")
+  func many() throws {
+    let scene = try WatchScene()
+    for name in ["old-1", "old-2", "new-1"] { try scene.put(name) }
+    #expect(try scene.once().status == 0)
+    let words = ["mark", scene.output.string, "retire", "--json"]
+    let first = try Program.run(words + ["--id", "old-*"])
+    #expect(first.status == 0, "\(first.errors)")
+    let rows = try first.json()["captures"] as? [[String: Any]] ?? []
+    #expect(rows.map { $0["id"] as? String } == ["old-1", "old-2"])
+    #expect(rows.allSatisfy { $0["outcome"] as? String == "marked" })
+    let list = scene.folder.path.appending("list").string
+    try Data("new-1\nnobody\n".utf8).write(to: URL(filePath: list))
+    let second = try Program.run(words + ["--from", list])
+    #expect(second.status == 1)
+    #expect(second.errors == "error: nobody: no such capture here\n")
+    #expect(captures(try status(scene)).isEmpty)
+    let all = try Program.run(["mark", "--undo", "--output", scene.output.string, "--id", "*"])
+    #expect(all.status == 0, "\(all.errors)")
+    #expect(captures(try status(scene)).count == 3)
+  }
+
+  @Test("A folder that is not recognized is not told of once it is marked")
+  func unrecognized() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let folder = scene.staging.appending("holiday")
+    try FileSystem.makeFolder(folder)
+    try Data("x".utf8).write(to: URL(filePath: folder.appending("beach.txt").string))
+    #expect(try scene.once().errors.contains("1 folder is not recognized"))
+    let marked = try Program.run(["mark", "\(scene.output)/holiday", "ignore"])
+    #expect(marked.status == 0, "\(marked.errors)")
+    #expect((try status(scene)["unrecognized"] as? [[String: Any]])?.isEmpty == true)
+    #expect(try !scene.once().errors.contains("not recognized"))
+  }
+
+  @Test("What a run holds is refused with who holds it")
+  func held() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    #expect(try scene.once().status == 0)
+    let path = scene.output.appending("a/.scanmill/lock")
+    let lock = try #require(
+      try FileLock(at: path, holder: "somebody's run") { _ in false } as FileLock?)
+    let refused = try Program.run(["mark", "\(scene.output)/a", "retire"])
+    #expect(refused.status == 75)
+    #expect(refused.output.contains("not marked; somebody's run works on it"))
+    #expect(scene.isDone("a"))
+    withExtendedLifetime(lock) {}
+    #expect(try (status(scene)["retired"] as? [[String: Any]]) == nil)
+  }
+
+  static let mistakes: [([String], Int32, String)] = [
+    (["mark", "OUT/a"], 64, "the last word says what is to be done"),
+    (["mark", "OUT/a", "ignored"], 64, "ignore"),
+    (["mark", "ignore"], 64, "name a capture"),
+    (["mark", "OUT/a", "ignore", "--yes"], 64, "--yes goes with retire"),
+    (["mark", "OUT/a", "ignore", "--until", "soon"], 64, "--until is"),
+    (["mark", "OUT/a", "ignore", "--until", "2001-01-01"], 64, "in the past"),
+    (["mark", "OUT", "ignore"], 64, "a capture is named OUTPUT/ID"),
+    (["mark", "OUT/nobody", "ignore"], 65, "no such capture here"),
+    (["mark", "OUT", "ignore", "--id", "x*"], 65, "no capture here has an id like it"),
+    (["mark", "OUT", "ignore", "--id", "[a"], 64, "'[' without ']'"),
+    (["mark", "/nowhere/a", "ignore"], 65, "no such folder"),
+    (["mark", "--undo", "OUT/a", "--note", "x"], 64, "do not go with --undo"),
+  ]
+
+  @Test("A mistake is told, and nothing is marked")
+  func mistake() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    #expect(try scene.once().status == 0)
+    for (words, code, text) in Self.mistakes {
+      let result = try Program.run(words.map { $0.replacing("OUT", with: scene.output.string) })
+      #expect(result.status == code, "\(words): \(result.errors)")
+      #expect(result.errors.contains(text), "\(words): \(result.errors)")
+    }
+    #expect(!FileSystem.exists(scene.output.appending("a/.scanmill/mark.json")))
+    #expect(!FileSystem.exists(scene.output.appending(".scanmill/marks.json")))
+  }
+}

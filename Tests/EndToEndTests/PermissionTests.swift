@@ -1,0 +1,82 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A watcher as user `nobody` and files that it may not read.
+@Suite(.enabled(if: Unprivileged.isPossible, "needs to give up being root"))
+struct PermissionTests {
+  private let scene: WatchScene
+
+  init() throws {
+    scene = try WatchScene("  imu: {uses: match-imu}\n  previews: {uses: make-thumbnail}")
+    try FileSystem.makeFolder(scene.output)
+    #expect(chown(scene.output.string, 65534, 65534) == 0)
+  }
+
+  private func start(_ words: [String]) throws -> Running {
+    try Running(
+      "/usr/bin/setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string] + words, in: nil)
+  }
+
+  private func attempts(_ name: String) -> Int? { scene.triage(name)?["attempts"] as? Int }
+
+  @Test
+  func
+    `the cause names mode, owner, user and the command, and only a change of rights tries again`()
+    throws
+  {
+    let file = try scene.put("a").appending("a.imu")
+    #expect(chmod(file.string, 0) == 0)
+    let first = try start(scene.words(["--once"])).finish()
+    #expect(first.status == 1, "\(first.errors)")
+    let noted = try #require(scene.triage("a"))
+    #expect(noted["cause"] as? String == "permission")
+    #expect(noted["isQuarantined"] as? Bool == false && noted["retryAt"] == nil)
+    let message = try #require(noted["message"] as? String)
+    #expect(message.contains("a.imu: cannot be read: permission denied: mode 0000, owner root, "))
+    #expect(message.contains("scanmill runs as nobody"))
+    #expect(message.contains("setfacl -m u:nobody:r \(file)"))
+    let status = try Program.run(["status", scene.output.string]).output
+    #expect(status.contains("failed (permission)"))
+    #expect(status.contains("Give the right with `setfacl -m u:nobody:r "))
+    #expect(!status.contains("Nothing is wrong with the capture"))
+    #expect(attempts("a") == 1)
+    // Its pauses would be over many times.
+    let watcher = try start(scene.words())
+    try scene.put("b")
+    try scene.wait("another capture") { scene.isDone("b", "imu") }
+    #expect(attempts("a") == 1)
+    #expect(chmod(file.string, 0o644) == 0)
+    try scene.wait("the capture") { scene.isDone("a", "imu") }
+    let ended = try watcher.stop()
+    #expect(ended.status == 143)
+    #expect(scene.triage("a") == nil)
+  }
+
+  @Test func `whoever may read more tries again at once`() throws {
+    let file = try scene.put("a").appending("a.imu")
+    #expect(chmod(file.string, 0) == 0)
+    #expect(try start(scene.words(["--once"])).finish().status == 1)
+    // The same user does not.
+    #expect(try start(scene.words(["--once"])).finish().status == 1)
+    #expect(attempts("a") == 1)
+    #expect(try scene.once().status == 0)
+    #expect(scene.isDone("a", "imu"))
+  }
+
+  @Test func `a folder that may not be read is told with its mode and the command`() throws {
+    let place = try scene.put("shut")
+    #expect(chmod(place.string, 0) == 0)
+    let ended = try start(scene.words(["--once"])).finish()
+    #expect(chmod(place.string, 0o755) == 0)
+    #expect(ended.errors.contains("permission denied: mode 0000, owner root"))
+    #expect(ended.errors.contains("setfacl -m u:nobody:rx \(place)"))
+  }
+}

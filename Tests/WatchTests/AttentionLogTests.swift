@@ -1,0 +1,104 @@
+import Captures
+import Logging
+import Pipeline
+import Runner
+import Storage
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("What of captures is logged, and at which level")
+struct AttentionLogTests {
+  private final class Lines: Sendable {
+    private let all = Mutex<[String]>([])
+    func add(_ line: String) { all.withLock { $0.append(line) } }
+    func take() -> [String] {
+      all.withLock { all in
+        defer { all = [] }
+        return all
+      }
+    }
+  }
+
+  private let lines = Lines()
+
+  private func log() -> Logger {
+    let lines = lines
+    return Logger(label: "test") { _ in
+      JournalLogHandler(.journal, time: { "" }, write: { lines.add($0) })
+    }
+  }
+
+  private func seen(_ name: String, _ stamp: String = "1") -> StagingSnapshot.Seen {
+    StagingSnapshot.Seen(
+      recognition: Recognition(
+        family: .scannet, certainty: .certain, folder: FilePath("/in/\(name)"), stem: nil,
+        id: name, reason: "test"),
+      stamp: FolderSignature(text: stamp))
+  }
+
+  private func intake(_ captures: [StagingSnapshot.Seen]) -> IntakeState {
+    var settings = WatchSettings()
+    settings.settleSeconds = 1
+    var intake = IntakeState(settings)
+    var snapshot = StagingSnapshot()
+    snapshot.captures = captures
+    for time in [0.0, 10.0] {
+      intake.take(snapshot, nowSeconds: time, nowText: "t", nearestFolder: { _ in nil })
+    }
+    return intake
+  }
+
+  private func answer(_ intake: inout IntakeState, _ name: String, _ answer: IntakeState.Answer) {
+    for question in intake.questions(nowSeconds: 10) where question.recognition.id == name {
+      intake.answer(question, answer)
+    }
+  }
+
+  @Test
+  func `a failure is an error with its cause, what lacks files a warning, and each is said once`()
+    throws
+  {
+    var intake = intake([seen("bad"), seen("cut"), seen("fine"), seen("given-up")])
+    answer(
+      &intake, "bad",
+      .failed(
+        AttemptFailure(
+          cause: .program, message: "ended by SIGSEGV\nlog", stage: "color", attempts: 1)))
+    answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
+    answer(&intake, "fine", .done(hasWarnings: true, nil))
+    var quarantined = AttemptFailure(
+      cause: .input, message: "m", stage: nil, attempts: 1)
+    quarantined.isQuarantined = true
+    answer(&intake, "given-up", .quarantined(quarantined))
+    var log = AttentionLog(log())
+    log.update(intake)
+    #expect(
+      lines.take() == [
+        #"<3>failed attempts=1 capture=bad cause=program message="ended by SIGSEGV" stage=color"#
+          + "\n",
+        #"<4>incomplete capture=cut missing=".h264 .imu""# + "\n",
+        "<3>quarantined attempts=1 capture=given-up cause=input message=m\n",
+      ])
+    log.update(intake)
+    #expect(lines.take() == [])
+  }
+
+  @Test func `what is marked is not said, and is once it is marked no more`() throws {
+    var intake = intake([seen("cut")])
+    answer(&intake, "cut", .incomplete(missing: [".imu"]))
+    let record = MarkRecord(
+      .ignore, note: nil, until: "changed", by: "anna", at: "2026-11-23T20:00:00Z", id: "cut",
+      folder: "/in/cut", stem: nil)
+    var log = AttentionLog(log())
+    _ = intake.take([CaptureLocation(folder: "/in/cut"): CaptureMark(record)])
+    log.update(intake)
+    #expect(lines.take() == [])
+    _ = intake.take([:])
+    log.update(intake)
+    #expect(lines.take() == ["<4>incomplete capture=cut missing=.imu\n"])
+  }
+}
