@@ -39,7 +39,8 @@ public struct MetricsText: Sendable {
       "How long the oldest queued capture has waited; 0 when none waits.",
       Self.number(metrics.queueOldestSeconds))
     add(
-      "failures_total", "counter", "Failed attempts at captures by all watchers of the output, by cause.",
+      "failures_total", "counter",
+      "Failed attempts at captures by all watchers of the output, by cause.",
       FailureCause.allCases.map {
         (Self.label("cause", $0.rawValue), "\(metrics.failuresTotal[$0] ?? 0)")
       })
