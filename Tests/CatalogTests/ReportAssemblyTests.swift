@@ -247,7 +247,7 @@ struct CustodyTests {
       name: "an upload that is not over",
       received: .init(
         files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, isComplete: false)),
-      lacks: ["the upload server has not got everything"], verifiedBy: "manifest"),
+      lacks: ["the upload server has not got everything"]),
     Case(name: "a failed stage", state: .failed, lacks: ["failed"], verifiedBy: "rule"),
     Case(
       name: "processed although the video is missing", missing: [".h264"], lacks: ["no video"]),

@@ -102,7 +102,7 @@ struct WatchEndTests {
     }
     #expect(try watcher.stop().status == 143)
     let names = Set(try FileSystem.names(in: nights))
-    #expect(names.count == 4)
+    #expect(names.count == 3)
     #expect(names.isSuperset(of: ["2026-01-03.html", "notes.html"]))
     #expect(!names.contains("2026-01-01.html"))
     let kept = try #require(names.first { $0 > "2026-01-03.html" && $0.hasPrefix("2") })

@@ -231,7 +231,7 @@ enum NightSamples {
       newlyNeeding: Array(needing.prefix(2)), stillNeeding: Array(needing.dropFirst(2)))
     report.forecast = NightForecast(
       captures: 38, bytes: 6_200_000_000, doneAt: "2026-11-21T04:10:00Z", isAbout: true,
-      due: "2026-11-21T04:00:00Z", dueMissed: report.totals.queued > 0)
+      due: "2026-11-21T04:00:00Z", dueMissed: false)
     for index in report.devices.indices {
       (report.devices[index].receivedFiles, report.devices[index].expectedFiles) = (60, 60)
       report.devices[index].safe = report.devices[index].captures
