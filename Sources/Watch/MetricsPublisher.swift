@@ -37,7 +37,6 @@ struct MetricsPublisher {
     metrics.needsPerson = summary.needed
     metrics.unrecognized = unrecognized
     metrics.disappearedTotal = summary.disappearedTotal
-    metrics.needPerson = summary.needPerson
     metrics.doneTimestampSeconds = summary.tally.lastDoneSeconds
     metrics.queueOldestSeconds =
       summary.oldestSince.map { max(0, clock.monotonicSeconds() - $0) } ?? 0

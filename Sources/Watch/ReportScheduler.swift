@@ -122,7 +122,9 @@ struct ReportScheduler {
       let passed = clock.monotonicSeconds() - lastSeconds
       seconds = min(seconds, max(0, Double(renewal) - passed))
       // What has changed meanwhile.
-      if state.with({ $0.hasChanged }) { seconds = min(seconds, max(0, setup.pageSeconds - passed)) }
+      if state.with({ $0.hasChanged }) {
+        seconds = min(seconds, max(0, setup.pageSeconds - passed))
+      }
     }
     // An hour at most: wall clocks are set.
     return isBusy.isSet ? 1 : min(seconds, 3600)
@@ -162,7 +164,8 @@ struct ReportScheduler {
     warnedDue = due
     let now = FileStamp.nowNanoseconds()
     log.warning(
-      "\(forecast.dueWords(now: now) ?? "the time of --due is missed"): \(forecast.words(now: now) ?? "")")
+      "\(forecast.dueWords(now: now) ?? "the time of --due is missed"): \(forecast.words(now: now) ?? "")"
+    )
     start(notifies: true)
   }
 

@@ -109,7 +109,7 @@ struct WatchSummary {
         CompletionForecast.Item(
           family: family, bytes: entry.stamp.bytes,
           secondsAtWork: state == .running ? atWork ?? 0 : nil))
-    case .arriving, .incomplete: longestWaiting = older(longestWaiting)
+    case .arriving, .incomplete, .stalledUpload: longestWaiting = older(longestWaiting)
     default: break
     }
   }

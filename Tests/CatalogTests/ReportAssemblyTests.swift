@@ -208,3 +208,75 @@ struct RunReaderTests {
     }
   }
 }
+
+@Suite("Custody of captures, and what is different from the night before")
+struct CustodyTests {
+  private static func report(
+    _ entries: [CaptureEntry], runs: [RunEntry] = [], now: String = "2026-11-20T07:00:00Z"
+  ) throws -> NightReport {
+    let view = OutputSnapshot(
+      root: "/nowhere/out", entries: entries, locked: [], runs: runs, record: nil,
+      isWatcherAlive: false, now: UTCText.nanoseconds(now) ?? 0)
+    return try NightReportBuilder(view, .since(UTCText.nanoseconds("2026-11-19T12:00:00Z") ?? 0))
+      .report(program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h").0
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var state = StageState.done
+    var received: CaptureEntry.Received? = .init(files: 5, bytes: 100)
+    var missing: [String] = []
+    var lacks: [String]
+    var verifiedBy: String?
+    var testDescription: String { name }
+  }
+
+  static let cases = [
+    Case(name: "whole and done", lacks: [], verifiedBy: "rule"),
+    Case(
+      name: "a manifest of which every digest was compared",
+      received: .init(
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, isComplete: true)), lacks: [],
+      verifiedBy: "manifest"),
+    Case(
+      name: "a manifest with two files that nobody compared",
+      received: .init(
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 3, isComplete: true)),
+      lacks: ["2 of 5 files not verified by the upload server"]),
+    Case(
+      name: "an upload that is not over",
+      received: .init(
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, isComplete: false)),
+      lacks: ["the upload server has not got everything"]),
+    Case(name: "a failed stage", state: .failed, lacks: ["failed"], verifiedBy: "rule"),
+    Case(
+      name: "processed although the video is missing", missing: [".h264"], lacks: ["no video"]),
+    Case(
+      name: "nothing is recorded of what came", received: nil,
+      lacks: ["which files were received is not recorded"]),
+  ]
+
+  @Test("Safe to delete on the device, or exactly why not", arguments: cases)
+  func custody(_ example: Case) throws {
+    let entry = Sample.entry("a", stages: [example.state]) {
+      $0.family = "scannet"
+      $0.device.name = "ipad"
+      $0.received = example.received
+      $0.missing = example.missing
+    }
+    let run = Sample.run(2, Sample.attempt("a", example.state == .done ? .done : .failed))
+    let report = try Self.report([entry], runs: [run])
+    let custody = try #require(report.captures.first?.custody)
+    #expect(custody.isSafe == example.lacks.isEmpty, "\(custody)")
+    for (lack, expected) in zip(custody.lacks, example.lacks) {
+      #expect(lack.hasPrefix(expected), "\(custody)")
+    }
+    #expect(custody.lacks.count == example.lacks.count, "\(custody)")
+    #expect(custody.verifiedBy == example.verifiedBy)
+    let device = try #require(report.devices.first)
+    #expect(device.safe == (custody.isSafe ? 1 : 0) && device.isSafe == custody.isSafe)
+    #expect(device.receivedFiles == (example.received?.files ?? 0))
+    #expect(
+      device.expectedFiles == (example.received?.files ?? 0) + example.missing.count)
+  }
+}

@@ -47,6 +47,11 @@ struct NightPageTests {
     #expect(try sentence(report([])) == "0 of 0 captures are ready. Nothing was received.")
     var interrupted = samples.waiting(1, .queued)
     interrupted.outcome = .interrupted
+    // A watcher has it in its queue.
+    #expect(
+      try sentence(report([interrupted]))
+        == "0 of 1 captures are ready. Nothing needs you, 1 waits.")
+    interrupted.waitsFor = nil
     #expect(
       try sentence(report([interrupted]))
         == "0 of 1 captures are ready. Nothing needs you, 1 was interrupted.")

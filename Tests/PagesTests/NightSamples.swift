@@ -210,7 +210,39 @@ enum NightSamples {
         .init(
           capture: capture.id, kind: outcome.rawValue, from: time(start), to: time(start + 9)))
     }
+    // Attempts of earlier runs at what failed, and one that was repaired.
+    for (index, capture) in report.captures.enumerated()
+    where capture.outcome == .failed || index == 12 {
+      for number in 1...3 {
+        report.timeline.append(
+          .init(
+            capture: capture.id, kind: "failed", from: time(number * 20),
+            to: time(number * 20 + 4), run: "early-\(number)"))
+      }
+    }
+    for index in report.timeline.indices
+    where report.timeline[index].capture != nil && report.timeline[index].run == nil {
+      report.timeline[index].run = "r1"
+    }
     report.timeline.sort { $0.from < $1.from }
+    let needing = report.captures.filter(\.needsPerson).map(\.id)
+    report.changes = NightChanges(
+      date: "2026-11-19", received: report.captures.count, receivedBefore: 31,
+      repaired: report.captures.dropFirst(12).prefix(1).map(\.id),
+      newlyNeeding: Array(needing.prefix(2)), stillNeeding: Array(needing.dropFirst(2)))
+    report.forecast = NightForecast(
+      captures: 38, bytes: 6_200_000_000, doneAt: "2026-11-21T04:10:00Z", isAbout: true,
+      due: "2026-11-21T04:00:00Z", dueMissed: false)
+    for index in report.devices.indices {
+      (report.devices[index].receivedFiles, report.devices[index].expectedFiles) = (60, 60)
+      report.devices[index].safe = report.devices[index].captures
+      guard index % 3 == 1, let first = report.captures.first else { continue }
+      report.devices[index].expectedFiles = 62
+      report.devices[index].safe = max(0, report.devices[index].captures - 1)
+      report.devices[index].notSafe = [
+        .init(id: first.id, reasons: ["incomplete", "no video and no IMU log"])
+      ]
+    }
   }
 
   /// A small picture whose bytes differ from capture to capture.

@@ -14,7 +14,9 @@ extension CaptureRow {
     let missing = standing.missing.count
     custody.expectedFiles = manifest.map { max($0.files, 0) } ?? received.map { $0.files + missing }
     if let manifest {
-      if manifest.isComplete, manifest.verified == manifest.files { custody.verifiedBy = "manifest" }
+      if manifest.isComplete, manifest.verified == manifest.files {
+        custody.verifiedBy = "manifest"
+      }
     } else if received != nil, missing == 0, family != nil {
       custody.verifiedBy = "rule"
     }

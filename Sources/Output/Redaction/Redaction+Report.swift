@@ -24,7 +24,9 @@ extension Redaction {
     shown.devices = report.devices.map { device in
       var shown = device
       shown.device = alias(ofDevice: device.device)
-      shown.notSafe = device.notSafe.map { .init(id: alias(of: $0.id), reasons: $0.reasons.map(text)) }
+      shown.notSafe = device.notSafe.map {
+        .init(id: alias(of: $0.id), reasons: $0.reasons.map(text))
+      }
       return shown
     }
     if var changes = report.changes {

@@ -22,7 +22,9 @@ struct DevicesSection {
         }
         Markup.element(.thead) {
           Markup.element(.tr) {
-            for name in ["Device", "Last upload", "Captures", "Files", "Safe to delete on the device"] {
+            for name in [
+              "Device", "Last upload", "Captures", "Files", "Safe to delete on the device",
+            ] {
               Markup.element(.th, Attribute("scope", "col")) { name }
             }
           }

@@ -159,6 +159,7 @@ extension PageStyle {
     #captures tr[data-state=incomplete] td:first-child,#captures tr[data-state=stalled-upload] td:first-child{font-weight:600}
     @media screen{.many tbody tr{content-visibility:auto;contain-intrinsic-size:auto 2.25rem}}
     @media screen and (min-width:40rem){
+    #devices td:last-child{min-width:14rem}
     #captures,#captures caption,#captures thead,#captures tbody{display:block}
     #captures thead{position:sticky;top:0;z-index:1;background:var(--paper)}
     #captures thead th{position:static}

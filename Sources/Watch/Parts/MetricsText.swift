@@ -32,9 +32,6 @@ public struct MetricsText: Sendable {
       "Folders with files in which no capture of a known family was found.",
       "\(metrics.unrecognized)")
     one(
-      "need_person", "gauge", "Captures that somebody has to do something about.",
-      "\(metrics.needPerson)")
-    one(
       "disappeared_total", "counter",
       "Uploads that went from the staging folder before anything of them was done.",
       "\(metrics.disappearedTotal)")
@@ -50,7 +47,8 @@ public struct MetricsText: Sendable {
       "How long the oldest queued capture has waited; 0 when none waits.",
       Self.number(metrics.queueOldestSeconds))
     add(
-      "failures_total", "counter", "Failed attempts at captures by all watchers of the output, by cause.",
+      "failures_total", "counter",
+      "Failed attempts at captures by all watchers of the output, by cause.",
       FailureCause.allCases.map {
         (Self.label("cause", $0.rawValue), "\(metrics.failuresTotal[$0] ?? 0)")
       })

@@ -10,8 +10,6 @@ public struct NightMetrics: Sendable, Hashable {
   public var unrecognized = 0
   /// Uploads that went before anything of them was done, since the first watcher.
   public var disappearedTotal = 0
-  /// Captures that somebody has to do something about.
-  public var needPerson = 0
   /// When STAGING was last looked at, in seconds since 1970.
   public var lookTimestampSeconds: Double
   /// When a capture was last done; `nil`: none ever was.

@@ -109,7 +109,9 @@ struct MetricsTextTests {
                 print(family.type, sample.name, *sorted(sample.labels.items()), sample.value)
         """, file.string,
       ])
-    #expect(output.count { $0 == "\n" } == MetricsText(metrics).text.split(separator: "\n").count { !$0.hasPrefix("#") })
+    #expect(
+      output.count { $0 == "\n" }
+        == MetricsText(metrics).text.split(separator: "\n").count { !$0.hasPrefix("#") })
     #expect(output.contains("gauge scanmill_captures ('state', 'quarantined') 0.0"))
     #expect(output.contains("counter scanmill_failures_total ('cause', 'machine') 0.0"))
     if empty == 1 { #expect(output.contains(#"('version', '2.1 "beta"\\x\nnext') 1.0"#)) }

@@ -1,0 +1,120 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Output
+@testable import Pages
+
+@Suite("The age of the page of the night, and ids on it")
+struct PageAgeTests {
+  private static func page(_ change: (inout NightReport) -> Void) -> String {
+    var report = NightSamples.ordinary()
+    report.made = report.to
+    change(&report)
+    return String(decoding: NightPage(report).document(), as: UTF8.self)
+  }
+
+  @Test("A page says when it was made, and the interval of the watcher that renews it")
+  func renewed() {
+    let page = Self.page { $0.watch?.renewsPageSeconds = 900 }
+    #expect(page.contains("data-made=\"2026-11-21T06:00:00Z\""))
+    #expect(page.contains("data-interval=\"900\""))
+    #expect(page.contains("writes it again at least every 15 min"))
+  }
+
+  @Test("A page that nobody renews says so, and names no interval")
+  func single() {
+    let page = Self.page { _ in }
+    #expect(page.contains("A single report: nothing renews this page."))
+    #expect(!page.contains("data-interval=\""))
+    let ended = Self.page { $0.watch?.ended = "2026-11-21T05:59:00Z" }
+    #expect(ended.contains("The watcher ended at "))
+  }
+
+  @Test(
+    "In a browser the age is counted, and after twice the interval the headline says so",
+    .enabled(if: Browser.isPresent, "\(Browser.absence)"),
+    arguments: [
+      (30.0, 900, ", just now", false), (720, 900, ", 12 minutes ago", false),
+      (1900, 900, ", 31 minutes ago", true), (345_600, 900, ", 4 days ago", true),
+      (345_600, 0, ", 4 days ago", false), (7260, 900, ", 2 hours ago", true),
+    ])
+  func browser(age: Double, interval: Int, words: String, isOld: Bool) throws {
+    let made = UTCText.text(
+      nanoseconds: Int64((Date().timeIntervalSince1970 - age - 1) * 1_000_000_000))
+    let page = Self.page { report in
+      report.made = made
+      if interval > 0 { report.watch?.renewsPageSeconds = interval }
+    }
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("page.html")
+    try Data(page.utf8).write(to: URL(filePath: file.string))
+    let result = try Running(
+      "/usr/bin/chromium",
+      [
+        "--headless=new", "--no-sandbox", "--disable-gpu",
+        "--user-data-dir=\(folder.path.appending("profile"))", "--dump-dom", "file://\(file)",
+      ]
+    ).finish()
+    let dom = result.output
+    #expect(dom.contains("<span id=\"page-age\">\(words)</span>"), "\(result.status)")
+    let headline = dom.firstMatch(of: /<h1>(.*?)<\/h1>/).map { String($0.1) } ?? ""
+    #expect(headline.hasPrefix("Not updated since ") == isOld)
+    #expect(headline.hasSuffix(": is the watcher running?") == isOld)
+    #expect(dom.contains("It said then: 38 of 44") == isOld || !isOld)
+  }
+
+  @Test("Times are of one zone, with the day where it is another")
+  func times() {
+    let page = Self.page { report in
+      report.captures[2].retryAt = "2026-11-21T08:10:30.123Z"
+      report.captures[3].since = "2026-11-20T21:15:00.000Z"
+    }
+    let now = LocalTime("2026-11-21T06:00:00Z")
+    let retry = LocalTime("2026-11-21T08:10:30Z")?.text(near: now) ?? ""
+    let since = LocalTime("2026-11-20T21:15:00Z")?.text(near: now) ?? ""
+    #expect(page.contains("tried again at \(retry)"))
+    #expect(page.contains("since \(since)"))
+    #expect(page.components(separatedBy: "all times in ").count == 2)
+  }
+
+  @Test("Ids that begin alike are told apart by what differs")
+  func ids() {
+    let ids = ["session_2026-03-14_10-22-33_kitchen", "session_2026-03-14_10-25-11_kitchen"]
+    let short = MiddleShortIDs(ids)
+    #expect(Set(ids.map { short[$0] }).count == ids.count)
+    for id in ids {
+      #expect(short[id].count < id.count && short[id].contains("…"))
+      let parts = short.parts(id)
+      #expect(parts.map { $0.head + $0.middle + $0.tail } == id)
+    }
+  }
+
+  @Test("Ids that differ in the middle only stay apart; short ones are shown in full")
+  func middle() {
+    let end = "_the-same-end-of-all-of-them"
+    let ids = (0..<200).map { "2026-11-20_capture-\($0)\(end)" } + ["kitchen", "b-1"]
+    let short = MiddleShortIDs(ids)
+    #expect(Set(ids.map { short[$0] }).count == ids.count)
+    #expect(short["kitchen"] == "kitchen")
+  }
+
+  @Test("A kept page leads back and to the nights before it")
+  func kept() throws {
+    var supplies = PageSupplies()
+    (supplies.isKept, supplies.keptNights) = (true, ["2026-11-19", "2026-11-18"])
+    var report = NightSamples.ordinary()
+    report.watch?.renewsPageSeconds = 900
+    let page = String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
+    #expect(page.contains("href=\"./../index.html\""))
+    #expect(page.contains("href=\"./2026-11-19.html\""))
+    #expect(!page.contains("data-interval=\""))
+    let first = try #require(report.captures.first { $0.page != nil })
+    #expect(page.contains("href=\"./../\(first.id)/report.html\""))
+    supplies.isKept = false
+    let current = String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
+    #expect(current.contains("href=\"./nights/2026-11-19.html\""))
+  }
+}
