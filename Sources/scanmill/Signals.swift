@@ -26,19 +26,22 @@ final class Signals: Sendable {
   private let onHangUp: (@Sendable () -> Void)?
 
   /// How long after the grace the process itself may take to say how things stand.
-  private static let lastWordsSeconds = 5.0
+  private let lastWordsSeconds: Double
 
   /// Listens from now on. Before any other thread is started: those inherit what it holds back.
   ///
   /// - Parameters:
+  ///   - lastWordsSeconds: after the grace, before it is ended by force.
   ///   - beforeForcedEnd: called with the exit code when the process must end at once.
   ///   - onRequest: called after the first signal that asks for the end.
   ///   - onHangUp: what SIGHUP means; by default the same as SIGTERM.
   init(
     _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
+    lastWordsSeconds: Double = 5,
     beforeForcedEnd: @escaping @Sendable (Int) -> Void = { _ in },
     onRequest: @escaping @Sendable () -> Void = {}, onHangUp: (@Sendable () -> Void)? = nil
   ) {
+    self.lastWordsSeconds = lastWordsSeconds
     self.onRequest = onRequest
     self.onHangUp = onHangUp
     self.beforeForcedEnd = beforeForcedEnd
@@ -88,7 +91,7 @@ final class Signals: Sendable {
         }
       }
       if now >= graceEnds { interruption.abort.cancel("interrupted") }
-      if now >= graceEnds + Self.lastWordsSeconds { end() }
+      if now >= graceEnds + lastWordsSeconds { end() }
     }
   }
 

@@ -130,6 +130,7 @@ struct WatchCommand: ParsableCommand {
     // Before any other thread is started.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
+      lastWordsSeconds: Watcher.lastWordsSeconds + 5,
       onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
