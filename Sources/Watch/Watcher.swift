@@ -206,8 +206,8 @@ public final class Watcher {
     return schedule.isFrozen && (!isQueued || isHeld) && contents.isOver
   }
 
-  /// What a process may still take after the grace, with a second left for its own end.
-  private static let lastWordsSeconds = 4.0
+  /// What the last page and notification may take after the grace.
+  public static let lastWordsSeconds = 20.0
 
   /// Lets runs end, and says how things stand.
   private func end() -> Int {

@@ -135,6 +135,7 @@ struct WatchCommand: ParsableCommand {
     // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
+      lastWordsSeconds: Watcher.lastWordsSeconds + 5,
       onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
