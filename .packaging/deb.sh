@@ -40,9 +40,10 @@ Suggests: ffmpeg
 Section: science
 Priority: optional
 Description: post-processing of captures made by iOS scanner and logger apps
- Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM and Strabo captures; writes
- color, depth, aligned depth, IMU matches and tables, and the layouts of other
- tools. Processes folders of captures in one run, or uploads as they arrive.
+ Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM, Strabo and Stray Scanner
+ captures; writes color, depth, aligned depth, IMU matches and tables, and the
+ layouts of other tools. Processes folders of captures in one run, or uploads as
+ they arrive.
 END
 (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -5,6 +5,8 @@
 F(avutil, av_color_primaries_name)
 F(avutil, av_color_space_name)
 F(avutil, av_color_transfer_name)
+F(avutil, av_dict_free)
+F(avutil, av_dict_set)
 F(avutil, av_display_rotation_get)
 F(avutil, av_display_rotation_set)
 F(avutil, av_frame_alloc)

@@ -25,28 +25,17 @@ final class Signals: Sendable {
   /// The action of SIGHUP; `nil` to handle it like SIGTERM.
   private let onHangUp: (@Sendable () -> Void)?
 
-<<<<<<< HEAD
-  /// Seconds after the grace period in which the process may report its state, before it is ended.
-  private static let lastWordsSeconds = 5.0
-=======
   /// How long after the grace the process itself may take to say how things stand.
   private let lastWordsSeconds: Double
->>>>>>> 0fb9280b2c548b40b0fcede5a5c753b10fd41b43
 
   /// Starts waiting for signals. Must be called before other threads are started, because they
   /// inherit the blocked signals.
   ///
   /// - Parameters:
-<<<<<<< HEAD
-  ///   - beforeForcedEnd: called with the exit code before the process is ended at once.
-  ///   - onRequest: called after the first signal that requests the end.
-  ///   - onHangUp: the action of SIGHUP; by default the same as SIGTERM.
-=======
   ///   - lastWordsSeconds: after the grace, before it is ended by force.
   ///   - beforeForcedEnd: called with the exit code when the process must end at once.
   ///   - onRequest: called after the first signal that asks for the end.
   ///   - onHangUp: what SIGHUP means; by default the same as SIGTERM.
->>>>>>> 0fb9280b2c548b40b0fcede5a5c753b10fd41b43
   init(
     _ interruption: Interruption, graceSeconds: Double, _ clock: RunClock,
     lastWordsSeconds: Double = 5,

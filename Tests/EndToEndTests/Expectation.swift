@@ -82,6 +82,47 @@ struct Expectation {
     #expect(names.count { $0.hasSuffix(".png") } == count)
   }
 
+  /// The number that each picture bears in its top eighth: 16 blocks, most significant bit first.
+  /// `null` means that the frame has no picture.
+  func checkColorIndices(in folder: FilePath) throws {
+    guard let indices = json["colorIndex"] as? [Any] else { return }
+    for (frame, index) in indices.enumerated() {
+      let file = folder.appending("color").appending(Self.name(frame))
+      guard let index = index as? Int else {
+        #expect(!FileSystem.exists(file), "color \(frame) must be a hole")
+        continue
+      }
+      let picture = try PNGReader.color(at: file)
+      var number = 0
+      for block in 0..<16 {
+        let column = (2 * block + 1) * picture.width / 32
+        let row = picture.height / 16
+        number = number << 1 | (picture.rgb[3 * (row * picture.width + column)] >= 128 ? 1 : 0)
+      }
+      #expect(number == index, "color \(frame)")
+    }
+  }
+
+  /// Aligned pictures that are planes: `[frame, a, b, c]`.
+  func checkPlanes(in folder: FilePath) throws {
+    guard let planes = json["aligned"] as? [[Double]], exitCode == 0 else { return }
+    for plane in planes where plane.count == 4 {
+      let file = folder.appending("aligned").appending(Self.name(Int(plane[0])))
+      let picture = try PNGReader.depth(at: file)
+      var right = 0
+      for row in 0..<picture.height {
+        for column in 0..<picture.width {
+          let u = (Double(column) + 0.5) / Double(picture.width)
+          let v = (Double(row) + 0.5) / Double(picture.height)
+          let depth = 1000 / (plane[1] + plane[2] * u + plane[3] * v)
+          let found = Double(picture.millimeters[row * picture.width + column])
+          if abs(found - depth) <= 2 + 0.002 * depth { right += 1 }
+        }
+      }
+      #expect(Double(right) >= 0.97 * Double(picture.width * picture.height), "aligned \(plane[0])")
+    }
+  }
+
   /// Exactly the expected codes, counts summed by code; some codes may come on top in some families.
   func checkWarnings(in object: [String: Any]) throws {
     let expected = Self.sums(try #require(json["warnings"] as? [[String: Any]]))

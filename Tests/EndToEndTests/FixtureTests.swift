@@ -9,7 +9,7 @@ import Testing
   "Fixtures of all families through the built binary", .runsPrograms,
   .enabled(if: Fixtures.arePresent))
 struct FixtureTests {
-  static let all = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
+  static let all = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner"]
     .flatMap { family in Fixtures.cases(of: family) }
 
   @Test("Every case comes out as its truth says", arguments: all)
@@ -27,6 +27,8 @@ struct FixtureTests {
     try expected.checkPictures("confidence", in: folder)
     try expected.checkFrameTimes(in: folder)
     try expected.checkColorCount(in: folder)
+    try expected.checkColorIndices(in: folder)
+    try expected.checkPlanes(in: folder)
     try expected.checkIMU(in: folder)
     try expected.checkThumbnail(in: folder)
     try Invariants(folder).check()
@@ -47,8 +49,13 @@ struct FixtureTests {
 }
 
 extension FixtureCase {
+  private struct Named: Decodable { var input: String? }
+
   /// The capture's folder, under whatever name the case keeps it.
   var input: FilePath {
+    if let named = try? json(Named.self, from: "expected.json").input {
+      return folder.pushing(FilePath(named))
+    }
     if FileSystem.isFolder(capture) { return capture }
     let names = (try? FileSystem.names(in: folder)) ?? []
     return names.map { folder.appending($0) }.first(where: FileSystem.isFolder) ?? folder

@@ -21,14 +21,17 @@ struct CaptureVideo: Sendable {
   /// - Parameters:
   ///   - container: the kind of file; by default detected by content.
   ///   - statedCounts: picture counts in side files.
+  ///   - ignoresEditList: whether pictures that an edit list hides belong to the recording.
   ///   - choice: chooses the track to read among all video tracks; by default the first.
   /// - Throws: an error for a file that cannot be indexed. `nil` if no track was chosen.
   init?(
     _ path: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = [],
+    ignoresEditList: Bool = false,
     choosing choice: ([VideoTrack]) -> VideoTrack? = \.first
   ) throws(CaptureError) {
     do throws(VideoError) {
-      let index = try VideoIndex.read(path, container: container, statedCounts: statedCounts)
+      let index = try VideoIndex.read(
+        path, container: container, statedCounts: statedCounts, ignoresEditList: ignoresEditList)
       guard let track = choice(index.tracks) else { return nil }
       self.path = path
       self.track = track

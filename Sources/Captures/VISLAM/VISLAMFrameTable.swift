@@ -41,7 +41,7 @@ struct VISLAMFrameTable {
   /// advance.
   init(_ path: FilePath, warnings: WarningCollector) throws(CaptureError) {
     self.path = path
-    var table = try VISLAMTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
+    var table = try ColumnTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
     file = table.file
     isCut = table.isCut
     guard table.hasContent, !(table.hasHeader && table.isCut) else {
@@ -81,7 +81,7 @@ struct VISLAMFrameTable {
     guard !rows.isEmpty || !hasRows else {
       throw CaptureError(
         file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: VISLAMTable.remedy(
+        remedy: ColumnTable.remedy(
           surplusRows: table.surplusRows, firstCorruptLine: damage.firstCorruptLine))
     }
     try refuseStaleTimes(warnings)
@@ -91,7 +91,7 @@ struct VISLAMFrameTable {
   /// The median step between rows; `nil` with fewer than two rows.
   var medianStepNanoseconds: Int64? { TimeSteps(rows.map(\.timestamp)).medianNanoseconds }
 
-  private mutating func take(_ table: VISLAMTable, _ columns: Columns, _ damage: inout Damage) {
+  private mutating func take(_ table: ColumnTable, _ columns: Columns, _ damage: inout Damage) {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
       return damage.addCorrupt(line: table.scanner.lineNumber)
     }
@@ -119,7 +119,7 @@ struct VISLAMFrameTable {
 
   /// Applies the rules for order, duplicates and gaps, in that order.
   private mutating func sort(_ warnings: WarningCollector) {
-    var order = VISLAMTimeOrder()
+    var order = TimeOrder()
     for row in rows { order.add(row.timestamp) }
     order.report(to: warnings, subject: file)
     rows.sort { $0.timestamp < $1.timestamp }
@@ -144,12 +144,9 @@ struct VISLAMFrameTable {
   }
 
   private func refuseStaleTimes(_ warnings: WarningCollector) throws(CaptureError) {
-    var majority = VISLAMMajority()
-    for row in rows { majority.add(row.timestamp) }
-    let same = rows.count { $0.timestamp == majority.candidate }
-    guard same > 1, same > rows.count / 2 else { return }
-    let time = majority.candidate?.nanoseconds ?? 0
-    let problem = "\(same) of \(rows.count) rows have the same time, \(time)"
+    guard let stale = TimeMajority.stale(rows.map(\.timestamp)) else { return }
+    let time = stale.time.nanoseconds
+    let problem = "\(stale.count) of \(rows.count) rows have the same time, \(time)"
     warnings.add(.timestampsStale, file, problem)
     throw CaptureError(
       file: path, problem: problem + ": the clock did not advance",
@@ -166,7 +163,7 @@ struct VISLAMFrameTable {
     var timestamp: Int
     var exposureSeconds, exposureNanoseconds, iso, width, height, imageName: Int?
 
-    init(_ table: VISLAMTable) throws(CaptureError) {
+    init(_ table: ColumnTable) throws(CaptureError) {
       guard let time = table.columns["timestamp_ns"] else {
         throw CaptureError(
           file: table.path, byteOffset: table.scanner.byteOffset,

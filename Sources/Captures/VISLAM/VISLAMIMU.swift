@@ -98,10 +98,10 @@ struct VISLAMIMU {
       throw CaptureError(
         file: table.path, record: nil,
         problem: "none of its \(table.rowCount) rows can be read",
-        remedy: VISLAMTable.remedy(
+        remedy: ColumnTable.remedy(
           surplusRows: table.surplusRows, firstCorruptLine: table.firstCorruptLine))
     }
-    var majority = VISLAMMajority()
+    var majority = TimeMajority()
     for sample in table.samples { majority.add(sample.timestamp) }
     var perSensor = [Int](repeating: 0, count: table.sensors.count)
     for sample in table.samples where sample.timestamp == majority.candidate {

@@ -34,7 +34,7 @@ struct VISLAMIMUColumns {
   }
 
   /// Finds the columns of `table`; the error names the missing ones.
-  init(_ table: VISLAMTable) throws(CaptureError) {
+  init(_ table: ColumnTable) throws(CaptureError) {
     let columns = table.columns
     guard let time = columns["timestamp_ns"] ?? columns["timestamp"] else {
       throw Self.missing(["timestamp_ns"], table)
@@ -76,7 +76,7 @@ struct VISLAMIMUColumns {
       }
   }
 
-  private static func missing(_ names: [String], _ table: VISLAMTable) -> CaptureError {
+  private static func missing(_ names: [String], _ table: ColumnTable) -> CaptureError {
     let list = names.map { "`\($0)`" }.joined(separator: ", ")
     return CaptureError(
       file: table.path, byteOffset: table.scanner.byteOffset,

@@ -31,14 +31,14 @@ struct VISLAMIMUTable {
   /// Whether the file ends inside a line.
   private(set) var isCut: Bool
   /// Steps in time per sensor.
-  private(set) var order: [VISLAMTimeOrder] = []
+  private(set) var order: [TimeOrder] = []
 
   private var spellings: [(bytes: [UInt8], sensor: Int)] = []
 
   /// Reads a table; throws when a column is missing. Memory: the samples, not the text.
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
-    var table = try VISLAMTable(
+    var table = try ColumnTable(
       path, ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow)
     file = table.file
     isCut = table.isCut
@@ -60,7 +60,7 @@ struct VISLAMIMUTable {
     surplusRows = table.surplusRows
     isCut = table.isCut
     dropFarOffSamples()
-    order = Array(repeating: VISLAMTimeOrder(), count: sensors.count)
+    order = Array(repeating: TimeOrder(), count: sensors.count)
     for sample in samples { order[sample.sensor].add(sample.timestamp) }
     if hasRow { self.columns = columns }
   }
@@ -90,18 +90,18 @@ struct VISLAMIMUTable {
       "unknown columns: \(unknown.prefix(8).joined(separator: ", "))")
   }
 
-  private mutating func drop(_ table: VISLAMTable) {
+  private mutating func drop(_ table: ColumnTable) {
     corrupt += 1
     if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
   }
 
-  private mutating func take(_ table: VISLAMTable, _ columns: VISLAMIMUColumns) {
+  private mutating func take(_ table: ColumnTable, _ columns: VISLAMIMUColumns) {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp, scale: timeScale),
       time.nanoseconds > 0
     else { return drop(table) }
     switch columns.form {
     case .long(let sensorColumn, let xyz):
-      switch triple(table, xyz) {
+      switch table.triple(xyz) {
       case .values(let x, let y, let z):
         guard let sensor = sensor(table.scanner, sensorColumn) else { return drop(table) }
         add(IMUSample(timestamp: time, sensor: sensor, x: x, y: y, z: z))
@@ -109,7 +109,7 @@ struct VISLAMIMUTable {
       case .empty, .invalid: drop(table)
       }
     case .wide(let accelerometer, let gyroscope):
-      switch (triple(table, accelerometer), triple(table, gyroscope)) {
+      switch (table.triple(accelerometer), table.triple(gyroscope)) {
       case (.invalid, _), (_, .invalid): drop(table)
       case (.nonFinite, _), (_, .nonFinite): nonFinite += 1
       case (let first, let second):
@@ -123,24 +123,6 @@ struct VISLAMIMUTable {
 
   private mutating func add(_ sample: IMUSample) {
     samples.append(sample)
-  }
-
-  private enum Triple {
-    case values(Double, Double, Double)
-    case empty, nonFinite, invalid
-  }
-
-  private func triple(_ table: VISLAMTable, _ columns: [Int]) -> Triple {
-    let (x, y, z) = (
-      table.number(columns[0]), table.number(columns[1]), table.number(columns[2])
-    )
-    if case .finite(let x) = x, case .finite(let y) = y, case .finite(let z) = z {
-      return .values(x, y, z)
-    }
-    let all = [x, y, z]
-    if all.allSatisfy({ $0 == .empty }) { return .empty }
-    if all.contains(.empty) || all.contains(.invalid) { return .invalid }
-    return .nonFinite
   }
 
   /// The sensor that the row names; `nil` if it names none, or if there are too many names.
@@ -171,7 +153,7 @@ struct VISLAMIMUTable {
   /// 10⁶ is nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. Cost: one pass over the
   /// file.
   private static func timeScale(
-    of table: VISLAMTable, _ columns: VISLAMIMUColumns
+    of table: ColumnTable, _ columns: VISLAMIMUColumns
   ) throws(CaptureError) -> Int {
     var table = table
     var first: String?

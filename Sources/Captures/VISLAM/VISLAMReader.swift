@@ -32,6 +32,8 @@ public enum VISLAMReader: CaptureReader {
   }()
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    // Such a folder belongs to an app that also records poses.
+    guard !PoseTable.isThere(in: listing) else { return [] }
     let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }
     guard let best = reasons.max(by: { $0.certainty < $1.certainty }) else { return [] }
     return [
@@ -62,7 +64,7 @@ public enum VISLAMReader: CaptureReader {
   private static func imuReason(_ listing: FolderListing) -> Reason? {
     let file = VISLAMFiles.imuFile
     guard listing.contains(file),
-      let table = try? VISLAMTable(
+      let table = try? ColumnTable(
         listing.folder.appending(file), head: listing.head(of: file),
         ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow),
       table.hasContent
@@ -78,7 +80,7 @@ public enum VISLAMReader: CaptureReader {
   private static func frameReason(_ listing: FolderListing) -> Reason? {
     let file = VISLAMFiles.frameFile
     guard listing.contains(file),
-      let table = try? VISLAMTable(
+      let table = try? ColumnTable(
         listing.folder.appending(file), head: listing.head(of: file),
         ownOrder: VISLAMFrameTable.ownOrder, isRow: VISLAMFrameTable.isRow),
       table.hasContent

@@ -13,10 +13,16 @@ final class ContainerReader {
   private static let kinds =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,h264,hevc,avi,mpegts,mpeg,m4v,ivf,obu"
 
+  /// Whether pictures that an edit list hides are delivered like all others.
+  let ignoresEditList: Bool
+
   /// Reads the header of `input`. `kind` names the format instead of detecting it.
-  init(_ input: MediaInput, kind: String? = nil) throws(VideoError) {
+  init(
+    _ input: MediaInput, kind: String? = nil, ignoresEditList: Bool = false
+  ) throws(VideoError) {
     FFmpegLibrary.silence()
     self.input = input
+    self.ignoresEditList = ignoresEditList
     layout = try MovieLayout(input)
     if layout.isMovie { try MovieValidator.check(input) }
     let io = input.makeContext()
@@ -32,7 +38,11 @@ final class ContainerReader {
     opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     opened.pointee.format_whitelist = av_strdup(Self.kinds)
     opened.pointee.protocol_whitelist = av_strdup("none")
-    let status = avformat_open_input(&format, nil, kind.flatMap { av_find_input_format($0) }, nil)
+    var options: OpaquePointer?
+    if ignoresEditList, layout.isMovie { _ = av_dict_set(&options, "ignore_editlist", "1", 0) }
+    defer { av_dict_free(&options) }
+    let status = avformat_open_input(
+      &format, nil, kind.flatMap { av_find_input_format($0) }, &options)
     guard status >= 0 else {
       // A failed open frees the format context, but not the I/O context.
       Self.free(io)

@@ -41,7 +41,7 @@ struct DecodePass {
       timeBase = VideoTimeBase(denominator: 1)
       numbers = PacketNumbers(order, isBare: true)
     } else {
-      let reader = try ContainerReader(input)
+      let reader = try ContainerReader(input, ignoresEditList: order.ignoresEditList)
       let tracks = reader.videoTracks
       guard let number = track ?? tracks.first, tracks.contains(number),
         let stream = reader.stream(number)

@@ -84,7 +84,7 @@ private struct OpenedTrack {
       }
       return
     }
-    let reader = try ContainerReader(input)
+    let reader = try ContainerReader(input, ignoresEditList: order.ignoresEditList)
     guard let number = track ?? reader.videoTracks.first, reader.videoTracks.contains(number),
       let stream = reader.stream(number)
     else { throw VideoError(file: file, what: "it has no such video track") }

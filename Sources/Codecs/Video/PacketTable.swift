@@ -69,6 +69,7 @@ struct PacketTable {
       readsSliceHeaders
       ? PictureOrder(positions: pictures.map(\.position), ticks: values, hiddenPackets: hidden)
       : PictureOrder(ticks: values, mayReorder: Self.mayReorder(codec))
+    order.ignoresEditList = reader.ignoresEditList
   }
 
   /// Packets around which the slice headers and the times of the container disagree about the

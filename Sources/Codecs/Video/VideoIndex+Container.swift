@@ -4,8 +4,10 @@ import SystemPackage
 extension VideoIndex {
   /// Reads every video track of a container, each in a pass of its own, so that damage of one does
   /// not shorten another.
-  static func readContainer(_ input: MediaInput) throws(VideoError) -> VideoIndex {
-    var reader = try ContainerReader(input)
+  static func readContainer(
+    _ input: MediaInput, ignoresEditList: Bool
+  ) throws(VideoError) -> VideoIndex {
+    var reader = try ContainerReader(input, ignoresEditList: ignoresEditList)
     let numbers = reader.videoTracks
     guard !numbers.isEmpty else {
       throw VideoError(file: input.file, what: "it has no video track")
@@ -13,7 +15,9 @@ extension VideoIndex {
     let boxes = reader.layout.isMovie ? try MovieTracks(input) : nil
     var index = VideoIndex(tracks: [], endsEarly: false)
     for (pass, number) in numbers.enumerated() {
-      if pass > 0 { reader = try ContainerReader(MediaInput(input.file)) }
+      if pass > 0 {
+        reader = try ContainerReader(MediaInput(input.file), ignoresEditList: ignoresEditList)
+      }
       guard let stream = reader.stream(number), let codec = stream.pointee.codecpar else {
         continue
       }
@@ -44,7 +48,9 @@ extension VideoIndex {
           listedPictures: endsEarly && isIndexWhole
             ? shown + max(0, declared - ticks.packetCount) : nil,
           picturesOfOtherSize: ticks.sizes.others, color: color,
-          hidden: try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures()))
+          hidden: ignoresEditList
+            ? HiddenPictures()
+            : try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures()))
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
       let why = reader.layout.explanation(for: input)
@@ -67,10 +73,12 @@ extension VideoIndex {
       let doubtful = table.doubtfulPackets.subtracting(asked)
       guard !doubtful.isEmpty else { break }
       asked.formUnion(doubtful)
-      let found = try PictureProbe.damaged(doubtful, of: track, in: reader.input.file)
+      let found = try PictureProbe.damaged(
+        doubtful, of: track, in: reader.input.file, ignoresEditList: reader.ignoresEditList)
       guard !found.isEmpty else { break }
       damaged.formUnion(found)
-      let rereader = try ContainerReader(MediaInput(reader.input.file))
+      let rereader = try ContainerReader(
+        MediaInput(reader.input.file), ignoresEditList: reader.ignoresEditList)
       rereader.select(track)
       rereader.skipPayload()
       table = try PacketTable(reading: rereader, track: track, damaged: damaged)

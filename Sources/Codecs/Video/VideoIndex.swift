@@ -27,19 +27,23 @@ public struct VideoIndex: Hashable, Sendable {
   /// Cost: for MP4 and QuickTime the index alone; fragmented files and Matroska are read
   /// completely, and bare streams are scanned for start codes at memory speed, with pictures
   /// decoded where picture numbers skip. Memory: eight bytes per picture.
-  /// - Parameter statedCounts: picture counts from other sources (metadata, tables of times). If
-  ///   the units of a bare stream agree with one of them, no picture is taken as lost, whatever the
-  ///   picture numbers say.
+  /// - Parameters:
+  ///   - statedCounts: picture counts from other sources (metadata, tables of times). If
+  ///     the units of a bare stream agree with one of them, no picture is taken as lost, whatever
+  ///     the picture numbers say.
+  ///   - ignoresEditList: whether pictures that an edit list hides count as well, as with `ffmpeg
+  ///     -ignore_editlist 1`. Whatever decodes by the `order` of such a track ignores the list, too.
   /// - Throws: `VideoError` for a file without index (no moov atom), without a video track, or of
   ///   another kind.
   public static func read(
-    _ file: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = []
+    _ file: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = [],
+    ignoresEditList: Bool = false
   ) throws(VideoError) -> VideoIndex {
     let input = try MediaInput(file)
     if try AnnexBScanner.isAnnexB(input, container) {
       return try readAnnexB(input, statedCounts: statedCounts)
     }
-    return try readContainer(input)
+    return try readContainer(input, ignoresEditList: ignoresEditList)
   }
 }
 

@@ -23,7 +23,7 @@ public enum VideoRemux {
   ) throws(VideoError) -> Bool {
     guard microseconds.count == order.count, order.count > 0, order.hiddenPackets.isEmpty,
       order.offsets.allSatisfy({ $0 >= 0 }),
-      let source = try Source(file, container, track)
+      let source = try Source(file, container, track, ignoresEditList: order.ignoresEditList)
     else { return false }
     let muxer = try VideoMuxer(output, path, container: "mp4", describe: source.describe)
     var numbers = PacketNumbers(order, isBare: source.isBare)
@@ -92,7 +92,9 @@ public enum VideoRemux {
     let describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
 
     /// `nil` for codecs that MP4 players do not support, and for streams without parameter sets.
-    init?(_ file: FilePath, _ container: VideoContainer, _ track: Int) throws(VideoError) {
+    init?(
+      _ file: FilePath, _ container: VideoContainer, _ track: Int, ignoresEditList: Bool
+    ) throws(VideoError) {
       let input = try MediaInput(file)
       isBare = try AnnexBScanner.isAnnexB(input, container)
       if isBare {
@@ -110,7 +112,7 @@ public enum VideoRemux {
           return status
         }
       } else {
-        let reader = try ContainerReader(input)
+        let reader = try ContainerReader(input, ignoresEditList: ignoresEditList)
         reader.analyze()
         guard let stream = reader.stream(track), let coded = stream.pointee.codecpar,
           [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(coded.pointee.codec_id),

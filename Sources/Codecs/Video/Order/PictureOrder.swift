@@ -16,6 +16,9 @@ public struct PictureOrder: Hashable, Sendable {
   /// Packets of a container that would be pictures but are not displayed, by the number of pictures
   /// and other such packets before them.
   let hiddenPackets: Set<Int>
+  /// Whether the pictures include those that an edit list hides. Packets are then counted without
+  /// that list, so a decoder must ignore it, too.
+  var ignoresEditList = false
 
   /// More than any codec allows (16); a larger delay means damage.
   private static let mostDelay = 16

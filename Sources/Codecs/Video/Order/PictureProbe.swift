@@ -34,9 +34,9 @@ final class PictureProbe {
   /// Which of the given packets of a container's track have damaged pictures. Cost: reading the
   /// file up to the last of them, and decoding two pictures for each.
   static func damaged(
-    _ wanted: Set<Int>, of track: Int, in file: FilePath
+    _ wanted: Set<Int>, of track: Int, in file: FilePath, ignoresEditList: Bool
   ) throws(VideoError) -> Set<Int> {
-    let reader = try ContainerReader(MediaInput(file))
+    let reader = try ContainerReader(MediaInput(file), ignoresEditList: ignoresEditList)
     guard let stream = reader.stream(track), let handle = PacketHandle() else { return [] }
     reader.select(track)
     let packet = handle.packet

@@ -2,7 +2,7 @@ import Geometry
 
 /// Counts backward steps in a series of times in file order: small ones are disorder, large ones
 /// are jumps of the clock.
-struct VISLAMTimeOrder {
+struct TimeOrder {
   /// Largest backward step that is a swap of neighbors.
   private static let largestDisorderNanoseconds: Int64 = 1_000_000_000
   /// Largest forward step that is a pause.
@@ -32,17 +32,5 @@ struct VISLAMTimeOrder {
     warnings.add(
       .clockJump, subject, count: jumps,
       "the clock of \(subject) steps back by more than 1 s or ahead by more than 60 s")
-  }
-}
-
-/// Finds the value that more than half of a series share, if any (Boyer and Moore's vote), without
-/// storing all values.
-struct VISLAMMajority {
-  private(set) var candidate: Timestamp?
-  private var lead = 0
-
-  mutating func add(_ time: Timestamp) {
-    if lead == 0 { candidate = time }
-    lead += candidate == time ? 1 : -1
   }
 }

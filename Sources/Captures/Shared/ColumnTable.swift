@@ -2,12 +2,12 @@ import Codecs
 import Storage
 import SystemPackage
 
-/// A CSV table of a session: columns by name, rows classified by damage.
+/// A CSV table of a capture: columns by name, rows classified by damage.
 ///
 /// Accepts comment lines before the header; `,`, `;` or tab as delimiter; columns in any order and
 /// case; units in brackets, which are ignored; and no header at all if the first line is a row in
 /// the app's column order.
-struct VISLAMTable {
+struct ColumnTable {
   /// Whether a row is usable.
   enum Row {
     case usable

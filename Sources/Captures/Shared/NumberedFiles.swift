@@ -1,0 +1,78 @@
+/// Files of a folder whose names are frame numbers: `000000.png`, `000001.png`, …
+///
+/// A listing decides which files exist; none is opened. Names that are no number, hidden files such
+/// as macOS's `._000000.png`, and other endings are ignored. Memory: the names.
+struct NumberedFiles: Sendable {
+  struct File: Sendable, Hashable {
+    /// `Int.max` for a number that no `Int` holds.
+    var number: Int
+    var name: String
+  }
+
+  /// At most one per number, ascending.
+  private(set) var files: [File]
+  /// Files whose number is not plausible, ascending.
+  private(set) var unbelieved: [File] = []
+
+  /// - Parameters:
+  ///   - names: names in the folder, in any order.
+  ///   - endings: endings without period, in lower case; of two files of one number the one with
+  ///     the earlier ending is kept, then the one with fewer leading zeros.
+  ///   - leastDigits: digits of the shortest name.
+  init(_ names: some Sequence<String>, endings: [String], leastDigits: Int = 6) {
+    var found: [(file: File, rank: Int)] = []
+    for name in names {
+      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { continue }
+      let digits = name.utf8[..<dot]
+      guard digits.count >= leastDigits, let number = Self.number(digits),
+        let rank = endings.firstIndex(of: name[name.index(after: dot)...].lowercased())
+      else { continue }
+      found.append((File(number: number, name: name), rank))
+    }
+    found.sort {
+      ($0.file.number, $0.rank, $0.file.name.utf8.count, $0.file.name)
+        < ($1.file.number, $1.rank, $1.file.name.utf8.count, $1.file.name)
+    }
+    files = []
+    files.reserveCapacity(found.count)
+    for (file, _) in found where files.last?.number != file.number { files.append(file) }
+  }
+
+  static let none = NumberedFiles([], endings: [])
+
+  var isEmpty: Bool { files.isEmpty && unbelieved.isEmpty }
+
+  /// Without the numbers above `most`, which go to `unbelieved`.
+  func believing(upTo most: Int) -> NumberedFiles {
+    var result = self
+    result.files = files.filter { $0.number <= most }
+    result.unbelieved = unbelieved + files.filter { $0.number > most }
+    return result
+  }
+
+  /// The value of decimal digits, at most `Int.max`; `nil` without digits, or with anything else.
+  static func number(_ digits: some Sequence<UInt8>) -> Int? {
+    var value: Int?
+    for byte in digits {
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit <= 9 else { return nil }
+      let (product, overflow) = (value ?? 0).multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(Int(digit))
+      value = overflow || carry ? .max : sum
+    }
+    return value
+  }
+}
+
+/// The greatest frame number that is believed: a damaged or foreign name must not make millions of
+/// empty frames.
+enum FrameNumberLimit {
+  private static let most = 16_777_215
+  private static let spare = 1_000
+
+  /// - Parameter records: number of files and rows that bear numbers.
+  static func of(records: Int) -> Int {
+    let (double, overflow) = records.multipliedReportingOverflow(by: 2)
+    return overflow ? most : min(most, spare + min(double, most))
+  }
+}

@@ -1,0 +1,22 @@
+/// The layouts of the app's versions.
+enum StrayScannerGeneration: String {
+  case npy
+  case png
+  case rawIMU = "raw-imu"
+  case perFrameIntrinsics = "per-frame-intrinsics"
+
+  /// The first sign that applies decides.
+  init(hasIntrinsicsColumns: Bool, hasArrays: Bool, isMotionInGravities: Bool) {
+    if hasIntrinsicsColumns {
+      self = .perFrameIntrinsics
+    } else if hasArrays {
+      self = .npy
+    } else {
+      self = isMotionInGravities ? .rawIMU : .png
+    }
+  }
+
+  /// The versions of 2021 recorded depth alone, at first without motion.
+  var writesConfidence: Bool { self != .npy }
+  var writesMotion: Bool { self != .npy }
+}

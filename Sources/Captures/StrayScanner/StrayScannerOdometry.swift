@@ -1,0 +1,145 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+/// The rows of `odometry.csv`, at most one per frame, by frame number.
+struct StrayScannerOdometry: Sendable {
+  struct Row: Sendable {
+    var frame: Int
+    var time: Timestamp
+    /// `nil` if a number is not finite.
+    var pose: Pose?
+    var intrinsics: StrayScannerIntrinsics?
+  }
+
+  private static let poseColumns = ["x", "y", "z", "qx", "qy", "qz", "qw"]
+  private static let mandatory = ["timestamp", "frame"] + poseColumns
+  private static let intrinsicsColumns = ["fx", "fy", "cx", "cy"]
+  private static let ignored = ["distortion_center_x", "distortion_center_y"]
+  /// Powers of ten from seconds to nanoseconds.
+  static let secondsScale = 9
+
+  let path: FilePath
+  private(set) var rows: [Row] = []
+  private(set) var hasIntrinsicsColumns = false
+  /// Number of dropped rows: broken, or far away from all others in time or number.
+  private(set) var corrupt = 0
+  private(set) var firstCorruptLine = 0
+  /// Number of rows of a frame that an earlier one already has.
+  private(set) var repeated = 0
+  private(set) var isCut: Bool
+  private(set) var unknownColumns: [String] = []
+
+  /// Number of rows whose pose is not finite.
+  var nonFinite: Int { rows.count { $0.pose == nil } }
+
+  /// Throws when a column is missing, when no row can be read, and when the clock did not advance.
+  /// A file without rows is no error.
+  init(_ path: FilePath) throws(CaptureError) {
+    self.path = path
+    var table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow)
+    isCut = table.isCut
+    // A header that is cut itself does not tell the columns, and has no rows.
+    guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
+    let columns = try table.indices(of: Self.mandatory)
+    let camera = Self.intrinsicsColumns.map { table.columns[$0] }
+    hasIntrinsicsColumns = table.columns["fx"] != nil
+    unknownColumns = table.unknownColumns(
+      Set(Self.mandatory + Self.intrinsicsColumns + Self.ignored))
+    var hasRow = false
+    while let verdict = try table.nextRow(needed: columns) {
+      switch verdict {
+      case .usable:
+        hasRow = true
+        guard let row = Self.row(table, columns, camera) else {
+          drop(table)
+          continue
+        }
+        rows.append(row)
+      case .corrupt:
+        hasRow = true
+        drop(table)
+      case .cut: break
+      }
+    }
+    isCut = table.isCut
+    let bounds = TimeBounds(rows.lazy.map(\.time))
+    let read = rows.count
+    rows.removeAll { !bounds.contains($0.time) }
+    corrupt += read - rows.count
+    guard !rows.isEmpty || !hasRow else {
+      throw CaptureError(
+        file: path, problem: "none of its \(table.rowCount) rows can be read",
+        remedy: ColumnTable.remedy(
+          surplusRows: table.surplusRows, firstCorruptLine: firstCorruptLine))
+    }
+    if let stale = TimeMajority.stale(rows.map(\.time)) {
+      throw CaptureError(
+        file: path,
+        problem:
+          "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
+        remedy: "leave the file out to process the pictures without times")
+    }
+    keepFirstOfEachFrame()
+  }
+
+  /// Drops rows whose number is above `most`.
+  mutating func believe(upTo most: Int) {
+    let read = rows.count
+    rows.removeAll { $0.frame > most }
+    corrupt += read - rows.count
+  }
+
+  private mutating func keepFirstOfEachFrame() {
+    // Swift's sort is stable: of equal numbers the first in the file stays first.
+    rows.sort { $0.frame < $1.frame }
+    var kept: [Row] = []
+    kept.reserveCapacity(rows.count)
+    for row in rows where kept.last?.frame != row.frame { kept.append(row) }
+    repeated = rows.count - kept.count
+    rows = kept
+  }
+
+  private mutating func drop(_ table: ColumnTable) {
+    corrupt += 1
+    if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
+  }
+
+  /// `nil` for a row that is broken.
+  private static func row(_ table: ColumnTable, _ columns: [Int], _ camera: [Int?]) -> Row? {
+    guard
+      let time = table.scanner.timestamp(inCell: columns[0], scale: secondsScale),
+      time.nanoseconds > 0,
+      let frame = NumberedFiles.number(table.scanner.text(inCell: columns[1]).utf8)
+    else { return nil }
+    var numbers: [Double] = []
+    var isFinite = true
+    for column in columns[2...] {
+      switch table.number(column) {
+      case .finite(let value): numbers.append(value)
+      case .nonFinite: isFinite = false
+      case .empty, .invalid: return nil
+      }
+    }
+    let cells = camera.map(table.number)
+    guard !cells.contains(.invalid) else { return nil }
+    var row = Row(frame: frame, time: time)
+    row.intrinsics = StrayScannerIntrinsics(cells.map(\.value))
+    if isFinite {
+      // The app wrote OpenCV's camera axes already.
+      let orientation = Quaternion(x: numbers[3], y: numbers[4], z: numbers[5], w: numbers[6])
+      if [orientation.x, orientation.y, orientation.z, orientation.w].allSatisfy(\.isFinite) {
+        row.pose = Pose(position: Array(numbers[..<3]), orientation: orientation)
+      }
+    }
+    return row
+  }
+
+  /// Whether a line without header is a row in the app's column order.
+  private static func isRow(_ scanner: CSVScanner) -> Bool {
+    scanner.cellCount >= mandatory.count
+      && scanner.timestamp(inCell: 0, scale: secondsScale) != nil
+      && NumberedFiles.number(scanner.text(inCell: 1).utf8) != nil
+      && (2..<mandatory.count).allSatisfy { scanner.number(inCell: $0) != .invalid }
+  }
+}

@@ -1,0 +1,84 @@
+import SystemPackage
+
+extension CaptureFamily {
+  public static let strayScanner = CaptureFamily("stray-scanner")
+}
+
+/// Reads captures of the iOS app Stray Scanner, and of apps built from its source: a folder with a
+/// video, one depth and one confidence picture per frame, poses and motion as CSV.
+///
+/// The number in a file's name and in the column `frame` is the canonical index. The first picture
+/// of the video is hidden by an edit list, which is ignored.
+public enum StrayScannerReader: CaptureReader {
+  public static let readerVersion = 1
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .strayScanner, title: "Stray Scanner",
+      generations: [
+        .init(StrayScannerGeneration.npy.rawValue, mark: "depth/*.npy (2021)"),
+        .init(
+          StrayScannerGeneration.png.rawValue,
+          mark: "depth/*.png, accelerations of imu.csv in m/s² (2022)"),
+        .init(
+          StrayScannerGeneration.rawIMU.rawValue,
+          mark: "depth/*.png, accelerations of imu.csv in g (2025)"),
+        .init(
+          StrayScannerGeneration.perFrameIntrinsics.rawValue,
+          mark: "column fx in odometry.csv (2026)"),
+      ],
+      recognition:
+        "a folder with odometry.csv that has the columns frame, qx, qy, qz and qw, or with a subfolder "
+        + "depth beside rgb.mp4, camera_matrix.csv or an imu.csv with the column a_x")
+    family.sensorName = "StrayScanner"
+    family.fileContents = [
+      StrayScannerFiles.odometryName: "poses", StrayScannerFiles.motionName: "IMU",
+      StrayScannerFiles.matrixName: "camera matrix",
+    ]
+    return family
+  }()
+
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    guard let (certainty, reason) = evidence(in: listing) else { return [] }
+    return [
+      Recognition(
+        family: family, certainty: certainty, folder: listing.folder,
+        id: FolderName.of(listing.folder), reason: reason)
+    ]
+  }
+
+  private static func evidence(
+    in listing: FolderListing
+  ) -> (certainty: Recognition.Certainty, reason: String)? {
+    if PoseTable.isThere(in: listing) {
+      return (.certain, "\(PoseTable.name) has the columns frame, qx, qy, qz and qw")
+    }
+    guard listing.subfolders.contains(StrayScannerFiles.depthName) else { return nil }
+    for name in [StrayScannerFiles.videoName, StrayScannerFiles.matrixName]
+    where listing.contains(name) {
+      return (.possible, "a subfolder depth beside \(name)")
+    }
+    guard
+      ColumnTable.columns(of: StrayScannerFiles.motionName, in: listing).contains("a_x")
+    else { return nil }
+    return (.possible, "a subfolder depth beside imu.csv with the column a_x")
+  }
+
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let files = try StrayScannerFiles(recognition.folder)
+    let warnings = WarningCollector()
+    let tables = StrayScannerTables(files)
+    let frames = StrayScannerFrames(tables)
+    return try StrayScannerCapture(tables, frames, warnings).capture(id: recognition.id)
+  }
+
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    switch name {
+    case StrayScannerFiles.videoName: FileRole([.color])
+    case StrayScannerFiles.odometryName: FileRole([.poses, .frames])
+    case StrayScannerFiles.motionName: FileRole([.imu])
+    // The columns of odometry.csv may replace it.
+    case StrayScannerFiles.matrixName: FileRole([.intrinsics], isAlternative: true)
+    default: nil
+    }
+  }
+}
