@@ -166,6 +166,33 @@ struct VideoIdentityTests {
     #expect(decoded.indices == Array(0..<decoded.pictures.count))
     #expect(track?.pictureCount == decoded.pictures.count)
   }
+
+  @Test(
+    "Whoever ignores edit lists gets all pictures, as ffmpeg -ignore_editlist 1 does",
+    arguments: [
+      ["-bf", "2", "-g", "12"] + x264,
+      ["-c:v", "libx265", "-x265-params", "bframes=3:keyint=12:open-gop=0:log-level=none"],
+    ])
+  func ignoredEditList(encoder: [String]) throws {
+    let folder = try TemporaryFolder()
+    let whole = folder.path.appending("whole.mp4")
+    let file = folder.path.appending("cut.mp4")
+    try FFmpegPeer.makeVideo(whole, encoder)
+    try PeerProgram.ffmpeg.run([
+      "-nostdin", "-v", "error", "-ss", "0.55", "-i", "\(whole)", "-c", "copy", "\(file)",
+    ])
+    let shown = try FFmpegPeer.pictures(of: file)
+    let expected = try FFmpegPeer.pictures(of: file, ["-ignore_editlist", "1"])
+    #expect(expected.count > shown.count)
+    let track = try #require(try VideoIndex.read(file, ignoresEditList: true).tracks.first)
+    #expect(track.pictureCount == expected.count)
+    let decoded = try decodedPictures(of: file, order: track.order)
+    expectSame(decoded.pictures, expected, "all pictures")
+    #expect(decoded.indices == Array(0..<expected.count))
+    var keys: [Int?] = []
+    _ = try KeyPictures.read(file, order: track.order, wanted: [0]) { keys.append($0.displayIndex) }
+    #expect(keys == [0])
+  }
 }
 
 /// The videos of all fixtures.

@@ -41,14 +41,15 @@ enum FFmpegPeer {
 
   /// All pictures that the program writes for the first video track of `file`. `threads` 0 leaves it to the
   /// program.
-  static func pictures(of file: FilePath, threads: Int = 0) throws -> [ColorImage] {
+  static func pictures(
+    of file: FilePath, threads: Int = 0, _ input: [String] = []
+  ) throws -> [ColorImage] {
     let folder = try TemporaryFolder()
-    try PeerProgram.ffmpeg.run([
-      "-nostdin", "-v", "error", "-threads", "\(threads)", "-i", "file:\(file)", "-map", "0:v:0",
-      "-fps_mode", "passthrough", "-pix_fmt", "rgb24", "-start_number", "0", "-compression_level",
-      "1",
-      "\(folder.path)/%06d.png",
-    ])
+    try PeerProgram.ffmpeg.run(
+      ["-nostdin", "-v", "error", "-threads", "\(threads)"] + input + [
+        "-i", "file:\(file)", "-map", "0:v:0", "-fps_mode", "passthrough", "-pix_fmt", "rgb24",
+        "-start_number", "0", "-compression_level", "1", "\(folder.path)/%06d.png",
+      ])
     return try FileManager.default.contentsOfDirectory(atPath: folder.path.string).sorted().map {
       try PNGReader.color(at: folder.path.appending($0))
     }
@@ -73,9 +74,10 @@ enum FFmpegPeer {
 
 /// All pictures of a video as our decoder gives them.
 func decodedPictures(
-  of file: FilePath, threads: Int = 1, conversion: ColorConversion = .ffmpeg
+  of file: FilePath, threads: Int = 1, conversion: ColorConversion = .ffmpeg,
+  order: PictureOrder? = nil
 ) throws -> (pictures: [ColorImage], indices: [Int?], counts: VideoDecoder.Counts) {
-  let decoder = try VideoDecoder(file, threads: threads)
+  let decoder = try VideoDecoder(file, order: order, threads: threads)
   var converter = ColorConverter(conversion: conversion)
   var pictures: [ColorImage] = []
   var indices: [Int?] = []

@@ -19,4 +19,16 @@ enum PoseJumps {
       return distance > maximumSpeed * max(seconds, 0)
     }
   }
+
+  /// The same, but only for steps between two different times, in either direction: equal and
+  /// missing times have no speed, and are reported by themselves.
+  static func countTimed(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
+    zip(rows.indices, rows.indices.dropFirst()).count { before, after in
+      guard let from = times[before], let to = times[after], from != to else { return false }
+      let squares = zip(rows[before].pose.position, rows[after].pose.position)
+        .map { ($1 - $0) * ($1 - $0) }
+      let seconds = abs(Double(to - from)) / 1e9
+      return squares.reduce(0, +).squareRoot() / seconds > maximumSpeed
+    }
+  }
 }

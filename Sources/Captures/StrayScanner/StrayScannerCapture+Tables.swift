@@ -22,7 +22,7 @@ extension StrayScannerCapture {
       let tracked = found.dropFirst(untracked)
       warnings.add(
         .poseJump, "poses",
-        count: PoseJumps.count(rows: tracked.map(\.row), times: tracked.map(\.time)),
+        count: PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)),
         "steps faster than 10 m/s: tracking was lost and found elsewhere")
       var description = StreamDescription(
         file: StrayScannerFiles.odometryName, encoding: "csv", frames: found.count)

@@ -47,6 +47,12 @@ struct StrayScannerFiles: Sendable {
       ?? false
   }
 
+  /// Whether the header of `odometry.csv` has a column for the focal length, also where the rows
+  /// cannot be read.
+  var hasIntrinsicsColumns: Bool {
+    ColumnTable.columns(of: Self.odometryName, in: listing).contains("fx")
+  }
+
   /// Names with a role that are links out of the capture.
   var outside: [String] {
     listing.outside.filter {

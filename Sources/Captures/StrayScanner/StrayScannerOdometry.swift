@@ -21,7 +21,6 @@ struct StrayScannerOdometry: Sendable {
 
   let path: FilePath
   private(set) var rows: [Row] = []
-  private(set) var hasIntrinsicsColumns = false
   /// Number of dropped rows: broken, or far away from all others in time or number.
   private(set) var corrupt = 0
   private(set) var firstCorruptLine = 0
@@ -43,7 +42,6 @@ struct StrayScannerOdometry: Sendable {
     guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
     let columns = try table.indices(of: Self.mandatory)
     let camera = Self.intrinsicsColumns.map { table.columns[$0] }
-    hasIntrinsicsColumns = table.columns["fx"] != nil
     unknownColumns = table.unknownColumns(
       Set(Self.mandatory + Self.intrinsicsColumns + Self.ignored))
     var hasRow = false

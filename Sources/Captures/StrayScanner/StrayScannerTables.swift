@@ -45,7 +45,7 @@ struct StrayScannerTables: Sendable {
       files.contains(StrayScannerFiles.matrixName)
       ? StrayScannerIntrinsics(matrix: files.path(StrayScannerFiles.matrixName)) : nil
     generation = StrayScannerGeneration(
-      hasIntrinsicsColumns: table.value?.hasIntrinsicsColumns ?? false, hasArrays: files.hasArrays,
+      hasIntrinsicsColumns: files.hasIntrinsicsColumns, hasArrays: files.hasArrays,
       isMotionInGravities: motion.value?.isInGravities ?? false)
     color = Self.video(files)
     lacksHiddenPicture = Self.lacksHiddenPicture(color.value, rows: odometry.value?.rows.count ?? 0)

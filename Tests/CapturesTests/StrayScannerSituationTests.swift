@@ -1,0 +1,164 @@
+import Captures
+import Geometry
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Stray Scanner: what goes wrong", .enabled(if: Fixtures.arePresent))
+struct StrayScannerSituationTests {
+  struct Situation: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var copyOf = "now"
+    var warnings: [String: Int]
+    var change: @Sendable (StrayScannerScratch) throws -> Void
+
+    init(
+      _ testDescription: String, _ warnings: [String: Int], of copyOf: String = "now",
+      _ change: @escaping @Sendable (StrayScannerScratch) throws -> Void
+    ) {
+      (self.testDescription, self.copyOf) = (testDescription, copyOf)
+      (self.warnings, self.change) = (warnings, change)
+    }
+  }
+
+  /// On top of `frame-gap`, which the fixture `now` has.
+  static let situations = [
+    Situation("no video", ["missing-file color": 1]) { try $0.remove("rgb.mp4") },
+    Situation(
+      "no poses",
+      ["missing-file poses": 1, "timestamps-missing frames": 10, "frame-gap frames": 0]
+    ) { try $0.remove("odometry.csv") },
+    Situation(
+      "a header alone",
+      ["missing-file poses": 1, "timestamps-missing frames": 10, "frame-gap frames": 0]
+    ) { try $0.edit("odometry.csv") { $0 = Array($0.prefix(1)) } },
+    Situation("no motion", ["imu-missing imu": 1]) { try $0.remove("imu.csv") },
+    Situation("motion without rows", ["imu-missing imu": 1]) {
+      try $0.edit("imu.csv") { $0 = Array($0.prefix(1)) }
+    },
+    Situation("an empty motion file", ["imu-missing imu": 1]) { try $0.write("", to: "imu.csv") },
+    Situation("no depth", ["missing-file depth": 1]) { try $0.remove("depth") },
+    Situation("no confidence", ["missing-file confidence": 1]) { try $0.remove("confidence") },
+    Situation("an empty folder of confidence", ["missing-file confidence": 1]) {
+      try $0.remove("confidence")
+      try $0.write("", to: "confidence/notes.txt")
+    },
+    Situation("no matrix, which rows replace", [:]) { try $0.remove("camera_matrix.csv") },
+    Situation("no matrix in an old capture", ["calibration-missing color": 1], of: "legacy") {
+      try $0.remove("camera_matrix.csv")
+    },
+    Situation("a cut matrix in an old capture", ["calibration-missing color": 1], of: "legacy") {
+      try $0.write("224.1, 0.0, 158.6\n0.0, 22", to: "camera_matrix.csv")
+    },
+    Situation("hidden and foreign files", [:]) {
+      for name in ["._000000.png", "Thumbs.db", ".DS_Store", "1.png", "a00000.png"] {
+        try $0.write("x", to: "depth/" + name)
+        try $0.write("x", to: "confidence/" + name)
+      }
+      try $0.write("x", to: "distortion/000000.bin")
+    },
+    Situation(
+      "a number that is not believed", ["corrupt-record depth": 1]
+    ) { try $0.write("x", to: "depth/16777216.png") },
+    Situation(
+      "a number far above the others", ["corrupt-record depth": 2]
+    ) {
+      try $0.write("x", to: "depth/001065.png")
+      try $0.write("x", to: "depth/99999999999999999999999.png")
+    },
+    Situation(
+      "a frame of pictures only",
+      [
+        "frame-count-mismatch depth": 1, "color-shorter-than-depth color": 1,
+        "timestamps-missing frames": 1, "empty-record depth": 1,
+      ]
+    ) { try $0.write("", to: "depth/000012.png") },
+    Situation(
+      "a row without number",
+      [
+        "corrupt-record poses": 1, "frame-count-mismatch color": 1,
+        "frame-count-mismatch depth": 1, "frame-count-mismatch confidence": 1,
+        "timestamps-missing frames": 1,
+      ]
+    ) { try $0.edit("odometry.csv") { $0[10] = $0[10].replacing("000009", with: " ") } },
+    Situation("a frame twice", ["timestamps-duplicate frames": 1]) {
+      try $0.edit("odometry.csv") { $0.append($0[4]) }
+    },
+    Situation("rows in any order", [:]) {
+      try $0.edit("odometry.csv") { $0 = [$0[0]] + $0.dropFirst().reversed() }
+    },
+    Situation("an unknown column", ["unknown-key imu": 1]) {
+      try $0.edit("imu.csv") { $0 = [$0[0] + ", b"] + $0.dropFirst().map { $0 + ", 1" } }
+    },
+    Situation("a confidence picture of color", ["corrupt-record confidence": 1]) {
+      try $0.write(try $0.bytes(of: "depth/000000.png"), to: "confidence/000003.png")
+    },
+  ]
+
+  @Test("Each situation has its codes and no other", arguments: situations)
+  func codes(of situation: Situation) throws {
+    let scratch = try StrayScannerScratch(copyOf: situation.copyOf)
+    try situation.change(scratch)
+    var expected = situation.warnings
+    if situation.copyOf == "now" {
+      expected["frame-gap frames"] = expected["frame-gap frames"] ?? 3
+    } else {
+      expected["untracked-poses poses"] = 3
+    }
+    #expect(try scratch.warnings() == expected.filter { $0.value > 0 })
+  }
+
+  @Test("Without a mandatory column what needs the table fails, with file and column")
+  func columns() throws {
+    let scratch = try StrayScannerScratch(copyOf: "now")
+    try scratch.edit("odometry.csv") { $0[0] = $0[0].replacing("qy", with: "q2") }
+    try scratch.edit("imu.csv") { $0[0] = $0[0].replacing("a_x", with: "ax") }
+    let capture = try StrayScannerReader.open(scratch.recognition(as: .strayScanner))
+    #expect(capture.framesProblem?.problem.contains("`qy`") == true)
+    #expect(capture.poses.error?.file.lastComponent?.string == "odometry.csv")
+    #expect(capture.imu.error?.problem.contains("`a_x`") == true)
+    #expect(capture.depth.value?.description.frames == 10)
+    #expect(capture.warnings.isEmpty)
+  }
+
+  @Test("A row without focal lengths has those of the camera matrix")
+  func fallback() throws {
+    let scratch = try StrayScannerScratch(copyOf: "now")
+    try scratch.edit("odometry.csv") {
+      $0[2] = $0[2].replacing(" 224.25244, 224.25244,", with: " , 0,")
+    }
+    let rows = try #require(try scratch.open().intrinsics.value)
+    #expect(rows.count == 10)
+    #expect(rows[1].fx == 224.12364 && rows[1].cx == 158.59)
+    #expect(rows[0].fx == 224.0)
+  }
+
+  @Test("The PNG of a frame counts where there is an array, too")
+  func both() throws {
+    let scratch = try StrayScannerScratch(copyOf: "npy")
+    let other = try StrayScannerScratch(copyOf: "now")
+    try scratch.write(try other.bytes(of: "depth/000002.png"), to: "depth/000001.png")
+    let capture = try scratch.open()
+    #expect(capture.generation == "npy")
+    let depth = try #require(capture.depth.value)
+    #expect(depth.description.frames == 4)
+    let (mixed, _) = try StrayScannerScratch.decode(depth, frames: 4)
+    let (alone, _) = try StrayScannerScratch.decode(
+      try #require(try other.open().depth.value), frames: 10)
+    #expect(mixed[1] == alone[2] && mixed[0] != nil && mixed[3] != nil)
+  }
+
+  @Test("A speed above 10 m/s is a jump, the step out of an untracked start is none")
+  func jumps() throws {
+    let scratch = try StrayScannerScratch(copyOf: "legacy")
+    try scratch.edit("odometry.csv") { lines in
+      for row in 8...10 {
+        var cells = lines[row].split(separator: ",").map(String.init)
+        cells[2] = " 500.0"
+        lines[row] = cells.joined(separator: ",")
+      }
+    }
+    #expect(
+      try scratch.warnings() == ["untracked-poses poses": 3, "pose-jump poses": 1])
+  }
+}
