@@ -10,10 +10,10 @@ final class CaptureCensus: Sendable {
     /// A stream has lost more than the pipeline accepts.
     var isShort: Bool
     /// It was processed although files of it are missing.
-    var isPartial: Bool
-    var needsPerson: Bool
+    var isPartial = false
+    var needsPerson = false
     /// It would need a person and is marked.
-    var isAcknowledged: Bool
+    var isAcknowledged = false
   }
 
   struct Counts: Hashable, Sendable {

@@ -109,7 +109,8 @@ struct StagingEntry: Sendable {
 
   /// Whether somebody has to do something about it.
   var needsPerson: Bool {
-    state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: decision?.isAcknowledged == true) ?? false
+    state?.needsPerson(
+      isShort: isShort, missing: missing, isAcknowledged: decision?.isAcknowledged == true) ?? false
   }
 
   /// Whether it would need a person and a mark says that it does not.

@@ -39,10 +39,18 @@ struct WatchSummary {
   ///   - nowSeconds: on the monotonic clock.
   ///   - census: counts what is not in STAGING any more; without it what left since the watcher began counts.
   init(_ state: WatchState.State, nowSeconds: Double = 0, census: CaptureCensus? = nil) {
-    let (intake, hold, locked) = (state.intake, state.hold, state.locked)
+    self.init(
+      state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
+      nowSeconds: nowSeconds, census: census)
+  }
+
+  init(
+    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally,
+    costs: CaptureCosts = CaptureCosts(), nowSeconds: Double = 0, census: CaptureCensus? = nil
+  ) {
     self.hold = hold
-    tally = state.tally
-    costs = state.costs
+    self.tally = tally
+    self.costs = costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
     if census?.isReady != true {
       states = intake.departed

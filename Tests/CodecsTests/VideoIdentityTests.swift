@@ -190,7 +190,9 @@ struct VideoIdentityTests {
     expectSame(decoded.pictures, expected, "all pictures")
     #expect(decoded.indices == Array(0..<expected.count))
     var keys: [Int?] = []
-    _ = try KeyPictures.read(file, order: track.order, wanted: [0]) { keys.append($0.displayIndex) }
+    _ = try KeyPictures.read(
+      file, order: track.order, orientation: track.orientation, wanted: [0]
+    ) { keys.append($0.displayIndex) }
     #expect(keys == [0])
   }
 }
