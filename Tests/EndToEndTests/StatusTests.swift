@@ -91,7 +91,7 @@ struct StatusTests {
     let lines = try status("--csv").output.split(separator: "\n").map(String.init)
     #expect(
       lines[0]
-        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message"
+        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message,mark"
     )
     #expect(lines.count >= 3 && lines[1].hasPrefix("a,failed,scannet,"))
     #expect(try status("--csv", "--state", "arriving").output == lines[0] + "\n")

@@ -211,7 +211,7 @@ struct NightPageTests {
   func table() throws {
     let report = NightSamples.ordinary()
     let page = page(report)
-    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)">/)
+    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)"/)
     #expect(rows.map { String($0.1) } == report.captures.map(\.id))
     #expect(rows.map { String($0.2) } == report.captures.map(\.state.rawValue))
     #expect(page.contains("<table id=\"captures\""))
