@@ -298,6 +298,8 @@ struct IntakeScenario {
 
   /// The watcher ends in good order, and another one begins with what it left.
   private mutating func restart(isKilled: Bool) {
+    // A watcher that has not looked yet writes nothing: what the one before it left stands.
+    if intake.previous != nil { return }
     note("restart")
     for entry in intake.running {
       intake.giveBack(entry.location, nowSeconds: seconds, text)
