@@ -14,7 +14,8 @@ extension CodeReference {
         "The upload has begun and is not over, but nothing has come for the time given by --upload-timeout.",
         data: "Nothing is processed yet. What has come is not touched.",
         remedy:
-          "Check the device that sends it and upload again. The capture is `arriving` again with the next byte.")
+          "Check the device that sends it and upload again. The capture is `arriving` again with the next byte."
+      )
     ),
     (
       "incomplete",

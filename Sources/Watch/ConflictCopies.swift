@@ -33,16 +33,8 @@ final class ConflictCopies: Sendable {
   ) -> (captures: [StagingSnapshot.Seen], copies: [Found]) {
     var candidates: [(index: Int, original: CaptureLocation, isCertain: Bool)] = []
     for (index, seen) in captures.enumerated() {
-      let capture = seen.recognition
-      let folder = capture.folder.removingLastComponent()
-      guard let name = capture.stem ?? capture.folder.name,
-        let form = StagingNames.original(ofCopy: name)
-      else { continue }
-      let original =
-        capture.stem == nil
-        ? CaptureLocation(folder: folder.appending(form.name))
-        : CaptureLocation(folder: capture.folder, stem: form.name)
-      candidates.append((index, original, form.isCertain))
+      guard let (original, isCertain) = Self.original(of: seen.recognition) else { continue }
+      candidates.append((index, original, isCertain))
     }
     guard !candidates.isEmpty else {
       compared.withLock { $0 = [:] }
@@ -74,6 +66,21 @@ final class ConflictCopies: Sendable {
       captures.enumerated().filter { copies[$0.offset] == nil }.map(\.element),
       copies.sorted { $0.key < $1.key }.map(\.value)
     )
+  }
+
+  /// Where the capture would be of which this one is a second copy, by its stem or by the name of its folder; `nil`: by
+  /// neither it is one.
+  private static func original(
+    of capture: Recognition
+  ) -> (location: CaptureLocation, isCertain: Bool)? {
+    if let stem = capture.stem, let form = StagingNames.original(ofCopy: stem) {
+      return (CaptureLocation(folder: capture.folder, stem: form.name), form.isCertain)
+    }
+    guard let name = capture.folder.name, let form = StagingNames.original(ofCopy: name) else {
+      return nil
+    }
+    let folder = capture.folder.removingLastComponent().appending(form.name)
+    return (CaptureLocation(folder: folder, stem: capture.stem), form.isCertain)
   }
 
   private static let end = 64 << 10

@@ -26,10 +26,14 @@ final class WatchPublisher {
   /// When the watcher began, UTC, ISO 8601.
   private let started: String
   private let census: CaptureCensus
+  /// Captures that wait and their states, as last compared.
+  private var toldStates: [String] = []
   private var published: (record: WatchRecord, seconds: Double)?
   /// What was told of the time at which everything will be done.
   private(set) var forecast: NightForecast?
   private var forecaster: NightForecaster
+  /// Captures that wait and their states, as last compared.
+  private var toldStates: [String] = []
   private var publishedLooks: FirstSeenRecords?
 
   private static let longestSilenceSeconds = 60.0
@@ -85,12 +89,21 @@ final class WatchPublisher {
     record.tally = summary.tally.record
     record.renewsPageSeconds = setup.renewsPageSeconds
     if isLast { record.ended = clock.wallText() }
+    noteStates(record)
     if isDue(record) || isLast { write(record) }
     service.status(summary.sentence(unrecognized: unrecognized.count, hold: pauses.text))
     // Before the output was read the file of the watcher before this one stands.
     guard census.isReady else { return }
     metrics.publish(
       summary, forecast, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
+  }
+
+  /// Lets the page be written anew when captures that wait are in other states, which may come from time alone.
+  private func noteStates(_ record: WatchRecord) {
+    let states = record.waiting.map { "\($0.id) \($0.state) \($0.missing)" }
+    guard states != toldStates else { return }
+    toldStates = states
+    state.with { $0.hasChanged = true }
   }
 
   /// Whether it says something new, or nothing was written for a while. Another time of the last scan is nothing new.

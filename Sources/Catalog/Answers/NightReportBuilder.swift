@@ -88,7 +88,8 @@ public struct NightReportBuilder: Sendable {
       let touched = attempts[row.id]
       // A failed one of a watcher waits for its next attempt, or for a person.
       let waits =
-        [.arriving, .stalledUpload, .incomplete, .queued, .running, .quarantined].contains(row.state)
+        [.arriving, .stalledUpload, .incomplete, .queued, .running, .quarantined].contains(
+          row.state)
         || (row.state == .failed && view.watch != nil)
       guard touched != nil || waits else { continue }
       seen.insert(row.id)

@@ -213,7 +213,9 @@ extension CaptureRow {
       }
     case .done, .doneWithWarnings:
       if !standing.missing.isEmpty {
-        lines.append("needs you: processed without " + standing.missing.joined(separator: " "))
+        lines.append(
+          (mark?.isAcknowledged == true ? "" : "needs you: ") + "processed without "
+            + standing.missing.joined(separator: " "))
       }
     case .arriving, .running: break
     }

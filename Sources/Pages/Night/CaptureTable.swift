@@ -141,7 +141,8 @@ struct CaptureTable {
   /// Sort order: captures that need attention come first.
   private static func rank(_ capture: NightCapture) -> Int {
     let order: [CaptureState?] = [
-      .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running, .doneWithWarnings,
+      .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running,
+      .doneWithWarnings,
       .done,
     ]
     if capture.isAcknowledged { return order.firstIndex(of: .arriving) ?? order.count }

@@ -65,7 +65,8 @@ struct OvernightPageTests {
     for state in CaptureState.allCases { #expect(page.contains("`\(state.rawValue)`")) }
     for cause in FailureCause.allCases { #expect(page.contains("* `\(cause.rawValue)`: ")) }
     for option in [
-      "once", "settle", "poll", "patience", "upload-timeout", "between", "attempts", "retry-after", "nice",
+      "once", "settle", "poll", "patience", "upload-timeout", "between", "attempts", "retry-after",
+      "nice",
       "report-at", "notify", "metrics",
     ] {
       #expect(page.contains("\n| `--\(option)` |"), "\(option)")
