@@ -32,8 +32,6 @@ final class WatchPublisher {
   /// What was told of the time at which everything will be done.
   private(set) var forecast: NightForecast?
   private var forecaster: NightForecaster
-  /// Captures that wait and their states, as last compared.
-  private var toldStates: [String] = []
   private var publishedLooks: FirstSeenRecords?
 
   private static let longestSilenceSeconds = 60.0
