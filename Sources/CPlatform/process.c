@@ -140,7 +140,7 @@ static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
     if (getppid() != parent) _exit(127);
   }
   /* What leaves the group or the session comes back to this process when its parent ends. */
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!p->spares_daemons) prctl(PR_SET_CHILD_SUBREAPER, 1);
   /* Not fork: its handlers are not for a child of many threads. */
   pid_t program = _Fork();
   if (program < 0) return;
@@ -166,7 +166,7 @@ static void stand_guard(const scanmill_program *p, pid_t parent, int report) {
     if (ended < 0 && errno != EINTR) _exit(127);
   }
   kill(-program, SIGKILL); /* what it has left behind */
-  end_descendants();
+  if (!p->spares_daemons) end_descendants();
   if (WIFSIGNALED(status)) {
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

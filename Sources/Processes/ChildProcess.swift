@@ -33,6 +33,7 @@ public struct ChildProcess: Sendable {
         program.own_group = order.hasOwnGroup ? 1 : 0
         program.death_signal = order.diesWithStarter ? SIGKILL : 0
         program.guarded = order.isGuarded ? 1 : 0
+        program.spares_daemons = order.sparesDaemons ? 1 : 0
         program.descriptor_limit = order.isGuarded ? DescriptorLimit.original ?? 0 : 0
         program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
         return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }

@@ -16,6 +16,7 @@ typedef struct {
   int guarded; /* whether a process in between ends all that it has started when it ends, when the
                   starting thread ends and on SIGUSR1, also what has left its group or session (it is
                   their reaper); SIGTERM goes on to its group */
+  int spares_daemons; /* of a guarded one: what has left its group or session goes on */
 } scanmill_program;
 
 /*

@@ -42,6 +42,8 @@ final class SlurmCommand: Sendable {
       program == "sbatch"
       ? SlurmEnvironment.of(environment) : SlurmEnvironment.ofQuestions(environment)
     order.isGuarded = true
+    // A wrapper of a site may start the job on this machine.
+    order.sparesDaemons = true
     order.diesWithStarter = true
     do {
       return try run(order, program, input, timeoutSeconds)
