@@ -80,8 +80,7 @@ struct ManualTests {
         "\(verb): add an example to Sources/scanmill/Manual/VerbExample.swift")
       for example in examples {
         #expect(example.hasPrefix("scanmill \(verb)"), "\(verb)")
-        let words = example.split(separator: " ").dropFirst().map(String.init)
-        let result = try Program.run(words, in: folder.path)
+        let result = try Program.run(line: example, in: folder.path)
         #expect(result.status == 0, "\(example): \(result.errors)")
       }
     }

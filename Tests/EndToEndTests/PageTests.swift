@@ -50,7 +50,7 @@ struct PageTests {
     let json = try report("--format", "json").json()
     let captures = try #require(json["captures"] as? [[String: Any]])
     #expect(captures.count == Self.families.count + 1)
-    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)">/)
+    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)"[^>]*>/)
     #expect(rows.map { String($0.1) } == captures.compactMap { $0["id"] as? String })
     #expect(rows.map { String($0.2) } == captures.compactMap { $0["state"] as? String })
     let totals = try #require(json["totals"] as? [String: Any])

@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import TestSupport
 
@@ -20,6 +21,14 @@ enum Program {
     _ arguments: [String], in folder: FilePath? = nil, environment: [String: String]? = nil
   ) throws -> Result {
     try start(arguments, in: folder, environment: environment).finish()
+  }
+
+  /// Runs a line of a page, as people type it into a shell: with quotes, in which `scanmill` is the built binary.
+  static func run(line: String, in folder: FilePath) throws -> Result {
+    var environment = ProcessInfo.processInfo.environment
+    environment["PATH"] =
+      path.removingLastComponent().string + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+    return try Running("/bin/sh", ["-c", line], in: folder, environment: environment).finish()
   }
 
   /// Starts without waiting. `environment`: `nil` for that of the tests.

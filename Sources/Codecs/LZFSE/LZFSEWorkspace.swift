@@ -15,7 +15,7 @@ final class LZFSEWorkspace {
   private var distances = [ValueState](repeating: ValueState(), count: LZFSEHeader.distanceStates)
   /// Bits to read in the lowest byte, then the literal, then what is added to the bits for the next state.
   private var literalStates = [UInt32](repeating: 0, count: LZFSEHeader.literalStates)
-  /// With room for copies of 32 bytes at once.
+  /// With space for copies of 32 bytes at once.
   private var literals = [UInt8](repeating: 0, count: LZFSEHeader.mostLiterals + 64)
 
   private static let literalLengthBits: [UInt8] = Array(repeating: 0, count: 16) + [2, 3, 5, 8]
@@ -32,7 +32,7 @@ final class LZFSEWorkspace {
   ///
   /// - Parameters:
   ///   - header: its payloads are known to lie within `input`.
-  ///   - output: everything decoded so far, and room for exactly this block.
+  ///   - output: everything decoded so far, and memory for exactly this block.
   ///   - produced: how much of `output` was decoded before.
   func decode(
     _ header: LZFSEHeader, _ input: UnsafeRawBufferPointer, at begin: Int,

@@ -2,7 +2,7 @@
 ///
 /// - Parameters:
 ///   - input: the payload, with its end mark.
-///   - output: everything decoded so far, and room for this block; matches may lie in earlier blocks.
+///   - output: everything decoded so far, and memory for this block; matches may lie in earlier blocks.
 ///   - produced: how much of `output` was decoded before.
 /// - Returns: where the payload is wrong, in bytes from its start; `nil` when all is well.
 func decodeLZVNBlock(

@@ -1,13 +1,13 @@
 import Output
 
 /// When the page was made, and when the next one is due. The script of the page counts its age, and says
-/// after twice the interval that nobody renews it any more; without scripts the time stands there plainly.
+/// after twice the interval without a new page; without scripts the time of the page is shown as it is.
 struct PageAge {
   let report: NightReport
   /// Of a page that is kept when the next night begins.
   var isKept = false
 
-  /// Seconds after which the watcher has written the page again; `nil`: nobody renews it.
+  /// Seconds after which the watcher has written the page again; `nil`: the page is not renewed.
   private var interval: Int? { isKept ? nil : report.watch?.renewsPageSeconds }
 
   var markup: Markup {
