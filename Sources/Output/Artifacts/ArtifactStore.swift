@@ -8,7 +8,8 @@ public struct ArtifactStore: Sendable {
   public let layout: OutputLayout
   /// Copies of records, by stage; each counts only while its file has not changed.
   private let index: RecordIndex?
-  /// The folder of the capture, held open for planning: thousands of looks without walking its path.
+  /// The folder of the capture, held open for planning: thousands of looks without walking its path. `nil` where it
+  /// is not there, or a run is at work in it.
   private let folder: HeldFolder?
   /// Where intermediates of the run at work lie; looked into before the output.
   package let scratch: CaptureOutput?
@@ -21,7 +22,7 @@ public struct ArtifactStore: Sendable {
     self.layout = layout
     self.index = index
     self.scratch = scratch
-    folder = index == nil ? nil : HeldFolder(layout.folder, followsLast: false)
+    folder = scratch == nil ? HeldFolder(layout.folder, followsLast: false) : nil
   }
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
@@ -138,8 +139,13 @@ public struct ArtifactStore: Sendable {
         return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
       }
     }
-    if let record = ArtifactRecord(at: layout.record(stage), of: layout) {
+    if folder.map({ $0.below(stage) != nil }) ?? true,
+      let record = ArtifactRecord(at: layout.record(stage), of: layout)
+    {
       return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
+    }
+    if let folder, folder.below("\(OutputNames.notes)/\(OutputNames.removed)") == nil {
+      return nil
     }
     return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {
       Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))

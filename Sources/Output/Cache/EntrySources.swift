@@ -115,8 +115,9 @@ package struct EntrySources: Sendable {
       encoder.list(names) { $0.put($1) }
       for name in names { put(name, folder) }
     }
+    let failed = open.below(OutputNames.failed)
     for stage in stages {
-      put(OutputNames.failure, open.below("\(OutputNames.failed)/\(stage)"))
+      put(OutputNames.failure, failed?.below(stage))
       put(OutputNames.record, open.below(stage))
     }
     let isRead = walk { name, folder, kind in

@@ -23,6 +23,17 @@ package struct FailureNote: Codable, Sendable {
     ArtifactStore.read(FailureNote.self, layout.failureNote(stage), layout)
   }
 
+  /// The notes of those of `stages` whose last attempt failed. Cost: one look at a capture without any failure.
+  package static func read(
+    _ stages: some Sequence<String>, _ layout: OutputLayout
+  ) -> [String: FailureNote] {
+    guard HeldFolder(layout.folder, followsLast: false)?.below(CaptureOutput.failedName) != nil
+    else { return [:] }
+    var notes: [String: FailureNote] = [:]
+    for stage in stages { notes[stage] = read(stage, layout) }
+    return notes
+  }
+
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
   /// note is written before the folder gets its name: a failed attempt without note is not ours. Failing
   /// to is no further failure.

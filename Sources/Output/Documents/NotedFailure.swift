@@ -19,6 +19,16 @@ public struct NotedFailure: Hashable, Sendable, Codable {
   /// `nil` when the last attempt did not fail.
   public init?(_ stage: String, of layout: OutputLayout) {
     guard let note = FailureNote.read(stage, layout) else { return nil }
+    self.init(stage, note)
+  }
+
+  private init(_ stage: String, _ note: FailureNote) {
     self.init(stage: stage, message: note.message, time: note.time, cause: note.cause)
+  }
+
+  /// Those of `stages`, in their order. Cost: one look at a capture without any failure.
+  public static func all(of stages: [String], in layout: OutputLayout) -> [NotedFailure] {
+    let notes = FailureNote.read(stages, layout)
+    return stages.compactMap { stage in notes[stage].map { NotedFailure(stage, $0) } }
   }
 }

@@ -110,13 +110,18 @@ public struct InputListing: Hashable, Sendable, Codable {
     ) { first, _ in first }
   }
 
+  /// Those in the folder of the capture.
+  private var ownEntries: some Sequence<Entry> {
+    entries.lazy.filter { !$0.name.utf8.starts(with: "/".utf8) }
+  }
+
   /// Whether these are files of the same names, sizes and times, wherever they lie.
   package func looksLike(_ other: InputListing) -> Bool {
-    func looks(_ listing: InputListing) -> [[String]] {
-      listing.entries.filter { !$0.name.hasPrefix("/") }
-        .map { [$0.name, "\($0.stamp.bytes)", "\($0.stamp.modifiedNanoseconds)"] }
-    }
-    return looks(self) == looks(other) && !entries.isEmpty
+    let (mine, others) = (ownEntries, other.ownEntries)
+    return mine.elementsEqual(others) { first, second in
+      first.name == second.name && first.stamp.bytes == second.stamp.bytes
+        && first.stamp.modifiedNanoseconds == second.stamp.modifiedNanoseconds
+    } && !entries.isEmpty
   }
 
   /// Names, sizes and times of modification in one digest, without what a copy or a change of mode alters.

@@ -41,11 +41,12 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public init(_ capture: ExaminedCapture) {
     let asked = capture.asked
     let jobs = asked.planner(capture.pipeline).plan(capture.facts)
+    let notes = FailureNote.read(jobs.map(\.stage), capture.layout)
     var failures: [String: String] = [:]
     for job in jobs {
       let problems = capture.facts[job.stage]?.published?.record.problems ?? []
       failures[job.stage] =
-        FailureNote.read(job.stage, capture.layout)?.message
+        notes[job.stage]?.message
         ?? (problems.isEmpty ? nil : problems.joined(separator: "; "))
     }
     self.init(

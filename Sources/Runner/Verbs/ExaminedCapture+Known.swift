@@ -36,7 +36,7 @@ extension ExaminedCapture {
   /// How the last attempts of stages that were asked for failed, in pipeline order.
   public var failures: [NotedFailure] {
     let asked = asked
-    return pipeline.stages.filter { asked.contains($0.name) }
-      .compactMap { NotedFailure($0.name, of: layout) }
+    return NotedFailure.all(
+      of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: layout)
   }
 }
