@@ -74,13 +74,13 @@ final class ConflictCopies: Sendable {
     of capture: Recognition
   ) -> (location: CaptureLocation, isCertain: Bool)? {
     if let stem = capture.stem, let form = StagingNames.original(ofCopy: stem) {
-      return (CaptureLocation(folder: capture.folder, stem: form.name), form.isCertain)
+      return (CaptureLocation(capture.folder, stem: form.name), form.isCertain)
     }
     guard let name = capture.folder.name, let form = StagingNames.original(ofCopy: name) else {
       return nil
     }
     let folder = capture.folder.removingLastComponent().appending(form.name)
-    return (CaptureLocation(folder: folder, stem: capture.stem), form.isCertain)
+    return (CaptureLocation(folder, stem: capture.stem), form.isCertain)
   }
 
   private static let end = 64 << 10

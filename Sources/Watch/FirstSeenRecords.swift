@@ -62,7 +62,7 @@ struct FirstSeenRecords: Codable, Hashable {
       case .done, .running: return nil
       default:
         return Look(
-          path: entry.location.folder.text,
+          path: entry.location.path.text,
           stem: entry.location.stem,
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
           incoming: entry.incoming?.progress, content: entry.stamp.content,
@@ -94,7 +94,7 @@ struct FirstSeenRecords: Codable, Hashable {
         seconds = nowSeconds - ((0...Self.longestSeconds).contains(age) ? age : 0)
       }
       guard seconds <= nowSeconds else { continue }
-      let location = CaptureLocation(folder: FilePath(text: look.path), stem: look.stem)
+      let location = CaptureLocation(FilePath(text: look.path), stem: look.stem)
       let folder = look.folder.flatMap {
         $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
       }

@@ -89,7 +89,7 @@ struct MarkFinder {
     var places: Set<CaptureLocation> = []
     func add(_ id: String, _ path: String?, _ stem: String?) {
       if let path,
-        !places.insert(CaptureLocation(folder: FilePath(text: path), stem: stem)).inserted
+        !places.insert(CaptureLocation(FilePath(text: path), stem: stem)).inserted
       {
         return
       }

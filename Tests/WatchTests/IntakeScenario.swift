@@ -337,8 +337,8 @@ struct IntakeScenario {
 
   private func location(_ place: Place) -> CaptureLocation {
     place.hasStem
-      ? CaptureLocation(folder: Self.flat, stem: place.name)
-      : CaptureLocation(folder: Self.root.appending(place.name))
+      ? CaptureLocation(Self.flat, stem: place.name)
+      : CaptureLocation(Self.root.appending(place.name))
   }
 
   private func signature(_ place: Place) -> FolderSignature {
@@ -534,7 +534,7 @@ struct IntakeScenario {
     var ids: [String: CaptureLocation] = [:]
     for entry in intake.entries.values where entry.recognition != nil {
       if let other = ids.updateValue(entry.location, forKey: entry.name) {
-        problem("the id \(entry.name) twice: \(other.folder) and \(entry.location.folder)")
+        problem("the id \(entry.name) twice: \(other.folder) and \(entry.location.path)")
       }
     }
     let twins = Set(

@@ -39,7 +39,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   }
 
   package var location: CaptureLocation {
-    CaptureLocation(folder: FilePath(text: folder), stem: stem)
+    CaptureLocation(FilePath(text: folder), stem: stem)
   }
 
   package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
