@@ -18,6 +18,9 @@ struct JSONMembers: Sendable {
 
   func contains(_ key: String) -> Bool { values[key] != nil }
 
+  /// The text of a value; `nil` without the key.
+  func text(of key: String) -> ArraySlice<UInt8>? { values[key].map { bytes[$0] } }
+
   /// The text of a number, a finite one or not; `nil` for other values.
   func number(_ key: String) -> Substring? {
     guard let range = values[key], Self.isNumber(bytes[range]) else { return nil }
