@@ -40,7 +40,7 @@ Suggests: ffmpeg
 Section: science
 Priority: optional
 Description: post-processing of captures made by iOS scanner and logger apps
- Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM, Strabo and Stray Scanner
+ Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM, Strabo, Stray Scanner and 3D Scanner App
  captures; writes color, depth, aligned depth, IMU matches and tables, and the
  layouts of other tools. Processes folders of captures in one run, or uploads as
  they arrive.

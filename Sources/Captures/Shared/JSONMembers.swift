@@ -104,7 +104,8 @@ struct JSONMembers: Sendable {
         }
       case .word:
         let word = bytes[token.range]
-        guard isValue, !open.isEmpty, isNumber(word) || constants.contains(where: word.elementsEqual)
+        guard isValue, !open.isEmpty,
+          isNumber(word) || constants.contains(where: word.elementsEqual)
         else { return nil }
         if open.count == 1 { start = token.range.lowerBound }
         end(at: token.range.upperBound)
