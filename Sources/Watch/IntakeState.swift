@@ -765,6 +765,6 @@ extension StagingEntry.Phase {
 
 extension CaptureLocation {
   init(_ waiting: WatchRecord.Waiting) {
-    self.init(folder: FilePath(text: waiting.path), stem: waiting.stem)
+    self.init(FilePath(text: waiting.path), stem: waiting.stem)
   }
 }

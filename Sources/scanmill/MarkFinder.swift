@@ -129,7 +129,7 @@ struct MarkFinder {
         if targets.count == 1, let target = targets.first {
           subjects.append(
             Marking.Subject(
-              id: target.layout.name, folder: target.recognition.folder.text,
+              id: target.layout.name, folder: target.recognition.path.text,
               stem: target.recognition.stem))
           return
         }

@@ -186,11 +186,11 @@ struct IntakeStateTests {
     var renamed = Self.seen("b")
     renamed.stamp = Self.seen("a").stamp
     Self.look(&intake, [renamed], at: 61)
-    #expect(intake.entries.keys.map(\.folder) == ["/s/a"])
+    #expect(intake.entries.keys.map(\.path) == ["/s/a"])
     var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
-    #expect(intake.entries.keys.map(\.folder) == ["/s/b"])
+    #expect(intake.entries.keys.map(\.path) == ["/s/b"])
     #expect(Self.state(intake, "b") == .arriving)
     Self.look(&intake, [renamed], at: 63)
     Self.answer(&intake, .ready, at: 63)

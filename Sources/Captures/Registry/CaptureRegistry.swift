@@ -119,6 +119,14 @@ public struct CaptureRegistry: Sendable {
     return (captures, unreadable)
   }
 
+  /// The capture that is the file at `path`; `nil` if it is none, is a link, or cannot be read.
+  public func capture(atFile path: FilePath) -> Recognition? {
+    guard (try? FileStatus(of: path, followsLast: false))?.kind == .file,
+      let file = try? InputFile(path)
+    else { return nil }
+    return try? recognize(file)
+  }
+
   /// Whether any family thinks that a file of this name is worth opening.
   func mayBeCapture(fileName: String) -> Bool {
     readers.contains { $0.mayBeCapture(fileName: fileName) }

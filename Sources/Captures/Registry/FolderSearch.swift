@@ -30,6 +30,17 @@ public struct FolderLook: Sendable {
 
   /// Whether the folder is one capture, which is not searched further.
   public var isWholeCapture: Bool { captures.contains(where: \.isWholeFolder) }
+
+  /// Whether the names in subfolders on which recognition depended are still the same. Cost: nothing
+  /// for most folders, else one bounded directory read per such subfolder.
+  public func hasSameNamesInSubfolders(of folder: FilePath) -> Bool {
+    if namesInSubfolders.isEmpty { return true }
+    guard let root = try? EnclosedFolder(folder, followsPath: false) else { return false }
+    return namesInSubfolders.allSatisfy { name, before in
+      let names = try? root.folder(name).names(atMost: FolderListing.namesInSubfolder)
+      return (names ?? []) == before
+    }
+  }
 }
 
 /// What was found in one file whose name was worth opening.

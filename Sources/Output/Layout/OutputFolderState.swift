@@ -97,7 +97,7 @@ package enum OutputFolderState: Sendable {
       let noted = CaptureLocation(FilePath(text: memo.folder), stem: memo.stem)
       return noted == place || noted.isAlias(of: place)
     case .described(let path, let id):
-      return path == place.folder.shown && id == PathText.shown(recognition.id)
+      return path == place.path.shown && id == PathText.shown(recognition.id)
     case .absent, .vacant, .foreign: return false
     }
   }
