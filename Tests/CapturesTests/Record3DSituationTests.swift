@@ -238,7 +238,8 @@ struct Record3DSituationTests {
       },
     ])
   func archives(_ damage: Damage) throws {
-    let capture = try Record3DScratch.open(try Record3DScratch().archive(damage.change))
+    let scratch = try Record3DScratch()
+    let capture = try Record3DScratch.open(try scratch.archive(damage.change))
     var found = try Record3DScratch.warnings(of: capture)
     if damage.testDescription.hasPrefix("metadata") {
       // Without dw and dh depth of this size is not known.
@@ -344,7 +345,8 @@ struct Record3DSituationTests {
 
   @Test("An archive tells one file for all parts")
   func files() throws {
-    let path = try Record3DScratch().archive()
+    let scratch = try Record3DScratch()
+    let path = try scratch.archive()
     let capture = try Record3DScratch.open(path)
     #expect(capture.isFile)
     #expect(capture.completeness.isWhole)

@@ -11,6 +11,7 @@ import Testing
 struct FixtureTests {
   static let all = [
     "scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner", "3d-scanner-app",
+    "record3d",
   ]
   .flatMap { family in Fixtures.cases(of: family) }
 

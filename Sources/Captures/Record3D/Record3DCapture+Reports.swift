@@ -150,11 +150,17 @@ extension Record3DCapture {
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 
-  /// Adds claims about stream lengths: files and poses correspond by number.
+  /// Adds claims about stream lengths: files and poses correspond by number. Numbers without a depth
+  /// or confidence file are records without picture, which whoever decodes the stream counts as lost.
   func claim(_ capture: inout Capture) {
-    let nouns = ["the color files", "the depth files", "the confidence files"]
-    capture.claims.addTogether(
-      [("poses", tables.object?.poses?.count, "the poses")]
-        + zip(lengths, nouns).map { ($0.stream, $0.count, $1) })
+    func numbers(_ stream: StreamState<Record3DPictureFiles>) -> Int? {
+      stream.value.map { ($0.files.files.last?.number ?? -1) + 1 }
+    }
+    capture.claims.addTogether([
+      ("poses", tables.object?.poses?.count, "the poses"),
+      ("color", lengths[0].count, "the color files"),
+      ("depth", numbers(tables.files.depth), "the depth files"),
+      ("confidence", numbers(tables.files.confidence), "the confidence files"),
+    ])
   }
 }

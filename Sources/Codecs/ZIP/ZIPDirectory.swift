@@ -44,7 +44,9 @@ public struct ZIPDirectory: Sendable {
     }
     let (directoryEnd, overflow) = start.addingReportingOverflow(size)
     guard !overflow, start >= 0, size >= 0, directoryEnd <= limit, size <= mostBytes,
-      count <= size / ZIPFormat.directoryEntryBytes
+      count <= size / ZIPFormat.directoryEntryBytes,
+      // A record without entries could stand anywhere, also in a comment.
+      count > 0 || directoryEnd == limit
     else { return nil }
     guard let entries = Self.entries(input, start..<directoryEnd, count: count) else { return nil }
     self.entries = entries

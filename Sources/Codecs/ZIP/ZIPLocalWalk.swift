@@ -5,9 +5,10 @@ public struct ZIPLocalWalk: Sendable {
   /// Number of bytes that may still be searched: a header that leads nowhere costs a search, and an archive may hold
   /// millions of them.
   private var budget: Int
-  private static let window = 1 << 16
-  /// Longest record that is looked for: a data descriptor with a signature and 64-bit sizes.
-  private static let overlap = 24
+  private static let windowBytes = 1 << 12
+  /// The bytes that were searched last.
+  private var window: [UInt8] = []
+  private var windowStart = 0
 
   /// - Parameters:
   ///   - mostEntries: the walk ends with the entry of this number.
@@ -138,28 +139,33 @@ public struct ZIPLocalWalk: Sendable {
     return nil
   }
 
-  /// The next signature of any record at or behind `start`; `nil` at the end of the input or of the budget.
+  /// The next signature of any record at or behind `start`; `nil` at the end of the input or of the
+  /// budget.
   private mutating func nextSignature(
     from start: Int, _ input: some ZIPInput
   ) -> (offset: Int, signature: UInt32)? {
     var from = start
     while from <= input.count - 4, budget > 0 {
-      // Most searches end where they start.
-      let most = from == start ? 4 : Self.window
-      let bytes = input.bytes(in: from..<min(input.count, from + most))
-      guard bytes.count >= 4 else { return nil }
-      budget -= bytes.count
-      for index in 0...bytes.count - 4 where bytes[index] == 0x50 && bytes[index + 1] == 0x4b {
+      if from < windowStart || from > windowStart + window.count - 4 {
+        windowStart = from
+        window = input.bytes(in: from..<min(input.count, from + Self.windowBytes))
+        guard window.count >= 4 else { return nil }
+      }
+      let first = from - windowStart
+      for index in first...window.count - 4 where window[index] == 0x50 && window[index + 1] == 0x4b
+      {
         let signature =
-          0x4b50 | UInt32(bytes[index + 2]) << 16 | UInt32(bytes[index + 3]) << 24
+          0x4b50 | UInt32(window[index + 2]) << 16 | UInt32(window[index + 3]) << 24
         switch signature {
         case ZIPFormat.localHeader, ZIPFormat.directoryEntry, ZIPFormat.end, ZIPFormat.end64,
           ZIPFormat.dataDescriptor:
-          return (from + index, signature)
+          budget -= index - first + 4
+          return (windowStart + index, signature)
         default: break
         }
       }
-      from += bytes.count - 3
+      budget -= window.count - first
+      from = windowStart + window.count - 3
     }
     return nil
   }
