@@ -46,7 +46,7 @@ final class Record3DScratch: ScratchCapture {
   }
 
   static func depth(_ meters: Float, _ count: Int = width * height) -> [UInt8] {
-    (0..<count).flatMap { _ in ScratchZIP.number(Int(meters.bitPattern), 4) }
+    [Float](repeating: meters, count: count).withUnsafeBytes { [UInt8]($0) }
   }
 
   static func jpeg(_ width: Int = 8, _ height: Int = 12) throws -> [UInt8] {

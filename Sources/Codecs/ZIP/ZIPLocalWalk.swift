@@ -89,7 +89,13 @@ public struct ZIPLocalWalk: Sendable {
       }
       from = offset + 1
     }
-    return Self.unsigned(endingAt: input.count, dataStart: start, input)
+    // The file may end inside of the next signature.
+    for missing in 0...3 {
+      if let found = Self.unsigned(endingAt: input.count - missing, dataStart: start, input) {
+        return found
+      }
+    }
+    return nil
   }
 
   private static func descriptor(
