@@ -40,8 +40,8 @@ Suggests: ffmpeg
 Section: science
 Priority: optional
 Description: post-processing of captures made by iOS scanner and logger apps
- Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM, Strabo and Stray Scanner
- captures; writes color, depth, aligned depth, IMU matches and tables, and the
+ Reads ScanNet, ARKit-Scanner, MultiScan, VI-SLAM, Strabo, Stray Scanner,
+ 3D Scanner App and Record3D captures; writes color, depth, aligned depth, IMU matches and tables, and the
  layouts of other tools. Processes folders of captures in one run, or uploads as
  they arrive.
 END

@@ -12,7 +12,7 @@ public enum InspectionText {
     var lines = [
       capture.id.onOneLine,
       "  family      \(capture.family.rawValue) \(capture.generation)",
-      "  folder      \(capture.folder.string.onOneLine)",
+      "  \(capture.isFile ? "file  " : "folder")      \(capture.path.string.onOneLine)",
       "  frames      \(capture.frames.count), clock \(capture.clock.base.rawValue)",
     ]
     if let date = capture.recordedAt { lines.append("  recorded    \(date.onOneLine)") }

@@ -5,13 +5,15 @@ import Pipeline
 struct ColorWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
+  /// The quality of JPEG pictures if nothing else is asked for.
+  static let usualQuality = 95
   /// Extension of the file names.
   let ending: String
 
   init(_ parameters: ParameterValues) throws {
     if parameters.text("format") == "jpeg" {
       png = nil
-      jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? 95)
+      jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? Self.usualQuality)
       ending = "jpg"
     } else {
       jpeg = nil

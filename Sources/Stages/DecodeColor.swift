@@ -20,7 +20,8 @@ public enum DecodeColor: Stage {
       ParameterDescription(
         "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
       ParameterDescription(
-        "quality", .integer(1...100), default: .integer(95), "JPEG quality; PNG is lossless."),
+        "quality", .integer(1...100), default: .integer(ColorWriter.usualQuality),
+        "JPEG quality; PNG is lossless."),
       CommonParameters.compression,
       ParameterDescription(
         "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
@@ -86,6 +87,8 @@ public enum DecodeColor: Stage {
       ).run()
     case .stills(let files):
       return try StillExport(context, color, files: files, selection, visit: visit).run()
+    case .pictures(let pictures):
+      return try PictureExport(context, color, pictures, selection, visit: visit).run()
     }
   }
 }

@@ -144,8 +144,21 @@ public enum ExportTables: Stage {
         "source",
       ], context.staging)
     guard let geo else { return try table.finish() }
-    let sampler = GeoTrackSampler(geo.track)
     let frames = context.capture.frames
+    if case .frames(let measured) = geo.coverage {
+      for (frame, position) in zip(measured, geo.track.positions) where frame < frames.count {
+        table.csv.field(frame)
+        table.csv.field(frames[frame].timestamp?.nanoseconds)
+        table.csv.field(position.latitude)
+        table.csv.field(position.longitude)
+        table.csv.field(position.accuracy)
+        table.csv.field(nil as Double?)
+        table.csv.field(GeoSample.Source.measured.rawValue)
+        try table.endRow()
+      }
+      return try table.finish()
+    }
+    let sampler = GeoTrackSampler(geo.track)
     let count = geo.coverage == .firstFrameOnly ? min(1, frames.count) : frames.count
     for frame in 0..<count {
       // A single position of the whole capture is written as measured at its frame, whatever its

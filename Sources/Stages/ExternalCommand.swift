@@ -128,7 +128,7 @@ public enum ExternalCommand: Stage {
     switch piece {
     case .text(let text): return text
     case .output: return try FileSystem.absolute(context.staging.path).text
-    case .capture: return try FileSystem.absolute(context.capture.folder).text
+    case .capture: return try FileSystem.absolute(context.capture.path).text
     case .id: return context.capture.id
     case .cores: return "\(context.budget.cores)"
     case .input(let name):

@@ -31,7 +31,7 @@ struct FramesTable {
     for (index, frame) in frames.enumerated() {
       table.csv.field(index)
       table.csv.field(frame.timestamp?.nanoseconds)
-      table.csv.field(frame.colorTimestamp?.nanoseconds)
+      table.csv.field(hasColorTime(index) ? frame.colorTimestamp?.nanoseconds : nil)
       table.csv.field(hasDepthTime(index) ? frame.depthTimestamp?.nanoseconds : nil)
       for column in Self.pathColumns { table.csv.field(paths[column]?[index]) }
       table.csv.field(settings[index]?.exposureSeconds)
@@ -40,6 +40,14 @@ struct FramesTable {
       context.progress.advance()
     }
     try table.finish()
+  }
+
+  /// Whether frame `frame` has a color time. A picture file that could not be decoded is a hole
+  /// without time; videos tell beforehand which pictures they have.
+  private func hasColorTime(_ frame: Int) -> Bool {
+    guard case .pictures? = context.capture.color.value?.source, context.inputs["color"] != nil
+    else { return true }
+    return paths["color"]?[frame] != nil
   }
 
   /// Whether frame `frame` has a depth time. A record that could not be decoded is a hole without

@@ -65,6 +65,11 @@ public enum MakeThumbnail: Stage {
         throw UnreadableStream(description: "no picture in the capture")
       }
       return try StillImage.read(first).upright
+    case .pictures(let pictures):
+      guard let first = pictures.first, let picture = try pictures.decode(first).picture else {
+        throw UnreadableStream(description: "no picture of the capture can be decoded")
+      }
+      return picture
     }
   }
 }

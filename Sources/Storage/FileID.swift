@@ -19,6 +19,14 @@ public struct FileID: Hashable, Sendable {
     self = found.id
   }
 
+  /// Follows links; `nil` if the target is not a regular file. Cost: one system call.
+  public init?(ofFile file: FilePath) {
+    guard let found = try? FileStatus(followingAllLinksOf: file), found.kind == .file else {
+      return nil
+    }
+    self = found.id
+  }
+
   /// The ID of the nearest existing folder above `path`; `nil` if there is none.
   public static func nearest(above path: FilePath) -> FileID? {
     var folder = path

@@ -210,8 +210,23 @@ public final class HeldFolder: Sendable {
 
   func rawNames() throws(FileError) -> [RawName] {
     var names: [RawName] = []
-    try forEachName { name, _ in names.append(RawName(copying: name)) }
+    try forEachName { name, _ in
+      names.append(RawName(copying: name))
+      return true
+    }
     return names
+  }
+
+  /// The first `limit` names in the order of the file system, sorted, as text (`PathText`). Nothing
+  /// is read beyond them.
+  public func names(atMost limit: Int) throws(FileError) -> [String] {
+    var names: [String] = []
+    guard limit > 0 else { return names }
+    try forEachName { name, _ in
+      names.append(PathText.text(of: name))
+      return names.count < limit
+    }
+    return names.sorted()
   }
 
   /// Names as text (`PathText`) and kinds of all entries except `.` and `..`, in the order of the
@@ -229,6 +244,7 @@ public final class HeldFolder: Sendable {
         default: .other
         }
       found.append((name, kind))
+      return true
     }
     return found
   }
@@ -236,8 +252,9 @@ public final class HeldFolder: Sendable {
   /// The same; empty if the folder cannot be read.
   public func entries() -> [(name: String, kind: FileStatus.Kind)] { (try? list()) ?? [] }
 
-  /// - Parameter body: receives every name except `.` and `..`, and its `DT_…` type.
-  private func forEachName(_ body: (UnsafePointer<CChar>, Int32) -> Void) throws(FileError) {
+  /// - Parameter body: receives every name except `.` and `..`, and its `DT_…` type, until it returns
+  ///   `false`.
+  private func forEachName(_ body: (UnsafePointer<CChar>, Int32) -> Bool) throws(FileError) {
     let own = openat(descriptor, ".", Self.openFlags)
     guard own >= 0, let stream = fdopendir(own) else {
       let code = errno
@@ -248,11 +265,12 @@ public final class HeldFolder: Sendable {
     errno = 0
     while let entry = readdir(stream) {
       let type = Int32(entry.pointee.d_type)
-      withUnsafePointer(to: &entry.pointee.d_name) {
+      let goesOn = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-          if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { body(name, type) }
+          strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || body(name, type)
         }
       }
+      if !goesOn { return }
       errno = 0
     }
     // `readdir` returns null at the end and on errors; `errno` tells which.

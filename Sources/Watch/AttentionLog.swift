@@ -80,13 +80,13 @@ struct AttentionLog {
     case .stalled:
       var line = Line(
         level: .warning, message: "stalled", capture: name,
-        facts: ["path": entry.location.folder.text, "since": entry.since])
+        facts: ["path": entry.location.path.text, "since": entry.since])
       line.facts["file"] = entry.upload.temporaryFile
       return line
     case .stranger:
       return Line(
         level: .warning, message: "not recognized", capture: name,
-        facts: ["path": entry.location.folder.text])
+        facts: ["path": entry.location.path.text])
     case .moving, .judging, .queued, .running, .done: return nil
     }
   }

@@ -58,7 +58,7 @@ final class ConflictCopies: Sendable {
       let capture = seen.recognition
       copies[index] = Found(
         location: CaptureLocation(capture),
-        place: capture.stem.map { capture.folder.appending($0) } ?? capture.folder,
+        place: capture.stem.map { capture.folder.appending($0) } ?? capture.path,
         reason: "a second copy of \(original.recognition.id), by its name; it is left alone")
     }
     compared.withLock { [asked] in $0 = asked }
@@ -68,19 +68,26 @@ final class ConflictCopies: Sendable {
     )
   }
 
-  /// Where the capture would be of which this one is a second copy, by its stem or by the name of its folder; `nil`: by
-  /// neither it is one.
+  /// Where the capture would be of which this one is a second copy, by its stem or by the name of its folder or file;
+  /// where it is called after the folder above, by that one's name. `nil`: by none of them it is one.
   private static func original(
     of capture: Recognition
   ) -> (location: CaptureLocation, isCertain: Bool)? {
     if let stem = capture.stem, let form = StagingNames.original(ofCopy: stem) {
-      return (CaptureLocation(folder: capture.folder, stem: form.name), form.isCertain)
+      return (CaptureLocation(capture.folder, stem: form.name), form.isCertain)
     }
-    guard let name = capture.folder.name, let form = StagingNames.original(ofCopy: name) else {
-      return nil
+    guard let name = capture.path.name else { return nil }
+    let around = capture.path.removingLastComponent()
+    if let form = StagingNames.original(ofCopy: name) {
+      return (
+        CaptureLocation(around.appending(name: form.name), stem: capture.stem), form.isCertain
+      )
     }
-    let folder = capture.folder.removingLastComponent().appending(form.name)
-    return (CaptureLocation(folder: folder, stem: capture.stem), form.isCertain)
+    guard capture.isWholeFolder, capture.id != name, capture.id == around.name,
+      let form = StagingNames.original(ofCopy: capture.id)
+    else { return nil }
+    let original = around.removingLastComponent().appending(name: form.name).appending(name: name)
+    return (CaptureLocation(original), form.isCertain)
   }
 
   private static let end = 64 << 10
@@ -113,8 +120,14 @@ final class ConflictCopies: Sendable {
     return ends
   }
 
-  /// Paths by name without the stem.
+  /// Paths by name without the stem; of a capture that is one file by no name.
   private static func files(_ capture: Recognition) -> ([String: String], EnclosedFolder)? {
+    if capture.isFile {
+      guard let name = capture.path.name,
+        let root = try? EnclosedFolder(capture.folder, followsPath: false)
+      else { return nil }
+      return (["": name], root)
+    }
     guard let root = try? EnclosedFolder(capture.folder, followsPath: false),
       let open = try? root.folder()
     else { return nil }

@@ -43,6 +43,8 @@ struct FirstSeenRecords: Codable, Hashable {
     var files: [UInt64]?
     /// Device and inode of the folder.
     var folder: [UInt64]?
+    /// `true` for a capture that is one file.
+    var isFile: Bool?
   }
 
   static let fileName = OutputNames.firstSeen
@@ -62,11 +64,12 @@ struct FirstSeenRecords: Codable, Hashable {
       case .done, .running: return nil
       default:
         return Look(
-          path: entry.location.folder.text,
+          path: entry.location.path.text,
           stem: entry.location.stem,
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
           incoming: entry.incoming?.progress, content: entry.stamp.content,
-          files: entry.stamp.files, folder: entry.folderID.map { [$0.device, $0.inode] })
+          files: entry.stamp.files, folder: entry.folderID.map { [$0.device, $0.inode] },
+          isFile: entry.recognition?.isFile == true ? true : nil)
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
@@ -94,7 +97,7 @@ struct FirstSeenRecords: Codable, Hashable {
         seconds = nowSeconds - ((0...Self.longestSeconds).contains(age) ? age : 0)
       }
       guard seconds <= nowSeconds else { continue }
-      let location = CaptureLocation(folder: FilePath(text: look.path), stem: look.stem)
+      let location = CaptureLocation(FilePath(text: look.path), stem: look.stem)
       let folder = look.folder.flatMap {
         $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
       }
@@ -102,7 +105,8 @@ struct FirstSeenRecords: Codable, Hashable {
         digest: look.digest, seconds: seconds, restSeconds: isThisBoot ? seconds : nowSeconds,
         text: look.text, incoming: look.incoming,
         identity: CaptureIdentity(
-          folderID: folder, stem: look.stem, content: look.content ?? look.digest,
+          folderID: folder, stem: look.isFile == true ? location.path.name : look.stem,
+          content: look.content ?? look.digest,
           files: look.files ?? []))
     }
     return known

@@ -40,6 +40,44 @@ struct FolderSignature: Hashable, Sendable {
     self = gathering.stamp
   }
 
+  /// Of captures that are one file each, by name, together with what transfers have on its way of
+  /// them: `NAME.part`, `.NAME.XXXXXX`. Those that are not there are left out.
+  ///
+  /// Cost: one listing for all of them, one system call for each.
+  static func ofFiles(_ names: [String], in folder: FilePath) -> [String: FolderSignature] {
+    guard !names.isEmpty, let root = try? EnclosedFolder(folder, followsPath: false),
+      let open = try? root.folder()
+    else { return [:] }
+    let entries = open.entries()
+    let transfers = entries.filter { $0.kind == .file && StagingNames.isTransfer($0.name) }
+    var signatures: [String: FolderSignature] = [:]
+    for name in names {
+      // No link: what it leads to is another place.
+      guard let stamp = open.stamp(of: name) else { continue }
+      var gathering = Gathering(stem: Array(name.utf8))
+      gathering.add(name, stamp)
+      for (other, _) in transfers where StagingNames.isTransfer(other, of: name) {
+        gathering.isTransferring = true
+        gathering.temporaryFile = min(gathering.temporaryFile ?? other, other)
+        if let stamp = open.stamp(of: other) { gathering.add(other, stamp) }
+      }
+      signatures[name] = gathering.stamp
+    }
+    return signatures
+  }
+
+  /// Of a capture; `nil` when it cannot be looked at.
+  init?(of capture: Recognition) {
+    guard capture.isFile else {
+      self.init(of: capture.folder, stem: capture.stem)
+      return
+    }
+    guard let name = capture.path.name,
+      let found = Self.ofFiles([name], in: capture.folder)[name]
+    else { return nil }
+    self = found
+  }
+
   /// The entries of a folder itself: files with their times, folders by name.
   init?(ofEntriesIn folder: FilePath) {
     var gathering = Gathering(stem: nil)
@@ -103,7 +141,7 @@ struct FolderSignature: Hashable, Sendable {
 
     private mutating func add(_ name: String) { lines.append((name, inContent(name))) }
 
-    private mutating func add(_ name: String, _ stamp: FileStamp) {
+    mutating func add(_ name: String, _ stamp: FileStamp) {
       let seen = "\(stamp.bytes) \(stamp.modifiedNanoseconds)"
       lines.append(
         (

@@ -7,6 +7,7 @@ import SystemPackage
 struct CaptureIdentity: Sendable, Hashable {
   /// Of its folder; inodes count together with its device only.
   var folderID: FileID?
+  /// Which capture of the folder it is: its stem, or the name of the file that it is.
   var stem: String?
   var content: Digest
   var files: [UInt64]
@@ -136,14 +137,17 @@ struct IdentityIndex: Sendable {
 extension StagingEntry {
   var identity: CaptureIdentity {
     CaptureIdentity(
-      folderID: folderID, stem: location.stem, content: stamp.content, files: stamp.files)
+      folderID: folderID,
+      stem: recognition?.isFile == true ? location.path.name : location.stem,
+      content: stamp.content, files: stamp.files)
   }
 }
 
 extension StagingSnapshot.Seen {
   var identity: CaptureIdentity {
     CaptureIdentity(
-      folderID: folderID, stem: recognition.stem, content: stamp.content, files: stamp.files)
+      folderID: folderID, stem: recognition.isFile ? recognition.path.name : recognition.stem,
+      content: stamp.content, files: stamp.files)
   }
 }
 

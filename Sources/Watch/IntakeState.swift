@@ -120,7 +120,7 @@ struct IntakeState: Sendable {
     var met: Set<CaptureLocation> = []
     for seen in snapshot.captures { met.insert(CaptureLocation(seen.recognition)) }
     for stranger in snapshot.strangers {
-      met.insert(CaptureLocation(folder: stranger.folder.path))
+      met.insert(CaptureLocation(stranger.folder.path))
     }
     for copy in snapshot.copies { met.insert(copy.location) }
     takeMissing(met, look, folderID, nearestFolder)
@@ -138,7 +138,7 @@ struct IntakeState: Sendable {
       }
     }
     for stranger in snapshot.strangers {
-      let location = CaptureLocation(folder: stranger.folder.path)
+      let location = CaptureLocation(stranger.folder.path)
       take(stranger, at: location, matches[location], look)
     }
     for copy in snapshot.copies { takeCopy(at: copy.location) }
@@ -172,7 +172,7 @@ struct IntakeState: Sendable {
       if entries[location] == nil { found.append((location, seen.identity)) }
     }
     for stranger in snapshot.strangers {
-      let location = CaptureLocation(folder: stranger.folder.path)
+      let location = CaptureLocation(stranger.folder.path)
       if entries[location] == nil { found.append((location, stranger.identity)) }
     }
     return found
@@ -363,11 +363,11 @@ struct IntakeState: Sendable {
     _ nearestFolder: (FilePath) -> FileID?
   ) {
     for (location, entry) in entries where !met.contains(location) {
-      if let before = entry.folderID, folderID(location.folder) == nil,
-        let above = nearestFolder(location.folder), above.device != before.device
+      if let before = entry.folderID, folderID(location.path) == nil,
+        let above = nearestFolder(location.path), above.device != before.device
       {
         missingDisk =
-          "\(location.folder.shown) and what was next to it are gone: is its disk mounted?"
+          "\(location.path.shown) and what was next to it are gone: is its disk mounted?"
         entries[location]?.isMissing = true
         continue
       }
@@ -406,14 +406,14 @@ struct IntakeState: Sendable {
     if entry.departedState != nil { return }
     // Folders without a capture come and go, and parts of captures become captures.
     if case .stranger = entry.phase { return }
-    if entry.recognition == nil, folderID(entry.location.folder) != nil { return }
+    if entry.recognition == nil, folderID(entry.location.path) != nil { return }
     noteDisappearance(entry.name, entry.location, gone.since)
   }
 
   private mutating func noteDisappearance(
     _ id: String, _ location: CaptureLocation, _ time: String
   ) {
-    let found = WatchRecord.Disappearance(id: id, path: location.folder.text, time: time)
+    let found = WatchRecord.Disappearance(id: id, path: location.path.text, time: time)
     disappearedTotal += 1
     disappeared.append(found)
     untold.append(found)
@@ -481,7 +481,7 @@ struct IntakeState: Sendable {
     for waiting in before.waiting where waiting.gone != true {
       let location = CaptureLocation(waiting)
       guard !met.contains(location), !found.contains(location) else { continue }
-      if waiting.family.isEmpty, folderID(location.folder) != nil { continue }
+      if waiting.family.isEmpty, folderID(location.path) != nil { continue }
       noteDisappearance(waiting.id, location, look.nowText)
     }
   }
@@ -765,6 +765,6 @@ extension StagingEntry.Phase {
 
 extension CaptureLocation {
   init(_ waiting: WatchRecord.Waiting) {
-    self.init(folder: FilePath(text: waiting.path), stem: waiting.stem)
+    self.init(FilePath(text: waiting.path), stem: waiting.stem)
   }
 }

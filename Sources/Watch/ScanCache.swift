@@ -17,17 +17,30 @@ final class ScanCache: FolderMemory {
     /// Of everything below, for the folder of one capture.
     var whole: FolderSignature?
     var stems: [String: FolderSignature] = [:]
+    /// Of captures that are one file each, by name.
+    var files: [String: FolderSignature] = [:]
+    /// What was found in files whose names were worth opening, by name: one that is at rest is not opened again
+    /// because another one beside it has changed.
+    var fileLooks: [String: (stamp: FileStamp, look: FileLook)] = [:]
     var folderID: FileID?
     var marks: [FileStamp?] = []
     var mark = UploadMark()
     var turn: Int
     var isOneCapture = false
+
+    /// Of one capture that was found in the folder.
+    func signature(of capture: Recognition) -> FolderSignature? {
+      if capture.isFile { return capture.path.name.flatMap { files[$0] } }
+      return capture.stem.map { stems[$0] } ?? whole
+    }
   }
 
   private struct State {
     var known: [FilePath: Known] = [:]
     /// Stamps taken before a folder was looked into.
     var pending: [FilePath: FolderSignature] = [:]
+    /// What was found in files of folders that are being looked into.
+    var pendingFiles: [FilePath: [String: (stamp: FileStamp, look: FileLook)]] = [:]
     var turn = 0
   }
 
@@ -38,6 +51,7 @@ final class ScanCache: FolderMemory {
     state.withLock {
       $0.turn += 1
       $0.pending = [:]
+      $0.pendingFiles = [:]
     }
   }
 
@@ -47,6 +61,7 @@ final class ScanCache: FolderMemory {
       let turn = state.turn
       state.known = state.known.filter { $0.value.turn == turn }
       state.pending = [:]
+      state.pendingFiles = [:]
     }
   }
 
@@ -66,7 +81,9 @@ final class ScanCache: FolderMemory {
       }
     }
     guard let entries = FolderSignature(ofEntriesIn: folder) else { return nil }
-    if var known, let look = known.look, !look.isWholeCapture, known.entries == entries {
+    if var known, let look = known.look, !look.isWholeCapture, known.entries == entries,
+      look.hasSameNamesInSubfolders(of: folder)
+    {
       if look.isOneCapture { renewMark(&known, folder) }
       keep(known, folder)
       return look
@@ -92,10 +109,13 @@ final class ScanCache: FolderMemory {
 
   func note(_ look: FolderLook, of folder: FilePath) {
     guard let entries = FolderSignature(ofEntriesIn: folder) else { return }
-    let before = state.withLock { $0.pending.removeValue(forKey: folder) }
+    let (before, fileLooks) = state.withLock {
+      ($0.pending.removeValue(forKey: folder), $0.pendingFiles.removeValue(forKey: folder))
+    }
     var known = Known(entries: entries, turn: 0)
     // Looked into while it changed, or with something that could not be read: to be done again.
     if before == entries, look.unreadable.isEmpty { known.look = look }
+    known.fileLooks = fileLooks ?? [:]
     known.folderID = FileID(ofFolder: folder)
     if look.isWholeCapture { known.whole = FolderSignature(of: folder) }
     known.isOneCapture = look.isOneCapture
@@ -103,9 +123,30 @@ final class ScanCache: FolderMemory {
     for capture in look.captures {
       if let stem = capture.stem { known.stems[stem] = FolderSignature(of: folder, stem: stem) }
     }
+    known.files = FolderSignature.ofFiles(
+      look.captures.compactMap { $0.isFile ? $0.path.name : nil }, in: folder)
     state.withLock { state in
       known.turn = state.turn
       state.known[folder] = known
+    }
+  }
+
+  func recall(_ file: FilePath, _ stamp: FileStamp) -> FileLook? {
+    guard let name = file.name else { return nil }
+    let folder = file.removingLastComponent()
+    return state.withLock { state in
+      guard let found = state.known[folder]?.fileLooks[name], found.stamp == stamp else {
+        return nil
+      }
+      state.pendingFiles[folder, default: [:]][name] = found
+      return found.look
+    }
+  }
+
+  func note(_ look: FileLook, of file: FilePath, _ stamp: FileStamp) {
+    guard let name = file.name else { return }
+    state.withLock {
+      $0.pendingFiles[file.removingLastComponent(), default: [:]][name] = (stamp, look)
     }
   }
 

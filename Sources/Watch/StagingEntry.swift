@@ -131,6 +131,6 @@ struct StagingEntry: Sendable {
 
   /// Its id in the output, or what it will be; of something unknown the name of its folder.
   var name: String {
-    target?.layout.name ?? recognition?.id ?? location.folder.shownName
+    target?.layout.name ?? recognition?.id ?? location.path.shownName
   }
 }

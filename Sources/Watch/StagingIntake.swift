@@ -87,7 +87,7 @@ final class StagingIntake {
     let strangers = state.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
         guard case .stranger = entry.phase, entry.decision?.isCurrent != true else { return nil }
-        return RunReport.Unrecognized(path: entry.location.folder.shown, holds: entry.holds)
+        return RunReport.Unrecognized(path: entry.location.path.shown, holds: entry.holds)
       }
     }
     let hidden = unreadable.map {

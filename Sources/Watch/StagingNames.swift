@@ -32,6 +32,13 @@ public enum StagingNames {
       } && !isBystander(name)
   }
 
+  /// Whether a transfer writes the file of this name, which is a capture by itself, under another one.
+  static func isTransfer(_ name: String, of file: String) -> Bool {
+    let bytes = name.hasPrefix(".") ? name.utf8.dropFirst() : name.utf8[...]
+    return bytes.count > file.utf8.count && bytes.starts(with: file.utf8)
+      && bytes.dropFirst(file.utf8.count).first == UInt8(ascii: ".") && isTransfer(name)
+  }
+
   private static let endings = [
     ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload",
   ].map { Array($0.utf8) }

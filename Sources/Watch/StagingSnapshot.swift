@@ -13,7 +13,7 @@ struct StagingSnapshot: Sendable {
     var mark = UploadMark()
     /// What an upload server has on its way of it.
     var incoming: IncomingUpload?
-    /// Of its folder.
+    /// Of its folder; of the folder around a capture that is one file.
     var folderID: FileID?
   }
 
@@ -66,7 +66,7 @@ final class StagingScanner: Sendable {
     let onTheirWay = UploadMark.onTheirWay(in: staging)
     for capture in finding.captures {
       guard let known = memory[capture.folder],
-        var stamp = capture.stem.map({ known.stems[$0] }) ?? known.whole
+        var stamp = known.signature(of: capture)
       else { continue }
       // In a folder of its own a transfer is its own, whatever the file is called.
       if known.isOneCapture, known.entries.isTransferring {
@@ -75,7 +75,10 @@ final class StagingScanner: Sendable {
       }
       var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
       if known.isOneCapture { seen.mark = known.mark }
-      seen.incoming = onTheirWay[capture.id] ?? capture.folder.name.flatMap { onTheirWay[$0] }
+      seen.incoming = onTheirWay[capture.id] ?? capture.path.name.flatMap { onTheirWay[$0] }
+      if capture.isFile, known.isOneCapture, seen.incoming == nil {
+        seen.incoming = capture.folder.name.flatMap { onTheirWay[$0] }
+      }
       seen.folderID = known.folderID
       snapshot.captures.append(seen)
     }

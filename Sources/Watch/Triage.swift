@@ -31,7 +31,7 @@ public struct Triage: Sendable {
     _ target: CaptureTarget, program: ProgramIdentity, pipelineKey: String
   ) -> TriageRecord? {
     guard let record = TriageRecord(of: target.layout), record.isQuarantined,
-      let stamp = FolderSignature(of: target.recognition.folder, stem: target.recognition.stem),
+      let stamp = FolderSignature(of: target.recognition),
       record.key == key(stamp, program: program, pipeline: pipelineKey)
     else { return nil }
     return record

@@ -128,7 +128,7 @@ struct WatchSummary {
   ) -> WatchRecord.Waiting? {
     var waiting = WatchRecord.Waiting(
       id: entry.name, family: entry.recognition?.family.rawValue ?? "",
-      path: entry.location.folder.text, state: state, since: entry.since)
+      path: entry.location.path.text, state: state, since: entry.since)
     waiting.stem = entry.recognition?.stem
     waiting.bytes = entry.stamp.bytes
     switch entry.phase {

@@ -92,11 +92,11 @@ struct BenchSubjectFinder {
     // If a family names files by a stem, a capture is specified by one of its files.
     let files = capture.files.values.joined().map(\.string).sorted()
     let path =
-      recognition.stem == nil ? recognition.folder : files.first.map { FilePath($0) }
+      recognition.stem == nil ? recognition.path : files.first.map { FilePath($0) }
     let pictures = max(
       capture.color.value?.description.frames ?? 0, capture.depth.value?.description.frames ?? 0)
     var subject = BenchmarkSubject(
-      path: path ?? recognition.folder, id: summary.id, family: summary.family.rawValue,
+      path: path ?? recognition.path, id: summary.id, family: summary.family.rawValue,
       origin: origin, frames: max(capture.frames.count, pictures),
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
       stages: pipeline.stages.map { reads($0, summary) })

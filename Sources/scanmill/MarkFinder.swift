@@ -89,7 +89,7 @@ struct MarkFinder {
     var places: Set<CaptureLocation> = []
     func add(_ id: String, _ path: String?, _ stem: String?) {
       if let path,
-        !places.insert(CaptureLocation(folder: FilePath(text: path), stem: stem)).inserted
+        !places.insert(CaptureLocation(FilePath(text: path), stem: stem)).inserted
       {
         return
       }
@@ -129,7 +129,7 @@ struct MarkFinder {
         if targets.count == 1, let target = targets.first {
           subjects.append(
             Marking.Subject(
-              id: target.layout.name, folder: target.recognition.folder.text,
+              id: target.layout.name, folder: target.recognition.path.text,
               stem: target.recognition.stem))
           return
         }

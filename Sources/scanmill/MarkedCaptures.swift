@@ -27,7 +27,7 @@ struct MarkedCaptures {
       else { continue }
       let mark = CaptureMark(record)
       guard mark.isLeftAlone else { continue }
-      guard isNamedByID || named.contains(capture.folder) || byFile.contains(capture) else {
+      guard isNamedByID || named.contains(capture.path) || byFile.contains(capture) else {
         left.append(target.skipped(mark.words))
         continue
       }

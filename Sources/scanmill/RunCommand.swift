@@ -141,7 +141,7 @@ struct RunCommand: ParsableCommand {
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
     return targets.compactMap { target in
       let capture = target.recognition
-      let isNamed = named.contains(capture.folder) || byFile.contains(capture)
+      let isNamed = named.contains(capture.path) || byFile.contains(capture)
       guard !isNamed,
         let record = Triage.quarantine(target, program: Version.program, pipelineKey: key)
       else { return nil }

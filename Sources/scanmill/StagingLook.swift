@@ -42,7 +42,7 @@ struct StagingLook {
       var row = CaptureRow(
         waiting: WatchRecord.Waiting(
           id: target.layout.name, family: target.recognition.family.rawValue,
-          path: target.recognition.folder.text, state: missing.isEmpty ? .queued : .incomplete,
+          path: target.recognition.path.text, state: missing.isEmpty ? .queued : .incomplete,
           since: "", missing: missing))
       row.mark = mark
       return row

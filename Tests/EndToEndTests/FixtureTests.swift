@@ -9,8 +9,11 @@ import Testing
   "Fixtures of all families through the built binary", .runsPrograms,
   .enabled(if: Fixtures.arePresent))
 struct FixtureTests {
-  static let all = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner"]
-    .flatMap { family in Fixtures.cases(of: family) }
+  static let all = [
+    "scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner", "3d-scanner-app",
+    "record3d",
+  ]
+  .flatMap { family in Fixtures.cases(of: family) }
 
   @Test("Every case comes out as its truth says", arguments: all)
   func everyCase(_ fixture: FixtureCase) throws {

@@ -94,7 +94,7 @@ struct AttentionLogTests {
       .ignore, note: nil, until: "changed", by: "anna", at: "2026-11-23T20:00:00Z", id: "cut",
       folder: "/in/cut", stem: nil)
     var log = AttentionLog(log())
-    _ = intake.take([CaptureLocation(folder: "/in/cut"): CaptureMark(record)])
+    _ = intake.take([CaptureLocation("/in/cut"): CaptureMark(record)])
     log.update(intake)
     #expect(lines.take() == [])
     _ = intake.take([:])

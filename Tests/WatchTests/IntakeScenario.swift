@@ -337,8 +337,8 @@ struct IntakeScenario {
 
   private func location(_ place: Place) -> CaptureLocation {
     place.hasStem
-      ? CaptureLocation(folder: Self.flat, stem: place.name)
-      : CaptureLocation(folder: Self.root.appending(place.name))
+      ? CaptureLocation(Self.flat, stem: place.name)
+      : CaptureLocation(Self.root.appending(place.name))
   }
 
   private func signature(_ place: Place) -> FolderSignature {
@@ -369,7 +369,7 @@ struct IntakeScenario {
     var seen: [StagingSnapshot.Seen] = []
     for place in places where !place.files.isEmpty {
       let stamp = signature(place)
-      let folder = location(place).folder
+      let folder = location(place).path
       if place.isRecognized {
         seen.append(
           StagingSnapshot.Seen(
@@ -393,7 +393,7 @@ struct IntakeScenario {
   private mutating func look() {
     let snapshot = snapshot
     let folders = Dictionary(
-      places.map { (location($0).folder, folderID($0)) }
+      places.map { (location($0).path, folderID($0)) }
     ) { first, _ in first }
     intake.take(
       snapshot, nowSeconds: seconds, nowText: text, recorded: recorded,
@@ -534,7 +534,7 @@ struct IntakeScenario {
     var ids: [String: CaptureLocation] = [:]
     for entry in intake.entries.values where entry.recognition != nil {
       if let other = ids.updateValue(entry.location, forKey: entry.name) {
-        problem("the id \(entry.name) twice: \(other.folder) and \(entry.location.folder)")
+        problem("the id \(entry.name) twice: \(other.path) and \(entry.location.path)")
       }
     }
     let twins = Set(

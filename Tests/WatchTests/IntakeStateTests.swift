@@ -48,7 +48,7 @@ struct IntakeStateTests {
   }
 
   private static func state(_ intake: IntakeState, _ name: String = "a") -> CaptureState? {
-    intake.entries[CaptureLocation(folder: FilePath("/s/\(name)"))]?.state
+    intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.state
   }
 
   private static func answer(
@@ -145,7 +145,7 @@ struct IntakeStateTests {
 
   @Test("A change of owner, mode or inode alone leaves every state as it is and asks again")
   func modes() {
-    let location = CaptureLocation(folder: "/s/a")
+    let location = CaptureLocation("/s/a")
     for phase in ["done", "incomplete", "queued"] {
       var intake = IntakeState(Self.settings())
       Self.look(&intake, [Self.seen("a")], at: 0)
@@ -181,16 +181,16 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("a")], at: 0)
     Self.look(&intake, [Self.seen("a")], at: 60)
     Self.answer(&intake, .ready, at: 60)
-    let old = CaptureLocation(folder: "/s/a")
+    let old = CaptureLocation("/s/a")
     intake.start(old)
     var renamed = Self.seen("b")
     renamed.stamp = Self.seen("a").stamp
     Self.look(&intake, [renamed], at: 61)
-    #expect(intake.entries.keys.map(\.folder) == ["/s/a"])
+    #expect(intake.entries.keys.map(\.path) == ["/s/a"])
     var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
-    #expect(intake.entries.keys.map(\.folder) == ["/s/b"])
+    #expect(intake.entries.keys.map(\.path) == ["/s/b"])
     #expect(Self.state(intake, "b") == .arriving)
     Self.look(&intake, [renamed], at: 63)
     Self.answer(&intake, .ready, at: 63)
@@ -303,7 +303,7 @@ struct IntakeStateTests {
   )
   func changedMeanwhile() {
     var intake = IntakeState(Self.settings())
-    let location = CaptureLocation(folder: "/s/a")
+    let location = CaptureLocation("/s/a")
     func run() {
       Self.look(&intake, [Self.seen("a")], at: 0)
       Self.look(&intake, [Self.seen("a")], at: 60)

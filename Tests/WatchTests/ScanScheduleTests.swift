@@ -22,7 +22,7 @@ struct ScanScheduleTests {
     _ phase: StagingEntry.Phase, since: Double = 0, isTransferring: Bool = false
   ) -> StagingEntry {
     StagingEntry(
-      location: CaptureLocation(folder: "/s/a"), recognition: nil,
+      location: CaptureLocation("/s/a"), recognition: nil,
       stamp: FolderSignature(text: "1", isTransferring: isTransferring), sinceSeconds: since,
       restsFromSeconds: since, since: "", order: 1, phase: phase)
   }

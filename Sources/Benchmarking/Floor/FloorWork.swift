@@ -17,6 +17,7 @@ public enum FloorWork {
       case .video(let file, let track):
         return video(color, file, track: track, converts: part == .convert)
       case .stills(let files): return stills(files)
+      case .pictures(let pictures): return self.pictures(pictures)
       }
     case .depth:
       guard let stream = capture.depth.value else { throw missing("depth", capture) }
@@ -63,6 +64,22 @@ public enum FloorWork {
       for file in files {
         do {
           let picture = try StillImage.read(file).upright
+          count.add(width: picture.width, height: picture.height)
+        } catch {
+          count.problem = "\(error)"
+        }
+      }
+      return count
+    }
+  }
+
+  /// Decodes pictures of one file each; damaged ones are skipped.
+  private static func pictures(_ pictures: ColorPictures) -> FloorSample {
+    ProcessClock.measure {
+      var count = FloorCount()
+      for index in 0..<pictures.count {
+        do {
+          guard let picture = try pictures.decode(index).picture else { continue }
           count.add(width: picture.width, height: picture.height)
         } catch {
           count.problem = "\(error)"

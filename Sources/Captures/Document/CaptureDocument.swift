@@ -24,7 +24,7 @@ public struct CaptureDocument: Encodable, Sendable {
     try object.encode(PathText.shown(capture.id), forKey: "id")
     try object.encode(capture.family.rawValue, forKey: "family")
     try object.encode(capture.generation, forKey: "generation")
-    try object.encode(capture.folder.shown, forKey: "path")
+    try object.encode(capture.path.shown, forKey: "path")
     try object.encode(
       ["id": capture.device.id, "name": capture.device.name, "model": capture.device.model],
       forKey: "device")

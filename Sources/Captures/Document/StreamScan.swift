@@ -1,7 +1,7 @@
 import Parallel
 
-/// Decodes every depth and confidence record once and collects problems: the part of an inspection
-/// that goes beyond opening a capture.
+/// Decodes every depth and confidence record once, checks color pictures of one file each, and
+/// collects problems: the part of an inspection that goes beyond opening a capture.
 public struct StreamScan: Sendable {
   public var warnings: [CaptureWarning] = []
   /// Payload kinds found, by stream name, if the records state them.
@@ -15,6 +15,17 @@ public struct StreamScan: Sendable {
   public init(_ capture: Capture, budget: CoreBudget) throws {
     try scan(capture.depth.value, as: "depth", budget)
     try scan(capture.confidence.value, as: "confidence", budget)
+    if case .pictures(let pictures)? = capture.color.value?.source { try scan(pictures, budget) }
+  }
+
+  /// Checks color pictures of one file each, without making their pixels.
+  private mutating func scan(_ pictures: ColorPictures, _ budget: CoreBudget) throws {
+    let tally = OutcomeTally(subject: "color")
+    _ = try concurrentMap(count: pictures.count, budget: budget) { index in
+      let issue = try pictures.stored(index).issue
+      tally.add(RecordOutcome(hasPicture: true, issue: issue))
+    }
+    warnings += tally.warnings
   }
 
   private mutating func scan<Pixel>(

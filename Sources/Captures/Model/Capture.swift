@@ -11,8 +11,10 @@ public struct Capture: Sendable {
   /// The description of the family, set when the capture is opened through a registry.
   public var familyDescription: FamilyDescription
   public var generation: String
-  /// The folder that holds the files.
-  public var folder: FilePath
+  /// Its folder; the file if the capture is one file.
+  public var path: FilePath
+  /// Whether the capture is one file, at `path`.
+  public let isFile: Bool
   public var device = DeviceInfo()
   public var scene = SceneInfo()
   /// Who recorded it, if the app asks for it. Personal data.
@@ -63,9 +65,26 @@ public struct Capture: Sendable {
     self.family = family
     familyDescription = FamilyDescription(unknown: family)
     self.generation = generation
-    self.folder = folder
+    path = folder
+    isFile = false
     self.clock = clock
   }
+
+  /// A capture that is one file.
+  public init(
+    id: String, family: CaptureFamily, generation: String, file: FilePath, clock: CaptureClock
+  ) {
+    self.id = id
+    self.family = family
+    familyDescription = FamilyDescription(unknown: family)
+    self.generation = generation
+    path = file
+    isFile = true
+    self.clock = clock
+  }
+
+  /// The folder that holds the files: its own, or the one around a capture that is one file.
+  public var folder: FilePath { isFile ? path.removingLastComponent() : path }
 }
 
 extension Capture {

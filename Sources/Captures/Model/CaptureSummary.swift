@@ -60,7 +60,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     colorIsVideo =
       switch capture.color.value?.source {
       case .video: true
-      case .stills, nil: false
+      case .stills, .pictures, nil: false
       }
   }
 

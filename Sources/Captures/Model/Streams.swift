@@ -44,6 +44,8 @@ public struct ColorStream: Sendable {
     case video(FilePath, track: Int)
     /// One still per picture, in picture order.
     case stills([FilePath])
+    /// One file per picture, in the order of frames; damaged ones are holes.
+    case pictures(ColorPictures)
   }
 
   public var source: Source
@@ -188,10 +190,12 @@ public struct CameraSettingsStream: Sendable {
 /// Positions and headings.
 public struct GeoStream: Sendable {
   /// Which frames get a row of `geo.csv`.
-  public enum Coverage: Sendable {
+  public enum Coverage: Hashable, Sendable {
     case everyFrame
     /// One position for the whole capture, at frame 0.
     case firstFrameOnly
+    /// These frames, ascending; the position of the same index was measured for each.
+    case frames([Int])
   }
 
   public var description: StreamDescription

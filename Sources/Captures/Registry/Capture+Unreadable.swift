@@ -9,11 +9,12 @@ extension Capture {
   /// A part that was considered absent becomes unreadable. A part with other readable files keeps
   /// their content, and the problem goes into `partProblems`.
   ///
-  /// Cost: the folder is listed, and every file of the capture is opened once.
+  /// Cost: the folder is listed, unless the capture is one file, and every file of the capture is opened once.
   ///
   /// - Parameter role: the role of a file in the capture's folder, by its name.
   mutating func failWhatCannotBeRead(_ role: (String) -> FileRole?) {
-    let listing = try? FolderListing(of: folder)
+    // Nothing beside a capture that is one file belongs to it.
+    let listing = isFile ? nil : try? FolderListing(of: folder)
     var paths = Set(files.values.joined())
     for name in (listing?.files ?? []) + (listing?.subfolders ?? []) + (listing?.others ?? [])
     where role(name) != nil {

@@ -49,8 +49,8 @@ public struct CaptureFinder: Sendable {
   }
 
   /// Finds captures at `path`: a folder that contains captures, a folder with captures up to six
-  /// levels below, or one file of a capture (then the capture with its stem, or the only one of its
-  /// folder).
+  /// levels below, a file that is a capture by itself, or one file of a capture (then the capture
+  /// with its stem, or the only one of its folder).
   public func find(_ path: FilePath) -> Finding {
     do throws(FileError) {
       let real = try PathSafety.resolve(path)
@@ -71,12 +71,23 @@ public struct CaptureFinder: Sendable {
     }
   }
 
+  /// The capture that the file is by itself, or else the one around it that it belongs to.
   private func findAround(file: FilePath) -> Finding {
-    let folder = file.removingLastComponent()
     let name = file.name ?? ""
+    var problem: FileError?
+    do throws(FileError) {
+      if let capture = try search.registry.recognize(InputFile(file)) {
+        // It is opened later by path, as a folder is.
+        EnclosedPaths.enclose(file, links: .inside, followsPath: false)
+        return Finding(path: file, captures: [capture])
+      }
+    } catch {
+      if search.registry.mayBeCapture(fileName: name) { problem = error }
+    }
+    let folder = file.removingLastComponent()
     do throws(FileError) {
       let listing = try FolderListing(of: folder)
-      let all = search.registry.recognize(listing)
+      let all = search.registry.recognizeFolder(listing)
       // With stems `scan` and `scan2`, the file `scan2.depth` belongs to the latter.
       let named = all.filter { capture in
         capture.stem.map { name.utf8.starts(with: $0.utf8) } ?? false
@@ -84,7 +95,7 @@ public struct CaptureFinder: Sendable {
       let longest = named.map { $0.stem?.utf8.count ?? 0 }.max()
       let found =
         named.isEmpty && all.count == 1 ? all : named.filter { $0.stem?.utf8.count == longest }
-      let hidden = listing.unreadable.first.map { "\($0)" }
+      let hidden = (problem ?? listing.unreadable.first).map { "\($0)" }
       return Finding(
         path: file, captures: found,
         declined: found.isEmpty

@@ -8,24 +8,37 @@ public protocol CaptureReader: Sendable {
   /// Part of the fingerprints of all stages that read a capture. Must be raised when the same files
   /// are interpreted differently.
   static var readerVersion: Int { get }
-  /// Recognizes captures of this family in the folder itself, not in its subfolders. Reads names
-  /// and the first bytes of files only, and never decides by a file extension alone.
+  /// Recognizes captures of this family that are folders, or files with one stem, in the folder
+  /// itself. Reads names and the first bytes of files only, and never decides by a file extension
+  /// alone. May ask the listing for names in a few subfolders (`FolderListing.names(in:)`).
   static func recognize(_ listing: FolderListing) -> [Recognition]
+  /// Whether a file of this name may be a capture by itself and is worth opening. Called for every
+  /// file of every folder that is searched: compares text, and opens nothing.
+  static func mayBeCapture(fileName: String) -> Bool
+  /// Recognizes a capture of this family that is one file, by its first bytes and at most one
+  /// bounded look, never by its name alone. Also called for files that a user names, whatever they
+  /// are called.
+  static func recognize(file: InputFile) throws(FileError) -> Recognition?
   /// Opens a recognized capture. Throws only when nothing can be read; an unreadable stream is part
   /// of the result.
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture
   /// The role of a file or folder directly in the capture's folder, by its name alone; `nil` if the
-  /// name is not one of this family's.
+  /// name is not one of this family's. Not called for captures that are one file.
   static func role(of name: String, stem: String?) -> FileRole?
 }
 
 extension CaptureReader {
   public static func role(of name: String, stem: String?) -> FileRole? { nil }
 
+  public static func mayBeCapture(fileName: String) -> Bool { false }
+
+  public static func recognize(file: InputFile) throws(FileError) -> Recognition? { nil }
+
   public static var family: CaptureFamily { description.family }
 }
 
-/// A capture found in a folder and not yet opened.
+/// A capture that was found and is not yet opened: a folder, files of a folder that share a stem, or
+/// one file.
 public struct Recognition: Hashable, Sendable, Codable {
   public enum Certainty: Int, Comparable, Sendable, Codable {
     case possible, certain
@@ -34,23 +47,55 @@ public struct Recognition: Hashable, Sendable, Codable {
 
   public var family: CaptureFamily
   public var certainty: Certainty
-  @CodedPath public var folder: FilePath
+  /// The capture's folder; the file if the capture is one file.
+  @CodedPath public var path: FilePath
   /// The common stem of its files, for families that name files by it.
   public var stem: String?
-  /// The capture's id: stem or folder name.
+  /// The capture's id: its stem, the name of its folder, of the folder above it, or of its file.
   public var id: String
   /// Why it was recognized, for people.
   public var reason: String
+  /// `nil` for a folder and for files with a stem.
+  private var form: Form?
 
+  private enum Form: String, Codable {
+    case file
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case family, certainty
+    case path = "folder"
+    case stem, id, reason, form
+  }
+
+  /// A capture that is a folder, or the files with a stem in it.
   public init(
     family: CaptureFamily, certainty: Certainty, folder: FilePath, stem: String? = nil, id: String,
     reason: String
   ) {
     self.family = family
     self.certainty = certainty
-    self.folder = folder
+    path = folder
     self.stem = stem
     self.id = id
     self.reason = reason
   }
+
+  /// A capture that is one file.
+  public init(
+    family: CaptureFamily, certainty: Certainty, file: FilePath, id: String, reason: String
+  ) {
+    self.init(family: family, certainty: certainty, folder: file, id: id, reason: reason)
+    form = .file
+  }
+
+  /// Whether the capture is one file, at `path`.
+  public var isFile: Bool { form == .file }
+
+  /// Whether the capture is a whole folder, with everything in it.
+  public var isWholeFolder: Bool { stem == nil && !isFile }
+
+  /// The folder that holds the capture's files: its own, or the one around a capture that is one
+  /// file.
+  public var folder: FilePath { isFile ? path.removingLastComponent() : path }
 }

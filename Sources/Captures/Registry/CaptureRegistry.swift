@@ -46,23 +46,34 @@ public struct CaptureRegistry: Sendable {
   }
 
   /// Opens a recognized capture. From then on no path below its folder is followed out of it in
-  /// this process, because readers of frames use paths.
+  /// this process, because readers of frames use paths. A capture that is one file is not opened
+  /// through a link that takes its place.
   public func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     guard let reader = reader(of: recognition.family) else {
       throw CaptureError(
-        file: recognition.folder, problem: "no reader for \(recognition.family.rawValue)")
+        file: recognition.path, problem: "no reader for \(recognition.family.rawValue)")
     }
-    EnclosedPaths.enclose(recognition.folder, links: .inside)
+    EnclosedPaths.enclose(recognition.path, links: .inside)
     var capture = try reader.open(recognition)
     capture.familyDescription = reader.description
-    capture.failWhatCannotBeRead { reader.role(of: $0, stem: recognition.stem) }
+    capture.failWhatCannotBeRead {
+      recognition.isFile ? nil : reader.role(of: $0, stem: recognition.stem)
+    }
     capture.claimIMUCoverage()
     return capture
   }
 
-  /// The captures in a folder itself. If two families claim the same files, the certain one wins,
-  /// else the first in the registry.
+  /// The captures in a folder itself: the folder, sets of files with one stem, and captures that are
+  /// one file.
   public func recognize(_ listing: FolderListing) -> [Recognition] {
+    let files = recognizeFiles(in: listing).captures
+    let folders = recognizeFolder(listing)
+    return files.isEmpty ? folders : (folders + files).sorted { $0.id < $1.id }
+  }
+
+  /// The captures in a folder itself except those that are one file. If two families claim the same
+  /// files, the certain one wins, else the first in the registry.
+  func recognizeFolder(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
     let certain = all.filter { $0.certainty == .certain }
     // By bytes: as strings, names with different Unicode composition are equal.
@@ -76,5 +87,60 @@ public struct CaptureRegistry: Sendable {
         taken.insert(key(candidate)).inserted
       }
       .sorted { $0.id < $1.id }
+  }
+
+  /// The captures in a folder that are one file, and the errors of files that could not be looked
+  /// into. Links are left out: what they lead to is found by its own name.
+  ///
+  /// Cost: a comparison of text per file; an open and a read of each file whose name is worth it,
+  /// except for those that `memory` knows.
+  func recognizeFiles(
+    in listing: FolderListing, memory: (any FolderMemory)? = nil
+  ) -> (captures: [Recognition], unreadable: [FileError]) {
+    var captures: [Recognition] = []
+    var unreadable: [FileError] = []
+    for name in listing.files where mayBeCapture(fileName: name) && !listing.isLink(name) {
+      do throws(FileError) {
+        let path = listing.path(of: name)
+        // Before it is opened: if the file changes meanwhile, it has another stamp next time.
+        let stamp = memory == nil ? nil : listing.stamp(of: name)
+        if let stamp, let known = memory?.recall(path, stamp) {
+          captures += known.capture.map { [$0] } ?? []
+          continue
+        }
+        let found = try recognize(listing.open(name))
+        if let stamp { memory?.note(FileLook(capture: found), of: path, stamp) }
+        captures += found.map { [$0] } ?? []
+      } catch {
+        // Removed or renamed since the folder was listed.
+        if error.kind != .notFound { unreadable.append(error) }
+      }
+    }
+    return (captures, unreadable)
+  }
+
+  /// The capture that is the file at `path`; `nil` if it is none, is a link, or cannot be read.
+  public func capture(atFile path: FilePath) -> Recognition? {
+    guard (try? FileStatus(of: path, followsLast: false))?.kind == .file,
+      let file = try? InputFile(path)
+    else { return nil }
+    return try? recognize(file)
+  }
+
+  /// Whether any family thinks that a file of this name is worth opening.
+  func mayBeCapture(fileName: String) -> Bool {
+    readers.contains { $0.mayBeCapture(fileName: fileName) }
+  }
+
+  /// The capture that a file is by itself. If two families claim it, the certain one wins, else the
+  /// first in the registry.
+  func recognize(_ file: InputFile) throws(FileError) -> Recognition? {
+    var possible: Recognition?
+    for reader in readers {
+      guard let found = try reader.recognize(file: file) else { continue }
+      if found.certainty == .certain { return found }
+      possible = possible ?? found
+    }
+    return possible
   }
 }

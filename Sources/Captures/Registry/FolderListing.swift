@@ -11,6 +11,8 @@ public struct FolderListing: Sendable {
   public var subfolders: [String]
   /// Names of links to folders inside the capture, sorted.
   public var linkedFolders: [String]
+  /// Names of links to files inside the capture, sorted.
+  public var linkedFiles: [String]
   /// Names of links that lead out of the capture, sorted. They are reported, never followed.
   public var outside: [String]
   /// Names of entries that are neither file nor folder (pipes, devices, sockets) and of links
@@ -20,7 +22,7 @@ public struct FolderListing: Sendable {
   private let root: EnclosedFolder
   /// The path from `root` to `folder` with a trailing slash; empty if they are the same.
   private let prefix: String
-  private let errors = ErrorList()
+  private let notes = Notes()
 
   /// Lists `folder`; throws if it cannot be read. Cost: one directory read, and a few system calls
   /// per link.
@@ -37,6 +39,7 @@ public struct FolderListing: Sendable {
     files = []
     subfolders = []
     linkedFolders = []
+    linkedFiles = []
     outside = []
     others = []
     root = try EnclosedFolder(capture ?? folder, followsPath: !isResolved)
@@ -56,7 +59,9 @@ public struct FolderListing: Sendable {
       case .folder: subfolders.append(name)
       case .link:
         switch root.look(at: prefix + name) {
-        case .file: files.append(name)
+        case .file:
+          files.append(name)
+          linkedFiles.append(name)
         case .folder:
           subfolders.append(name)
           linkedFolders.append(name)
@@ -69,6 +74,7 @@ public struct FolderListing: Sendable {
     files.sort()
     subfolders.sort()
     linkedFolders.sort()
+    linkedFiles.sort()
     outside.sort()
   }
 
@@ -89,6 +95,17 @@ public struct FolderListing: Sendable {
     return false
   }
 
+  /// Whether a listed file is a link.
+  func isLink(_ file: String) -> Bool { !linkedFiles.isEmpty && linkedFiles.contains(file) }
+
+  /// Opens a listed file for recognition. Only regular files are opened.
+  func open(_ name: String) throws(FileError) -> InputFile {
+    try InputFile(prefix + name, in: root)
+  }
+
+  /// The stamp of a listed file; `nil` for anything else.
+  func stamp(of name: String) -> FileStamp? { root.stamp(of: prefix + name) }
+
   /// The path of an entry.
   public func path(of name: String) -> FilePath { folder.appending(name: name) }
 
@@ -101,7 +118,7 @@ public struct FolderListing: Sendable {
     do throws(FileError) {
       return try InputFile(prefix + name, in: root)
     } catch {
-      errors.add(error)
+      notes.add(error)
       return nil
     }
   }
@@ -112,21 +129,62 @@ public struct FolderListing: Sendable {
     do throws(FileError) {
       return try file.head(limit)
     } catch {
-      errors.add(error)
+      notes.add(error)
       return []
     }
   }
 
   /// Errors of files that could not be read during recognition: they may belong to a capture.
-  public var unreadable: [FileError] { errors.all }
+  public var unreadable: [FileError] { notes.errors }
 
-  private final class ErrorList: Sendable {
-    private let found = Mutex<[FileError]>([])
-    var all: [FileError] { found.withLock { $0 } }
+  // MARK: Subfolders
+
+  /// How many names of a subfolder are read at most.
+  public static let namesInSubfolder = 256
+
+  /// Names of entries in a listed subfolder, for recognition: the first `namesInSubfolder` in the
+  /// order of the file system, sorted. Empty for anything else, for a subfolder that leads out of the
+  /// capture, and for one that cannot be read, which is recorded in `unreadable`.
+  ///
+  /// Recognition then depends on these names, so that they are compared before it is taken from
+  /// memory. Cost: one bounded directory read, at the first call for a subfolder.
+  public func names(in subfolder: String) -> [String] {
+    guard subfolders.contains(subfolder) else { return [] }
+    if let known = notes.names(in: subfolder) { return known }
+    do throws(FileError) {
+      let names = try root.folder(prefix + subfolder).names(atMost: Self.namesInSubfolder)
+      notes.add(names, in: subfolder)
+      return names
+    } catch {
+      notes.add([], in: subfolder)
+      notes.add(error)
+      return []
+    }
+  }
+
+  /// The names that were read in subfolders, by subfolder.
+  var askedNames: [String: [String]] { notes.asked }
+
+  /// What was noticed while families looked at the listing.
+  private final class Notes: Sendable {
+    private struct State {
+      var errors: [FileError] = []
+      var asked: [String: [String]] = [:]
+    }
+
+    private let state = Mutex(State())
+    var errors: [FileError] { state.withLock { $0.errors } }
+    var asked: [String: [String]] { state.withLock { $0.asked } }
+
+    func names(in subfolder: String) -> [String]? { state.withLock { $0.asked[subfolder] } }
+
+    func add(_ names: [String], in subfolder: String) {
+      state.withLock { $0.asked[subfolder] = names }
+    }
 
     func add(_ error: FileError) {
-      found.withLock { known in
-        if !known.contains(where: { $0.path == error.path }) { known.append(error) }
+      state.withLock { state in
+        if !state.errors.contains(where: { $0.path == error.path }) { state.errors.append(error) }
       }
     }
   }

@@ -25,9 +25,30 @@ public struct FolderLook: Sendable {
   var links: [FilePath] = []
   public internal(set) var unrecognized: UnrecognizedFolder?
   public internal(set) var unreadable: [FileError] = []
+  /// Names in subfolders on which recognition depends, by subfolder (`FolderListing.names(in:)`).
+  public internal(set) var namesInSubfolders: [String: [String]] = [:]
 
   /// Whether the folder is one capture, which is not searched further.
-  public var isWholeCapture: Bool { captures.contains { $0.stem == nil } }
+  public var isWholeCapture: Bool { captures.contains(where: \.isWholeFolder) }
+
+  /// Whether the names in subfolders on which recognition depended are still the same. Cost: nothing
+  /// for most folders, else one bounded directory read per such subfolder.
+  public func hasSameNamesInSubfolders(of folder: FilePath) -> Bool {
+    if namesInSubfolders.isEmpty { return true }
+    guard let root = try? EnclosedFolder(folder, followsPath: false) else { return false }
+    return namesInSubfolders.allSatisfy { name, before in
+      let names = try? root.folder(name).names(atMost: FolderListing.namesInSubfolder)
+      return (names ?? []) == before
+    }
+  }
+}
+
+/// What was found in one file whose name was worth opening.
+public struct FileLook: Sendable {
+  /// `nil`: no capture.
+  public var capture: Recognition?
+
+  public init(capture: Recognition?) { self.capture = capture }
 }
 
 /// A cache of what was found in folders, for callers that search the same tree repeatedly. Called
@@ -37,11 +58,16 @@ public protocol FolderMemory: Sendable {
   func recall(_ folder: FilePath) -> FolderLook?
   /// Stores what was found, after `recall` returned `nil`.
   func note(_ look: FolderLook, of folder: FilePath)
+  /// What was found in the file when it had this stamp.
+  func recall(_ file: FilePath, _ stamp: FileStamp) -> FileLook?
+  /// Stores what was found, after `recall` returned `nil`.
+  func note(_ look: FileLook, of file: FilePath, _ stamp: FileStamp)
 }
 
 /// Searches captures below one folder, level by level, each level on all cores.
 ///
-/// A capture that is a whole folder is not searched further; a folder of captures with stems is.
+/// A capture that is a whole folder is not searched further; a folder of captures with stems, or of
+/// captures that are one file each, is.
 /// Not searched: names with a leading dot, links out of the tree, output folders (they contain
 /// `.scanmill`), and folders for which `isLeftOut` is true. Links to folders inside the tree are
 /// followed; each folder is visited once, so that link loops end.
@@ -100,7 +126,7 @@ struct FolderSearch {
       }
     }
     result.captures.sort {
-      $0.folder.text == $1.folder.text ? $0.id < $1.id : $0.folder.text < $1.folder.text
+      $0.path.text == $1.path.text ? $0.id < $1.id : $0.path.text < $1.path.text
     }
     result.unrecognized = outermost(result.unrecognized, root: root, captures: result.captures)
     return result
@@ -111,7 +137,7 @@ struct FolderSearch {
     _ folder: FilePath, _ visited: Set<FilePath>, _ captures: [Recognition]
   ) -> Bool {
     visited.contains(folder)
-      || captures.contains { $0.stem == nil && folder.starts(with: $0.folder) }
+      || captures.contains { $0.isWholeFolder && folder.starts(with: $0.folder) }
   }
 
   private func look(at folders: [FilePath], level: Int, first: FolderListing?) -> [Look] {
@@ -149,8 +175,13 @@ struct FolderSearch {
   }
 
   private func look(into listing: FolderListing, level: Int) -> Look {
-    var look = Look(captures: registry.recognize(listing))
-    if look.captures.contains(where: { $0.stem == nil }) { return look }
+    var look = Look(captures: registry.recognizeFolder(listing))
+    look.namesInSubfolders = listing.askedNames
+    let files = registry.recognizeFiles(in: listing, memory: memory)
+    // One that cannot be looked into may be a capture, whatever lies beside it.
+    look.unreadable = files.unreadable
+    look.captures += files.captures
+    if look.isWholeCapture { return look }
     // An output folder of this run or another one.
     if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
     // The true values that `synthesize` writes next to a capture.
@@ -166,7 +197,9 @@ struct FolderSearch {
         .map(listing.path)
     }
     if look.captures.isEmpty {
-      look.unreadable = listing.unreadable
+      look.unreadable += listing.unreadable.filter { error in
+        !look.unreadable.contains { $0.path == error.path }
+      }
       let files = listing.files.filter { !$0.hasPrefix(".") }
       if level > 0, !files.isEmpty || (isLast && !folders.isEmpty) {
         let all = files + folders.map { $0 + "/" }

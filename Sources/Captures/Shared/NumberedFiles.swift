@@ -1,4 +1,5 @@
-/// Files of a folder whose names are frame numbers: `000000.png`, `000001.png`, …
+/// Files of a folder whose names are frame numbers, `000000.png`, or begin with the same word,
+/// `depth_00000.png`.
 ///
 /// A listing decides which files exist; none is opened. Names that are no number, hidden files such
 /// as macOS's `._000000.png`, and other endings are ignored. Memory: the names.
@@ -16,14 +17,19 @@ struct NumberedFiles: Sendable {
 
   /// - Parameters:
   ///   - names: names in the folder, in any order.
+  ///   - prefix: what names begin with before the number.
   ///   - endings: endings without period, in lower case; of two files of one number the one with
   ///     the earlier ending is kept, then the one with fewer leading zeros.
   ///   - leastDigits: digits of the shortest name.
-  init(_ names: some Sequence<String>, endings: [String], leastDigits: Int = 6) {
+  init(
+    _ names: some Sequence<String>, prefix: String = "", endings: [String], leastDigits: Int = 6
+  ) {
     var found: [(file: File, rank: Int)] = []
     for name in names {
-      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { continue }
-      let digits = name.utf8[..<dot]
+      guard name.utf8.starts(with: prefix.utf8),
+        let dot = name.utf8.lastIndex(of: UInt8(ascii: "."))
+      else { continue }
+      let digits = name.utf8[..<dot].dropFirst(prefix.utf8.count)
       guard digits.count >= leastDigits, let number = Self.number(digits),
         let rank = endings.firstIndex(of: name[name.index(after: dot)...].lowercased())
       else { continue }
@@ -70,9 +76,11 @@ enum FrameNumberLimit {
   private static let most = 16_777_215
   private static let spare = 1_000
 
-  /// - Parameter records: number of files and rows that bear numbers.
-  static func of(records: Int) -> Int {
-    let (double, overflow) = records.multipliedReportingOverflow(by: 2)
-    return overflow ? most : min(most, spare + min(double, most))
+  /// - Parameters:
+  ///   - records: number of files and rows that bear numbers.
+  ///   - factor: how many numbers there may be for each.
+  static func of(records: Int, factor: Int = 2) -> Int {
+    let (numbers, overflow) = records.multipliedReportingOverflow(by: factor)
+    return overflow ? most : min(most, spare + min(numbers, most))
   }
 }

@@ -12,10 +12,18 @@ extension DepthCalibration {
   static func sameCamera(
     intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?, _ track: VideoTrack?
   ) -> DepthCalibration {
+    sameCamera(intrinsics: intrinsics, stored: track.map { ($0.storedWidth, $0.storedHeight) })
+  }
+
+  /// The same for pictures of one file each, by their stored size.
+  static func sameCamera(
+    intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?,
+    stored: (width: Int, height: Int)?
+  ) -> DepthCalibration {
     var color: PinholeCamera?
-    if let intrinsics, let track, track.storedWidth > 0, track.storedHeight > 0 {
+    if let intrinsics, let stored, stored.width > 0, stored.height > 0 {
       color = PinholeCamera(
-        width: track.storedWidth, height: track.storedHeight, fx: intrinsics.fx, fy: intrinsics.fy,
+        width: stored.width, height: stored.height, fx: intrinsics.fx, fy: intrinsics.fy,
         cx: intrinsics.cx, cy: intrinsics.cy)
     }
     return DepthCalibration(registered: true, colorFromDepth: .identity, colorIntrinsics: color)

@@ -104,7 +104,7 @@ public struct OutputSnapshot: Sendable {
       let row = rows[index]
       let folder = row.entry?.folder ?? row.knownFolder
       let location = folder.map {
-        CaptureLocation(folder: FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+        CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
       }
       rows[index].mark = marks.mark(
         of: OutputLayout(root: root, name: row.id), at: location, nowNanoseconds: now)

@@ -26,7 +26,7 @@ struct EntryReader: Sendable {
       id: layout.name, name: place?.id ?? document?.id ?? layout.name,
       family: status.family ?? place?.family?.rawValue ?? document?.family,
       path: status.path ?? place.map { PathText.shown($0.folder) } ?? document?.path,
-      folder: examined.recognition?.folder.text ?? place?.folder,
+      folder: examined.recognition?.path.text ?? place?.folder,
       stem: examined.recognition.map(\.stem) ?? place?.stem, pipeline: status.pipeline,
       inputGone: status.inputGone, gone: isGone, lockedBy: status.lockedBy, notes: status.notes,
       stages: status.stages, warnings: CaptureStatus.warnings(of: examined),

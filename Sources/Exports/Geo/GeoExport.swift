@@ -96,9 +96,12 @@ struct GeoTrackSource: Sendable {
     guard !segments.isEmpty else { throw StageDoesNotApply("no position: no fix was recorded") }
     let times = capture.frames.map(\.timestamp)
     let hasOneFix = geo.coverage == .firstFrameOnly
+    var measured: Set<Int>?
+    if case .frames(let frames) = geo.coverage { measured = Set(frames) }
     frames = ExportFrames(count: times.count, context.parameters) { frame in
       // A single fix of the whole capture belongs to its first frame.
       if hasOneFix { return frame == 0 ? nil : .notSelected }
+      if let measured, !measured.contains(frame) { return .notSelected }
       return times[frame] == nil ? .noTime : nil
     }
     title = capture.scene.label.flatMap { $0.isEmpty ? nil : $0 } ?? capture.id

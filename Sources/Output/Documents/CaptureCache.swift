@@ -28,7 +28,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     id = capture.id
     family = capture.family
     generation = capture.generation
-    folder = recognition.folder.text
+    folder = recognition.path.text
     stem = recognition.stem
     self.summary = summary
     warnings = capture.warnings
@@ -53,14 +53,20 @@ public struct CaptureCache: Hashable, Sendable, Codable {
 
   /// As the capture was recognized.
   public var recognition: Recognition {
-    Recognition(
-      family: family, certainty: .certain, folder: FilePath(text: folder), stem: stem, id: id,
-      reason: "remembered")
+    let path = FilePath(text: folder)
+    return isOneFile
+      ? Recognition(
+        family: family, certainty: .certain, file: path, id: id, reason: "remembered")
+      : Recognition(
+        family: family, certainty: .certain, folder: path, stem: stem, id: id, reason: "remembered")
   }
+
+  /// Whether the capture is one file, at `folder`.
+  public var isOneFile: Bool { inputs.isOneFile }
 
   /// Whether it is about the capture of `recognition`.
   public func isAbout(_ recognition: Recognition) -> Bool {
-    family == recognition.family && folder == recognition.folder.text && stem == recognition.stem
+    family == recognition.family && folder == recognition.path.text && stem == recognition.stem
   }
 
   /// Tells noted pipelines apart.

@@ -19,7 +19,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   package init(_ recognition: Recognition, content: Digest? = nil) {
     id = recognition.id
     family = recognition.family
-    folder = CaptureLocation(resolving: recognition).folder.text
+    folder = CaptureLocation(resolving: recognition).path.text
     stem = recognition.stem
     self.content = content
   }
@@ -39,7 +39,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   }
 
   package var location: CaptureLocation {
-    CaptureLocation(folder: FilePath(text: folder), stem: stem)
+    CaptureLocation(FilePath(text: folder), stem: stem)
   }
 
   package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {

@@ -28,15 +28,26 @@ package enum ContentKey {
     }
     let smallest = entries.sorted { ($0.stamp.bytes, $0.name) < ($1.stamp.bytes, $1.name) }
       .prefix(mostFiles)
+    if listing.isOneFile {
+      guard let file = try? InputFile(recognition.path), add(file, to: hasher) else { return nil }
+      return hasher.finish()
+    }
     guard let root = try? EnclosedFolder(recognition.folder) else { return nil }
     for entry in smallest {
       if case .outside = root.look(at: entry.name) { continue }
-      guard let file = try? InputFile(entry.name, in: root) else { return nil }
-      for start in [0, max(end, file.count - end)] {
-        guard let bytes = try? file.bytes(at: start, count: end) else { return nil }
-        hasher.update(bytes)
+      guard let file = try? InputFile(entry.name, in: root), add(file, to: hasher) else {
+        return nil
       }
     }
     return hasher.finish()
+  }
+
+  /// Adds both ends of a file; `false` if they cannot be read.
+  private static func add(_ file: InputFile, to hasher: Digest.Hasher) -> Bool {
+    for start in [0, max(end, file.count - end)] {
+      guard let bytes = try? file.bytes(at: start, count: end) else { return false }
+      hasher.update(bytes)
+    }
+    return true
   }
 }

@@ -20,15 +20,14 @@ public enum InputContents {
     folder: String, stem: String?, notedIn layout: OutputLayout, readsAll: Bool
   ) -> Digest? {
     let place = FilePath(text: folder)
-    let recognition = Recognition(
-      family: .scannet, certainty: .certain, folder: place, stem: stem, id: "", reason: "")
-    guard let listing = InputListing(recognition, nowNanoseconds: .max), !listing.entries.isEmpty
+    guard let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
+      !listing.entries.isEmpty
     else { return nil }
     let noted = DigestCache(layout.digestCache, capture: place)
     var encoder = CacheEncoder()
     for entry in listing.entries {
       guard !entry.name.hasPrefix("/") else { return nil }
-      let path = "\(folder)/\(entry.name)"
+      let path = listing.path(of: entry)
       guard
         let digest = noted.noted(path, entry.stamp)
           ?? (readsAll || entry.stamp.bytes <= mostBytesRead ? try? noted.digest(of: path) : nil)

@@ -6,14 +6,16 @@ import SystemPackage
 ///
 /// For a capture that is a folder everything below it (links to folders are not entered; of a link that
 /// leads out the link itself counts), for one that shares its folder with others all files whose names
-/// begin with its stem. An added, removed, renamed, changed or replaced file makes another listing.
+/// begin with its stem, and one that is one file that file. An added, removed, renamed, changed or replaced file makes another listing.
 public struct InputListing: Hashable, Sendable, Codable {
   public struct Entry: Hashable, Sendable, Codable {
-    /// Relative to the folder, or a whole path for a file that lies elsewhere.
+    /// Relative to the folder, or a whole path for a file that lies elsewhere; empty for a capture
+    /// that is one file.
     public var name: String
     public var stamp: FileStamp
   }
 
+  /// The capture's folder; the file if the capture is one file.
   public private(set) var folder: String
   public private(set) var stem: String?
   /// By name.
@@ -28,7 +30,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// `nil` when the folder is absent or holds too much. What bystanders left is not in it.
   package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
-      folder: recognition.folder.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
+      folder: recognition.path.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
   }
 
   package init?(folder: String, stem: String?, nowNanoseconds: Int64) {
@@ -36,12 +38,30 @@ public struct InputListing: Hashable, Sendable, Codable {
     self.stem = stem
     entries = []
     isSettled = true
-    guard let root = try? EnclosedFolder(FilePath(text: folder)),
-      let open = try? root.folder(),
+    let path = FilePath(text: folder)
+    guard let root = try? EnclosedFolder(path) else {
+      // A link that took its place is none of the capture.
+      guard stem == nil, let found = try? FileStatus(of: path, followsLast: false),
+        let stamp = found.fileStamp
+      else { return nil }
+      entries = [Entry(name: "", stamp: stamp)]
+      isSettled = stamp.isSettled(nowNanoseconds: nowNanoseconds)
+      return
+    }
+    guard let open = try? root.folder(),
       gather(open, of: root, prefix: "", level: 0)
     else { return nil }
     entries.sort { $0.name < $1.name }
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
+
+  /// Whether it is of a capture that is one file.
+  package var isOneFile: Bool { stem == nil && entries.contains { $0.name.isEmpty } }
+
+  /// The whole path of an entry.
+  package func path(of entry: Entry) -> String {
+    if entry.name.isEmpty { return folder }
+    return entry.name.hasPrefix("/") ? entry.name : "\(folder)/\(entry.name)"
   }
 
   /// Everything in the folder of a capture, also what belongs to others that share it; for a stage that
@@ -95,7 +115,7 @@ public struct InputListing: Hashable, Sendable, Codable {
 
   /// Adds files that a reader named and that are not among the entries.
   package mutating func add(_ paths: some Sequence<FilePath>) {
-    let known = Set(entries.map { "\(folder)/\($0.name)" })
+    let known = Set(entries.map { $0.name.isEmpty ? folder : "\(folder)/\($0.name)" })
     var others: [String: FileStamp] = [:]
     for path in paths where !known.contains(path.text) {
       others[path.text] = FileStamp(of: path)
@@ -106,7 +126,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Stamps by whole path.
   package var stamps: [String: FileStamp] {
     Dictionary(
-      entries.map { ($0.name.hasPrefix("/") ? $0.name : "\(folder)/\($0.name)", $0.stamp) }
+      entries.map { (path(of: $0), $0.stamp) }
     ) { first, _ in first }
   }
 

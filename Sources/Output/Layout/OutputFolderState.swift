@@ -94,10 +94,10 @@ package enum OutputFolderState: Sendable {
     switch self {
     case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
     case .remembered(let memo):
-      let noted = CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem)
+      let noted = CaptureLocation(FilePath(text: memo.folder), stem: memo.stem)
       return noted == place || noted.isAlias(of: place)
     case .described(let path, let id):
-      return path == place.folder.shown && id == PathText.shown(recognition.id)
+      return path == place.path.shown && id == PathText.shown(recognition.id)
     case .absent, .vacant, .foreign: return false
     }
   }
@@ -112,7 +112,7 @@ package enum OutputFolderState: Sendable {
     case .remembered(let memo):
       // No key was kept: names, sizes and times of change, which a move within a file system keeps.
       guard memo.family == recognition.family,
-        CaptureLocation(folder: FilePath(text: memo.folder), stem: memo.stem).isGone,
+        CaptureLocation(FilePath(text: memo.folder), stem: memo.stem).isGone,
         let now = InputListing(recognition, nowNanoseconds: .max)
       else { return false }
       return memo.inputs.looksLike(now)

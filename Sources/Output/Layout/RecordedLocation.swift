@@ -24,5 +24,5 @@ public struct RecordedLocation: Hashable, Sendable {
   }
 
   /// Whether nothing is there any more. A place that cannot be looked at is not gone.
-  public var isGone: Bool { CaptureLocation(folder: FilePath(text: folder), stem: stem).isGone }
+  public var isGone: Bool { CaptureLocation(FilePath(text: folder), stem: stem).isGone }
 }

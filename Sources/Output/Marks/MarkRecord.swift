@@ -55,7 +55,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
 
   /// `nil` where nobody knows the place.
   public var location: CaptureLocation? {
-    folder.map { CaptureLocation(folder: FilePath(text: $0), stem: stem) }
+    folder.map { CaptureLocation(FilePath(text: $0), stem: stem) }
   }
 
   /// Of the files as they are. Cost: one system call per file.

@@ -133,8 +133,8 @@ public struct Marking: Sendable {
   private func isOwn(_ layout: OutputLayout, _ subject: Subject) -> Bool {
     guard OutputCatalog.isOutput(layout) else { return false }
     guard let folder = subject.folder, let noted = RecordedLocation(of: layout) else { return true }
-    return CaptureLocation(folder: FilePath(text: noted.folder), stem: noted.stem)
-      == CaptureLocation(folder: FilePath(text: folder), stem: subject.stem)
+    return CaptureLocation(FilePath(text: noted.folder), stem: noted.stem)
+      == CaptureLocation(FilePath(text: folder), stem: subject.stem)
   }
 
   // MARK: Results

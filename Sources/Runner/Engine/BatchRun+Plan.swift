@@ -29,7 +29,7 @@ public struct CapturePlan: Sendable {
 
   init(_ target: CaptureTarget, _ jobs: [PlannedJob], error: String? = nil) {
     self.init(
-      id: target.layout.name, path: target.recognition.folder.shown,
+      id: target.layout.name, path: target.recognition.path.shown,
       family: target.recognition.family.rawValue, jobs: jobs, error: error)
   }
 }
@@ -96,7 +96,7 @@ extension BatchRun {
         collector = known.collector(verify: options.verify)
       } else {
         collector = FactsCollector(
-          summary: try look(target.recognition), folder: target.recognition.folder, target.layout,
+          summary: try look(target.recognition), folder: target.recognition.path, target.layout,
           verify: options.verify)
       }
       let own = planner.suited(to: collector.summary, known: collector.shelf.known)
@@ -218,7 +218,7 @@ extension BatchRun {
       results[job.stage] = result
     }
     var report = CaptureReport(
-      id: target.layout.name, path: target.recognition.folder.shown,
+      id: target.layout.name, path: target.recognition.path.shown,
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles ?? []
     return results.report(

@@ -35,16 +35,16 @@ public struct BatchRun: Sendable {
     var seenFolders: Set<[String]> = []
     let captures = findings.flatMap(\.captures).filter { capture in
       guard seen.insert(CaptureLocation(resolving: capture)).inserted else { return false }
-      // The same folder under another path: a bind mount.
-      guard let identity = identities[capture.folder] ?? FileID(ofFolder: capture.folder) else {
+      // The same folder or file under another path: a bind mount, a second name of the file.
+      guard let identity = identities[capture.path] ?? CaptureLocation(capture).id else {
         return true
       }
-      identities[capture.folder] = identity
+      identities[capture.path] = identity
       return seenFolders.insert(["\(identity)", capture.stem ?? ""]).inserted
     }
     return Ownership(root: options.output).resolve(
-      captures.map { (folder: $0.folder.text, capture: $0) }
-        .sorted { ($0.folder, $0.capture.id) < ($1.folder, $1.capture.id) }.map(\.capture))
+      captures.map { (path: $0.path.text, capture: $0) }
+        .sorted { ($0.path, $0.capture.id) < ($1.path, $1.capture.id) }.map(\.capture))
   }
 
   /// Runs everything inline, one capture after the other: what a crash would cost is the whole run.

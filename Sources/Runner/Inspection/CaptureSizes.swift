@@ -10,7 +10,7 @@ package struct CaptureSizes {
 
   /// Bytes of the capture's files; 0 where they cannot be looked at.
   package mutating func bytes(of capture: Recognition) -> Int64 {
-    guard let stem = capture.stem else { return FolderSize(of: capture.folder).bytes }
+    guard let stem = capture.stem else { return FolderSize(of: capture.path).bytes }
     let files = files(in: capture.folder)
     var low = 0
     var high = files.count

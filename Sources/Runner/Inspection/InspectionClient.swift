@@ -40,10 +40,10 @@ public final class InspectionClient: Sendable {
       do {
         return try askOnce(question)
       } catch {
-        throw error.about(question.recognition.folder)
+        throw error.about(question.recognition.path)
       }
     } catch {
-      throw error.about(question.recognition.folder)
+      throw error.about(question.recognition.path)
     }
   }
 
@@ -62,13 +62,13 @@ public final class InspectionClient: Sendable {
       let answer = try ask(InspectionRequest(recognition))
       if let summary = answer.summary { return summary }
       throw answer.error
-        ?? CaptureError(file: recognition.folder, problem: "no result came back for it")
+        ?? CaptureError(file: recognition.path, problem: "no result came back for it")
     } catch let error as CaptureError {
       throw error
     } catch let failure as InspectionFailure {
-      throw CaptureError(file: recognition.folder, problem: failure.problem)
+      throw CaptureError(file: recognition.path, problem: failure.problem)
     } catch {
-      throw CaptureError(file: recognition.folder, problem: "\(error)")
+      throw CaptureError(file: recognition.path, problem: "\(error)")
     }
   }
 }
@@ -89,10 +89,17 @@ struct InspectionTimeout {
   func isOver(afterSeconds seconds: Double) -> Bool {
     guard seconds > usualSeconds else { return false }
     let stem = recognition.stem ?? ""
-    let bytes = ((try? FileSystem.names(in: recognition.folder)) ?? [])
+    let path = recognition.path
+    let names = recognition.isFile ? nil : try? FileSystem.names(in: path)
+    guard let names else {
+      let bytes = FolderSize(of: path).allocatedBytes
+      return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
+    }
+    let bytes =
+      names
       .filter { $0.hasPrefix(stem) }
       .reduce(Int64(0)) {
-        $0 + FolderSize(of: recognition.folder.appending(name: $1)).allocatedBytes
+        $0 + FolderSize(of: path.appending(name: $1)).allocatedBytes
       }
     return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
   }

@@ -65,7 +65,7 @@ public enum InspectionServer {
     var answer = InspectionResponse()
     do {
       let recognition = question.recognition
-      EnclosedPaths.enclose(recognition.folder, links: .inside, followsPath: false)
+      EnclosedPaths.enclose(recognition.path, links: .inside, followsPath: false)
       let capture = try captures.open(recognition)
       if let inspection = question.inspection {
         answer.inspection = try inspect(capture, inspection, CoreBudget(cores: question.cores))

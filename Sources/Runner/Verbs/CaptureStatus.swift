@@ -51,7 +51,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     }
     self.init(
       id: capture.layout.name,
-      path: capture.recognition?.folder.shown
+      path: capture.recognition?.path.shown
         ?? capture.memo.map { PathText.shown($0.folder) },
       family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,

@@ -165,7 +165,7 @@ public final class OutputExaminer: Sendable {
       examined.collector = known.collector(verify: false)
     } else {
       examined.collector = FactsCollector(
-        summary: try look(recognition), folder: recognition.folder, layout, verify: false)
+        summary: try look(recognition), folder: recognition.path, layout, verify: false)
     }
     if let collector = examined.collector {
       examined.pipeline = examined.pipeline.suited(
@@ -198,6 +198,12 @@ public final class OutputExaminer: Sendable {
   /// `capture.json`.
   private func recognition(_ layout: OutputLayout, _ memo: CaptureCache?) -> Recognition? {
     if let memo {
+      if memo.isOneFile {
+        guard !CaptureLocation(FilePath(text: memo.folder)).isGone else { return nil }
+        return captures.capture(atFile: FilePath(text: memo.folder)).flatMap {
+          memo.isAbout($0) ? $0 : nil
+        } ?? memo.recognition
+      }
       guard let listing = try? FolderListing(of: FilePath(text: memo.folder)) else { return nil }
       return captures.recognize(listing).first { memo.isAbout($0) }
         // Damaged meanwhile beyond recognition, not gone.
@@ -208,6 +214,12 @@ public final class OutputExaminer: Sendable {
       let found = captures.recognize(listing).first(where: {
         $0.family == owner.family && $0.stem == owner.stem
       })
+    {
+      return found
+    }
+    if let owner = OwnerRecord(in: layout), owner.stem == nil,
+      let found = captures.capture(atFile: FilePath(text: owner.folder)),
+      found.family == owner.family
     {
       return found
     }

@@ -100,6 +100,11 @@ package struct SourcePreview {
           guard let picture = try? StillImage.read(files[place]).upright else { continue }
           found.append((color.frameOfPicture?[place] ?? place, Self.small(picture, most)))
         }
+      case .pictures(let pictures):
+        for place in Self.centers(of: pictures.count, count: count) {
+          guard let picture = try pictures.decode(place).picture else { continue }
+          found.append((color.frameOfPicture?[place] ?? place, Self.small(picture, most)))
+        }
       case .video(let file, let track):
         found = try VideoThumbnails(color, file: file, track: track).pictures(
           near: wantedPictures(color), most)

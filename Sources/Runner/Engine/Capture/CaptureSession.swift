@@ -24,7 +24,7 @@ struct CaptureSession {
   ) throws(CaptureError) {
     // Identities first: a change while opening is then seen as a change too.
     var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
-    var identities = Self.identities(in: recognition.folder)
+    var identities = Self.identities(of: recognition)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
     for file in capture.files.values.joined() where identities[file.text] == nil {
@@ -35,11 +35,11 @@ struct CaptureSession {
     self.recognition = recognition
     self.identities = identities
     self.layout = layout
-    digests = DigestCache(layout.digestCache, capture: recognition.folder)
+    digests = DigestCache(layout.digestCache, capture: recognition.path)
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     collector = FactsCollector(
-      summary: summary, folder: recognition.folder, shelf: ArtifactStore(layout, scratch: scratch),
+      summary: summary, folder: recognition.path, shelf: ArtifactStore(layout, scratch: scratch),
       digests: digests, verify: verify)
   }
 
@@ -74,7 +74,12 @@ struct CaptureSession {
   }
 
   /// The input files as they are, by path; without what links lead to outside of the folder.
-  private static func identities(in folder: FilePath) -> [String: FileStamp] {
+  private static func identities(of recognition: Recognition) -> [String: FileStamp] {
+    let folder = recognition.folder
+    if recognition.isFile {
+      let path = recognition.path.text
+      return FileStamp(of: path).map { [path: $0] } ?? [:]
+    }
     guard let root = try? EnclosedFolder(folder) else { return [:] }
     var all: [String: FileStamp] = [:]
     func add(_ prefix: String, depth: Int) {

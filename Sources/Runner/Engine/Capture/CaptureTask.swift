@@ -22,7 +22,7 @@ struct CaptureTask: Sendable {
   /// Never throws: what went wrong is in the outcome.
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
     // The finder gives paths without links.
-    EnclosedPaths.enclose(target.recognition.folder, links: .inside, followsPath: false)
+    EnclosedPaths.enclose(target.recognition.path, links: .inside, followsPath: false)
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
@@ -71,7 +71,7 @@ struct CaptureTask: Sendable {
       return outcome
     } catch {
       let verdict = FailureClassifier(
-        output: target.layout.root, capture: target.recognition.folder
+        output: target.layout.root, capture: target.recognition.path
       ).verdict(error)
       var outcome = CaptureOutcome(
         target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])

@@ -7,7 +7,7 @@ import SystemPackage
 /// Gathers from disk what the planner compares.
 struct FactsCollector: Sendable {
   let summary: CaptureSummary
-  /// The capture's.
+  /// The capture's; the file if the capture is one file.
   let folder: FilePath
   let shelf: ArtifactStore
   let digests: DigestCache
@@ -109,7 +109,8 @@ struct FactsCollector: Sendable {
       family: summary.family, readerVersion: summary.readerVersion, files: files)
   }
 
-  /// What lies in the capture's folder now; `nil` when it cannot be listed.
+  /// What lies in the capture's folder now, or the file that the capture is; `nil` when it cannot be
+  /// listed.
   func folderListing() -> InputListing? { InputListing.all(in: folder.text) }
 
   /// One digest per file of name and content; a link that leads out of the capture counts by its name
@@ -119,6 +120,9 @@ struct FactsCollector: Sendable {
       throw FileError(
         kind: .other, path: folder, operation: "list",
         reason: "cannot be read, or holds too many files to be shown to a program")
+    }
+    if listing.isOneFile {
+      return [Digest(of: "\0\(try digests.digest(of: folder).hex)")]
     }
     let root = try EnclosedFolder(folder)
     var list: [Digest] = []

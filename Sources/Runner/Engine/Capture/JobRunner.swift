@@ -78,7 +78,7 @@ struct JobRunner: Sendable {
   private var isInScratch: Bool { home.layout != output.layout }
   private var judge: FailureClassifier {
     FailureClassifier(
-      output: layout.root, capture: capture.folder, scratch: collector.shelf.scratch?.layout.root)
+      output: layout.root, capture: capture.path, scratch: collector.shelf.scratch?.layout.root)
   }
 
   func execute() -> JobMessage {
@@ -398,7 +398,8 @@ struct JobRunner: Sendable {
     if let listing {
       guard let now = collector.folderListing() else { throw changed(collector.folder) }
       if let name = listing.firstDifference(to: now) {
-        throw changed(collector.folder.pushing(FilePath(text: name)))
+        throw changed(
+          name.isEmpty ? collector.folder : collector.folder.pushing(FilePath(text: name)))
       }
     }
     for (name, path) in externalFiles

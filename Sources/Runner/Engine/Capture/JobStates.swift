@@ -152,7 +152,7 @@ struct JobStates {
   /// - Parameter named: stages that were asked for by name.
   func report(isStrict: Bool, named: [String]) -> CaptureReport {
     var report = CaptureReport(
-      id: session.layout.name, path: session.capture.folder.shown,
+      id: session.layout.name, path: session.capture.path.shown,
       family: session.capture.family.rawValue, outcome: .done)
     report.missing = session.capture.completeness.absentFiles
     return results.report(

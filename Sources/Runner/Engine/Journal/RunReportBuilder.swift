@@ -48,7 +48,7 @@ package struct RunReportBuilder {
   package func start(_ index: Int) {
     var event = RunEvent(
       .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = targets[index].recognition.folder.shown
+    event.message = targets[index].recognition.path.shown
     events.send(event)
   }
 

@@ -46,7 +46,7 @@ extension CaptureSession {
 
   /// Whether the folder holds this capture and no other, so that it need not be recognized again.
   private func isOnlyCapture(_ registry: CaptureRegistry) -> Bool {
-    guard recognition.stem == nil, recognition.id == collector.summary.id,
+    guard recognition.isWholeFolder, recognition.id == collector.summary.id,
       let listing = try? FolderListing(of: recognition.folder)
     else { return false }
     let found = registry.recognize(listing)

@@ -58,7 +58,7 @@ public struct KnownCapture: Sendable {
         summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
     }
     guard core.summary.family == recognition.family,
-      core.inputs.folder == recognition.folder.text, core.inputs.stem == recognition.stem,
+      core.inputs.folder == recognition.path.text, core.inputs.stem == recognition.stem,
       // Notes of a build that did not look for these do not tell everything.
       core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
       core.summary.lacking != nil,
@@ -66,10 +66,10 @@ public struct KnownCapture: Sendable {
       isSame(core.inputs, comparison)
     else { return nil }
     return KnownCapture(
-      summary: core.summary, warnings: core.warnings, folder: recognition.folder,
+      summary: core.summary, warnings: core.warnings, folder: recognition.path,
       shelf: ArtifactStore(layout, index: index),
       digests: DigestCache(
-        layout.digestCache, capture: recognition.folder, known: index?.digests ?? [:],
+        layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
         unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
       document: core.document, pipeline: core.pipeline)
   }

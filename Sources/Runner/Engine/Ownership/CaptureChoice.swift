@@ -11,7 +11,7 @@ public struct CaptureChoice: Sendable {
   /// Beginnings of ids, or of folder names in the output; empty: all.
   public var idPrefixes: [String] = []
   /// Patterns of the shell (`*`, `?`, `[…]`; `*` matches `/` too). A capture is left out when one matches
-  /// its id, the name of its folder, its path, or its path below a folder that was searched.
+  /// its id, the name of its folder or file, its path, or its path below a folder that was searched.
   public var excluded: [String] = []
   /// Only captures of which a file was changed at this time or later (nanoseconds since 1970).
   public var sinceNanoseconds: Int64?
@@ -50,9 +50,9 @@ public struct CaptureChoice: Sendable {
   public var byName: NameChoice { NameChoice(idPrefixes: idPrefixes, excluded: excluded) }
 
   private func names(of capture: Recognition, _ roots: [FilePath]) -> [String] {
-    var names = [capture.id, capture.folder.text, capture.folder.name ?? ""]
+    var names = [capture.id, capture.path.text, capture.path.name ?? ""]
     for root in roots {
-      var path = capture.folder
+      var path = capture.path
       if path.removePrefix(root), !path.isEmpty { names.append(path.text) }
     }
     if let stem = capture.stem { names += names.dropFirst().map { "\($0)/\(stem)" } }

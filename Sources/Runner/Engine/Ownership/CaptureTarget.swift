@@ -44,7 +44,7 @@ public struct CaptureTarget: Sendable, Codable {
     _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
   ) -> CaptureReport {
     CaptureReport(
-      id: layout.name, path: recognition.folder.shown, family: recognition.family.rawValue,
+      id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
       outcome: outcome, message: message, cause: cause)
   }
 }

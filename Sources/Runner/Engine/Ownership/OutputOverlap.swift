@@ -50,7 +50,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     var folder = PathSafety.resolvedAsFarAsPossible(folder)
     for _ in 0...levelsAbove {
       if let listing = try? FolderListing(of: folder) {
-        let certain = registry.recognize(listing).filter { $0.certainty == .certain }
+        let certain = registry.recognize(listing).filter { $0.certainty == .certain && !$0.isFile }
         if let whole = owner(certain) { return whole.folder }
       }
       guard folder.removeLastComponent() else { break }
@@ -60,7 +60,9 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
 
   /// A capture of this run that the output is, or lies in.
   private static func capture(around output: FilePath, _ targets: [CaptureTarget]) -> String? {
-    let around = targets.filter { output.starts(with: $0.recognition.folder) }
+    let around = targets.filter {
+      !$0.recognition.isFile && output.starts(with: $0.recognition.folder)
+    }
     guard let whole = owner(around.map(\.recognition)) else { return nil }
     return text(output, whole.folder)
   }
@@ -71,7 +73,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   }
 
   /// The capture that has a folder to itself: one without a stem, or the only stem. A shelf of several
-  /// belongs to none of them.
+  /// belongs to none of them, and captures that are one file each have no folder.
   private static func owner(_ captures: [Recognition]) -> Recognition? {
     if let whole = captures.first(where: { $0.stem == nil }) { return whole }
     let shelves = Dictionary(grouping: captures, by: \.folder)
@@ -90,7 +92,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   ) -> String? {
     let names = Set(targets.map(\.layout.name)).union(OutputName.reserved)
     for target in targets {
-      let capture = target.recognition.folder
+      let capture = target.recognition.path
       var inside = capture
       guard capture != output, inside.removePrefix(output), let first = inside.components.first
       else { continue }
@@ -106,7 +108,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   ) -> String? {
     for target in targets where target.refusal != nil && !FileSystem.isLink(target.layout.folder) {
       if let found = CaptureFinder(registry).find(target.layout.folder).captures.first {
-        return text(found.folder, in: target.layout.folder)
+        return text(found.path, in: target.layout.folder)
       }
     }
     return nil

@@ -146,7 +146,7 @@ extension Ownership {
     case .owned(let owner):
       if OutputFolderState.owned(owner).belongs(to: target.recognition) { return nil }
       guard target.claim == .move || owner.location.isGone else {
-        return "\(folder): belongs to the capture at \(owner.location.folder.shown)"
+        return "\(folder): belongs to the capture at \(owner.location.path.shown)"
           + " (another run was faster; run the same command again)"
       }
       return try FolderClaim(target).take() ? nil : "\(folder): was taken by another run"

@@ -1,0 +1,136 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// The stored bytes of pictures that are one file each, in a folder or an archive. Called by several
+/// threads at once.
+public protocol StoredPictures: Sendable {
+  /// Number of files, readable or not.
+  var count: Int { get }
+  /// The name of a file inside the capture, for messages.
+  func name(of index: Int) -> String
+  /// The bytes of a whole file, or why there are none. Throws if the file cannot be opened.
+  func bytes(of index: Int) throws -> StoredBytes
+}
+
+public enum StoredBytes: Sendable {
+  case bytes([UInt8])
+  case none(FrameIssue)
+}
+
+/// Color pictures of one file each, JPEG or PNG, decoded on demand and upright.
+///
+/// A file that cannot be read whole has no picture: nothing is made up for the part that is lost.
+/// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
+public struct ColorPictures: Sendable {
+  /// What becomes of pictures of another size than `size`. Both are reported.
+  public enum OtherSizes: Sendable {
+    case holes, kept
+  }
+
+  /// A decoded picture, damage, or a picture of another size, which is both.
+  public struct Outcome: Sendable {
+    /// Upright.
+    public var picture: ColorImage?
+    public var issue: FrameIssue?
+  }
+
+  /// A file that was read and checked; `bytes` is `nil` for a hole.
+  public struct Stored: Sendable {
+    public var bytes: [UInt8]?
+    /// Whether the file can be copied as a JPEG picture: upright as it is stored.
+    public var isUprightJPEG = false
+    public var issue: FrameIssue?
+  }
+
+  /// The header of the first readable picture; `nil` if none is readable.
+  public let head: StillImage.Header?
+  /// Index of the first readable picture; `nil` if none is readable.
+  public let first: Int?
+  /// The upright size that all pictures must have; `nil` for any.
+  public let size: (width: Int, height: Int)?
+  private let files: any StoredPictures
+  private let otherSizes: OtherSizes
+
+  /// Cost: decodes files from the first on until one is readable.
+  ///
+  /// - Parameter size: by default that of the first readable picture.
+  public init(
+    _ files: any StoredPictures, size: (width: Int, height: Int)? = nil,
+    otherSizes: OtherSizes = .holes
+  ) {
+    self.files = files
+    self.otherSizes = otherSizes
+    var found: (index: Int, head: StillImage.Header)?
+    for index in 0..<files.count {
+      guard case .bytes(let bytes)? = try? files.bytes(of: index),
+        let head = try? StillImage.check(bytes)
+      else { continue }
+      found = (index, head)
+      break
+    }
+    first = found?.index
+    head = found?.head
+    self.size = size ?? found?.head.uprightSize
+  }
+
+  /// Number of files, readable or not.
+  public var count: Int { files.count }
+
+  /// Decodes a picture. Throws if its file cannot be opened.
+  public func decode(_ index: Int) throws -> Outcome {
+    let bytes: [UInt8]
+    switch try files.bytes(of: index) {
+    case .none(let issue): return Outcome(issue: issue)
+    case .bytes(let read): bytes = read
+    }
+    if bytes.isEmpty { return Outcome(issue: emptiness(index)) }
+    do throws(ImageError) {
+      let picture = try StillImage.readWhole(bytes).upright
+      let issue = sizeIssue(index, picture.width, picture.height)
+      return Outcome(picture: issue != nil && otherSizes == .holes ? nil : picture, issue: issue)
+    } catch {
+      return Outcome(issue: damage(index, error))
+    }
+  }
+
+  /// Reads a file and checks that its picture can be decoded whole, without making its pixels.
+  ///
+  /// Cost: reading, and for a JPEG about a third of decoding it.
+  public func stored(_ index: Int) throws -> Stored {
+    let bytes: [UInt8]
+    switch try files.bytes(of: index) {
+    case .none(let issue): return Stored(issue: issue)
+    case .bytes(let read): bytes = read
+    }
+    if bytes.isEmpty { return Stored(issue: emptiness(index)) }
+    do throws(ImageError) {
+      let head = try StillImage.check(bytes)
+      let issue = sizeIssue(index, head.uprightSize.width, head.uprightSize.height)
+      let isHole = issue != nil && otherSizes == .holes
+      return Stored(
+        bytes: isHole ? nil : bytes, isUprightJPEG: head.isJPEG && head.exifOrientation == 1,
+        issue: issue)
+    } catch {
+      return Stored(issue: damage(index, error))
+    }
+  }
+
+  private func sizeIssue(_ index: Int, _ width: Int, _ height: Int) -> FrameIssue? {
+    guard let size, width != size.width || height != size.height else { return nil }
+    return FrameIssue(
+      code: .sizeMismatch,
+      message: "\(files.name(of: index)): \(width)x\(height), not \(size.width)x\(size.height)")
+  }
+
+  private func emptiness(_ index: Int) -> FrameIssue {
+    FrameIssue(code: .emptyRecord, message: "\(files.name(of: index)): 0 bytes")
+  }
+
+  private func damage(_ index: Int, _ error: ImageError) -> FrameIssue {
+    let place = error.byteOffset.map { ", byte \($0)" } ?? ""
+    return FrameIssue(
+      code: .corruptRecord, message: "\(files.name(of: index))\(place): \(error.what)")
+  }
+}

@@ -1,0 +1,166 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+extension Record3DCapture {
+  private var family: String { CaptureFamily.record3D.rawValue }
+
+  /// Warns of absent and damaged files.
+  func reportFiles() {
+    if case .absent(let why) = tables.color { warnings.add(.missingFile, "color", why) }
+    if case .absent(let why) = tables.depth { warnings.add(.missingFile, "depth", why) }
+    let name = tables.files.generation.metadataName
+    switch tables.metadata {
+    case .missing: warnings.add(.missingFile, "metadata", "no \(name)")
+    case .corrupt(let why): warnings.add(.corruptRecord, "metadata", why)
+    case .unreadable, .read: break
+    }
+    for (stream, count) in tables.files.outsidePictures {
+      warnings.add(
+        .pathOutsideCapture, stream, count: count,
+        "pictures that are links out of the capture's folder; not followed")
+    }
+    guard let archive = tables.files.archive else { return }
+    warnings.add(
+      .truncatedStream, family, count: archive.isCut ? 1 : 0,
+      "the file was cut off before its directory; entries that are whole are read")
+    warnings.add(
+      .pathOutsideCapture, family, count: archive.hostile,
+      "entries whose names lead out of the archive; not read"
+        + (archive.firstHostile.map { ", the first is \($0)" } ?? ""))
+    for doubled in archive.doubled {
+      guard let stream = tables.files.stream(ofEntry: doubled) else { continue }
+      warnings.add(.multipleStreams, stream, "\(doubled) is there again; the first is read")
+    }
+  }
+
+  /// Number of frames that there should be pictures of.
+  private var expected: Int { tables.object?.poses?.count ?? tables.numberCount }
+
+  private var lengths: [(stream: String, count: Int?)] {
+    let files = tables.files
+    return [("color", files.color), ("depth", files.depth), ("confidence", files.confidence)].map {
+      ($0.0, $0.1.value?.files.files.count)
+    }
+  }
+
+  /// Warns of streams whose length differs from the number of poses, and of color and depth that differ.
+  func reportLengths() {
+    for (stream, count) in lengths {
+      guard let count else { continue }
+      warnings.add(
+        .frameCountMismatch, stream, count: abs(count - expected),
+        "\(count) files, \(expected) \(tables.object?.poses == nil ? "frames" : "poses"): paired by number"
+      )
+    }
+    guard let color = lengths[0].count, let depth = lengths[1].count else { return }
+    warnings.add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) color files, \(depth) depth files")
+    warnings.add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) depth files, \(color) color files")
+  }
+
+  func reportTimes() {
+    if case .unreadable = tables.metadata { return }
+    guard frames.hasRecordedTimes else {
+      let isTimed = frames.frames.contains { $0.timestamp != nil }
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frames.count,
+        "no times are recorded"
+          + (isTimed ? "; those of the frames follow from their numbers and the nominal rate" : ""))
+      return
+    }
+    warnings.add(
+      .timestampsMissing, "frames", count: frames.untimed, "frames without a recorded time")
+    warnings.add(
+      .corruptRecord, "frames", count: frames.far, "times that are far away from all others")
+    let times = frames.frames.compactMap(\.timestamp)
+    let steps = TimeSteps(times)
+    warnings.add(
+      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
+    warnings.add(
+      .timestampsUnordered, "frames", count: steps.backward, of: .size(times.count),
+      "times of frames that go back; frames stay in the order of their numbers")
+    warnings.add(
+      .frameGap, "frames",
+      count: steps.gaps(above: Record3DReader.description.frameGapFactor),
+      of: .size(frames.frames.count),
+      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+  }
+
+  // MARK: Completeness
+
+  /// Files that are named one by one at most.
+  private static let mostNamed = 100
+
+  var filesOfParts: [CapturePart: [FilePath]] {
+    let files = tables.files
+    let metadata = files.hasMetadata ? [files.metadataPath] : []
+    func paths(_ stream: StreamState<Record3DPictureFiles>) -> [FilePath] {
+      stream.value?.paths ?? []
+    }
+    func joined(_ more: [FilePath]) -> [FilePath] {
+      metadata + more.filter { !metadata.contains($0) }
+    }
+    let color = paths(files.color)
+    let parts: [CapturePart: [FilePath]] = [
+      // The metadata states how large pictures must be.
+      .color: joined(color), .depth: joined(paths(files.depth)),
+      .confidence: joined(paths(files.confidence)),
+      .frames: joined(color + (files.archive == nil ? paths(files.depth) : [])),
+      .poses: metadata, .intrinsics: joined(Array(color.prefix(1))),
+      .calibration: joined(Array(color.prefix(1))),
+    ]
+    return parts.filter { part, paths in
+      switch part {
+      case .color: !color.isEmpty
+      case .depth: files.depth.value != nil
+      case .confidence: files.confidence.value != nil
+      default: !paths.isEmpty
+      }
+    }
+  }
+
+  /// The app writes the metadata last; each pose has a color and a depth file.
+  var completeness: UploadCompleteness {
+    let files = tables.files
+    let form = files.generation
+    var missing: [String] = []
+    var absent: [String] = []
+    if !files.hasMetadata { absent.append(form.metadataName) }
+    if case .corrupt(let why) = tables.metadata { missing.append("\(why).") }
+    if files.archive?.isCut ?? false {
+      missing.append("The file was cut off before its directory.")
+    }
+    let poses = tables.object?.poses?.count ?? 0
+    for (stream, folder, ending) in [
+      (files.color, form.colorFolder, Record3DGeneration.colorEnding),
+      (files.depth, form.depthFolder, form.depthEnding),
+    ] {
+      let numbers = Set(stream.value?.files.files.map(\.number) ?? [])
+      let holes = (0..<poses).filter { !numbers.contains($0) }
+      absent += holes.prefix(Self.mostNamed).map { "\(folder)/\($0).\(ending)" }
+      if holes.count > Self.mostNamed {
+        missing.append("\(holes.count) files \(folder)/*.\(ending) are not there.")
+      }
+    }
+    missing += absent.map { "\($0) is not there." }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+
+  /// Adds claims about stream lengths: files and poses correspond by number. Numbers without a depth
+  /// or confidence file are records without picture, which whoever decodes the stream counts as lost.
+  func claim(_ capture: inout Capture) {
+    func numbers(_ stream: StreamState<Record3DPictureFiles>) -> Int? {
+      stream.value.map { ($0.files.files.last?.number ?? -1) + 1 }
+    }
+    capture.claims.addTogether([
+      ("poses", tables.object?.poses?.count, "the poses"),
+      ("color", lengths[0].count, "the color files"),
+      ("depth", numbers(tables.files.depth), "the depth files"),
+      ("confidence", numbers(tables.files.confidence), "the confidence files"),
+    ])
+  }
+}

@@ -1,0 +1,189 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
+/// once only.
+struct Record3DCapture {
+  let tables: Record3DTables
+  let frames: Record3DFrames
+  let warnings: WarningCollector
+
+  init(_ tables: Record3DTables, _ frames: Record3DFrames, _ warnings: WarningCollector) {
+    self.tables = tables
+    self.frames = frames
+    self.warnings = warnings
+  }
+
+  /// - Parameter name: the name that may tell the date: of the file, the folder, or its parent.
+  func capture(id: String, name: String) throws(CaptureError) -> Capture {
+    try refuseEmpty()
+    let files = tables.files
+    let clock = CaptureClock(frames.hasRecordedTimes ? .recordingStart : .nominal, unit: "s")
+    var capture =
+      files.archive == nil
+      ? Capture(
+        id: id, family: .record3D, generation: files.generation.rawValue, folder: files.path,
+        clock: clock)
+      : Capture(
+        id: id, family: .record3D, generation: files.generation.rawValue, file: files.path,
+        clock: clock)
+    capture.recordedAt = Self.recordedAt(name)
+    capture.frames = frames.frames
+    if case .unreadable(let error) = tables.metadata { capture.framesProblem = error }
+    capture.color = color
+    capture.depth = depth
+    capture.confidence = confidence
+    capture.poses = poses()
+    capture.intrinsics = intrinsics()
+    capture.imu = .absent("the app records no IMU")
+    capture.cameraSettings = .absent("the app records no camera settings")
+    capture.geo = .absent("the app records no positions")
+    if tables.depth.value != nil {
+      let camera = tables.object.flatMap { object in
+        object.camera ?? object.cameras.lazy.compactMap(\.self).first
+      }
+      capture.alignment = .sameCamera(
+        intrinsics: camera.map { ($0.fx, $0.fy, $0.cx, $0.cy) }, stored: storedSize)
+    }
+    reportFiles()
+    reportLengths()
+    reportTimes()
+    capture.warnings = warnings.warnings
+    capture.warn(ofLinksOutside: files.outside)
+    capture.files = filesOfParts
+    capture.completeness = completeness
+    claim(&capture)
+    return capture
+  }
+
+  /// The local time in a name such as `2024-03-17--18-25-12`, without zone; `nil` for other names.
+  static func recordedAt(_ name: String) -> String? {
+    guard let gap = name.firstRange(of: "--") else { return nil }
+    // The same numbers in the order and with the signs of other apps.
+    let numbers = name.replacing("--", with: "-", maxReplacements: 1)
+    guard gap.lowerBound == name.index(name.startIndex, offsetBy: 10, limitedBy: name.endIndex)
+    else { return nil }
+    return FolderDate.recordedAt(numbers.map { $0 == "-" ? "_" : String($0) }.joined())
+  }
+
+  // MARK: Streams
+
+  /// The stored size of the color pictures; that of the metadata if none is readable, `nil` without
+  /// color.
+  private var storedSize: (width: Int, height: Int)? {
+    guard let color = tables.color.value else { return nil }
+    return color.head.map { ($0.storedWidth, $0.storedHeight) } ?? tables.object?.colorSize
+  }
+
+  private var uprightSize: (width: Int, height: Int)? {
+    tables.color.value?.head?.uprightSize ?? tables.object?.colorSize
+  }
+
+  private var color: StreamState<ColorStream> {
+    tables.color.map { pictures in
+      guard let files = tables.files.color.value else {
+        return ColorStream(
+          source: .pictures(pictures), description: StreamDescription(file: "", encoding: "jpeg"))
+      }
+      var stream = ColorStream(pictures, of: files.files, folder: files.folder)
+      (stream.description.width, stream.description.height) = (
+        uprightSize?.width, uprightSize?.height
+      )
+      describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
+      return stream
+    }
+  }
+
+  private var depth: StreamState<DepthStream> {
+    tables.depth.map { stream(of: $0, frames.frames.map(\.depthTimestamp)) }
+  }
+
+  private var confidence: StreamState<ConfidenceStream> {
+    tables.confidence.map { pictures in
+      let times = pictures.stored.files.files.map { frames.frames[$0.number].timestamp }
+      return stream(of: pictures, times)
+    }
+  }
+
+  private func stream<Pixel>(
+    of pictures: Record3DPictures<Pixel>, _ times: [Timestamp?]
+  ) -> PictureStream<Pixel> {
+    var description = StreamDescription(
+      file: pictures.stored.folder, encoding: pictures.encoding, width: pictures.width,
+      height: pictures.height, frames: pictures.stored.files.files.count)
+    describe(times, in: &description)
+    return PictureStream(
+      description: description, width: pictures.width, height: pictures.height,
+      access: .indexed(pictures))
+  }
+
+  /// Adds the times of a stream, `nil` for frames that it lacks.
+  private func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
+    let known = times.compactMap(\.self)
+    let steps = TimeSteps(known)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = steps.rateHz
+    description.gaps = steps.gaps(above: Record3DReader.description.frameGapFactor)
+  }
+
+  // MARK: Tables
+
+  private func poses() -> StreamState<PoseStream> {
+    if case .unreadable(let error) = tables.metadata { return .unreadable(error) }
+    guard let object = tables.object, let stored = object.poses, !stored.isEmpty else {
+      return .absent("the metadata has no poses")
+    }
+    if object.isUntracked {
+      warnings.add(
+        .untrackedPoses, "poses", count: object.isFaceID ? 0 : stored.count,
+        "all poses are the identity: there was no tracking")
+      return .absent("there was no tracking: all poses are the identity")
+    }
+    let rows = stored.enumerated().compactMap { frame, stored in
+      stored.pose.map { PoseStream.Row(frame: frame, pose: $0) }
+    }
+    warnings.add(
+      .nonFiniteValue, "poses", count: stored.count - rows.count,
+      "poses with a rotation of zero or with numbers that are not finite have no row; their frames are kept"
+    )
+    let times = rows.map { frames.frames[$0.frame].timestamp }
+    warnings.add(
+      .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
+      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    var description = StreamDescription(
+      file: tables.files.generation.metadataName, encoding: "json", frames: rows.count)
+    describe(times, in: &description)
+    return .present(PoseStream(description: description, rows: rows))
+  }
+
+  /// Each frame's own intrinsics, else those of the first.
+  private func intrinsics() -> StreamState<[IntrinsicsRow]> {
+    if case .unreadable(let error) = tables.metadata { return .unreadable(error) }
+    guard let object = tables.object, object.hasCamera else {
+      warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
+      return .absent("the metadata has neither a usable K nor perFrameIntrinsicCoeffs")
+    }
+    let size = uprightSize
+    return .present(
+      frames.frames.indices.compactMap { frame in
+        object.camera(of: frame).map {
+          IntrinsicsRow(
+            frame: frame, width: size?.width, height: size?.height, fx: $0.fx, fy: $0.fy,
+            cx: $0.cx, cy: $0.cy)
+        }
+      })
+  }
+
+  private func refuseEmpty() throws(CaptureError) {
+    let files = tables.files
+    guard frames.frames.isEmpty else { return }
+    if let error = files.color.error ?? files.depth.error { throw error }
+    if case .unreadable(let error) = tables.metadata { throw error }
+    throw CaptureError(
+      file: files.path, problem: "neither a picture nor a pose",
+      remedy: "check whether the upload is complete")
+  }
+}

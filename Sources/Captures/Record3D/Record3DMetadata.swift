@@ -1,0 +1,134 @@
+import Codecs
+import Geometry
+import Storage
+
+/// The object in `metadata`.
+struct Record3DMetadata: Sendable {
+  /// Of the color pictures, portrait.
+  private(set) var colorSize: (width: Int, height: Int)?
+  /// Of depth and confidence, portrait; old versions do not state it.
+  private(set) var depthSize: (width: Int, height: Int)?
+  private(set) var fps: Double?
+  /// Camera of the first frame.
+  private(set) var camera: Record3DCamera?
+  /// By frame; `nil` for those that are not usable.
+  private(set) var cameras: [Record3DCamera?]
+  /// By frame, as stored; `nil` without the key.
+  private(set) var poses: [Record3DPose]?
+  /// By frame; `nil` for what is no number. `nil` without the key.
+  private(set) var times: [Timestamp?]?
+  private(set) var isFaceID: Bool
+
+  /// Greater pictures than any sensor has; their values would take more memory than a file may.
+  private static let mostDepthPixels = 1 << 24
+
+  /// `nil` unless the bytes are a JSON object whose lists are no longer than a recording can be.
+  /// Cost: one pass over the bytes.
+  init?(_ bytes: [UInt8]) {
+    guard let members = JSONMembers(bytes) else { return nil }
+    colorSize = Self.size(members, "w", "h").flatMap { size in
+      max(size.width, size.height) <= InputLimits.sideOfPicture.most ? size : nil
+    }
+    depthSize = Self.size(members, "dw", "dh").flatMap { size in
+      let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+      return overflow || pixels > Self.mostDepthPixels ? nil : size
+    }
+    fps = members.finite("fps").flatMap { $0 > 0 ? $0 : nil }
+    camera = members.numbers("K").flatMap(Record3DCamera.init(matrix:))
+    isFaceID = members.integer("cameraType") == 0
+    let most = InputLimits.framesOfCapture.most
+    var lists: [[[Double]?]?] = []
+    for key in ["poses", "perFrameIntrinsicCoeffs"] {
+      let list = members.text(of: key).flatMap(Record3DList.init)
+      guard list?.rows(upTo: most) != nil || list == nil else { return nil }
+      lists.append(list?.rows(upTo: most))
+    }
+    poses = lists[0]?.map { Record3DPose($0 ?? []) }
+    cameras = (lists[1] ?? []).map { $0.flatMap(Record3DCamera.init(coefficients:)) }
+    let list = members.text(of: "frameTimestamps").flatMap(Record3DList.init)
+    let times = list?.times(upTo: most)
+    guard times != nil || list == nil else { return nil }
+    self.times = times
+  }
+
+  private static func size(
+    _ members: JSONMembers, _ width: String, _ height: String
+  ) -> (width: Int, height: Int)? {
+    guard let width = members.integer(width), let height = members.integer(height), width > 0,
+      height > 0
+    else { return nil }
+    return (width, height)
+  }
+
+  /// The camera of a frame: its own, else that of the first.
+  func camera(of frame: Int) -> Record3DCamera? {
+    (cameras.indices.contains(frame) ? cameras[frame] : nil) ?? camera
+  }
+
+  /// Whether any frame has a camera.
+  var hasCamera: Bool { camera != nil || cameras.contains { $0 != nil } }
+
+  /// Whether there was no tracking: all poses are the identity.
+  var isUntracked: Bool {
+    guard let poses, !poses.isEmpty else { return false }
+    return poses.allSatisfy(\.isIdentity)
+  }
+
+  /// The time of a frame at the nominal rate, rounded to nearest.
+  func nominalTime(of frame: Int) -> Timestamp? {
+    guard let fps else { return nil }
+    if let rate = Int(exactly: fps), rate <= 1_000_000_000 {
+      return Timestamp(nanoseconds: Int64((2_000_000_000 * frame + rate) / (2 * rate)))
+    }
+    let time = (Double(frame) * 1e9 / fps).rounded(.toNearestOrAwayFromZero)
+    return Int64(exactly: time).map(Timestamp.init(nanoseconds:))
+  }
+}
+
+/// Intrinsics of the color camera, pixels of the stored picture.
+struct Record3DCamera: Hashable, Sendable {
+  var fx: Double
+  var fy: Double
+  var cx: Double
+  var cy: Double
+
+  /// From nine numbers by columns; by rows in copies that other programs wrote.
+  init?(matrix numbers: [Double]) {
+    guard numbers.count == 9 else { return nil }
+    let isByRows =
+      numbers[6] == 0 && numbers[7] == 0 && numbers[2] != 0 && numbers[5] != 0
+    (fx, fy) = (numbers[0], numbers[4])
+    (cx, cy) = isByRows ? (numbers[2], numbers[5]) : (numbers[6], numbers[7])
+    guard [fx, fy, cx, cy].allSatisfy(\.isFinite), fx > 0, fy > 0 else { return nil }
+  }
+
+  /// From fx, fy, cx, cy, which must be finite and positive.
+  init?(coefficients numbers: [Double]) {
+    guard numbers.count == 4, numbers.allSatisfy({ $0.isFinite && $0 > 0 }) else { return nil }
+    (fx, fy, cx, cy) = (numbers[0], numbers[1], numbers[2], numbers[3])
+  }
+}
+
+/// A pose: camera to world, ARKit's camera axes of the stored picture.
+struct Record3DPose: Sendable {
+  /// qx, qy, qz, qw, x, y, z; anything else is not usable.
+  private let numbers: [Double]
+
+  init(_ numbers: [Double]) { self.numbers = numbers }
+
+  var isIdentity: Bool { numbers == [0, 0, 0, 1, 0, 0, 0] }
+
+  /// The same with OpenCV's camera axes; `nil` for a rotation that is zero or numbers that are not
+  /// finite.
+  var pose: Pose? {
+    guard numbers.count == 7, numbers.allSatisfy(\.isFinite) else { return nil }
+    let (x, y, z, w) = (numbers[0], numbers[1], numbers[2], numbers[3])
+    guard x != 0 || y != 0 || z != 0 || w != 0 else { return nil }
+    // Followed by half a turn about x, which is the quaternion (1, 0, 0, 0).
+    let orientation = Quaternion(x: w, y: z, z: -y, w: -x)
+    guard [orientation.x, orientation.y, orientation.z, orientation.w].allSatisfy(\.isFinite) else {
+      return nil
+    }
+    return Pose(position: Array(numbers[4...]), orientation: orientation)
+  }
+}

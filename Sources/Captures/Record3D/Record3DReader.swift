@@ -1,0 +1,159 @@
+import Codecs
+import Storage
+import SystemPackage
+
+extension CaptureFamily {
+  public static let record3D = CaptureFamily("record3d")
+}
+
+/// Reads recordings of the iOS app Record3D with one file per picture: the app's own `.r3d` file, which
+/// is a ZIP archive, the same unpacked, and the export "EXR + JPG".
+///
+/// The number in a file's name is the canonical index, and the index into the lists of the metadata.
+/// Pictures, poses and intrinsics are portrait and belong together as stored.
+public enum Record3DReader: CaptureReader {
+  public static let readerVersion = 1
+  public static let description: FamilyDescription = {
+    var family = FamilyDescription(
+      .record3D, title: "Record3D",
+      generations: [
+        .init(Record3DGeneration.r3d.rawValue, mark: "one .r3d file"),
+        .init(Record3DGeneration.folder.rawValue, mark: "an .r3d file, unpacked"),
+        .init(Record3DGeneration.exr.rawValue, mark: "metadata.json, rgb/*.jpg, depth/*.exr"),
+      ],
+      recognition:
+        "a ZIP file with metadata, rgbd/*.jpg or rgbd/*.depth in it; a folder with a subfolder rgbd "
+        + "beside metadata or with *.depth in it; a folder with a subfolder rgb or depth beside a "
+        + "metadata.json that has poses and K")
+    family.sensorName = "Record3D"
+    family.fileContents = [
+      Record3DGeneration.folder.metadataName: "poses, times, intrinsics",
+      "*.depth": "depth", "*.exr": "depth", "*.conf": "confidence",
+    ]
+    return family
+  }()
+
+  /// The folder of the export, which says nothing: the folder around it is named by the app.
+  private static let exportName = "EXR_RGBD"
+  /// A longer file may keep its keys behind this, and is then recognized by one of them.
+  private static let headBytes = 32 << 20
+
+  // MARK: Folders
+
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    guard let reason = evidence(in: listing) else { return [] }
+    return [
+      Recognition(
+        family: family, certainty: .certain, folder: listing.folder, id: name(of: listing.folder),
+        reason: reason)
+    ]
+  }
+
+  private static func name(of folder: FilePath) -> String {
+    let name = FolderName.of(folder)
+    return name == exportName ? FolderName.ofParent(of: folder) : name
+  }
+
+  private static func evidence(in listing: FolderListing) -> String? {
+    if isUnpacked(listing) { return "an unpacked .r3d file" }
+    let form = Record3DGeneration.exr
+    guard listing.contains(form.metadataName),
+      listing.subfolders.contains(form.colorFolder)
+        || listing.subfolders.contains(form.depthFolder),
+      hasKeys(listing.head(of: form.metadataName, limit: headBytes))
+    else { return nil }
+    return "\(form.metadataName) has poses and K"
+  }
+
+  /// Whether a folder is an unpacked `.r3d` file.
+  static func isUnpacked(_ listing: FolderListing) -> Bool {
+    let form = Record3DGeneration.folder
+    guard listing.subfolders.contains(form.colorFolder) else { return false }
+    if listing.contains(form.metadataName) { return true }
+    let names = listing.names(in: form.depthFolder)
+    return !NumberedFiles(names, endings: [form.depthEnding], leastDigits: 1).isEmpty
+  }
+
+  /// Whether the outermost object has the keys `poses` and `K`.
+  private static func hasKeys(_ bytes: [UInt8]) -> Bool {
+    let wanted = ["\"poses\"", "\"K\""].map { Array($0.utf8) }
+    var found = [false, false]
+    bytes.withUnsafeBytes { bytes in
+      var depth = 0
+      var last: JSONTokens.Token?
+      for token in JSONTokens(bytes) {
+        switch token.kind {
+        case .open: depth += 1
+        case .close: depth -= 1
+        case .colon:
+          guard depth == 1, let last, last.kind == .string else { break }
+          for (index, key) in wanted.enumerated() where bytes[last.range].elementsEqual(key) {
+            found[index] = true
+          }
+        default: break
+        }
+        if found == [true, true] { break }
+        last = token
+      }
+    }
+    return found == [true, true] || bytes.count == headBytes && found.contains(true)
+  }
+
+  // MARK: Files
+
+  /// How many entries are looked at in an archive whose directory is lost.
+  private static let entriesOfCut = 64
+  private static let bytesOfCut = 4 << 20
+  private static let bytesOfDirectory = 64 << 20
+  private static let endings = [".r3d", ".zip"]
+
+  public static func mayBeCapture(fileName: String) -> Bool {
+    if fileName.utf8.first == UInt8(ascii: ".") { return false }
+    if !fileName.utf8.contains(UInt8(ascii: ".")) { return true }
+    let name = fileName.lowercased()
+    return endings.contains { name.hasSuffix($0) }
+  }
+
+  public static func recognize(file: InputFile) throws(FileError) -> Recognition? {
+    let head = try file.head(4)
+    guard head == [0x50, 0x4B, 3, 4] || head == [0x50, 0x4B, 5, 6] else { return nil }
+    let entries =
+      ZIPDirectory(file, mostBytes: bytesOfDirectory)?.entries
+      ?? ZIPLocalWalk(file, mostEntries: entriesOfCut, mostSearched: bytesOfCut).entries
+    guard entries.contains(where: { $0.hostility == nil && Record3DGeneration.isMark($0.name) })
+    else { return nil }
+    return Recognition(
+      family: family, certainty: .certain, file: file.path, id: name(ofFile: file.path),
+      reason: "a ZIP file with metadata or pictures in rgbd")
+  }
+
+  private static func name(ofFile path: FilePath) -> String {
+    let name = path.name ?? path.text
+    let ending = endings.first {
+      name.lowercased().hasSuffix($0) && name.utf8.count > $0.utf8.count
+    }
+    return ending.map { String(name.dropLast($0.count)) } ?? name
+  }
+
+  // MARK: Opening
+
+  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+    let files =
+      recognition.isFile
+      ? try Record3DFiles.archive(recognition.path) : try Record3DFiles.folder(recognition.path)
+    let warnings = WarningCollector()
+    let tables = Record3DTables(files)
+    let frames = Record3DFrames(tables)
+    return try Record3DCapture(tables, frames, warnings).capture(
+      id: recognition.id,
+      name: recognition.isFile ? name(ofFile: recognition.path) : name(of: recognition.path))
+  }
+
+  public static func role(of name: String, stem: String?) -> FileRole? {
+    switch name {
+    case Record3DGeneration.folder.metadataName, Record3DGeneration.exr.metadataName:
+      FileRole([.frames, .poses, .intrinsics])
+    default: nil
+    }
+  }
+}

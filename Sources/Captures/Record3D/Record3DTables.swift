@@ -1,0 +1,191 @@
+import Codecs
+import Geometry
+import Storage
+import SystemPackage
+
+/// The content of a recording's metadata, and its streams.
+struct Record3DTables: Sendable {
+  enum Metadata: Sendable {
+    case missing
+    /// Why it is no JSON object.
+    case corrupt(String)
+    case unreadable(CaptureError)
+    case read(Record3DMetadata)
+  }
+
+  let files: Record3DFiles
+  let metadata: Metadata
+  let color: StreamState<ColorPictures>
+  let depth: StreamState<Record3DPictures<UInt16>>
+  let confidence: StreamState<Record3DPictures<UInt8>>
+
+  private static let floatBytes = 4
+
+  init(_ files: Record3DFiles) {
+    self.files = files
+    metadata = Self.read(files)
+    let found: Record3DMetadata? = if case .read(let found) = metadata { found } else { nil }
+    color = files.color.map {
+      ColorPictures($0, size: found?.colorSize, otherSizes: .kept)
+    }
+    let size = found?.depthSize
+    depth = Self.joined(files.depth) { stored in
+      files.generation == .exr ? Self.export(stored, size) : Self.depth(stored, size)
+    }
+    // Confidence lies on the grid of depth.
+    let grid = size ?? depth.value.map { ($0.width, $0.height) }
+    confidence = Self.joined(files.confidence) { Self.confidence($0, grid) }
+  }
+
+  var object: Record3DMetadata? { if case .read(let found) = metadata { found } else { nil } }
+
+  /// One more than the greatest number of a file.
+  var numberCount: Int {
+    [files.color, files.depth, files.confidence].reduce(0) {
+      max($0, ($1.value?.files.files.last?.number ?? -1) + 1)
+    }
+  }
+
+  private static func read(_ files: Record3DFiles) -> Metadata {
+    guard files.hasMetadata else { return .missing }
+    do throws(CaptureError) {
+      let content = try files.entries.content(
+        of: files.generation.metadataName, limit: InputLimits.bytesOfRecord3DMetadata)
+      switch content {
+      case .none(let issue): return .corrupt(issue.message)
+      case .bytes(let bytes):
+        return Record3DMetadata(bytes).map(Metadata.read)
+          ?? .corrupt("\(files.generation.metadataName) is no JSON object")
+      }
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  private static func joined<Value>(
+    _ state: StreamState<Record3DPictureFiles>,
+    _ body: (Record3DPictureFiles) -> StreamState<Value>
+  ) -> StreamState<Value> {
+    switch state {
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error)
+    case .present(let files): body(files)
+    }
+  }
+
+  // MARK: Depth
+
+  private static func depth(
+    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+  ) -> StreamState<Record3DPictures<UInt16>> {
+    let scratch = ScratchBuffers()
+    guard let size = stated ?? size(of: stored, bytesPerValue: floatBytes, scratch) else {
+      return .unreadable(sizeProblem(stored))
+    }
+    let encoding =
+      (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-f32" : "raw-f32"
+    return .present(
+      Record3DPictures(stored, width: size.width, height: size.height, encoding: encoding) {
+        bytes, pixels throws(Record3DDamage) in
+        let count = size.width * size.height * floatBytes
+        let result = try Record3DValues.decode(bytes, count: count, scratch) { values in
+          var pixels: [UInt16] = []
+          let issue = Record3DValues.millimeters(values, &pixels)
+          return (pixels, issue)
+        }
+        pixels = result.0
+        return result.1
+      })
+  }
+
+  private static func confidence(
+    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+  ) -> StreamState<Record3DPictures<UInt8>> {
+    let scratch = ScratchBuffers()
+    guard let size = stated ?? size(of: stored, bytesPerValue: 1, scratch) else {
+      return .unreadable(sizeProblem(stored))
+    }
+    let encoding = (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-u8" : "raw-u8"
+    return .present(
+      Record3DPictures(stored, width: size.width, height: size.height, encoding: encoding) {
+        bytes, pixels throws(Record3DDamage) in
+        pixels = try Record3DValues.decode(bytes, count: size.width * size.height, scratch) {
+          [UInt8]($0)
+        }
+        return nil
+      })
+  }
+
+  private static func sizeProblem(_ stored: Record3DPictureFiles) -> CaptureError {
+    CaptureError(
+      file: stored.entries.path(of: stored.folder),
+      problem:
+        "the metadata does not state dw and dh, and no file has the values of 192x256, 480x640 or 720x960 "
+        + "pixels",
+      remedy: "add dw and dh to the metadata")
+  }
+
+  /// The size of the first file that decodes to one of the app's sizes.
+  private static func size(
+    of stored: Record3DPictureFiles, bytesPerValue: Int, _ scratch: ScratchBuffers
+  ) -> (width: Int, height: Int)? {
+    for index in 0..<stored.files.files.count {
+      guard let bytes = bytes(of: index, stored) else { continue }
+      for size in Record3DValues.knownSizes {
+        let count = size.width * size.height * bytesPerValue
+        if (try? Record3DValues.decode(bytes, count: count, scratch) { _ in true }) ?? false {
+          return size
+        }
+      }
+    }
+    return nil
+  }
+
+  private static func firstFile(_ stored: Record3DPictureFiles) -> [UInt8]? {
+    (0..<stored.files.files.count).lazy.compactMap { bytes(of: $0, stored) }.first
+  }
+
+  /// The bytes of a file that has any.
+  private static func bytes(of index: Int, _ stored: Record3DPictureFiles) -> [UInt8]? {
+    guard case .bytes(let bytes)? = try? stored.bytes(of: index), !bytes.isEmpty else { return nil }
+    return bytes
+  }
+
+  // MARK: EXR
+
+  /// The size if no file is readable: that of LiDAR.
+  private static let usualSize = (width: 192, height: 256)
+
+  private static func export(
+    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+  ) -> StreamState<Record3DPictures<UInt16>> {
+    let first = (0..<stored.files.files.count).lazy.compactMap { index in
+      bytes(of: index, stored).flatMap { try? EXRReader.picture(in: $0) }
+    }.first
+    let size = stated ?? first.map { ($0.width, $0.height) } ?? usualSize
+    return .present(
+      Record3DPictures(
+        stored, width: size.width, height: size.height,
+        encoding: first?.isHalf ?? true ? "exr-f16" : "exr-f32"
+      ) { bytes, pixels throws(Record3DDamage) in
+        let found = try damage { () throws(ImageError) in try EXRReader.size(in: bytes) }
+        guard found.width == size.width, found.height == size.height else {
+          throw Record3DDamage(
+            code: .sizeMismatch,
+            what: "\(found.width)x\(found.height), not \(size.width)x\(size.height)")
+        }
+        let picture = try damage { () throws(ImageError) in try EXRReader.picture(in: bytes) }
+        return Record3DValues.millimeters(picture.values, &pixels)
+      })
+  }
+
+  private static func damage<Value>(
+    _ body: () throws(ImageError) -> Value
+  ) throws(Record3DDamage) -> Value {
+    do throws(ImageError) {
+      return try body()
+    } catch {
+      throw Record3DDamage(byteOffset: error.byteOffset, what: error.what)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+
+/// Writes color pictures of one file each: upright, 8-bit RGB, or the file itself where that is what
+/// is asked for.
+struct PictureExport: Sendable {
+  private let context: StageContext
+  private let color: ColorStream
+  private let pictures: ColorPictures
+  private let selection: FrameSelection
+  /// Receives pictures instead of writing them; called by any thread.
+  private let visit: PictureVisitor?
+  /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
+  private let copiesJPEG: Bool
+
+  init(
+    _ context: StageContext, _ color: ColorStream, _ pictures: ColorPictures,
+    _ selection: FrameSelection, visit: PictureVisitor?
+  ) {
+    self.context = context
+    self.color = color
+    self.pictures = pictures
+    self.selection = selection
+    self.visit = visit
+    let quality = context.parameters.integer("quality") ?? ColorWriter.usualQuality
+    copiesJPEG =
+      visit == nil && context.parameters.text("format") == "jpeg"
+      && quality == ColorWriter.usualQuality
+  }
+
+  func run() throws -> StageResult {
+    let wanted = (0..<pictures.count).filter { selection.contains(frame(of: $0)) }
+    if wanted.isEmpty, pictures.count > 0 {
+      context.warnings.add(
+        .nothingLeft, "color", count: pictures.count,
+        "0 of \(pictures.count) pictures are left: "
+          + context.parameters.settings(FrameSelection.parameterNames))
+    }
+    let tally = OutcomeTally(subject: "color")
+    let written = Atomic<Int>(0)
+    let problem = Mutex<String?>(nil)
+    context.progress.expect(wanted.count)
+    _ = try concurrentMap(count: wanted.count, budget: context.budget) { place in
+      try context.cancellation.check()
+      defer { context.progress.advance() }
+      let (hasPicture, issue) = try export(wanted[place])
+      tally.add(RecordOutcome(hasPicture: hasPicture, issue: issue))
+      if hasPicture {
+        written.add(1, ordering: .relaxed)
+      } else {
+        problem.withLock { $0 = $0 ?? issue?.message }
+      }
+    }
+    let count = written.load(ordering: .relaxed)
+    if count == 0, let problem = problem.withLock({ $0 }) {
+      // A single lost picture is a hole; without any picture the stream is unreadable.
+      throw UnreadableStream(description: problem)
+    }
+    for warning in tally.warnings { context.warnings.add(warning) }
+    var result = StageResult(frames: count)
+    result.record(holes: wanted.count - count, of: wanted.count, in: "color")
+    return result
+  }
+
+  private func frame(of index: Int) -> Int { color.frameOfPicture?[index] ?? index }
+
+  /// Writes or visits one picture, if it can be read whole.
+  private func export(_ index: Int) throws -> (hasPicture: Bool, issue: FrameIssue?) {
+    let frame = frame(of: index)
+    if copiesJPEG {
+      let stored = try pictures.stored(index)
+      guard let bytes = stored.bytes else { return (false, stored.issue) }
+      if stored.isUprightJPEG {
+        try context.staging.write(bytes, as: FrameFileName.name(frame, "jpg"))
+        return (true, stored.issue)
+      }
+    }
+    let outcome = try pictures.decode(index)
+    guard let picture = outcome.picture else { return (false, outcome.issue) }
+    if let visit {
+      try visit(frame, picture.rgb, picture.width, picture.height)
+      return (true, outcome.issue)
+    }
+    var writer = try ColorWriter(context.parameters)
+    var file: [UInt8] = []
+    try writer.encode(rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
+    try context.staging.write(file, as: FrameFileName.name(frame, writer.ending))
+    return (true, outcome.issue)
+  }
+}

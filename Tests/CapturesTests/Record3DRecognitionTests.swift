@@ -1,0 +1,130 @@
+import Captures
+import FoundationEssentials
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Record3D: recognition")
+struct Record3DRecognitionTests {
+  private static let metadata = "{\"w\": 8, \"poses\": [[0, 0, 0, 1, 0, 0, 0]], \"K\": [1]}"
+
+  private func recognize(
+    _ files: [String: String], named name: String = "2024-03-17--18-25-12"
+  ) throws -> [Recognition] {
+    let scratch = try ScratchCapture(named: name)
+    for (name, text) in files { try scratch.write(text, to: name) }
+    return CaptureRegistry.builtIn.recognize(try FolderListing(of: scratch.folder))
+  }
+
+  @Test(
+    "Folders that are one",
+    arguments: [
+      ["metadata": "", "rgbd/0.jpg": ""], ["rgbd/0.depth": ""], ["rgbd/12.depth": "", "icon": ""],
+      [
+        "metadata": metadata, "rgbd/0.jpg": "", "._metadata": "\0\u{5}\u{16}\u{7}",
+        ".DS_Store": "x",
+      ],
+      ["metadata.json": metadata, "rgb/0.jpg": "", "__MACOSX/rgb/._0.jpg": ""],
+      ["metadata.json": metadata, "depth/0.exr": "", "Thumbs.db": "x"],
+      ["metadata.json": "{\"K\": [], \"poses\": [[", "depth/0.exr": ""],
+    ])
+  func folders(files: [String: String]) throws {
+    let found = try recognize(files)
+    #expect(found.map(\.family) == [.record3D])
+    #expect(found.first?.certainty == .certain)
+    #expect(found.first?.id == "2024-03-17--18-25-12")
+    #expect(found.first?.isFile == false)
+  }
+
+  @Test(
+    "Folders that are none",
+    arguments: [
+      [:], ["metadata": metadata], ["rgbd/0.jpg": ""], ["rgbd/._0.depth": ""],
+      ["metadata.json": "{\"poses\": []}", "rgb/0.jpg": ""],
+      ["metadata.json": "{\"a\": {\"K\": [], \"poses\": []}}", "rgb/0.jpg": ""],
+      ["metadata.json": "{\"a\": [\"K\", \"poses\"]}", "rgb/0.jpg": ""],
+      ["metadata.json": metadata], ["._metadata.json": metadata, "rgb/0.jpg": ""],
+      ["__MACOSX/rgbd/0.depth": ""], ["2024-03-17--18-25-12.mp4": ""],
+    ])
+  func noFolders(files: [String: String]) throws {
+    #expect(try recognize(files).isEmpty)
+  }
+
+  @Test("A folder that the export names is called by the folder around it")
+  func exportFolder() throws {
+    let scratch = try ScratchCapture(named: "2024-03-17--18-25-12")
+    try scratch.write(Self.metadata, to: "EXR_RGBD/metadata.json")
+    try scratch.write("", to: "EXR_RGBD/rgb/0.jpg")
+    let folder = scratch.folder.appending("EXR_RGBD")
+    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: folder))
+    #expect(found.map(\.id) == ["2024-03-17--18-25-12"])
+    let capture = try CaptureRegistry.builtIn.open(try #require(found.first))
+    #expect(capture.recordedAt == "2024-03-17T18:25:12")
+    #expect(capture.generation == "exr")
+  }
+
+  private func write(_ zip: ScratchZIP, _ name: String, _ scratch: ScratchCapture) throws {
+    try scratch.write(try zip.make().bytes, to: name)
+  }
+
+  @Test(
+    "Files that are one, whatever they are called",
+    arguments: ["a.r3d", "a.zip", "a.R3D", "a.ZIP", "a", ".hidden", "a.bin"])
+  func files(name: String) throws {
+    for entries in [["metadata"], ["icon", "rgbd/7.jpg"], ["rgbd/12.depth"]] {
+      for hasDirectory in [true, false] {
+        let scratch = try ScratchCapture(named: "in")
+        var zip = ScratchZIP(entries.map { ScratchZIP.Entry($0, [1, 2, 3]) })
+        zip.hasDirectory = hasDirectory
+        try write(zip, name, scratch)
+        let found = CaptureFinder(.builtIn).find(scratch.folder.appending(name)).captures
+        #expect(found.map(\.family) == [.record3D])
+        #expect(found.first?.isFile == true)
+        #expect(found.first?.id == (["a.bin", ".hidden"].contains(name) ? name : "a"))
+      }
+    }
+  }
+
+  @Test("Other archives are none")
+  func otherFiles() throws {
+    let scratch = try ScratchCapture(named: "in")
+    for (index, names) in [
+      ["metadata.json"], ["rgbd/"], ["rgbd/a.jpg"], ["rgbd/1.conf"], ["x/metadata"],
+      ["rgbd/x/1.jpg"], ["__MACOSX/rgbd/._1.jpg"], ["rgbd/._1.jpg"], ["../metadata"], [],
+    ].enumerated() {
+      try write(
+        ScratchZIP(names.map { ScratchZIP.Entry($0, [1]) }), "\(index).r3d", scratch)
+    }
+    try scratch.write("no archive", to: "text.r3d")
+    try scratch.write("PK\u{3}\u{4}", to: "short.r3d")
+    try scratch.write("", to: "empty.r3d")
+    #expect(CaptureFinder(.builtIn).find(scratch.folder).captures.isEmpty)
+  }
+
+  @Test("Several files lie in one folder, each a recording, also beside its unpacked folder")
+  func severalFiles() throws {
+    let scratch = try ScratchCapture(named: "in")
+    let zip = ScratchZIP([ScratchZIP.Entry("metadata", Array(Self.metadata.utf8))])
+    for name in ["a.r3d", "b.r3d", "c.zip", "._a.r3d"] { try write(zip, name, scratch) }
+    try scratch.write(Self.metadata, to: "a/metadata")
+    try scratch.write("", to: "a/rgbd/0.jpg")
+    let found = CaptureFinder(.builtIn).find(scratch.folder).captures
+    #expect(found.map(\.id).sorted() == ["a", "a", "b", "c"])
+  }
+
+  @Test(
+    "A name tells when it was recorded",
+    arguments: [
+      ("2024-03-17--18-25-12", "2024-03-17T18:25:12"), ("2024-03-17-18-25-12", nil),
+      ("2024_03_17__18_25_12", nil), ("2024-13-17--18-25-12", nil), ("kitchen", nil),
+      ("2024-03--17-18-25-12", nil), ("2024-03-17--18-25-12 (1)", nil), ("--", nil),
+    ] as [(String, String?)])
+  func dates(name: String, expected: String?) throws {
+    let scratch = try ScratchCapture(named: name)
+    try scratch.write(Self.metadata, to: "metadata")
+    try scratch.write("", to: "rgbd/0.jpg")
+    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: scratch.folder))
+    #expect(
+      try CaptureRegistry.builtIn.open(try #require(found.first)).recordedAt == expected)
+  }
+}

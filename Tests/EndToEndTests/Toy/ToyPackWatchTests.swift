@@ -1,0 +1,191 @@
+import Captures
+import Foundation
+import Output
+import Runner
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+import ToyFamily
+
+@testable import Watch
+
+@Suite("Captures that are one file each are watched for like folders")
+struct ToyPackWatchTests {
+  private let scene: ToyPackScene
+
+  init() throws { scene = try ToyPackScene() }
+
+  private func scan(_ scanner: StagingScanner) throws -> StagingSnapshot {
+    try scanner.look(try scene.batch())
+  }
+
+  @Test("whole ones are processed, also several in STAGING itself and in folders")
+  func whole() throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(ToyPackScene.pack(2), "2026-11-20/b.pack")
+    try scene.write(ToyPackScene.pack(3), "2026-11-20/c.pack")
+    #expect(try scene.watch() == 0)
+    #expect(scene.results == ["a", "b", "c"])
+    #expect(try scene.millimeters("c", frame: 2) == ToyPackScene.millimeters(3, 2))
+  }
+
+  @Test("what the family calls incomplete waits, and is processed when the rest has come")
+  func incomplete() throws {
+    let bytes = ToyPackScene.pack(1)
+    try scene.write(Array(bytes.dropLast(7)), "a.pack")
+    _ = try scene.watch(patienceSeconds: 3600)
+    #expect(scene.waiting["a"] == "incomplete", "\(scene.waiting)")
+    try scene.write(bytes, "a.pack")
+    _ = try scene.watch(patienceSeconds: 3600)
+    #expect(try scene.millimeters("a", frame: 2) == ToyPackScene.millimeters(1, 2))
+  }
+
+  @Test("`.complete` in a folder of its own goes before the family's rule")
+  func marked() throws {
+    try scene.write(Array(ToyPackScene.pack(1).dropLast(7)), "a/a.pack")
+    try scene.write([], "a/.complete")
+    _ = try scene.watch(patienceSeconds: 3600)
+    #expect(scene.results == ["a"])
+  }
+
+  @Test(
+    "a transfer's temporary file is one of its capture alone",
+    arguments: ["a.pack.part", ".a.pack.Xy12Zw", "a.pack.crdownload"])
+  func transfer(name: String) throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(ToyPackScene.pack(2), "b.pack")
+    // Its name only begins alike.
+    try scene.write(ToyPackScene.pack(3), "a.pack2.pack")
+    let temporary = try scene.write([1], name)
+    let scanner = StagingScanner(scene.input)
+    let first = try scan(scanner).captures
+    #expect(
+      first.map(\.recognition.id) == ["a", "a.pack2", "b"]
+        && first.map(\.stamp.isTransferring) == [true, false, false])
+    #expect(first[0].stamp.temporaryFile == name)
+    // A new byte of it is one of its capture.
+    try Data([1, 2]).write(to: URL(filePath: temporary.string))
+    let second = try scan(scanner).captures
+    #expect(
+      zip(first, second).map { $0.stamp.digest == $1.stamp.digest } == [false, true, true])
+  }
+
+  @Test("rest is told by the file's size and times alone; others beside it do not disturb it")
+  func rest() throws {
+    let file = try scene.write(ToyPackScene.pack(1), "a.pack")
+    let scanner = StagingScanner(scene.input)
+    let first = try #require(try scan(scanner).captures.first)
+    #expect(first.stamp == FolderSignature(of: first.recognition))
+    try scene.write([1], "notes.txt")
+    try scene.write(ToyPackScene.pack(2), "b.pack")
+    let second = try scan(scanner).captures
+    #expect(second.count == 2 && second[0].stamp == first.stamp)
+    try scene.write(ToyPackScene.pack(1, frames: 2), "a.pack")
+    #expect(try scan(scanner).captures[0].stamp.digest != first.stamp.digest)
+    try FileSystem.remove(file)
+    #expect(try scan(scanner).captures.map(\.recognition.id) == ["b"])
+  }
+
+  @Test("a recording appears when its file begins as one, and goes when it does no more")
+  func appears() throws {
+    let scanner = StagingScanner(scene.input)
+    try scene.write([], "a.pack")
+    #expect(try scan(scanner).captures.isEmpty)
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    #expect(try scan(scanner).captures.map(\.recognition.id) == ["a"])
+    try scene.write(Array("nothing of the kind".utf8), "a.pack")
+    #expect(try scan(scanner).captures.isEmpty)
+  }
+
+  @Test("a folder is recognized when what its recognizer wants has come to a subfolder")
+  func subfolder() throws {
+    let scanner = StagingScanner(scene.input)
+    try scene.write([1], "x/RAW/readme.txt")
+    try FileSystem.makeFolder(scene.input.appending("x/RAW/packs"))
+    #expect(try scan(scanner).captures.isEmpty)
+    // Nothing in the folder itself changes.
+    try scene.write(ToyPackScene.pack(1), "x/RAW/packs/all.pack")
+    let found = try scan(scanner).captures
+    #expect(found.contains { $0.recognition.id == "x" && $0.recognition.isWholeFolder })
+  }
+
+  @Test("renamed and moved it keeps its results, and is not processed again")
+  func moved() throws {
+    let file = try scene.write(ToyPackScene.pack(1), "a.pack")
+    _ = try scene.watch()
+    let made = FileStamp(
+      of: OutputLayout(root: scene.output, name: "a").artifact("depth").appending("000000.png"))
+    let other = scene.input.appending("later/b.pack")
+    try FileSystem.makeFolder(other.removingLastComponent())
+    try FileManager.default.moveItem(atPath: file.string, toPath: other.string)
+    #expect(try scene.watch() == 0)
+    #expect(scene.results == ["b"])
+    let kept = FileStamp(
+      of: OutputLayout(root: scene.output, name: "b").artifact("depth").appending("000000.png"))
+    #expect(kept != nil && kept?.inode == made?.inode)
+  }
+
+  @Test("replaced by another recording under its name it is processed anew")
+  func replaced() throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    _ = try scene.watch()
+    let next = try scene.write(ToyPackScene.pack(5), "next.tmp")
+    #expect(rename(next.string, scene.input.appending("a.pack").string) == 0)
+    #expect(try scene.watch() == 0)
+    #expect(try scene.millimeters("a", frame: 0) == 5000)
+  }
+
+  @Test("second copies are left alone", arguments: ["a (1).pack", "a 2.pack"])
+  func copies(name: String) throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(ToyPackScene.pack(1), name)
+    let snapshot = try scan(StagingScanner(scene.input))
+    #expect(snapshot.captures.map(\.recognition.id) == ["a"])
+    #expect(snapshot.copies.map(\.place) == [scene.input.appending(name)])
+    // Another recording that happens to be called so is no copy.
+    try scene.write(ToyPackScene.pack(2), name)
+    #expect(try scan(StagingScanner(scene.input)).captures.count == 2)
+  }
+
+  @Test("a copy of a folder above one that is called after it is left alone, too")
+  func copiesOfParents() throws {
+    try scene.write(ToyPackScene.pack(1), "x/RAW/packs/all.pack")
+    try scene.write(ToyPackScene.pack(2), "x (conflicted copy 2026-11-20)/RAW/packs/all.pack")
+    let snapshot = try scan(StagingScanner(scene.input))
+    #expect(
+      snapshot.captures.filter(\.recognition.isWholeFolder).map(\.recognition.id) == ["x"])
+  }
+
+  @Test("nothing that is at rest is opened again because of another one")
+  func remembered() throws {
+    let scanner = StagingScanner(scene.input)
+    for number in 1...3 { try scene.write(ToyPackScene.pack(number), "\(number).pack") }
+    _ = try scan(scanner)
+    let known = try #require(scanner.memory[scene.input])
+    #expect(known.fileLooks.count == 3)
+    try scene.write(ToyPackScene.pack(4), "4.pack")
+    _ = try scan(scanner)
+    let now = try #require(scanner.memory[scene.input])
+    #expect(now.fileLooks.count == 4)
+    for (name, look) in known.fileLooks { #expect(now.fileLooks[name]?.stamp == look.stamp) }
+  }
+
+  @Test("what was seen before a restart is known again elsewhere by its file")
+  func identity() throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(ToyPackScene.pack(2), "b.pack")
+    let seen = try scan(StagingScanner(scene.input)).captures
+    #expect(Set(seen.map(\.identity)).count == 2)
+    #expect(seen.map(\.identity.stem) == ["a.pack", "b.pack"])
+    var index = IdentityIndex()
+    for found in seen { index.add(found.identity, at: CaptureLocation(found.recognition)) }
+    try FileManager.default.moveItem(
+      atPath: scene.input.appending("a.pack").string,
+      toPath: scene.input.appending("c.pack").string)
+    let now = try scan(StagingScanner(scene.input)).captures
+    let moved = try #require(now.first { $0.recognition.id == "c" })
+    let matches = index.matches([(CaptureLocation(moved.recognition), moved.identity)])
+    #expect(matches.values.map(\.location.path.name) == ["a.pack"])
+  }
+}
