@@ -5,7 +5,6 @@ import Parallel
 import Pipeline
 import Processing
 import Storage
-import Synchronization
 
 /// Writes color pictures of one file each: upright, 8-bit RGB, or the file itself where that is what
 /// is asked for.
@@ -42,25 +41,20 @@ struct PictureExport: Sendable {
         "0 of \(pictures.count) pictures are left: "
           + context.parameters.settings(FrameSelection.parameterNames))
     }
-    let tally = OutcomeTally(subject: "color")
-    let written = Atomic<Int>(0)
-    let problem = Mutex<String?>(nil)
     context.progress.expect(wanted.count)
-    _ = try concurrentMap(count: wanted.count, budget: context.budget) { place in
+    let outcomes = try concurrentMap(count: wanted.count, budget: context.budget) { place in
       try context.cancellation.check()
       defer { context.progress.advance() }
-      let (hasPicture, issue) = try export(wanted[place])
-      tally.add(RecordOutcome(hasPicture: hasPicture, issue: issue))
-      if hasPicture {
-        written.add(1, ordering: .relaxed)
-      } else {
-        problem.withLock { $0 = $0 ?? issue?.message }
-      }
+      return try export(wanted[place])
     }
-    let count = written.load(ordering: .relaxed)
-    if count == 0, let problem = problem.withLock({ $0 }) {
+    let count = outcomes.count { $0.hasPicture }
+    if count == 0, let issue = outcomes.lazy.compactMap(\.issue).first {
       // A single lost picture is a hole; without any picture the stream is unreadable.
-      throw UnreadableStream(description: problem)
+      throw UnreadableStream(description: issue.message)
+    }
+    let tally = OutcomeTally(subject: "color")
+    for outcome in outcomes {
+      tally.add(RecordOutcome(hasPicture: outcome.hasPicture, issue: outcome.issue))
     }
     for warning in tally.warnings { context.warnings.add(warning) }
     var result = StageResult(frames: count)

@@ -13,18 +13,19 @@ public struct StreamScan: Sendable {
   /// Decodes the streams. Cost: one decode, spread over the cores of `budget`; memory of one frame
   /// per core.
   public init(_ capture: Capture, budget: CoreBudget) throws {
+    // In the order of the stages, whose warnings a run lists.
+    if case .pictures(let pictures)? = capture.color.value?.source { try scan(pictures, budget) }
     try scan(capture.depth.value, as: "depth", budget)
     try scan(capture.confidence.value, as: "confidence", budget)
-    if case .pictures(let pictures)? = capture.color.value?.source { try scan(pictures, budget) }
   }
 
   /// Checks color pictures of one file each, without making their pixels.
   private mutating func scan(_ pictures: ColorPictures, _ budget: CoreBudget) throws {
     let tally = OutcomeTally(subject: "color")
-    _ = try concurrentMap(count: pictures.count, budget: budget) { index in
-      let issue = try pictures.stored(index).issue
-      tally.add(RecordOutcome(hasPicture: true, issue: issue))
+    let issues = try concurrentMap(count: pictures.count, budget: budget) { index in
+      try pictures.stored(index).issue
     }
+    for issue in issues { tally.add(RecordOutcome(hasPicture: true, issue: issue)) }
     warnings += tally.warnings
   }
 

@@ -56,6 +56,19 @@ struct NumberedFiles: Sendable {
     return result
   }
 
+  /// Files whose number is a time: each gets the place of its number among `numbers`, which ascend.
+  /// Those with another number go to `unbelieved`, as `Int.max`.
+  func ranked(among numbers: [Int]) -> NumberedFiles {
+    let places = Dictionary(zip(numbers, 0...)) { first, _ in first }
+    var result = self
+    result.files = files.compactMap { file in
+      places[file.number].map { File(number: $0, name: file.name) }
+    }
+    let others = unbelieved + files.filter { places[$0.number] == nil }
+    result.unbelieved = others.map { File(number: .max, name: $0.name) }
+    return result
+  }
+
   /// The value of decimal digits, at most `Int.max`; `nil` without digits, or with anything else.
   static func number(_ digits: some Sequence<UInt8>) -> Int? {
     var value: Int?
