@@ -74,6 +74,7 @@ public final class Watcher {
       $0.tally = WatchTally(previous?.tally)
       $0.tally.lastDoneSeconds = previous?.lastDoneSeconds
       $0.costs = CaptureCosts(previous?.costs ?? [])
+      $0.disk.learn($0.costs.samples, pipeline: $0.work.diskKey)
     }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
@@ -85,8 +86,9 @@ public final class Watcher {
       state: state, setup: setup, clock: clock, interruption: interruption, service: service,
       log: log)
     contents = ContentCheck(state, wake: wakePipe.wake)
-    pauses = PauseTracker(setup, state, periods: previous?.holds ?? [], clock: clock, log: log)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
+    pauses = PauseTracker(
+      setup, state, periods: previous?.holds ?? [], reserve: writes.reserve, clock: clock, log: log)
     runs = WatchRuns(
       setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
       wakePipe: wakePipe)
@@ -151,6 +153,7 @@ public final class Watcher {
       let work = try makeWork()
       state.with {
         $0.work = work
+        $0.disk.learn($0.costs.samples, pipeline: work.diskKey)
         $0.intake.judgeAgain()
       }
       // What is at work ends with the old one, and nothing waits for it.
@@ -226,6 +229,7 @@ public final class Watcher {
       limitSeconds: interruption.secondsLeft(clock).map { $0 + Self.lastWordsSeconds },
       notifies: lastScan != nil)
     noteOutcomes()
+    writes.reserve.giveUp()
     if setup.isOnce, !interruption.isRequested, writes.areFailing {
       codes.insert(ExitStatus.cannotWrite)
     }
