@@ -43,6 +43,8 @@ public final class Watcher {
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
   private var lastScan: WatchPublisher.Scan?
+  /// With `isOnce`: since when there is nothing to do but to compare contents, on the monotonic clock.
+  private var onlyComparesSince: Double?
   public let handle: WatcherHandle
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
@@ -139,7 +141,7 @@ public final class Watcher {
       publish()
       reports.note(publisher.forecast)
       reports.attend()
-      if setup.isOnce, isOnceOver { break }
+      if setup.isOnce, isOnceOver() { break }
       wait()
     }
     service.stopping()
@@ -203,10 +205,22 @@ public final class Watcher {
 
   // MARK: The end
 
-  private var isOnceOver: Bool {
+  /// How long `--once` goes on comparing the content of captures that are done by their stamps, when there is nothing
+  /// else to do. What is left is done as well; the next watcher compares it.
+  private static let onceComparesSeconds = 60.0
+
+  private func isOnceOver() -> Bool {
     guard runs.isEmpty else { return false }
     let (isQueued, isHeld) = state.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
-    return schedule.isFrozen && (!isQueued || isHeld) && contents.isOver
+    guard schedule.isFrozen, !isQueued || isHeld else {
+      onlyComparesSince = nil
+      return false
+    }
+    if contents.isOver { return true }
+    let now = clock.monotonicSeconds()
+    let since = onlyComparesSince ?? now
+    onlyComparesSince = since
+    return now - since >= Self.onceComparesSeconds
   }
 
   /// What the last page and notification may take after the grace.
