@@ -43,9 +43,32 @@ struct KeptNights {
     return folder
   }
 
+  /// Where a kept page has its link to the next night, once there is one.
+  static let nextPlace = Markup.element(.p, .id("next-night")) { Markup.nothing }
+
+  private static let mostBytes = 16 << 20
+
+  /// Lets the page of the night before this one have a link to it. A page that cannot be read or written stays as it
+  /// is.
+  private func link(in folder: HeldFolder) {
+    guard let earlier = dates(folder).first(where: { $0 < tonight }),
+      (try? PageFile.check("\(earlier).html", in: folder)) != nil,
+      let page = (try? folder.contents(of: "\(earlier).html", limit: Self.mostBytes)).flatMap(
+        \.self),
+      let place = page.firstRange(of: Self.nextPlace.bytes)
+    else { return }
+    let link = Markup.element(.p, .id("next-night")) {
+      Markup.element(.a, .link(.file(["\(tonight).html"]))) { "The next night, \(tonight)" }
+    }
+    var linked = page
+    linked.replaceSubrange(place, with: link.bytes)
+    try? PageFile.write(linked, as: "\(earlier).html", in: folder)
+  }
+
   /// Writes the page of this night, and removes our pages of the oldest ones beyond `most`.
   func write(_ page: [UInt8], most: Int) throws {
     let folder = try folder() ?? output.makeFolder(Self.folderName)
+    if try folder.entry("\(tonight).html") == nil { link(in: folder) }
     try PageFile.write(page, as: "\(tonight).html", in: folder)
     for date in dates(folder).dropFirst(most) {
       // What others put there stays.

@@ -76,9 +76,13 @@ public struct PageWriter: Sendable {
   /// Cost: some system calls per up-to-date capture page; the others are made on all cores, one in
   /// memory per core.
   ///
-  /// - Parameter keptNights: how many pages of earlier nights stay beside that of this night; 0: none is written, and
-  ///   those that are there stay as they are.
-  public func writeAll(_ report: NightReport, keptNights: Int = 0) throws -> Written {
+  /// - Parameters:
+  ///   - keptNights: how many pages of earlier nights stay beside that of this night; 0: none is written, and
+  ///     those that are there stay as they are.
+  ///   - makesCapturePages: `false`: pages of captures stay as they are.
+  public func writeAll(
+    _ report: NightReport, keptNights: Int = 0, makesCapturePages: Bool = true
+  ) throws -> Written {
     let output = try HeldFolder.following(root)
     let folder = try redaction == nil ? output : redactedFolder(in: output)
     // Checked before any page is made.
@@ -88,7 +92,9 @@ public struct PageWriter: Sendable {
     let captures = report.captures
     let aliases = shown.captures.map(\.id)
     let outcomes = try concurrentMap(count: captures.count) { index in
-      outcome(captures[index], as: aliases[index], in: folder)
+      makesCapturePages
+        ? outcome(captures[index], as: aliases[index], in: folder)
+        : present(captures[index], aliases[index], in: folder)
     }
     for (index, outcome) in outcomes.enumerated() {
       switch outcome {
@@ -152,6 +158,15 @@ public struct PageWriter: Sendable {
     var key: String
     var file: FileStamp
     static let fileName = "page.json"
+  }
+
+  /// The page of a capture as it is.
+  private func present(_ capture: NightCapture, _ alias: String, in folder: HeldFolder) -> Outcome {
+    guard capture.page != nil,
+      let place = (try? folder.folder(redaction == nil ? capture.id : alias)).flatMap(\.self),
+      (try? place.entry(Self.captureName))?.kind == .file
+    else { return .none }
+    return .upToDate
   }
 
   private func outcome(_ capture: NightCapture, as alias: String, in folder: HeldFolder) -> Outcome

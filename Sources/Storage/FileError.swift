@@ -40,6 +40,14 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
+  /// In every message about a disk or a quota that is used up.
+  public static let noSpacePhrase = "no space left"
+
+  /// Whether a message is about a disk that is full, in our words or in those of a program.
+  public static func tellsOfFullDisk(_ message: String?) -> Bool {
+    message?.lowercased().contains(noSpacePhrase) == true
+  }
+
   static let spaceRemedy =
     "free some space and run the same command again: finished work is kept"
 
@@ -72,7 +80,7 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
         remedy: "check its owner and its permissions")
     case .noSpace, .diskQuotaExceeded:
       self.init(
-        kind: .noSpace, path: path, operation: operation, reason: "no space left",
+        kind: .noSpace, path: path, operation: operation, reason: Self.noSpacePhrase,
         remedy: Self.spaceRemedy)
     case .readOnlyFileSystem:
       self.init(

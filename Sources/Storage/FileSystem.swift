@@ -96,8 +96,8 @@ public enum FileSystem {
     throw FileError(
       kind: .noSpace, path: path, operation: "write",
       reason: needed > 0
-        ? "no space left: about \(ByteCount.text(needed)) are needed, \(ByteCount.text(free)) are free"
-        : "no space left: \(ByteCount.text(free)) are free",
+        ? "\(FileError.noSpacePhrase): about \(ByteCount.text(needed)) are needed, \(ByteCount.text(free)) are free"
+        : "\(FileError.noSpacePhrase): \(ByteCount.text(free)) are free",
       remedy: FileError.spaceRemedy)
   }
 

@@ -177,6 +177,15 @@ extension HeldFolder {
     return FileDescriptor(rawValue: file)
   }
 
+  /// Lets a file hold this much space of the disk, whatever is in it; creates it if it does not exist. File systems
+  /// that cannot allocate in advance are written to. What was allocated before an error stays.
+  public func allocate(_ bytes: Int64, as name: String) throws(FileError) {
+    let file = try openForWriting(name, 0, operation: "create")
+    defer { try? file.close() }
+    let code = posix_fallocate(file.rawValue, 0, off_t(max(1, bytes)))
+    guard code == 0 else { throw failure(code, name, "write") }
+  }
+
   /// Creates a file of exactly these bytes. Throws if the name exists. Removes the file after an
   /// error. `durably` adds an `fsync`; without it, write-back of larger files is started but not
   /// awaited.

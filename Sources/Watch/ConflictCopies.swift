@@ -10,13 +10,25 @@ import SystemPackage
 /// A name alone decides only where nobody would choose it (`a.sync-conflict-20261120-101112-ABCDEFG`,
 /// `a (conflicted copy 2026-11-20)`). Of `a (1)` and `a 2` the files are compared as well: a second recording of the
 /// same room may be called so.
-final class ConflictCopies: Sendable {
-  struct Found: Sendable {
-    var location: CaptureLocation
+public final class ConflictCopies: Sendable {
+  public struct Found: Sendable {
+    public var location: CaptureLocation
     /// For people: the folder, or the folder and the stem.
     var place: FilePath
     /// Why it is left alone.
-    var reason: String
+    public var reason: String
+  }
+
+  /// Second copies among captures that were found. Cost: none where no name has such a form.
+  public static func among(_ captures: [Recognition]) -> [Found] {
+    guard captures.contains(where: { original(of: $0) != nil }) else { return [] }
+    let seen = captures.map { capture in
+      // For nothing but to tell them apart.
+      let digest = Digest(of: "\(capture.folder.text)\n\(capture.stem ?? "")")
+      return StagingSnapshot.Seen(
+        recognition: capture, stamp: FolderSignature(digest: digest, content: digest))
+    }
+    return ConflictCopies().separate(seen).copies
   }
 
   private struct Pair: Hashable {

@@ -60,8 +60,8 @@ struct MetricsPublisher {
     for kind in WriteFailures.Kind.allCases {
       metrics.writeFailuresTotal[kind] = writes.count(kind)
     }
-    do throws(FileError) {
-      try MetricsText(metrics).write(to: file)
+    do {
+      try writes.reserve.writing { try MetricsText(metrics).write(to: file) }
       writes.note(.metrics, Self.fileName, nil)
     } catch {
       writes.note(.metrics, Self.fileName, "\(error)")

@@ -1,3 +1,4 @@
+import Captures
 import Logging
 import Output
 import Runner
@@ -12,6 +13,7 @@ final class PauseTracker {
   private let state: WatchState
   private let clock: RunClock
   private let log: Logger
+  private let reserve: DiskReserve
   private var outputTrouble: (text: String, untilSeconds: Double)?
   private var history: PausePeriods
   /// Why nothing new is started, for people; `nil`: nothing keeps it.
@@ -19,9 +21,10 @@ final class PauseTracker {
 
   /// - Parameter periods: those that the last watcher of this STAGING noted.
   init(
-    _ setup: WatchSetup, _ state: WatchState, periods: [WatchRecord.PauseReason], clock: RunClock,
-    log: Logger
+    _ setup: WatchSetup, _ state: WatchState, periods: [WatchRecord.PauseReason],
+    reserve: DiskReserve, clock: RunClock, log: Logger
   ) {
+    self.reserve = reserve
     self.setup = setup
     self.state = state
     self.clock = clock
@@ -37,29 +40,51 @@ final class PauseTracker {
     outputTrouble = (text, clock.monotonicSeconds() + setup.settings.pollSeconds)
   }
 
-  /// Looks at disk, window, output and STAGING, and tells the shared state. Cost: one system call.
+  /// Looks at disk, window, output and STAGING, and tells the shared state. Cost: one system call, and one pass over
+  /// the queue.
   func update() {
-    let free = FreeSpaceRule.free(of: setup.output)
+    var free = FreeSpaceRule.free(of: setup.output)
+    let now = clock.monotonicSeconds()
+    if let found = free, reserve.take(of: found, nowSeconds: now) {
+      free = FreeSpaceRule.free(of: setup.output)
+    }
     let isOpen = setup.window?.isOpen(atNanoseconds: FileStamp.nowNanoseconds()) ?? true
     var trouble: String?
     if let known = outputTrouble, clock.monotonicSeconds() < known.untilSeconds {
       trouble = known.text
     }
-    let (reason, stagingTrouble, isQueued) = state.with { [free, trouble] state in
+    let (reason, stagingTrouble, isQueued, least) = state.with { [free, trouble] state in
+      let queue = state.intake.queue
+      var waits: [CaptureLocation: Int64] = [:]
+      var least: (entry: StagingEntry, bytes: Int64)?
+      for entry in queue {
+        let needed = state.needed(entry, atSeconds: now)
+        guard needed > 0, let free, !DiskNeeds.fitsAlone(needed, in: free) else { continue }
+        waits[entry.location] = needed
+        if needed < least?.bytes ?? .max { least = (entry, needed) }
+      }
+      state.diskWaits = waits
       let reason = Self.reason(
         staging: state.intake.stagingTrouble != nil, output: trouble != nil,
-        disk: free?.isEnough == false, window: !isOpen)
+        disk: free?.isEnough == false || !queue.isEmpty && waits.count == queue.count,
+        window: !isOpen)
       state.hold = reason
-      return (reason, state.intake.stagingTrouble, !state.intake.queue.isEmpty)
+      let smallest = least.map { (name: $0.entry.name, bytes: $0.bytes) }
+      return (reason, state.intake.stagingTrouble, !queue.isEmpty, smallest)
     }
     text =
       switch reason {
       case nil: nil
       case .staging: stagingTrouble
       case .output: trouble
-      case .disk: free.map(Self.text)
+      case .disk: free.map { $0.isEnough ? Self.text($0, least) : Self.text($0) }
       case .window: setup.window.map { "outside \($0)" }
       }
+    for name in state.takeFullDisk() {
+      log.warning(
+        "the disk of the output became full while it was processed; it waits until there is room",
+        metadata: ["capture": "\(name)"])
+    }
     note(reason, isWaiting: isQueued || reason == .staging)
   }
 
@@ -80,6 +105,13 @@ final class PauseTracker {
         + " \(free.neededBytes >> 20) MiB are"
     }
     return "the file system of the output has no more inodes"
+  }
+
+  private static func text(_ free: FreeSpaceRule, _ least: (name: String, bytes: Int64)?) -> String
+  {
+    guard let least else { return text(free) }
+    return "the disk of the output is too full: \(least.name) needs about"
+      + " \(ByteCount.text(least.bytes)), \(ByteCount.text(free.bytes)) are free"
   }
 
   private func note(_ reason: WatchState.PauseReason?, isWaiting: Bool) {

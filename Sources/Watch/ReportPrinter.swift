@@ -22,10 +22,14 @@ struct ReportPrinter: Sendable {
   var keepWaiting: @Sendable () -> Bool = { true }
 
   /// Writes the pages. What went wrong, for people; `nil`: nothing.
-  func pages(sinceSeconds: Int?, limitSeconds: Double = 3600) -> String? {
+  ///
+  /// - Parameter ofNightOnly: those of captures stay as they are.
+  func pages(
+    sinceSeconds: Int?, limitSeconds: Double = 3600, ofNightOnly: Bool = false
+  ) -> String? {
     run(
-      ["report", output.text, "--format", "html", "--keep-nights", "\(keptNights)"], sinceSeconds,
-      limitSeconds: limitSeconds
+      ["report", output.text, "--format", "html", "--keep-nights", "\(keptNights)"]
+        + (ofNightOnly ? ["--night-page-only"] : []), sinceSeconds, limitSeconds: limitSeconds
     ).problem
   }
 

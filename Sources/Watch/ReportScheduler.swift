@@ -203,11 +203,13 @@ struct ReportScheduler {
     isBusy.set(true)
     let (printer, setup, log, isBusy, wakePipe) = (stoppable, setup, log, isBusy, wakePipe)
     let (outcomes, census, isEnding) = (outcomes, census, isEnding)
+    let reserve = writes.reserve
     let isStarted = JobThread.start {
       Self.readOutput(printer, census)
       if !isEnding.isSet {
         Self.report(
-          printer, setup, log, outcomes, sinceSeconds: nil, notifies: notifies, limits: .usual,
+          printer, setup, log, outcomes, reserve, sinceSeconds: nil, notifies: notifies,
+          limits: .usual,
           keepWaiting: { !isEnding.isSet })
       }
       isBusy.set(false)
@@ -234,7 +236,8 @@ struct ReportScheduler {
       limits = Limits(endSeconds: start + limitSeconds, clock: clock)
     }
     Self.report(
-      printer, setup, log, outcomes, sinceSeconds: sinceSeconds(passed), notifies: notifies,
+      printer, setup, log, outcomes, writes.reserve, sinceSeconds: sinceSeconds(passed),
+      notifies: notifies,
       limits: limits, keepWaiting: { true })
   }
 
@@ -267,10 +270,22 @@ struct ReportScheduler {
 
   private static func report(
     _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
-    sinceSeconds: Int?, notifies: Bool, limits: Limits, keepWaiting: () -> Bool
+    _ reserve: DiskReserve, sinceSeconds: Int?, notifies: Bool, limits: Limits,
+    keepWaiting: () -> Bool
   ) {
-    let pages = printer.pages(
+    var pages = printer.pages(
       sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600))
+    if FileError.tellsOfFullDisk(pages), keepWaiting() {
+      // The room is for the page of the night; those of captures wait.
+      let problem = reserve.using {
+        printer.pages(
+          sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600),
+          ofNightOnly: true)
+      }
+      if problem == .some(.none) {
+        pages = "the disk of the output is full; only the page of the night was written"
+      }
+    }
     if pages != nil, !keepWaiting() { return }
     outcomes.add(.pages, "the pages", pages.map { "could not be written: \($0)" })
     guard notifies, let command = setup.notify else { return }
@@ -283,7 +298,7 @@ struct ReportScheduler {
     let folder = setup.output.appending(NotesFile.folderName)
     let said = LogFile(folder.appending("notify.log"), below: setup.output)
     do {
-      try said.withDescriptor { _ in }
+      try reserve.writing { try said.withDescriptor { _ in } }
       outcomes.add(.notes, "notify.log", nil)
     } catch {
       outcomes.add(.notes, "notify.log", "\(error)")

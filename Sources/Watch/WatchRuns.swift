@@ -102,7 +102,7 @@ final class WatchRuns {
 
   private func finish(_ run: RunInProgress, _ report: RunReport) {
     do {
-      try run.journal.finish(report)
+      try writes.reserve.writing { try run.journal.finish(report) }
       writes.note(.runs, OutputNames.events, run.journal.lost)
       if run.journal.lost != nil { codes.insert(ExitStatus.cannotWrite) }
     } catch {

@@ -23,12 +23,23 @@ final class WatchState: Sendable {
     var work: WatchWork
     var tally = WatchTally()
     var costs = CaptureCosts()
+    var disk = DiskNeeds()
+    /// What captures of the queue need of the disk that is not free, by place.
+    var diskWaits: [CaptureLocation: Int64] = [:]
     /// Names of captures in the queue that another run holds.
     var locked: Set<String> = []
     /// Why notes about failures could not be written, since somebody last asked.
     var unwritten: [String] = []
+    /// Captures for which the disk was too small, since somebody last asked.
+    var fullDisk: [String] = []
     /// Something has changed since the pages were last written.
     var hasChanged = true
+
+    /// What a capture is expected to write; 0: nobody knows.
+    func needed(_ entry: StagingEntry, atSeconds now: Double) -> Int64 {
+      disk.needed(
+        family: entry.recognition?.family.rawValue ?? "", bytes: entry.stamp.bytes, atSeconds: now)
+    }
   }
 
   private let state: Mutex<State>
@@ -57,6 +68,14 @@ final class WatchState: Sendable {
     try state.withLock(body)
   }
 
+  /// Captures for which the disk was too small, since this was last asked.
+  func takeFullDisk() -> [String] {
+    state.withLock { state in
+      defer { state.fullDisk = [] }
+      return state.fullDisk
+    }
+  }
+
   /// Why notes about failures could not be written, since this was last asked.
   func takeUnwritten() -> [String] {
     state.withLock { state in
@@ -72,7 +91,8 @@ final class WatchState: Sendable {
   /// - Parameter note: told of each that it is given, before anybody else hears of it.
   func take(_ most: Int, note: (CaptureLocation) -> Void) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
-    let found = startable(most)
+    let free = FreeSpaceRule.free(of: output)
+    let found = startable(most, free)
     if found.isEmpty { return [] }
     // What was decided since the last scan counts.
     let marks = MarkBook(ofOutput: output)
@@ -86,9 +106,13 @@ final class WatchState: Sendable {
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,
           case .queued = state.intake.entries[entry.location]?.phase
         else { return false }
+        let now = clock.monotonicSeconds()
+        let needed = state.needed(entry, atSeconds: now)
+        if let free, !state.disk.fits(needed, in: free) { return false }
+        state.disk.begin(entry.location, needed: needed, in: free)
         state.intake.assign([entry.location: claimed])
         state.intake.start(entry.location)
-        state.costs.begin(entry.location, atSeconds: clock.monotonicSeconds())
+        state.costs.begin(entry.location, atSeconds: now)
         state.hasChanged = true
         return true
       }
@@ -101,12 +125,20 @@ final class WatchState: Sendable {
   }
 
   /// Whether a run would be given anything.
-  var hasWork: Bool { !startable(1).isEmpty }
+  var hasWork: Bool { !startable(1, FreeSpaceRule.free(of: output)).isEmpty }
 
-  private func startable(_ most: Int) -> [(StagingEntry, CaptureTarget)] {
+  private func startable(
+    _ most: Int, _ free: FreeSpaceRule?
+  ) -> [(StagingEntry, CaptureTarget)] {
+    let now = clock.monotonicSeconds()
     let queue = state.withLock { state -> [StagingEntry] in
       guard state.hold == nil else { return [] }
-      return Array(state.intake.queue.prefix(most + 64))
+      guard let free else { return Array(state.intake.queue.prefix(most + 64)) }
+      var found: [StagingEntry] = []
+      for entry in state.intake.queue where found.count < most + 64 {
+        if state.disk.fits(state.needed(entry, atSeconds: now), in: free) { found.append(entry) }
+      }
+      return found
     }
     var found: [(StagingEntry, CaptureTarget)] = []
     var locked: Set<String> = []
@@ -139,8 +171,20 @@ final class WatchState: Sendable {
       state.tally.add(report)
       state.costs.end(
         entry.location, family: report.outcome == .done ? report.family : nil,
-        bytes: stamp.bytes, atSeconds: nowSeconds)
+        bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,
+        atSeconds: nowSeconds)
       state.hasChanged = true
+      if report.outcome == .done {
+        state.disk.done(entry.location, family: report.family ?? "")
+        state.disk.learn(state.costs.samples, pipeline: state.work.diskKey)
+      }
+      if case .queued = phase {
+        state.disk.ranOut(
+          entry.location, family: entry.recognition?.family.rawValue ?? "", bytes: stamp.bytes,
+          untilSeconds: nowSeconds + triage.settings.retryAfterSeconds)
+        state.fullDisk.append(entry.name)
+      }
+      state.disk.end(entry.location)
       if let phase {
         state.intake.end(entry.location, phase, nowSeconds: clock.monotonicSeconds(), now)
         if case .done = phase {
@@ -169,12 +213,13 @@ final class WatchState: Sendable {
         state.intake.giveBack(
           location, nowSeconds: clock.monotonicSeconds(), clock.wallText())
         state.costs.end(location, family: nil, bytes: 0, atSeconds: 0)
+        state.disk.end(location)
       }
       state.hasChanged = true
     }
   }
 
-  /// `nil`: it was not worked on, or the work was interrupted.
+  /// `nil`: it was not worked on, or the work was interrupted. `queued`: the disk was too small, which is no attempt.
   private func phase(
     after report: CaptureReport, _ entry: StagingEntry, _ stamp: FolderSignature,
     _ target: CaptureTarget, run: String, work: WatchWork
@@ -187,6 +232,7 @@ final class WatchState: Sendable {
         isShort: report.isShort, missing: report.missing)
     case .failed, .blocked: break
     }
+    if report.ranOutOfDisk, !entry.location.isGone { return .queued }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
     let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
     var trouble = triage.trouble(
@@ -207,6 +253,26 @@ final class WatchState: Sendable {
       }
     }
     return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
+  }
+}
+
+extension CaptureReport {
+  /// Whether nothing but a full disk kept it from being done.
+  var ranOutOfDisk: Bool {
+    func isOfDisk(_ cause: FailureCause?, _ message: String?) -> Bool {
+      cause == .machine && FileError.tellsOfFullDisk(message)
+    }
+    let failed = stages.filter { $0.outcome == .failed }
+    if failed.isEmpty { return isOfDisk(cause, message) }
+    return failed.allSatisfy { isOfDisk($0.cause, $0.message) }
+  }
+
+  /// What all of its stages wrote, intermediates included; `nil`: some had nothing to do.
+  fileprivate var bytesOfWholeRun: Int64? {
+    guard outcome == .done, stages.contains(where: { $0.outcome == .ran }),
+      !stages.contains(where: { $0.outcome == .upToDate })
+    else { return nil }
+    return stages.reduce(0) { $0 + ($1.outcome == .ran ? $1.outputBytes ?? 0 : 0) }
   }
 }
 

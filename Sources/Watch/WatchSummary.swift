@@ -41,12 +41,13 @@ struct WatchSummary {
   init(_ state: WatchState.State, nowSeconds: Double = 0, census: CaptureCensus? = nil) {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
-      nowSeconds: nowSeconds, census: census)
+      diskWaits: state.diskWaits, nowSeconds: nowSeconds, census: census)
   }
 
   init(
     _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally,
-    costs: CaptureCosts = CaptureCosts(), nowSeconds: Double = 0, census: CaptureCensus? = nil
+    costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
+    nowSeconds: Double = 0, census: CaptureCensus? = nil
   ) {
     self.hold = hold
     self.tally = tally
@@ -83,7 +84,9 @@ struct WatchSummary {
       if state == .queued, !isLeftAlone {
         oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
       }
-      if let waiting = Self.waiting(entry, state, hold, locked) { self.waiting.append(waiting) }
+      if let waiting = Self.waiting(entry, state, hold, locked, diskWaits) {
+        self.waiting.append(waiting)
+      }
     }
     // STAGING has not been seen yet: what the last watcher knew stands.
     if let previous = intake.previous {
@@ -124,7 +127,7 @@ struct WatchSummary {
 
   private static func waiting(
     _ entry: StagingEntry, _ state: CaptureState, _ hold: WatchState.PauseReason?,
-    _ locked: Set<String>
+    _ locked: Set<String>, _ diskWaits: [CaptureLocation: Int64]
   ) -> WatchRecord.Waiting? {
     var waiting = WatchRecord.Waiting(
       id: entry.name, family: entry.recognition?.family.rawValue ?? "",
@@ -143,7 +146,11 @@ struct WatchSummary {
     case .queued:
       waiting.waitsFor =
         entry.decision?.isLeftAlone == true
-        ? "mark" : hold?.rawValue ?? (locked.contains(entry.name) ? "lock" : "worker")
+        ? "mark"
+        : hold?.rawValue
+          ?? (diskWaits[entry.location] != nil
+            ? "disk" : locked.contains(entry.name) ? "lock" : "worker")
+      waiting.neededBytes = diskWaits[entry.location]
       return waiting
     case .failed(let trouble), .quarantined(let trouble):
       if trouble.isNoted { return nil }

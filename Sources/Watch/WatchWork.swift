@@ -17,6 +17,9 @@ public struct WatchWork: Sendable {
   var pipelineKey: String
   var program: ProgramIdentity
 
+  /// The same, short: results of one are no measure for those of another.
+  var diskKey: String { String(pipelineKey.prefix(16)) }
+
   public init(
     batch: BatchRun, supervisor: Supervisor, context: RunContext, pipelineText: String,
     pipelineKey: String, program: ProgramIdentity

@@ -43,6 +43,8 @@ public final class Watcher {
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
   private var lastScan: WatchPublisher.Scan?
+  /// With `isOnce`: since when there is nothing to do but to compare contents, on the monotonic clock.
+  private var onlyComparesSince: Double?
   public let handle: WatcherHandle
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
@@ -74,6 +76,7 @@ public final class Watcher {
       $0.tally = WatchTally(previous?.tally)
       $0.tally.lastDoneSeconds = previous?.lastDoneSeconds
       $0.costs = CaptureCosts(previous?.costs ?? [])
+      $0.disk.learn($0.costs.samples, pipeline: $0.work.diskKey)
     }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
@@ -85,8 +88,9 @@ public final class Watcher {
       state: state, setup: setup, clock: clock, interruption: interruption, service: service,
       log: log)
     contents = ContentCheck(state, wake: wakePipe.wake)
-    pauses = PauseTracker(setup, state, periods: previous?.holds ?? [], clock: clock, log: log)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
+    pauses = PauseTracker(
+      setup, state, periods: previous?.holds ?? [], reserve: writes.reserve, clock: clock, log: log)
     runs = WatchRuns(
       setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
       wakePipe: wakePipe)
@@ -137,7 +141,7 @@ public final class Watcher {
       publish()
       reports.note(publisher.forecast)
       reports.attend()
-      if setup.isOnce, isOnceOver { break }
+      if setup.isOnce, isOnceOver() { break }
       wait()
     }
     service.stopping()
@@ -151,6 +155,7 @@ public final class Watcher {
       let work = try makeWork()
       state.with {
         $0.work = work
+        $0.disk.learn($0.costs.samples, pipeline: work.diskKey)
         $0.intake.judgeAgain()
       }
       // What is at work ends with the old one, and nothing waits for it.
@@ -200,10 +205,22 @@ public final class Watcher {
 
   // MARK: The end
 
-  private var isOnceOver: Bool {
+  /// How long `--once` goes on comparing the content of captures that are done by their stamps, when there is nothing
+  /// else to do. What is left is done as well; the next watcher compares it.
+  private static let onceComparesSeconds = 60.0
+
+  private func isOnceOver() -> Bool {
     guard runs.isEmpty else { return false }
     let (isQueued, isHeld) = state.with { (!$0.intake.queue.isEmpty, $0.hold != nil) }
-    return schedule.isFrozen && (!isQueued || isHeld) && contents.isOver
+    guard schedule.isFrozen, !isQueued || isHeld else {
+      onlyComparesSince = nil
+      return false
+    }
+    if contents.isOver { return true }
+    let now = clock.monotonicSeconds()
+    let since = onlyComparesSince ?? now
+    onlyComparesSince = since
+    return now - since >= Self.onceComparesSeconds
   }
 
   /// What the last page and notification may take after the grace.
@@ -226,6 +243,7 @@ public final class Watcher {
       limitSeconds: interruption.secondsLeft(clock).map { $0 + Self.lastWordsSeconds },
       notifies: lastScan != nil)
     noteOutcomes()
+    writes.reserve.giveUp()
     if setup.isOnce, !interruption.isRequested, writes.areFailing {
       codes.insert(ExitStatus.cannotWrite)
     }

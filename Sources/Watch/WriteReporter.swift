@@ -12,8 +12,11 @@ final class WriteReporter {
   private let clock: RunClock
   private let log: Logger
   private var failures = WriteFailures()
+  /// Room for what is written on a full disk.
+  let reserve: DiskReserve
 
   init(output: FilePath, clock: RunClock, log: Logger) {
+    reserve = DiskReserve(output: output)
     self.output = output
     self.clock = clock
     self.log = log
@@ -33,8 +36,8 @@ final class WriteReporter {
 
   /// Replaces a file of the output's notes. Whether it was written.
   func write(_ bytes: [UInt8], as name: String) -> Bool {
-    do throws(FileError) {
-      try NotesFile.write(bytes, name, ofOutput: output)
+    do {
+      try reserve.writing { try NotesFile.write(bytes, name, ofOutput: output) }
       note(.notes, name, nil)
       return true
     } catch {

@@ -4,9 +4,10 @@ import Pipeline
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
-/// What `run` leaves alone because a person said so (`mark`): captures that are marked ignore or retire, unless they are
-/// named by their own path or by `--id`.
+/// What `run` leaves alone: captures that a person has marked ignore or retire (`mark`), and second copies of others
+/// that synchronizers have made, unless they are named by their own path or by `--id`.
 struct MarkedCaptures {
   let output: FilePath
   let findings: [CaptureFinder.Finding]
@@ -14,26 +15,36 @@ struct MarkedCaptures {
 
   /// Reports of those that are left alone. Of those that are named it says that they were marked; one that was retired
   /// is so no more.
-  func left(_ targets: [CaptureTarget]) -> [CaptureReport] {
+  ///
+  /// - Parameter changes: `false`: nothing is noted, as nothing is processed.
+  func left(_ targets: [CaptureTarget], changes: Bool = true) -> [CaptureReport] {
     let book = MarkBook(ofOutput: output)
     let named = Set(findings.map(\.path))
     let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
+    let copies = Dictionary(
+      ConflictCopies.among(findings.flatMap(\.captures)).map { ($0.location, $0.reason) },
+      uniquingKeysWith: { first, _ in first })
     var left: [CaptureReport] = []
     var retired: [MarkRecord] = []
     for target in targets {
       let capture = target.recognition
+      let isNamed = isNamedByID || named.contains(capture.path) || byFile.contains(capture)
+      if !isNamed, let reason = copies[CaptureLocation(capture)] {
+        left.append(target.skipped(reason))
+        continue
+      }
       guard
         let record = book.record(of: target.layout, at: CaptureLocation(resolving: capture))
       else { continue }
       let mark = CaptureMark(record)
       guard mark.isLeftAlone else { continue }
-      guard isNamedByID || named.contains(capture.path) || byFile.contains(capture) else {
+      guard isNamed else {
         left.append(target.skipped(mark.words))
         continue
       }
       Console.error(
         "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed")
-      if record.mark == .retire { retired.append(record) }
+      if record.mark == .retire, changes { retired.append(record) }
     }
     if !retired.isEmpty {
       do throws(FileError) {

@@ -47,6 +47,10 @@ struct ReportCommand: ParsableCommand {
   @Option(help: .hidden)
   var keepNights = 0
 
+  /// Pages of captures stay as they are; the watcher asks for it on a full disk.
+  @Flag(help: .hidden)
+  var nightPageOnly = false
+
   @Flag(
     help:
       "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
@@ -77,7 +81,8 @@ struct ReportCommand: ParsableCommand {
     switch format {
     case .html:
       let pages = try NightReporting.writePages(
-        report, looked.view, isRedacted: redact, keptNights: keepNights)
+        report, looked.view, isRedacted: redact, keptNights: keepNights,
+        makesCapturePages: !nightPageOnly)
       Console.print(pages.page.text)
       if let error = pages.error {
         throw Failure(code: ExitStatus.cannotWrite, text: error.description)
@@ -128,9 +133,10 @@ enum NightReporting {
 
   /// Writes the pages. Errors of the captures' pages are in the result.
   static func writePages(
-    _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool, keptNights: Int = 0
+    _ report: NightReport, _ view: OutputSnapshot, isRedacted: Bool, keptNights: Int = 0,
+    makesCapturePages: Bool = true
   ) throws -> PageWriter.Written {
     try PageWriter(root: view.root, redaction: isRedacted ? view.redaction : nil)
-      .writeAll(report, keptNights: keptNights)
+      .writeAll(report, keptNights: keptNights, makesCapturePages: makesCapturePages)
   }
 }

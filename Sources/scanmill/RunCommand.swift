@@ -84,17 +84,22 @@ struct RunCommand: ParsableCommand {
     }
     let supervisor =
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
-    if dryRun { try plan(batch, targets, declined) }
+    let marked = MarkedCaptures(
+      output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
+    if dryRun {
+      let left = marked.left(targets, changes: false)
+      for report in left { Console.error("left alone: \(report.id): \(report.message ?? "")") }
+      let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+      if wanted.isEmpty, !left.isEmpty { return }
+      try plan(batch, wanted, declined)
+    }
     if cluster.printJobs, let supervisor {
       Console.print(supervisor.preview(targets))
     }
     if !dryRun, !cluster.printJobs {
       let left =
         (options.forceall ? [] : quarantined(targets, findings, runOptions))
-        + MarkedCaptures(
-          output: runOptions.output, findings: findings,
-          isNamedByID: !options.selection.id.isEmpty
-        ).left(targets)
+        + marked.left(targets)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if targets.isEmpty {
         Console.error(

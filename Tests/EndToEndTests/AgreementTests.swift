@@ -8,27 +8,8 @@ import Testing
 /// processed, fail and go, and while watchers are killed, ended and started.
 @Suite("Page, status, report, CSV and metrics agree at every moment")
 struct AgreementTests {
-  private static let states = [
-    "done": "done", "doneWithWarnings": "done-with-warnings", "failed": "failed",
-    "quarantined": "quarantined", "incomplete": "incomplete", "arriving": "arriving",
-    "queued": "queued", "running": "running",
-  ]
-
-  private struct Moment: Equatable {
-    var status: [String: Int] = [:]
-    var report: [String: Int] = [:]
-    var rows: [String: Int] = [:]
-    var metrics: [String: Int] = [:]
-    var page: [String: Int] = [:]
-    /// Of the counters.
-    var frames = 0
-
-    var agrees: Bool { status == report && status == rows && status == metrics && status == page }
-  }
-
   private let scene: WatchScene
-  private let metrics: FilePath
-  private let environment: [String: String]
+  private let agreement: Agreement
 
   init() throws {
     scene = try WatchScene(
@@ -38,87 +19,20 @@ struct AgreementTests {
           with: {command: [sh, -c, "case '{id}' in *fail*) exit 3;; esac; sleep 0.3; echo x > {output}/x"]}
         tables: {uses: export-tables}
       """)
-    metrics = scene.folder.path.appending("scanmill.prom")
-    // The night of a report begins at noon: six hours ago.
-    var environment = ProcessInfo.processInfo.environment
-    let hour = Calendar(identifier: .gregorian).dateComponents(
-      in: try #require(TimeZone(identifier: "UTC")), from: Date()
-    ).hour
-    let offset = (18 - (hour ?? 0) + 36) % 24 - 12
-    environment["TZ"] = "<N>\(-offset)"
-    self.environment = environment
+    agreement = try Agreement(
+      output: scene.output, metrics: scene.folder.path.appending("scanmill.prom"))
   }
 
-  private func counts(_ totals: [String: Any]) -> [String: Int] {
-    var counts: [String: Int] = [:]
-    for (key, state) in Self.states { counts[state] = totals[key] as? Int ?? -1 }
-    for key in ["skipped", "interrupted"] {
-      counts["queued", default: 0] += totals[key] as? Int ?? 0
-    }
-    counts["unrecognized"] = totals["unrecognized"] as? Int ?? -1
-    return counts
-  }
+  private func compare(_ when: String) throws { try agreement.compare(when) }
 
-  private func json(_ words: [String]) throws -> [String: Any] {
-    try Program.run(words, environment: environment).json()
-  }
+  private func moment() throws -> Agreement.Moment { try agreement.moment() }
 
-  private func moment() throws -> Moment {
-    let output = scene.output.string
-    var moment = Moment()
-    moment.status = counts(
-      try json(["status", output, "--json"])["totals"] as? [String: Any] ?? [:])
-    let report = try json(["report", output, "--format", "json"])
-    moment.report = counts(report["totals"] as? [String: Any] ?? [:])
-    for state in Self.states.values { moment.rows[state] = 0 }
-    let csv = try Program.run(["report", output, "--format", "csv"], environment: environment)
-      .output
-    for line in csv.split(separator: "\n").dropFirst() {
-      let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-      if cells.count > 9, moment.rows[String(cells[1])] != nil {
-        moment.rows[String(cells[1]), default: 0] += 1
-      }
-    }
-    moment.rows["unrecognized"] = moment.report["unrecognized"]
-    let text = (try? String(contentsOfFile: metrics.string, encoding: .utf8)) ?? ""
-    for state in Self.states.values {
-      moment.metrics[state] = Self.value("scanmill_captures{state=\"\(state)\"}", text)
-    }
-    moment.metrics["unrecognized"] = Self.value("scanmill_unrecognized", text)
-    moment.frames = Self.value("scanmill_frames_total", text) ?? -1
-    // A page of this very moment.
-    _ = try Program.run(["report", output], environment: environment)
-    let html =
-      (try? String(
-        contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)) ?? ""
-    var shown: [String: Any] = [:]
-    for match in html.matches(of: /data-total="(\w+)">(\d+)</) {
-      shown[String(match.1)] = Int(match.2)
-    }
-    moment.page = counts(shown)
-    return moment
-  }
-
-  private static func value(_ name: String, _ text: String) -> Int? {
-    text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-      .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
-  }
-
-  /// Looks until two looks with nothing between them are the same: then all must agree.
-  private func compare(_ when: String) throws {
-    var last = try moment()
-    try scene.wait("agreement \(when): \(last)") {
-      let now = try moment()
-      defer { last = now }
-      return now == last && now.agrees
-    }
-  }
-
-  private func start() throws -> Running {
+  private func start(_ more: String...) throws -> Running {
     try Program.start(
-      scene.words(["--metrics", metrics.string, "--page-every", "1s", "--attempts", "2", "-j", "2"]
-      ),
-      environment: environment)
+      scene.words(
+        ["--metrics", agreement.metrics.string, "--page-every", "1s", "--attempts", "2", "-j", "2"]
+          + more),
+      environment: agreement.environment)
   }
 
   @Test("Over a night with a kill, an end in good order, failures, and captures that go")
@@ -162,6 +76,94 @@ struct AgreementTests {
     #expect(after.frames >= before.frames)
     #expect(after.status["done"] == before.status["done"])
     #expect(after.status["unrecognized"] == 0)
+    #expect(try watcher.stop().status == 143)
+  }
+
+  /// Captures of lines of a log of level warning or error.
+  private static func warned(_ log: String) -> (captures: Set<String>, unrecognized: Set<String>) {
+    var captures: Set<String> = []
+    var unrecognized: Set<String> = []
+    for line in log.split(separator: "\n") {
+      guard line.contains(" warning: ") || line.contains(" error: "),
+        let name = line.firstMatch(of: /capture=(\S+)/)?.1
+      else { continue }
+      if line.contains("not recognized") {
+        unrecognized.insert(String(name))
+      } else {
+        captures.insert(String(name))
+      }
+    }
+    return (captures, unrecognized)
+  }
+
+  @Test("A log of one night, read from warnings on, names what the page says needs somebody")
+  func log() throws {
+    try scene.put("good")
+    try scene.put("fail-1")
+    try FileSystem.makeFolder(scene.staging.appending("notes"))
+    try OutputFile.write(Array("x".utf8), to: scene.staging.appending("notes").appending("a.txt"))
+    for name in ["lacking", "stuck"] {
+      let made = try scene.make(name)
+      let camera = made.appending("\(name).camera").string
+      if name == "lacking" {
+        try FileManager.default.removeItem(atPath: camera)
+      } else {
+        try FileManager.default.moveItem(atPath: camera, toPath: camera + ".part")
+      }
+      try FileManager.default.moveItem(
+        atPath: made.string, toPath: scene.staging.appending(name).string)
+    }
+    let watcher = try start("--upload-timeout", "1s")
+    try scene.wait("everything to stand still") {
+      scene.waiting == ["lacking": "incomplete", "stuck": "stalled-upload"]
+        && scene.isDone("good", "tables")
+        && scene.triage("fail-1")?["isQuarantined"] as? Bool == true
+    }
+    try compare("when everything stands still")
+    let ended = try watcher.stop()
+    #expect(ended.status == 143)
+    let told = Self.warned(ended.errors)
+    #expect(told.captures == ["fail-1", "lacking", "stuck"], "\(ended.errors)")
+    #expect(told.unrecognized == ["notes"])
+    let page = try String(
+      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
+    let start = try #require(page.range(of: "<section id=\"attention\""))
+    let end = try #require(page.range(of: "</section>", range: start.upperBound..<page.endIndex))
+    let section = page[start.lowerBound..<end.lowerBound]
+    for name in told.captures.union(told.unrecognized) {
+      #expect(section.contains(name), "\(name)")
+    }
+    #expect(!section.contains("good"))
+    #expect(page.contains("3 need you"))
+  }
+
+  @Test("An upload that stands still is stalled, needs somebody, and goes on when more comes")
+  func stalled() throws {
+    let made = try scene.make("stuck")
+    let video = made.appending("stuck.h264").string
+    try FileManager.default.moveItem(atPath: video, toPath: video + ".part")
+    let place = scene.staging.appending("stuck")
+    try FileManager.default.moveItem(atPath: made.string, toPath: place.string)
+    let watcher = try start("--upload-timeout", "1s", "--patience", "2s")
+    try scene.wait("the stall") { scene.waiting == ["stuck": "stalled-upload"] }
+    try compare("while it is stalled")
+    let status = try Program.run(["status", scene.output.string, "--exit-code"])
+    #expect(status.status == 1)
+    #expect(status.output.contains("stuck.h264.part"), "\(status.output)")
+    let row = try #require(
+      (try Program.run(["status", scene.output.string, "--json"]).json()["captures"]
+        as? [[String: Any]])?.first)
+    #expect(row["state"] as? String == "stalled-upload")
+    let upload = try #require(row["upload"] as? [String: Any])
+    #expect(upload["temporaryFile"] as? String == "stuck.h264.part")
+    #expect((upload["bytes"] as? Int ?? 0) > 0)
+    // Neither patience nor another watcher makes it a capture that is whole.
+    #expect(!scene.isDone("stuck", "tables"))
+    try FileManager.default.moveItem(
+      atPath: place.appending("stuck.h264.part").string,
+      toPath: place.appending("stuck.h264").string)
+    try scene.wait("the capture") { scene.isDone("stuck", "tables") && scene.waiting == [:] }
+    try compare("when it is whole")
     #expect(try watcher.stop().status == 143)
   }
 }

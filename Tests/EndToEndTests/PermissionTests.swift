@@ -60,6 +60,40 @@ struct PermissionTests {
     #expect(scene.triage("a") == nil)
   }
 
+  /// A tool of others, and a file system that keeps access control lists.
+  private static let hasAccessLists: Bool = {
+    if ForeignPrograms.areLeftOut { return false }
+    guard let folder = try? TemporaryFolder() else { return false }
+    let tool = try? Running(
+      "/usr/bin/env", ["setfacl", "-m", "u:nobody:r", folder.path.string], in: nil
+    ).finish()
+    if tool?.status == 0 { return true }
+    print("note: setfacl (Debian: acl) is absent or does nothing here: tests with it are skipped")
+    return false
+  }()
+
+  @Test(.enabled(if: hasAccessLists, "needs setfacl"))
+  func `an access control list that shuts a file out is the same cause, and its end is noticed`()
+    throws
+  {
+    let file = try scene.put("a").appending("a.imu")
+    func list(_ words: String...) throws {
+      let tool = try Running("/usr/bin/env", ["setfacl"] + words + [file.string], in: nil).finish()
+      #expect(tool.status == 0, "\(tool.errors)")
+    }
+    // The mode alone would let everybody read.
+    #expect(chmod(file.string, 0o644) == 0)
+    try list("-m", "u:nobody:---")
+    #expect(try start(scene.words(["--once"])).finish().status == 1)
+    let noted = try #require(scene.triage("a"))
+    #expect(noted["cause"] as? String == "permission")
+    #expect((noted["message"] as? String)?.contains("setfacl -m u:nobody:r \(file)") == true)
+    let watcher = try start(scene.words())
+    try list("-m", "u:nobody:r")
+    try scene.wait("the capture") { scene.isDone("a", "imu") }
+    #expect(try watcher.stop().status == 143)
+  }
+
   @Test func `whoever may read more tries again at once`() throws {
     let file = try scene.put("a").appending("a.imu")
     #expect(chmod(file.string, 0) == 0)

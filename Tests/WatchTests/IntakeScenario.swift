@@ -25,9 +25,11 @@ struct IntakeScenario {
   /// A capture on the disk, through all of its names.
   struct Place {
     var identity: Int
-    var name: String
+    var name: String { didSet { location = Self.location(name, hasStem) } }
     /// It shares a folder with others.
-    var hasStem: Bool
+    let hasStem: Bool
+    /// Of a name. Paths are slow to make in a debug build.
+    private(set) var location: CaptureLocation
     var inode: UInt64
     /// By name, without the stem.
     var files: [String: File] = [:]
@@ -39,6 +41,17 @@ struct IntakeScenario {
     var isTransferring: Bool { files.keys.contains { $0.hasSuffix(".part") } }
     var isRecognized: Bool { files["video"] != nil }
     var missing: [String] { ["depth", "imu"].filter { files[$0] == nil } }
+
+    init(identity: Int, name: String, hasStem: Bool, inode: UInt64) {
+      (self.identity, self.name, self.hasStem, self.inode) = (identity, name, hasStem, inode)
+      location = Self.location(name, hasStem)
+    }
+
+    private static func location(_ name: String, _ hasStem: Bool) -> CaptureLocation {
+      hasStem
+        ? CaptureLocation(IntakeScenario.flat, stem: name)
+        : CaptureLocation(IntakeScenario.root.appending(name))
+    }
   }
 
   /// What runs have left of a capture.
@@ -335,13 +348,27 @@ struct IntakeScenario {
 
   private var text: String { MomentText.utc(wall) }
 
-  private func location(_ place: Place) -> CaptureLocation {
-    place.hasStem
-      ? CaptureLocation(Self.flat, stem: place.name)
-      : CaptureLocation(Self.root.appending(place.name))
+  private func location(_ place: Place) -> CaptureLocation { place.location }
+
+  /// What is made of a place once for each of its states.
+  private final class Signatures {
+    var known: [Int: (name: String, files: [String: File], stamp: FolderSignature)] = [:]
   }
 
+  private let signatures = Signatures()
+
   private func signature(_ place: Place) -> FolderSignature {
+    if let known = signatures.known[place.identity], known.name == place.name,
+      known.files == place.files
+    {
+      return known.stamp
+    }
+    let stamp = newSignature(place)
+    signatures.known[place.identity] = (place.name, place.files, stamp)
+    return stamp
+  }
+
+  private func newSignature(_ place: Place) -> FolderSignature {
     let files = place.files.sorted { $0.key < $1.key }
     let times = files.map { "\($0.key) \($0.value.bytes) \($0.value.modified)" }
     // What is in a file is not seen.

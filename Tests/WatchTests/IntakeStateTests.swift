@@ -1,9 +1,10 @@
 import Captures
-import FoundationEssentials
+import Foundation
 import Pipeline
 import Runner
 import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Output
@@ -73,6 +74,67 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("a", "2")], at: 120)
     #expect(intake.questions(nowSeconds: 120).map(\.mayOpen) == [true])
     Self.answer(&intake, .ready, at: 120)
+    #expect(Self.state(intake) == .queued)
+  }
+
+  @Test(
+    "Thousands of done captures whose modes or owners change stay done, at the first look and after it"
+  )
+  func changedModes() {
+    var intake = IntakeState(Self.settings())
+    func seen(_ mode: String) -> [StagingSnapshot.Seen] {
+      (0..<3_000).map { number in
+        var seen = Self.seen("c\(number)")
+        seen.stamp = FolderSignature(text: "\(number)", mode: mode)
+        return seen
+      }
+    }
+    func states() -> Set<CaptureState?> { Set(intake.entries.values.map(\.state)) }
+    Self.look(&intake, seen("600"), at: 0)
+    Self.answer(&intake, .done(hasWarnings: false, nil), at: 0)
+    #expect(states() == [.done])
+    Self.look(&intake, seen("755"), at: 30)
+    // Before anybody has answered.
+    #expect(states() == [.done])
+    #expect(intake.questions(nowSeconds: 30).count == 3_000)
+    Self.answer(&intake, .done(hasWarnings: false, isUnverified: true, nil), at: 30)
+    #expect(states() == [.done] && intake.queue.isEmpty)
+    #expect(intake.nextUnverified?.order == 1)
+    Self.look(&intake, seen("755"), at: 60)
+    #expect(states() == [.done] && intake.questions(nowSeconds: 60).isEmpty)
+  }
+
+  @Test(
+    "Results that go between the end of a run and the note of its end are asked about again")
+  func removedMeanwhile() throws {
+    let folder = try TemporaryFolder()
+    let layout = OutputLayout(root: folder.path, name: "a")
+    for stage in ["imu", "depth"] {
+      try FileSystem.makeFolder(layout.folder.appending(name: stage))
+      try OutputFile.write([123, 125], to: layout.record(stage))
+    }
+    var report = CaptureReport(
+      id: "a", path: "/s/a", family: "arkit-scanner", outcome: .done)
+    report.stages = [
+      StageReport(stage: "imu", uses: "match-imu", outcome: .ran),
+      StageReport(stage: "depth", uses: "decompress-depth", outcome: .upToDate),
+      StageReport(stage: "tags", uses: "command", outcome: .notApplicable),
+    ]
+    let before = OutputSignature(of: layout, holding: report)
+    #expect(before != nil)
+    try FileManager.default.removeItem(atPath: layout.folder.appending(name: "depth").string)
+    #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(OutputSignature(of: layout) != before)
+
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    Self.answer(&intake, .ready, at: 0)
+    let location = CaptureLocation(folder: FilePath("/s/a"))
+    intake.start(location)
+    intake.end(location, .done(hasWarnings: false), nowSeconds: 1, "1")
+    intake.noteOutput(location, OutputSignature(of: layout, holding: report))
+    #expect(intake.questions(nowSeconds: 1).map(\.location) == [location])
+    Self.answer(&intake, .ready, at: 1)
     #expect(Self.state(intake) == .queued)
   }
 

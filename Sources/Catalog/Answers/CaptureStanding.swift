@@ -19,6 +19,8 @@ public struct CaptureStanding: Hashable, Sendable {
   public var since: String?
   /// What a queued capture waits for.
   public var waitsFor: String?
+  /// Of the disk, where it waits for that: what it is expected to write.
+  public var neededBytes: Int64?
   /// Of an upload that has stalled.
   public var upload: UploadProgress?
 
@@ -67,7 +69,7 @@ public struct CaptureStanding: Hashable, Sendable {
     if let waiting, let watcher, Self.counts(waiting, watcher, entry, history) {
       state = waiting.state
       since = waiting.since
-      waitsFor = waiting.waitsFor
+      (waitsFor, neededBytes) = (waiting.waitsFor, waiting.neededBytes)
       upload = waiting.upload
       if !waiting.missing.isEmpty || waiting.state == .incomplete { missing = waiting.missing }
       take(waiting)
@@ -83,7 +85,7 @@ public struct CaptureStanding: Hashable, Sendable {
     // Its worker went with the watcher.
     if state == .running, watcher?.isAlive != true { state = .queued }
     since = waiting.since
-    waitsFor = waiting.waitsFor
+    (waitsFor, neededBytes) = (waiting.waitsFor, waiting.neededBytes)
     upload = waiting.upload
     missing = waiting.missing
     attempts = history?.failedInARow ?? 0

@@ -163,7 +163,7 @@ public struct NightReportBuilder: Sendable {
     capture.retryAt = row.standing.retryAt
     capture.lastRun = row.lastRun
     capture.since = row.standing.since
-    capture.waitsFor = row.standing.waitsFor
+    (capture.waitsFor, capture.neededBytes) = (row.standing.waitsFor, row.standing.neededBytes)
     capture.remedy = row.remedy
     capture.custody = row.custody
     capture.command = row.command(output: view.root)

@@ -35,6 +35,7 @@ public struct OutputSnapshot: Sendable {
     root: FilePath, entries: [CaptureEntry], locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
+    let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
     self.root = root
     self.runs = runs
     self.now = now
@@ -141,6 +142,23 @@ public struct OutputSnapshot: Sendable {
   private static func lastUnrecognized(_ runs: [RunEntry]) -> [RunReport.Unrecognized] {
     (runs.last { $0.finished != nil }?.unrecognized ?? []).filter {
       FileSystem.exists(FilePath(text: $0.path))
+    }
+  }
+
+  /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
+  /// unless another capture has the former one.
+  private static func renamed(
+    _ runs: [RunEntry], _ names: [String: String], _ entries: [CaptureEntry]
+  ) -> [RunEntry] {
+    if names.isEmpty { return runs }
+    let present = Set(entries.map(\.id))
+    return runs.map { run in
+      var run = run
+      for index in run.attempts.indices {
+        let id = run.attempts[index].capture
+        if let name = names[id], !present.contains(id) { run.attempts[index].capture = name }
+      }
+      return run
     }
   }
 

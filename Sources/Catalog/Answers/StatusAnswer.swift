@@ -205,7 +205,11 @@ extension CaptureRow {
       }
     case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
     case .queued where mark?.isLeftAlone == true: break
-    case .queued: if let what = standing.waitsFor { lines.append("waits for: \(what)") }
+    case .queued:
+      if let what = standing.waitsFor {
+        let needed = standing.neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
+        lines.append("waits for: \(what)\(needed)")
+      }
     case .stalledUpload:
       let since = standing.since.map { "since \($0) " } ?? ""
       if let upload = standing.upload {
@@ -238,6 +242,7 @@ private struct StatusCapture: Encodable, Sendable {
       missing,
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
+      neededBytes,
       shortfalls, upload, mark
   }
 
@@ -263,6 +268,7 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.standing.retryAt, forKey: .retryAt)
     try object.encode(row.standing.since, forKey: .since)
     try object.encode(row.standing.waitsFor, forKey: .waitsFor)
+    try object.encodeIfPresent(row.standing.neededBytes, forKey: .neededBytes)
     try object.encodeIfPresent(row.standing.upload, forKey: .upload)
     let status = row.status
     try object.encode(status.stages, forKey: .stages)

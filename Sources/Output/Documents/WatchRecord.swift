@@ -36,6 +36,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var retryAt: String?
     /// Of its files, where it waits or is at work.
     public var bytes: Int64?
+    /// Of the disk, where it waits for that: what it is expected to write.
+    public var neededBytes: Int64?
 
     public init(
       id: String, family: String, path: String, state: CaptureState, since: String,
@@ -97,6 +99,10 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var seconds: Double
     /// How many were at work when it ended, itself included.
     public var atOnce: Int
+    /// What all of its stages wrote; `nil`: some had nothing to do.
+    public var written: Int64?
+    /// Tells pipelines apart: with another one captures write more or less.
+    public var pipeline: String?
 
     public init(family: String, bytes: Int64, seconds: Double, atOnce: Int) {
       self.family = family

@@ -7,7 +7,8 @@ extension NightCapture {
   private enum Key: CodingKey {
     case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
       scene,
-      device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, remedy, command,
+      device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, neededBytes,
+      remedy, command,
       notApplicable, cluster, shortfalls, upload, mark, custody
   }
 
@@ -36,6 +37,7 @@ extension NightCapture {
     try object.encode(lastRun, forKey: .lastRun)
     try object.encode(since, forKey: .since)
     try object.encode(waitsFor, forKey: .waitsFor)
+    try object.encodeIfPresent(neededBytes, forKey: .neededBytes)
     try object.encode(remedy, forKey: .remedy)
     try object.encode(command, forKey: .command)
     try object.encodeIfPresent(cluster, forKey: .cluster)

@@ -234,6 +234,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var since: String?
   /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
   public var waitsFor: String?
+  /// Of the disk, where it waits for that: what it is expected to write.
+  public var neededBytes: Int64?
   /// How far an upload has come that has stalled; `nil` in every other state.
   public var upload: UploadProgress?
   /// In words of a lab assistant: what is to be done about it, and how it leaves quarantine. `nil`: nothing.

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Storage
 
 /// The table of all captures, in the order of the JSON.
 struct CaptureTable {
@@ -155,7 +156,10 @@ struct CaptureTable {
       return "\(capture.state.words), marked \(mark.mark.rawValue)"
     }
     if capture.gone, capture.state == .failed { return "failed, gone" }
-    if let what = capture.waitsFor, capture.state == .queued { return "queued, waits for \(what)" }
+    if let what = capture.waitsFor, capture.state == .queued {
+      return "queued, waits for \(what)"
+        + (capture.neededBytes.map { " (about \(ByteCount.text($0)))" } ?? "")
+    }
     if capture.isShort { return "\(capture.state.words), much is lost" }
     return capture.isPartial ? "\(capture.state.words), files are missing" : capture.state.words
   }

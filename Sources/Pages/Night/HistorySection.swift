@@ -61,6 +61,7 @@ struct HistorySection {
         Markup.element(.p) {
           Markup.element(.a, .link(.file(["..", "index.html"]))) { "The current page" }
         }
+        KeptNights.nextPlace
       }
       if !supplies.keptNights.isEmpty {
         Markup.element(.details) {

@@ -91,7 +91,16 @@ struct NightProblem: Hashable {
     guard let hold = watch.holds, watch.alive else { return [] }
     // Waiting for the permitted hours is not a problem; a full disk is reported below.
     let isWindow = watch.holdsFor == "window"
-    if watch.holdsFor == "disk" { return [] }
+    if watch.holdsFor == "disk" {
+      if report.free.bytes < leastFree(report.free) { return [] }
+      return [
+        NightProblem(
+          title: "Nothing new is started: the disk of the output is too full", words: hold,
+          remedy:
+            "Free space: `scanmill clean DIR --intermediate` lists what can be made again. Work then continues automatically.",
+          isUrgent: true)
+      ]
+    }
     return [
       NightProblem(
         title: isWindow

@@ -26,16 +26,20 @@ struct CaptureCosts: Sendable {
 
   /// It is not at work any more.
   ///
-  /// - Parameter family: `nil` where it was not done: how long a failure takes tells nothing.
+  /// - Parameters:
+  ///   - family: `nil` where it was not done: how long a failure takes tells nothing.
+  ///   - written: by all of its stages; `nil`: some had nothing to do.
   mutating func end(
-    _ location: CaptureLocation, family: String?, bytes: Int64, atSeconds now: Double
+    _ location: CaptureLocation, family: String?, bytes: Int64, written: Int64? = nil,
+    pipeline: String? = nil, atSeconds now: Double
   ) {
     let atOnce = begun.count
     guard let start = begun.removeValue(forKey: location), let family else { return }
-    samples.append(
-      WatchRecord.Cost(
-        family: family, bytes: bytes, seconds: ((now - start) * 1000).rounded() / 1000,
-        atOnce: atOnce))
+    var cost = WatchRecord.Cost(
+      family: family, bytes: bytes, seconds: ((now - start) * 1000).rounded() / 1000,
+      atOnce: atOnce)
+    (cost.written, cost.pipeline) = (written, pipeline)
+    samples.append(cost)
     if samples.count > Self.most { samples.removeFirst(samples.count - Self.most) }
   }
 }

@@ -153,8 +153,14 @@ struct JobRunner: Sendable {
           verdict = FailureTable.verdict(.input, .forbidden)
           result.report.message = "\(AccessRefusal.error(path))"
         }
-        if isOutputFull(error) {
+        let isTold = FileError.tellsOfFullDisk(result.report.message)
+        if isOutputFull(error) || isTold && verdict.cause == .program {
           verdict = .graver(verdict, FailureTable.verdict(.output, .space))
+          if !isTold {
+            result.report.message =
+              (result.report.message.map { $0 + "; " } ?? "")
+              + "\(FileError.noSpacePhrase) on the disk of the output"
+          }
         }
         leaveNote(result.report.message ?? "", verdict)
         result.verdict = verdict

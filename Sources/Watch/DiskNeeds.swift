@@ -1,0 +1,101 @@
+import Captures
+import Output
+import Storage
+
+/// How much of the disk captures need: from what captures of the same family wrote per byte of their files with the
+/// same pipeline, and from those for which the disk was too small. Pure.
+struct DiskNeeds: Sendable {
+  /// What a capture at work was expected to write, and what was free when it began.
+  private struct Claim {
+    var bytes: Int64
+    var freeBytes: Int64
+  }
+
+  /// Of a capture for which the disk was too small: as much per byte is needed, as far as anybody knows.
+  private struct Lesson {
+    var ratio: Double
+    /// On the monotonic clock; then it is tried again all the same.
+    var untilSeconds: Double
+  }
+
+  /// Bytes of results per byte of a capture, by family.
+  private var ratios: [String: Double] = [:]
+  private var lessons: [String: Lesson] = [:]
+  private var claims: [CaptureLocation: Claim] = [:]
+
+  /// More than most captures of a family need.
+  private static let quantile = 0.75
+
+  init() {}
+
+  /// Takes in what captures wrote. Cost: proportional to the number of costs.
+  mutating func learn(_ costs: [WatchRecord.Cost], pipeline: String) {
+    var known: [String: [Double]] = [:]
+    for cost in costs where cost.pipeline == pipeline && cost.bytes > 0 {
+      guard let written = cost.written, written >= 0 else { continue }
+      known[cost.family, default: []].append(Double(written) / Double(cost.bytes))
+    }
+    ratios = known.mapValues { values in
+      let values = values.sorted()
+      return values[min(values.count - 1, Int(Double(values.count) * Self.quantile))]
+    }
+  }
+
+  /// What a capture is expected to write; 0: nobody knows.
+  ///
+  /// - Parameters:
+  ///   - bytes: of its files.
+  ///   - now: on the monotonic clock.
+  func needed(family: String, bytes: Int64, atSeconds now: Double) -> Int64 {
+    var ratio = ratios[family] ?? 0
+    if let lesson = lessons[family], now < lesson.untilSeconds { ratio = max(ratio, lesson.ratio) }
+    return Int64(min(ratio * Double(max(0, bytes)), 9e18))
+  }
+
+  /// Whether so much may be begun, beside what is at work. What is at work counts in full, whatever of it is written
+  /// already: near the end of a disk captures are processed one by one.
+  func fits(_ needed: Int64, in free: FreeSpaceRule) -> Bool {
+    let claimed = claims.values.reduce(Int64(0)) {
+      $0.addingReportingOverflow($1.bytes).partialValue
+    }
+    return Self.room(free) - max(0, claimed) >= Self.atMost(needed, free)
+  }
+
+  /// Whether so much may be begun once nothing is at work.
+  static func fitsAlone(_ needed: Int64, in free: FreeSpaceRule) -> Bool {
+    room(free) >= atMost(needed, free)
+  }
+
+  /// Stages leave a hundredth of the disk, at most 64 MiB.
+  private static func room(_ free: FreeSpaceRule) -> Int64 {
+    free.bytes - min(free.totalBytes / 100, 64 << 20)
+  }
+
+  /// What is larger than the disk is tried once nearly all of it is free.
+  private static func atMost(_ needed: Int64, _ free: FreeSpaceRule) -> Int64 {
+    min(needed, free.totalBytes / 10 * 9)
+  }
+
+  mutating func begin(_ location: CaptureLocation, needed: Int64, in free: FreeSpaceRule?) {
+    claims[location] = Claim(bytes: needed, freeBytes: free?.bytes ?? 0)
+  }
+
+  mutating func end(_ location: CaptureLocation) { claims[location] = nil }
+
+  /// It is done: what was learned from one for which the disk was too small is over.
+  mutating func done(_ location: CaptureLocation, family: String) {
+    claims[location] = nil
+    lessons[family] = nil
+  }
+
+  /// The disk was too small for a capture: a quarter more is waited for than it had.
+  mutating func ranOut(
+    _ location: CaptureLocation, family: String, bytes: Int64, untilSeconds: Double
+  ) {
+    let atOnce = Int64(max(1, claims.count))
+    guard let claim = claims.removeValue(forKey: location), bytes > 0 else { return }
+    let had = max(claim.bytes, claim.freeBytes / atOnce)
+    lessons[family] = Lesson(
+      ratio: Double(had) * 1.25 / Double(bytes), untilSeconds: untilSeconds)
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Storage
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Whether page, `status`, report, rows and metrics of a watcher say the same, at one moment or all the time.
+struct Agreement: Sendable {
+  private static let states = [
+    "done": "done", "doneWithWarnings": "done-with-warnings", "failed": "failed",
+    "quarantined": "quarantined", "incomplete": "incomplete", "arriving": "arriving",
+    "queued": "queued", "running": "running", "stalledUpload": "stalled-upload",
+  ]
+
+  struct Moment: Equatable, Sendable {
+    var status: [String: Int] = [:]
+    var report: [String: Int] = [:]
+    var rows: [String: Int] = [:]
+    var metrics: [String: Int] = [:]
+    var page: [String: Int] = [:]
+    /// Of the counters.
+    var frames = 0
+    /// Whether a watcher is there to write metrics.
+    var isWatched = false
+
+    var agrees: Bool { status == report && status == rows && status == metrics && status == page }
+  }
+
+  let output: FilePath
+  let metrics: FilePath
+  let environment: [String: String]
+
+  init(output: FilePath, metrics: FilePath) throws {
+    (self.output, self.metrics) = (output, metrics)
+    // The night of a report begins at noon: six hours ago.
+    var environment = ProcessInfo.processInfo.environment
+    let hour = Calendar(identifier: .gregorian).dateComponents(
+      in: try #require(TimeZone(identifier: "UTC")), from: Date()
+    ).hour
+    let offset = (18 - (hour ?? 0) + 36) % 24 - 12
+    environment["TZ"] = "<N>\(-offset)"
+    self.environment = environment
+  }
+
+  private func counts(_ totals: [String: Any]) -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for (key, state) in Self.states { counts[state] = totals[key] as? Int ?? 0 }
+    for key in ["skipped", "interrupted"] {
+      counts["queued", default: 0] += totals[key] as? Int ?? 0
+    }
+    counts["unrecognized"] = totals["unrecognized"] as? Int ?? -1
+    return counts
+  }
+
+  private func json(_ words: [String]) throws -> [String: Any] {
+    try Program.run(words, environment: environment).json()
+  }
+
+  func moment() throws -> Moment {
+    let output = output.string
+    var moment = Moment()
+    let status = try json(["status", output, "--json"])
+    moment.status = counts(status["totals"] as? [String: Any] ?? [:])
+    moment.isWatched = (status["watch"] as? [String: Any])?["alive"] as? Bool == true
+    let report = try json(["report", output, "--format", "json"])
+    moment.report = counts(report["totals"] as? [String: Any] ?? [:])
+    for state in Self.states.values { moment.rows[state] = 0 }
+    let csv = try Program.run(["report", output, "--format", "csv"], environment: environment)
+      .output
+    for line in csv.split(separator: "\n").dropFirst() {
+      let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+      if cells.count > 9, moment.rows[String(cells[1])] != nil {
+        moment.rows[String(cells[1]), default: 0] += 1
+      }
+    }
+    moment.rows["unrecognized"] = moment.report["unrecognized"]
+    let text = (try? String(contentsOfFile: metrics.string, encoding: .utf8)) ?? ""
+    for state in Self.states.values {
+      moment.metrics[state] = Self.value("scanmill_captures{state=\"\(state)\"}", text)
+    }
+    moment.metrics["unrecognized"] = Self.value("scanmill_unrecognized", text)
+    moment.frames = Self.value("scanmill_frames_total", text) ?? -1
+    // A page of this very moment.
+    _ = try Program.run(["report", output], environment: environment)
+    let html =
+      (try? String(
+        contentsOfFile: self.output.appending("index.html").string, encoding: .utf8)) ?? ""
+    var shown: [String: Any] = [:]
+    for match in html.matches(of: /data-total="(\w+)">(\d+)</) {
+      shown[String(match.1)] = Int(match.2)
+    }
+    moment.page = counts(shown)
+    return moment
+  }
+
+  private static func value(_ name: String, _ text: String) -> Int? {
+    text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+      .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+  }
+
+  /// Looks until two looks with nothing between them are the same: then all must agree.
+  func compare(_ when: String) throws {
+    var last = try moment()
+    try Waiting.until("agreement \(when)") {
+      let now = try moment()
+      defer { last = now }
+      return now == last && now.agrees
+    } note: {
+      "\(last)"
+    }
+  }
+
+  /// Looks about once a second, beside a test. What does not agree and stays as it is for three looks is no matter of
+  /// the order in which files are written.
+  final class Witness: Sendable {
+    private let state = Mutex((looks: 0, problems: [String](), isOver: false, hasEnded: false))
+
+    init(_ agreement: Agreement) {
+      Thread.detachNewThread { [self] in
+        var before: [Moment] = []
+        while !state.withLock({ $0.isOver }) {
+          if let now = try? agreement.moment() {
+            let isStill = before.count == 2 && before.allSatisfy { $0 == now }
+            before = before.suffix(1) + [now]
+            state.withLock { state in
+              state.looks += 1
+              if isStill, now.isWatched, !now.agrees { state.problems.append("\(now)") }
+            }
+          }
+          usleep(500_000)
+        }
+        state.withLock { $0.hasEnded = true }
+      }
+    }
+
+    /// How often it has looked, and what did not agree.
+    func finish() -> (looks: Int, problems: [String]) {
+      state.withLock { $0.isOver = true }
+      Waiting.until("the last look") { state.withLock { $0.hasEnded } }
+      return state.withLock { ($0.looks, $0.problems) }
+    }
+  }
+}

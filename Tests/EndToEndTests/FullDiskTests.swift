@@ -1,0 +1,148 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("A full disk: pages and notes are written, captures wait", .runsPrograms)
+struct FullDiskTests {
+  /// A stage that writes so much, and leaves a line for each time that it begins.
+  private static func writing(_ mebibytes: Int, _ scene: WatchScene) throws {
+    let text = """
+      schema: 1
+      stages:
+        big:
+          uses: command
+          with: {command: [sh, -c, "echo begun >> \(scene.folder.path)/begun; head -c \(mebibytes << 20) /dev/zero > {output}/x"]}
+
+      """
+    try Data(text.utf8).write(to: URL(filePath: scene.pipeline))
+  }
+
+  private static func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
+    let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
+    let text = """
+      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; T='\(scene.folder.path)'
+      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 1200 ] && { echo "gave up: $*"; cat "$W"; df "$O"; exit 9; }; sleep 0.1; done; }
+      says() { grep -q "$1" "$W" 2>/dev/null; }
+      silent() { ! says "$1"; }
+      begun() { cat "$T/begun" 2>/dev/null | wc -l; }
+      page() { grep -q "$1" "$O/index.html" 2>/dev/null; }
+      fill() { head -c 1000000000 /dev/zero > "$O/filler" 2>/dev/null; }
+      start() { '\(Program.path)' \(words) "$@" & P=$!; }
+      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
+      trap 'kill -9 $P 2>/dev/null' EXIT
+      \(script)
+      """
+    return try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", text], in: nil).finish()
+  }
+
+  @Test(
+    "The page, the notes, the metrics and the notification of the last byte of a disk",
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
+  func pages() throws {
+    let scene = try WatchScene()
+    try FileSystem.makeFolder(scene.output)
+    try scene.put("first")
+    let late = try scene.make("second")
+    let result = try Self.isolated(
+      scene,
+      """
+      mount -t tmpfs -o size=64m tmpfs "$O"
+      start --page-every 1s --metrics "$O/scanmill.prom" --notify "cat > '$T/told'"
+      until_ test -e "$O/first/count/artifact.json"
+      until_ page 'data-id="first"'
+      test -s "$O/.scanmill/reserve" || echo "nothing is reserved"
+      fill
+      mv '\(late)' "$S/second"
+      until_ page 'data-id="second"'
+      until_ page 'The disk of the output is full'
+      until_ says '"waitsFor" : "disk"'
+      until_ grep -q 'hold{reason="disk"} 1' "$O/scanmill.prom"
+      test -e "$O/second" && echo "something was started"
+      '\(Program.path)' status "$O" | grep -q 'waits for: disk' || echo "status says nothing of it"
+      stop
+      grep -q '"ended"' "$W" || echo "its end was not noted"
+      page 'data-id="second"' || echo "the last page is gone"
+      grep -q '"id" *: *"second"' "$T/told" || echo "nobody was told"
+      test -e "$O/.scanmill/reserve" && echo "the reserve is left"
+      start
+      rm "$O/filler"
+      until_ test -e "$O/second/count/artifact.json"
+      stop
+      """)
+    #expect(result.output == "ended 143\nended 143\n", "\(result.errors)")
+    #expect(result.errors.contains("warning") && result.errors.contains("is full"))
+    #expect(scene.ran == 2)
+  }
+
+  @Test(
+    "Captures for which the disk is too small wait, without failing one after the other; with room they go on",
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
+  func waiting() throws {
+    let scene = try WatchScene()
+    try Self.writing(30, scene)
+    try FileSystem.makeFolder(scene.output)
+    for name in ["a", "b", "c", "d"] { try scene.put(name) }
+    let result = try Self.isolated(
+      scene,
+      """
+      mount -t tmpfs -o size=200m tmpfs "$O"
+      head -c 180000000 /dev/zero > "$O/filler"
+      start -j 1 --retry-after 1h --page-every 1s
+      until_ says '"waitsFor" : "disk"'
+      until_ silent running
+      until_ page 'too full'
+      sleep 2
+      test "$(begun)" = 1 || echo "begun $(begun) times"
+      ls "$O"/*/.scanmill/triage.json 2>/dev/null
+      grep -q failed "$W" && echo "something failed"
+      '\(Program.path)' status "$O" --staging "$S" --json | grep -q '"failed" *: *0' || echo "status says that something failed"
+      rm "$O/filler"
+      until_ silent queued
+      until_ silent running
+      for c in a b c d; do test -e "$O/$c/big/artifact.json" || echo "$c is not done"; done
+      test "$(begun)" = 5 || echo "begun $(begun) times in all"
+      stop
+      """)
+    #expect(result.output == "ended 143\n", "\(result.errors)")
+    #expect(result.errors.contains("became full while it was processed"))
+    #expect(result.errors.contains("work continues"))
+  }
+
+  @Test(
+    "What captures of its kind wrote before is known: one that does not fit is not begun",
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
+  func known() throws {
+    let scene = try WatchScene()
+    try Self.writing(30, scene)
+    try FileSystem.makeFolder(scene.output)
+    try scene.put("a")
+    let late = try scene.make("b")
+    let result = try Self.isolated(
+      scene,
+      """
+      mount -t tmpfs -o size=200m tmpfs "$O"
+      start
+      until_ test -e "$O/a/big/artifact.json"
+      until_ silent running
+      stop
+      head -c 150000000 /dev/zero > "$O/filler"
+      start
+      mv '\(late)' "$S/b"
+      until_ says '"waitsFor" : "disk"'
+      until_ says neededBytes
+      sleep 1
+      test "$(begun)" = 1 || echo "it was begun"
+      '\(Program.path)' status "$O" | grep -q 'waits for: disk (needs about' || echo "status does not say how much"
+      stop
+      '\(Program.path)' \(scene.words(["--once"]).map { "'\($0)'" }.joined(separator: " ")); echo "once $?"
+      rm "$O/filler"
+      start
+      until_ test -e "$O/b/big/artifact.json"
+      stop
+      """)
+    #expect(result.output == "ended 143\nended 143\nonce 73\nended 143\n", "\(result.errors)")
+    #expect(result.errors.contains("too full: b needs about"))
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What a watcher knew of captures survives its end", .runsPrograms)
+struct WatchRestartTests {
+  private static func pipeline(_ scene: WatchScene, _ more: String = "") throws {
+    let text = """
+      schema: 1
+      stages:
+        imu: {uses: match-imu}
+        count:
+          uses: command
+          needs: {source: imu}
+          with: {command: [sh, -c, "echo '{id}' >> \(scene.folder.path)/ran; case '{id}' in *fail*) exit 3;; esac; echo x > {output}/x"]}
+      \(more)
+
+      """
+    try Data(text.utf8).write(to: URL(filePath: scene.pipeline))
+  }
+
+  private static func runs(_ scene: WatchScene, of id: String) -> Int {
+    let text =
+      (try? String(contentsOfFile: scene.folder.path.appending("ran").string, encoding: .utf8))
+      ?? ""
+    return text.split(separator: "\n").count { $0 == id }
+  }
+
+  private static func states(_ scene: WatchScene) throws -> [String: String] {
+    // Before the watcher has begun there is nothing to tell of.
+    let told = try? Program.run(["status", scene.output.string, "--json"]).json()
+    let rows = told?["captures"] as? [[String: Any]] ?? []
+    return Dictionary(
+      rows.compactMap { row in
+        (row["id"] as? String).flatMap { id in (row["state"] as? String).map { (id, $0) } }
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  @Test(
+    "With the same pipeline all stays; with another one that asks for more, each is made again at once, patience or not"
+  )
+  func otherPipeline() throws {
+    let scene = try WatchScene()
+    try Self.pipeline(scene)
+    try scene.put("whole")
+    try scene.put("fail")
+    let lacking = try scene.put("lacking")
+    try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
+    let stays = [
+      "whole": "done", "fail": "quarantined", "lacking": "done-with-warnings",
+    ]
+    var watcher = try scene.start("--attempts", "1", "--patience", "1s")
+    try scene.wait("all three") { try scene.waiting == [:] && Self.states(scene) == stays }
+    #expect(try watcher.stop().status == 143)
+
+    // Nobody waits for the rest of `lacking` again.
+    watcher = try scene.start("--attempts", "1", "--patience", "6h")
+    try scene.wait("a look") { scene.record["ended"] == nil && scene.waiting == [:] }
+    try scene.put("late")
+    try scene.wait("another capture") { scene.isDone("late") && scene.waiting == [:] }
+    #expect(try Self.states(scene).filter { $0.key != "late" } == stays)
+    #expect(Self.runs(scene, of: "fail") == 1 && Self.runs(scene, of: "lacking") == 1)
+    #expect(try watcher.stop().status == 143)
+
+    try Self.pipeline(scene, "  tables: {uses: export-tables}")
+    watcher = try scene.start("--attempts", "1", "--patience", "6h", "--settle", "1h")
+    try scene.wait("what is asked for anew") {
+      scene.isDone("whole", "tables") && scene.isDone("lacking", "tables")
+        && Self.runs(scene, of: "fail") == 2 && scene.waiting == [:]
+    }
+    try scene.wait("the states of before") {
+      try Self.states(scene).filter { $0.key != "late" } == stays
+    }
+    // What stays the same is not made again.
+    #expect(Self.runs(scene, of: "whole") == 1 && Self.runs(scene, of: "lacking") == 1)
+    #expect(try watcher.stop().status == 143)
+  }
+
+  @Test("A sync conflict's copy is left alone by a run over the folder, and made when it is named")
+  func conflictCopies() throws {
+    let scene = try WatchScene()
+    try scene.put("room")
+    let copy = try scene.put("room", as: "room.sync-conflict-20261120-101112-ABCDEFG")
+    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
+    let plan = try Program.run(["run", scene.staging.string, "-n"] + words)
+    #expect(plan.errors.contains("left alone: "), "\(plan.errors)")
+    #expect(plan.errors.contains("a second copy of room"))
+    let over = try Program.run(["run", scene.staging.string] + words)
+    #expect(over.status == 0, "\(over.errors)")
+    #expect(over.errors.contains("a second copy of room"), "\(over.errors)")
+    #expect(scene.ran == 1)
+    #expect(try Program.run(["run", copy.string] + words).status == 0)
+    #expect(scene.ran == 2)
+  }
+
+  @Test("A plan leaves out what is marked, and changes no mark")
+  func markedPlan() throws {
+    let scene = try WatchScene()
+    let place = try scene.put("a")
+    try scene.put("b")
+    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
+    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
+    #expect(try Program.run(["mark", scene.output.appending("a").string, "retire"]).status == 0)
+    let plan = try Program.run(["run", scene.staging.string, "-n"] + words)
+    #expect(plan.status == 0, "\(plan.errors)")
+    #expect(plan.errors.contains("left alone: a: "), "\(plan.errors)")
+    let named = try Program.run(["run", place.string, "-n"] + words)
+    #expect(named.output.contains("run, never-built"), "\(named.output)")
+    // It is retired still.
+    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
+    #expect(!scene.isDone("a"))
+  }
+}

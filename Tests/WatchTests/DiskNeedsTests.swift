@@ -1,0 +1,129 @@
+import Captures
+import Pipeline
+import Storage
+import SystemPackage
+import Testing
+
+@testable import Output
+@testable import Watch
+
+@Suite("How much of the disk captures need")
+struct DiskNeedsTests {
+  private static let mib: Int64 = 1 << 20
+
+  private static func cost(
+    _ written: Int64?, of bytes: Int64 = 100, family: String = "scannet", pipeline: String? = "a"
+  ) -> WatchRecord.Cost {
+    var cost = WatchRecord.Cost(family: family, bytes: bytes * mib, seconds: 1, atOnce: 1)
+    (cost.written, cost.pipeline) = (written.map { $0 * mib }, pipeline)
+    return cost
+  }
+
+  private static func place(_ name: String) -> CaptureLocation {
+    CaptureLocation(folder: FilePath("/s").appending(name))
+  }
+
+  private static func free(_ mib: Int64) -> FreeSpaceRule {
+    FreeSpaceRule(bytes: mib * Self.mib, totalBytes: 1000 * Self.mib)
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var costs: [WatchRecord.Cost]
+    /// For 200 MiB of `scannet`, in MiB.
+    var needed: Int64
+    var testDescription: String { name }
+  }
+
+  static let cases: [Case] = [
+    Case(name: "nobody knows", costs: [], needed: 0),
+    Case(name: "one of half the size", costs: [cost(300)], needed: 600),
+    Case(
+      name: "more than most need", costs: [cost(100), cost(200), cost(300), cost(400)], needed: 800),
+    Case(name: "of another family", costs: [cost(300, family: "strabo")], needed: 0),
+    Case(name: "with another pipeline", costs: [cost(300, pipeline: "b")], needed: 0),
+    Case(name: "of an earlier version", costs: [cost(300, pipeline: nil)], needed: 0),
+    Case(name: "some of it was there already", costs: [cost(nil), cost(100)], needed: 200),
+    Case(name: "a capture without bytes", costs: [cost(100, of: 0)], needed: 0),
+  ]
+
+  @Test("What captures of the family wrote per byte decides", arguments: cases)
+  func history(example: Case) {
+    var needs = DiskNeeds()
+    needs.learn(example.costs, pipeline: "a")
+    let found = needs.needed(family: "scannet", bytes: 200 * Self.mib, atSeconds: 0)
+    #expect(found == example.needed * Self.mib)
+  }
+
+  @Test("What is at work counts, until it has ended")
+  func claims() {
+    var needs = DiskNeeds()
+    let (free, needed) = (Self.free(250), 100 * Self.mib)
+    needs.begin(Self.place("a"), needed: needed, in: free)
+    #expect(needs.fits(needed, in: free))
+    needs.begin(Self.place("b"), needed: needed, in: free)
+    #expect(!needs.fits(needed, in: free))
+    #expect(DiskNeeds.fitsAlone(needed, in: free))
+    needs.end(Self.place("a"))
+    #expect(needs.fits(needed, in: free))
+  }
+
+  @Test("What is larger than the disk is tried once nearly all of it is free")
+  func tooLarge() {
+    #expect(!DiskNeeds.fitsAlone(5000 * Self.mib, in: Self.free(800)))
+    #expect(DiskNeeds.fitsAlone(5000 * Self.mib, in: Self.free(950)))
+  }
+
+  @Test(
+    "After a capture for which the disk was too small more is waited for: until there is, one is done, or a time has passed"
+  )
+  func lesson() {
+    var needs = DiskNeeds()
+    func needed(_ now: Double) -> Int64 {
+      needs.needed(family: "scannet", bytes: 10 * Self.mib, atSeconds: now) / Self.mib
+    }
+    needs.begin(Self.place("a"), needed: 0, in: Self.free(80))
+    needs.ranOut(Self.place("a"), family: "scannet", bytes: 10 * Self.mib, untilSeconds: 900)
+    #expect(needed(1) == 100)
+    #expect(!DiskNeeds.fitsAlone(needed(1) * Self.mib, in: Self.free(80)))
+    #expect(needed(900) == 0)
+    needs.done(Self.place("b"), family: "scannet")
+    #expect(needed(1) == 0)
+  }
+
+  @Test("Of several at work each had its part of the disk")
+  func lessonOfSeveral() {
+    var needs = DiskNeeds()
+    for name in ["a", "b"] { needs.begin(Self.place(name), needed: 0, in: Self.free(80)) }
+    needs.ranOut(Self.place("a"), family: "scannet", bytes: 10 * Self.mib, untilSeconds: 900)
+    let found = needs.needed(family: "scannet", bytes: 10 * Self.mib, atSeconds: 1)
+    #expect(found == 50 * Self.mib)
+  }
+
+  private static func report(
+    _ stages: [(JobOutcome, FailureCause?, String?)], cause: FailureCause = .machine,
+    message: String? = nil
+  ) -> CaptureReport {
+    var report = CaptureReport(
+      id: "a", path: "/s/a", family: "scannet", outcome: .failed, message: message, cause: cause)
+    report.stages = stages.map { outcome, cause, message in
+      var stage = StageReport(stage: "x", uses: "x", outcome: outcome)
+      (stage.cause, stage.message) = (cause, message)
+      return stage
+    }
+    return report
+  }
+
+  @Test("Only what failed for the disk alone waits for it")
+  func ranOut() {
+    let full = "write /out/a: no space left"
+    let told: [(CaptureReport, Bool)] = [
+      (Self.report([(.failed, .machine, full), (.blocked, nil, nil)]), true),
+      (Self.report([], message: full), true),
+      (Self.report([(.failed, .machine, full), (.failed, .program, "exit 3")]), false),
+      (Self.report([(.failed, .machine, "read /s/a: input/output error")]), false),
+      (Self.report([(.failed, .program, "no space left on my device")], cause: .program), false),
+    ]
+    for (report, isOfDisk) in told { #expect(report.ranOutOfDisk == isOfDisk, "\(report)") }
+  }
+}
