@@ -20,7 +20,7 @@ struct DiskNeedsTests {
   }
 
   private static func place(_ name: String) -> CaptureLocation {
-    CaptureLocation(folder: FilePath("/s").appending(name))
+    CaptureLocation(FilePath("/s").appending(name))
   }
 
   private static func free(_ mib: Int64) -> FreeSpaceRule {

@@ -129,7 +129,7 @@ struct IntakeStateTests {
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a")], at: 0)
     Self.answer(&intake, .ready, at: 0)
-    let location = CaptureLocation(folder: FilePath("/s/a"))
+    let location = CaptureLocation(FilePath("/s/a"))
     intake.start(location)
     intake.end(location, .done(hasWarnings: false), nowSeconds: 1, "1")
     intake.noteOutput(location, OutputSignature(of: layout, holding: report))
