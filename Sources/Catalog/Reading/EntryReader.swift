@@ -17,7 +17,7 @@ struct EntryReader: Sendable {
 
   /// Cost: a tenth of a millisecond where notes are current, else a look into the capture.
   func read(_ layout: OutputLayout) throws -> Found {
-    let examined = try examiner.examine(layout)
+    let examined = try examiner.examine(layout, comparesTimesOnly: true)
     let status = CaptureStatus(examined)
     let place = RecordedLocation(of: layout)
     let document = RecordedDocument(of: layout)

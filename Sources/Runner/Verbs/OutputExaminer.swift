@@ -123,9 +123,13 @@ public final class OutputExaminer: Sendable {
 
   /// Everything known of one capture.
   ///
-  /// - Parameter place: where the input is, if that is known better than from the notes.
+  /// - Parameters:
+  ///   - place: where the input is, if that is known better than from the notes.
+  ///   - comparesTimesOnly: its files count as those of the last run by names, sizes and times of modification, so
+  ///     that none is opened of a capture that was copied or restored; else by all stamps, and where these differ by
+  ///     content.
   public func examine(
-    _ layout: OutputLayout, at place: Recognition? = nil
+    _ layout: OutputLayout, at place: Recognition? = nil, comparesTimesOnly: Bool = false
   ) throws -> ExaminedCapture {
     let memo = CaptureCache(of: layout)
     let request = try request(layout, memo)
@@ -136,7 +140,7 @@ public final class OutputExaminer: Sendable {
       examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
     }
     do throws(CaptureError) {
-      try fill(&examined, place)
+      try fill(&examined, place, comparesTimesOnly ? .times : .stamps)
     } catch {
       examined.notes.append("cannot be read: \(error)")
       fillFromRecords(&examined)
@@ -148,7 +152,8 @@ public final class OutputExaminer: Sendable {
   }
 
   private func fill(
-    _ examined: inout ExaminedCapture, _ place: Recognition?
+    _ examined: inout ExaminedCapture, _ place: Recognition?,
+    _ comparison: KnownCapture.Comparison
   ) throws(CaptureError) {
     let layout = examined.layout
     guard let recognition = place ?? recognition(layout, examined.memo) else {
@@ -158,9 +163,8 @@ public final class OutputExaminer: Sendable {
       return
     }
     examined.recognition = recognition
-    // By names, sizes and times: a view of captures that were copied or restored opens and reads none of their files.
     if let known = KnownCapture.ifCurrent(
-      recognition, layout, registry: captures, pool: pool, comparison: .times)
+      recognition, layout, registry: captures, pool: pool, comparison: comparison)
     {
       examined.collector = known.collector(verify: false)
     } else {
