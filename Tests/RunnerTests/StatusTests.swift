@@ -1,4 +1,5 @@
 import Captures
+import Foundation
 import Pipeline
 import Storage
 import SystemPackage
@@ -40,6 +41,43 @@ struct StatusTests {
     try workshop.remove("color.bin")
     #expect(
       try Self.states(workshop) == ["color not-applicable", "tables stale input-rebuilt"])
+  }
+
+  @Test(
+    "Views believe names, sizes and times of files that were copied; explanations compare content")
+  func copied() throws {
+    let workshop = try Workshop()
+    func setTimes() {
+      for name in ["toy.txt", "color.bin", "depth.bin"] {
+        var times = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
+        let path = workshop.capture("scan").appending(name).string
+        #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+      }
+    }
+    setTimes()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    var memo = try #require(CaptureCache(of: layout))
+    // As if the files had been still for a while before the run.
+    memo.inputs = InputListing(
+      folder: memo.inputs.folder, stem: memo.inputs.stem, entries: memo.inputs.entries,
+      isSettled: true)
+    try JSONEncoder().encode(memo).write(to: URL(filePath: layout.memo.string))
+
+    func isDone(comparesTimesOnly: Bool) throws -> Bool {
+      let examined = try Self.examiner(workshop)
+        .examine(layout, comparesTimesOnly: comparesTimesOnly)
+      return CaptureStatus(examined).stages.allSatisfy { $0.state == .done }
+    }
+    setTimes()
+    #expect(try isDone(comparesTimesOnly: true) && isDone(comparesTimesOnly: false))
+    try workshop.write("sea", to: "color.bin")
+    setTimes()
+    #expect(try isDone(comparesTimesOnly: true))
+    #expect(try !isDone(comparesTimesOnly: false))
+    try workshop.write("ocean", to: "color.bin")
+    setTimes()
+    #expect(try !isDone(comparesTimesOnly: true))
   }
 
   @Test("A failed stage with its message, and what is blocked behind it")
