@@ -20,13 +20,31 @@ public enum OutcomeWords {
     text(capture.outcome, warnings: capture.warningCount, missing: capture.missing)
   }
 
-  /// `no video, no IMU`.
+  /// `no video, no IMU`; of streams of one file per picture `no depth_00004.png and 2 more like it`.
   ///
   /// - Parameter families: describe the content of files.
   public static func lacks(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
-    var seen: Set<String> = []
-    return missing.map { noun($0, families) }.filter { seen.insert($0).inserted }.map { "no \($0)" }
-      .joined(separator: ", ")
+    var lacks: [(key: String, noun: String, count: Int)] = []
+    for file in missing {
+      let stream = numbered(file)
+      let noun = stream == nil ? noun(file, families) : file
+      if let known = lacks.firstIndex(where: { $0.key == stream ?? noun }) {
+        lacks[known].count += stream == nil ? 0 : 1
+      } else {
+        lacks.append((stream ?? noun, noun, 1))
+      }
+    }
+    return lacks.map { _, noun, count in
+      count == 1 ? "no \(noun)" : "no \(noun) and \(count - 1) more like it"
+    }.joined(separator: ", ")
+  }
+
+  /// The stream of a file that holds one picture of many: its name without the number. `nil` for other files.
+  private static func numbered(_ file: String) -> String? {
+    guard let parts = file.wholeMatch(of: /(.*\/)?([A-Za-z]+_)?[0-9]+(\.[A-Za-z0-9]+)/) else {
+      return nil
+    }
+    return "\(parts.1 ?? "")\(parts.2 ?? "")*\(parts.3)"
   }
 
   /// The content of a file, by its name or ending; the name if the content is unknown.

@@ -56,7 +56,7 @@ struct FullDiskTests {
       fill
       mv '\(late)' "$S/second"
       until_ page 'data-id="second"'
-      until_ page 'The disk of the output is full'
+      until_ page 'disk of the output is'
       until_ says '"waitsFor" : "disk"'
       until_ grep -q 'hold{reason="disk"} 1' "$O/scanmill.prom"
       test -e "$O/second" && echo "something was started"

@@ -134,6 +134,12 @@ public struct CaptureStanding: Hashable, Sendable {
     _ waiting: WatchRecord.Waiting, _ watcher: Watcher, _ entry: CaptureEntry, _ history: History?
   ) -> Bool {
     if waiting.state == .running { return watcher.isAlive }
+    // It waits after its own attempt that met the full disk, which ended after the look.
+    if watcher.isAlive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
+      history?.latest.cause == .machine
+    {
+      return true
+    }
     let lastWork = [history?.latest.finished, entry.lastPublished].compactMap(\.self).max()
     return lastWork.map { $0 <= watcher.lastLook } ?? true
   }

@@ -115,7 +115,7 @@ public final class ZIPArchive: Sendable {
   }
 
   /// Whether another entry starts inside of one. Entries of the directory that have no header there are ignored, but for
-  /// the first few only: nobody writes such. Cost: a binary search.
+  /// the first few only: no archiver writes such. Cost: a binary search.
   private func overlapsNext(_ entry: Range<Int>) -> Bool {
     var range = headers.startIndex..<headers.endIndex
     while !range.isEmpty {
