@@ -3,5 +3,6 @@ extension CaptureRegistry {
   public static let builtIn = CaptureRegistry([
     ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
     StraboReader.self, StrayScannerReader.self, ThreeDScannerAppReader.self, Record3DReader.self,
+    PolycamReader.self,
   ])
 }

@@ -1,0 +1,218 @@
+import Codecs
+import Geometry
+import SystemPackage
+
+/// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
+/// once only.
+struct PolycamCapture {
+  private let tables: PolycamTables
+  private let frames: PolycamFrames
+  private let warnings: WarningCollector
+
+  /// The size on devices, if no picture of a stream can be read.
+  private static let usualSize = (width: 256, height: 192)
+
+  init(_ tables: PolycamTables, _ frames: PolycamFrames, _ warnings: WarningCollector) {
+    self.tables = tables
+    self.frames = frames
+    self.warnings = warnings
+  }
+
+  func capture(id: String) throws(CaptureError) -> Capture {
+    let hasPicture =
+      tables.color.first != nil || tables.depth.size != nil || tables.confidence.size != nil
+    guard hasPicture || !tables.cameras.isEmpty else {
+      throw tables.problem
+        ?? CaptureError(
+          file: tables.files.folder, problem: "neither a picture nor a camera file can be read",
+          remedy: "check whether the upload is complete")
+    }
+    var capture = Capture(
+      id: id, family: .polycam, generation: tables.files.generation.rawValue,
+      folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "us"))
+    capture.frames = frames.frames
+    capture.framesProblem = tables.problem
+    capture.color = color
+    capture.depth = depth
+    capture.confidence = confidence
+    capture.poses = poses()
+    let fit = ColorFit(
+      stated: tables.anyCamera?.size,
+      stored: tables.color.head.map { ($0.storedWidth, $0.storedHeight) })
+    fit.report(to: warnings)
+    capture.intrinsics = intrinsics(fit)
+    capture.imu = .absent("the app exports no motion")
+    capture.cameraSettings = .absent("the app exports no camera settings")
+    capture.geo = .absent("the app exports no positions")
+    if capture.depth.value != nil { capture.alignment = alignment(fit) }
+    report()
+    capture.warnings = warnings.warnings
+    capture.files = filesOfParts
+    capture.completeness = completeness
+    capture.claims.addTogether(
+      streams.map { ($0.subject, tables.files[$0.kind].files.count, "the \($0.kind.folder)") })
+    return capture
+  }
+
+  /// The kinds that every frame has.
+  private var streams: [(kind: PolycamFiles.Kind, subject: String)] {
+    let common: [(kind: PolycamFiles.Kind, subject: String)] = [
+      (.camera, "poses"), (.color, "color"),
+    ]
+    return tables.files.generation == .lidar
+      ? common + [(.depth, "depth"), (.confidence, "confidence")] : common
+  }
+
+  /// Absent or unreadable for a kind without files; `nil` if it has some.
+  private func absence<Value>(_ kind: PolycamFiles.Kind) -> StreamState<Value>? {
+    if let problem = tables.files.problems[kind] { return .unreadable(problem) }
+    return tables.files[kind].isEmpty ? .absent("no \(kind.folder)/*.\(kind.ending)") : nil
+  }
+
+  private var color: StreamState<ColorStream> {
+    if let absence = absence(.color) as StreamState<ColorStream>? { return absence }
+    var stream = ColorStream(
+      tables.color, of: tables.files[.color], folder: PolycamFiles.Kind.color.folder)
+    describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
+    return .present(stream)
+  }
+
+  private var depth: StreamState<DepthStream> {
+    if let absence = absence(.depth) as StreamState<DepthStream>? { return absence }
+    var stream = DepthStream(
+      tables.depth, folder: PolycamFiles.Kind.depth.folder, usualSize: Self.usualSize
+    ) { _ in "png-u16" }
+    describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
+    return .present(stream)
+  }
+
+  private var confidence: StreamState<ConfidenceStream> {
+    if let absence = absence(.confidence) as StreamState<ConfidenceStream>? { return absence }
+    var stream = ConfidenceStream(
+      tables.confidence, folder: PolycamFiles.Kind.confidence.folder, usualSize: Self.usualSize
+    ) { _ in "png-u8" }
+    let times = frames.frames.enumerated().map {
+      tables.confidence.hasFile($0) ? $1.timestamp : nil
+    }
+    describe(times, in: &stream.description)
+    return .present(stream)
+  }
+
+  /// Adds the times of a stream, `nil` for frames that it lacks.
+  private func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
+    let known = times.compactMap(\.self)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = TimeSteps(known).rateHz
+  }
+
+  private func poses() -> StreamState<PoseStream> {
+    if let problem = tables.problem { return .unreadable(problem) }
+    if let absence = absence(.camera) as StreamState<PoseStream>? { return absence }
+    var rows: [PoseStream.Row] = []
+    var (missing, nonFinite, malformed) = (0, 0, 0)
+    for (frame, camera) in tables.cameras {
+      var isMissing = camera.intrinsics == nil
+      switch camera.pose {
+      case .pose(let pose): rows.append(PoseStream.Row(frame: frame, pose: pose))
+      case .none: isMissing = true
+      case .nonFinite: nonFinite += 1
+      case .malformed: malformed += 1
+      }
+      if isMissing { missing += 1 }
+    }
+    warnings.add(
+      .missingKey, "poses", count: missing, "camera files without all numbers of pose or intrinsics"
+    )
+    warnings.add(
+      .nonFiniteValue, "poses", count: nonFinite, "poses with NaN or infinite numbers have no row")
+    warnings.add(
+      .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
+    let times = rows.map { frames.frames[$0.frame].timestamp }
+    warnings.add(
+      .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
+      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    var description = StreamDescription(
+      file: PolycamFiles.Kind.camera.folder, encoding: "json", frames: rows.count)
+    describe(times, in: &description)
+    return .present(PoseStream(description: description, rows: rows))
+  }
+
+  private func intrinsics(_ fit: ColorFit) -> StreamState<[IntrinsicsRow]> {
+    if let problem = tables.problem { return .unreadable(problem) }
+    if let obstacle = fit.obstacle { return .absent(obstacle) }
+    guard tables.anyCamera != nil else {
+      warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
+      return .absent("no camera file has intrinsics")
+    }
+    let upright = tables.color.head?.uprightSize ?? tables.anyCamera?.size
+    return .present(
+      tables.cameras.compactMap { frame, camera in
+        guard let own = camera.intrinsics else { return nil }
+        let fitted = fit.camera(fx: own.fx, fy: own.fy, cx: own.cx, cy: own.cy)
+        return IntrinsicsRow(
+          frame: frame, width: upright?.width, height: upright?.height, fx: fitted?.fx ?? own.fx,
+          fy: fitted?.fy ?? own.fy, cx: fitted?.cx ?? own.cx, cy: fitted?.cy ?? own.cy)
+      })
+  }
+
+  private func alignment(_ fit: ColorFit) -> DepthCalibration {
+    guard fit.obstacle == nil, let own = tables.anyCamera?.intrinsics,
+      let camera = fit.camera(fx: own.fx, fy: own.fy, cx: own.cx, cy: own.cy)
+    else { return .sameCamera(intrinsics: nil, stored: nil) }
+    return .sameCamera(
+      intrinsics: (camera.fx, camera.fy, camera.cx, camera.cy),
+      stored: tables.color.head.map { ($0.storedWidth, $0.storedHeight) })
+  }
+
+  private func report() {
+    warnings.add(.emptyRecord, "poses", count: tables.emptyCameras, "camera files of 0 bytes")
+    warnings.add(
+      .corruptRecord, "poses", count: tables.corruptCameras,
+      "camera files that are no JSON object, or whose time is far away from all others")
+    warnings.add(
+      .pairingApproximate, "frames", count: tables.otherTimes,
+      "camera files whose timestamp is not the time of their name, which counts")
+    for kind in PolycamFiles.Kind.allCases {
+      warnings.add(
+        .pathOutsideCapture, kind.folder, count: tables.files.outside[kind] ?? 0,
+        "files that are links out of the capture's folder; not followed")
+    }
+    let expected = tables.files[.camera].files.count
+    guard expected > 0 else {
+      return warnings.add(.missingFile, "poses", "no cameras/*.json: frames have no pose")
+    }
+    for (kind, subject) in streams.dropFirst() {
+      let length = tables.files[kind].files.count
+      warnings.add(
+        .frameCountMismatch, subject, count: abs(length - expected),
+        "\(length) files, \(expected) camera files: paired by time")
+    }
+  }
+
+  private var filesOfParts: [CapturePart: [FilePath]] {
+    let files = tables.files
+    let cameras = files.paths(.camera)
+    let color = files.paths(.color)
+    let sized = tables.color.first.map { Array(color.prefix($0 + 1)) } ?? color
+    let parts: [CapturePart: [FilePath]] = [
+      .color: color, .depth: files.paths(.depth), .confidence: files.paths(.confidence),
+      .frames: cameras, .poses: cameras, .intrinsics: cameras + sized,
+      .calibration: cameras + sized,
+    ]
+    return parts.filter { !$0.value.isEmpty }
+  }
+
+  /// Every kind has a file for every time.
+  private var completeness: UploadCompleteness {
+    var missing: [String] = []
+    var absent: [String] = []
+    for (kind, _) in streams {
+      let lacking = frames.frames.count - tables.files[kind].files.count
+      guard lacking > 0 else { continue }
+      missing.append("\(lacking) of \(kind.folder)/*.\(kind.ending) are not there.")
+      absent.append("\(kind.folder)/*.\(kind.ending)")
+    }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+}
