@@ -230,4 +230,13 @@ struct RunSummaryTests {
     #expect(totals.failed == 2 && totals.skipped == 1 && totals.interrupted == 1)
     #expect(totals.frames == 310)
   }
+
+  @Test("One missing picture of many is named; the only file of a stream is said by its content")
+  func missingFiles() {
+    let pictures = ["depth_00004.png", "conf_00005.png", "depth_00007.png", "rgbd/12.jpg"]
+    #expect(
+      OutcomeWords.lacks(pictures)
+        == "no depth_00004.png and 1 more like it, no conf_00005.png, no rgbd/12.jpg")
+    #expect(OutcomeWords.lacks(["a.h264", "b.mov"]) == "no video")
+  }
 }
