@@ -44,7 +44,8 @@ struct StatusTests {
   }
 
   @Test(
-    "Views believe names, sizes and times of files that were copied; explanations compare content")
+    "A capture that was copied is done by its times and by its content; changes under the same times are found by content"
+  )
   func copied() throws {
     let workshop = try Workshop()
     func setTimes() {
@@ -73,7 +74,6 @@ struct StatusTests {
     #expect(try isDone(comparesTimesOnly: true) && isDone(comparesTimesOnly: false))
     try workshop.write("sea", to: "color.bin")
     setTimes()
-    #expect(try isDone(comparesTimesOnly: true))
     #expect(try !isDone(comparesTimesOnly: false))
     try workshop.write("ocean", to: "color.bin")
     setTimes()
