@@ -31,6 +31,7 @@ let package = Package(
     benchmark("KernelBenchmark"),
     benchmark("AlignmentBenchmark", exclude: ["README.md"]),
     benchmark("PlanningBenchmark"),
+    benchmark("CodecBenchmark"),
   ],
   swiftLanguageModes: [.v6]
 )

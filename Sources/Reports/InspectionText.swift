@@ -70,7 +70,7 @@ public enum InspectionText {
         let claim = stream.declaredFrames.map { $0 == frames ? "" : " (declared \($0))" } ?? ""
         parts.append("\(Plural.text(frames, "frame"))\(claim)")
       }
-      if let rate = stream.rateHz { parts.append("\(RateEstimate.short(rate)) Hz") }
+      if let rate = stream.rateHz { parts.append("\(NumberText.short(rate)) Hz") }
       if let gaps = stream.gaps, gaps > 0 { parts.append(Plural.text(gaps, "gap")) }
       return head + parts.joined(separator: ", ")
     }

@@ -11,7 +11,7 @@ enum TotalsText {
     let captures = report.captures
     var parts: [String] = []
     func add(_ count: Int, _ words: String) {
-      if count > 0 { parts.append("\(grouped(count)) \(words)") }
+      if count > 0 { parts.append("\(NumberText.grouped(count)) \(words)") }
     }
     let done = captures.filter { $0.outcome == .done }
     let incomplete = done.filter { !$0.missing.isEmpty }
@@ -28,31 +28,16 @@ enum TotalsText {
       add(captures.count { $0.outcome == outcome }, outcome.rawValue)
     }
     if parts.isEmpty { parts = ["nothing found"] }
-    let count = "\(grouped(captures.count)) \(Plural.word(captures.count, "capture"))"
+    let count = "\(NumberText.grouped(captures.count)) \(Plural.word(captures.count, "capture"))"
     var line = ["\(count): " + parts.joined(separator: ", ")]
     let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .ran }
     if hasNothingRun, done.count == captures.count {
       let isMissing = captures.contains { !$0.notMade.isEmpty }
       line.append(isMissing ? "nothing to do" : "nothing to do, everything is up to date")
     }
-    line.append(duration(report.totals.wallSeconds))
-    if report.totals.frames > 0 { line.append("\(grouped(report.totals.frames)) frames") }
+    line.append(DurationText.measured(report.totals.wallSeconds))
+    let frames = report.totals.frames
+    if frames > 0 { line.append("\(NumberText.grouped(frames)) frames") }
     return line.joined(separator: " · ")
-  }
-
-  /// With one decimal if below ten seconds.
-  static func duration(_ seconds: Double) -> String {
-    seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
-  }
-
-  /// `1,204`.
-  static func grouped(_ number: Int) -> String {
-    let digits = Array("\(number.magnitude)")
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
-    }
-    return number < 0 ? "-" + text : text
   }
 }

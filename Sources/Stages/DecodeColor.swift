@@ -44,7 +44,7 @@ public enum DecodeColor: Stage {
   /// FFmpeg determines which pictures a video has, and their pixels.
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: String] { capture.colorIsVideo == true ? LibraryVersions.ofVideo : [:] }
+  ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary

@@ -85,7 +85,7 @@ public enum DecompressDepth: Stage {
     }
     var result = StageResult(frames: frames, recorded: recorded)
     // Frames that were not chosen do not count as lost.
-    let records = chosen?.count ?? depth.access.recordCount
+    let records = (chosen?.count ?? depth.access.recordCount) - tally.absent
     result.record(holes: records - frames, of: records, in: "depth")
     return result
   }

@@ -6,6 +6,9 @@ import Storage
 import Synchronization
 
 /// Writes depth or confidence frames as PNG files, one per frame, named by canonical index.
+///
+/// Pictures that the capture keeps as such files are copied, without their notes, unless `compression`
+/// asks for effort. Each is decoded once before, by this stage or by the one that made the store.
 public enum ExportImages: Stage {
   public static let name = "export-images"
   public static let version = 2
@@ -50,7 +53,9 @@ public enum ExportImages: Stage {
       }
     }
     if let input = context.inputs["frames"] {
-      return try export(try FrameStoreReader(input.folder), compression, context)
+      return try export(
+        try FrameStoreReader(input.folder), storedCopies(of: input, compression, context),
+        compression, context)
     }
     guard let stream = context.capture.depth.value else { return StageResult(frames: 0) }
     return try export(stream, as: "depth", compression, context) { writer, pixels, file in
@@ -58,9 +63,23 @@ public enum ExportImages: Stage {
     }
   }
 
-  /// Exports from the mapped store: any worker can process any frame.
+  /// The files from which an unfiltered store was decoded, and the frame of record 0; `nil` if the
+  /// pictures must be encoded.
+  private static func storedCopies(
+    of input: InputArtifact, _ compression: PNGCompression, _ context: StageContext
+  ) -> (copies: StoredCopies<UInt16>, firstFrame: Int)? {
+    guard input.record.uses == DecompressDepth.name,
+      FilteredDepth.leavesDepthAlone(input.record.parameters),
+      let stream = context.capture.depth.value, let copies = StoredCopies(stream, compression)
+    else { return nil }
+    return (copies, stream.firstFrame)
+  }
+
+  /// Exports from the mapped store: any worker can process any frame. Where the store has a picture,
+  /// its file was decoded without fault and may be copied.
   private static func export(
-    _ reader: FrameStoreReader, _ compression: PNGCompression, _ context: StageContext
+    _ reader: FrameStoreReader, _ stored: (copies: StoredCopies<UInt16>, firstFrame: Int)?,
+    _ compression: PNGCompression, _ context: StageContext
   ) throws -> StageResult {
     let store = reader.store
     let written = Atomic<Int>(0)
@@ -77,10 +96,14 @@ public enum ExportImages: Stage {
       work: { frame, scratch in
         defer { context.progress.advance() }
         guard reader.hasPicture(frame) else { return }
-        reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
-        try scratch.writer.encode(
-          gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
-        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        if let file = try stored?.copies.file(record: frame - (stored?.firstFrame ?? 0)) {
+          try context.staging.write(file, as: FrameFileName.name(frame))
+        } else {
+          reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
+          try scratch.writer.encode(
+            gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
+          try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        }
         written.add(1, ordering: .relaxed)
       })
     return StageResult(frames: written.load(ordering: .relaxed))
@@ -97,6 +120,7 @@ public enum ExportImages: Stage {
     context.progress.expect(stream.access.recordCount)
     let puller = RecordPuller(stream.access)
     try puller.open()
+    let copies = StoredCopies(stream, compression)
     try pullFrames(
       workers: context.workers, budget: context.budget,
       makeScratch: { ImageScratch<Pixel>(compression) },
@@ -105,19 +129,21 @@ public enum ExportImages: Stage {
         return try puller.next(into: &scratch.pixels)
       },
       work: { pulled, scratch in
-        let outcome = try puller.decode(pulled, into: &scratch.pixels)
+        let (outcome, file) =
+          try copies?.decode(record: pulled.record, into: &scratch.pixels)
+          ?? (puller.decode(pulled, into: &scratch.pixels), nil)
         tally.add(outcome)
         context.progress.advance()
         guard outcome.hasPicture else { return }
-        try encode(&scratch.writer, scratch.pixels, &scratch.file)
+        if file == nil { try encode(&scratch.writer, scratch.pixels, &scratch.file) }
         try context.staging.write(
-          scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.record))
+          file ?? scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.record))
         written.add(1, ordering: .relaxed)
       })
     for warning in tally.warnings { context.warnings.add(warning) }
     let frames = written.load(ordering: .relaxed)
     var result = StageResult(frames: frames)
-    let records = stream.access.recordCount
+    let records = stream.access.recordCount - tally.absent
     result.record(holes: records - frames, of: records, in: subject)
     return result
   }

@@ -44,6 +44,16 @@ struct FilteredDepth: OrderedFrameSource {
         + (parameters.flag("flyingPixels") ? ["flyingPixels"] : []))
   }
 
+  /// Whether the recorded parameters of an artifact set none of the filters.
+  static func leavesDepthAlone(_ recorded: [String: JSONValue]) -> Bool {
+    ["minimumConfidence", "maximumChange", "range", "flyingPixels"].allSatisfy { name in
+      switch recorded[name] {
+      case nil, .null, .bool(false): true
+      default: false
+      }
+    }
+  }
+
   func makeReader() throws -> any OrderedFrameReader<UInt16> {
     try Reader(depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers)
   }

@@ -51,8 +51,14 @@ struct FrameStoreWriter: Sendable {
         }
         let missing = frames.filter { !scratch.hasPicture[$0 - frames.lowerBound] }
         holes.withLock { $0 += missing }
-        let elements = Array(scratch.pixels[..<(frames.count * pixelCount)])
-        try context.staging.write(elements: elements, as: folder + FrameStore.chunkName(chunk))
+        let name = folder + FrameStore.chunkName(chunk)
+        // Only the last chunk may be shorter than the buffer.
+        if scratch.pixels.count == frames.count * pixelCount {
+          try context.staging.write(elements: scratch.pixels, as: name)
+        } else {
+          let elements = Array(scratch.pixels[..<(frames.count * pixelCount)])
+          try context.staging.write(elements: elements, as: name)
+        }
       })
     store.holes = holes.withLock { $0.sorted() }
     let count = store.placeCount - store.holes.count

@@ -26,9 +26,10 @@ struct FramesTable {
       "frames.csv",
       ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + Self.pathColumns
         + ["exposure_s", "iso"], context.staging)
-    // Frames that follow from the pictures alone use another clock.
-    let frames = context.capture.framesProblem == nil ? context.capture.frames : []
-    for (index, frame) in frames.enumerated() {
+    // Frames that follow from the pictures alone have no rows if their times are of another clock.
+    let all = context.capture.frames
+    let belong = context.capture.framesProblem == nil || all.allSatisfy { $0.timestamp == nil }
+    for (index, frame) in (belong ? all : []).enumerated() {
       table.csv.field(index)
       table.csv.field(frame.timestamp?.nanoseconds)
       table.csv.field(hasColorTime(index) ? frame.colorTimestamp?.nanoseconds : nil)

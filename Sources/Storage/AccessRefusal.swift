@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Why this user may not read a file or enter a folder: what denies it, with mode and owner, and what would allow it.
 ///
-/// Looks once when it has happened; somebody may have changed it since.
+/// Looks once when it has happened; it may have changed since.
 public struct AccessRefusal: Hashable, Sendable {
   /// The file that cannot be read, or the folder on its path that cannot be entered.
   public let path: FilePath
@@ -53,7 +53,7 @@ public struct AccessRefusal: Hashable, Sendable {
     FileError(.permissionDenied, path: path, operation: "read")
   }
 
-  /// `permission denied: mode 0600, owner anna, group lab; scanmill runs as nobody`.
+  /// `permission denied: mode 0600, owner anna, group lab; scanmill runs as www-data`.
   ///
   /// - Parameter wanted: the path that was to be opened.
   func reason(for wanted: FilePath) -> String {

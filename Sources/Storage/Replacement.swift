@@ -10,20 +10,14 @@ public enum Replacement {
   }
 
   /// Whether `found` is an unfinished replacement of `name` whose writer has ended. Files of other
-  /// machines or earlier builds count as abandoned if `isOld`.
+  /// machines count as abandoned if `isOld`.
   public static func isAbandoned(_ found: String, of name: String, isOld: Bool) -> Bool {
     guard found.hasPrefix(".\(name)."), found.hasSuffix(".new"),
       found.utf8.count > name.utf8.count + 6
     else { return false }
     let who = found.dropFirst(name.count + 2).dropLast(4).split(
       separator: "-", omittingEmptySubsequences: false)
-    switch who.count {
-    case 1: return Int32(who[0]) != nil && isOld
-    case 2:
-      guard let process = Int32(who[1]) else { return false }
-      if who[0] == ProcessHome.current { return !ProcessHome.isAlive(process) }
-      return isOld
-    default: return false
-    }
+    guard who.count == 2, let process = Int32(who[1]) else { return false }
+    return who[0] == ProcessHome.current ? !ProcessHome.isAlive(process) : isOld
   }
 }

@@ -14,7 +14,8 @@ extension String {
   /// JSON allows them in strings, but terminals may interpret them. Valid JSON has none outside of
   /// strings.
   public var shownAsJSON: String {
-    guard utf8.contains(where: Self.mayControl) else { return self }
+    // Line ends of the JSON itself are no reason for a look at every character.
+    guard utf8.contains(where: { $0 >= 0x7F && Self.mayControl($0) }) else { return self }
     var text = ""
     for scalar in unicodeScalars {
       if scalar.value >= 0x7F, Self.controls(scalar) {

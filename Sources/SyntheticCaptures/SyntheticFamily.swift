@@ -16,7 +16,7 @@ protocol SyntheticFamily: Sendable {
 public enum SyntheticFamilies {
   static let all: [any SyntheticFamily.Type] = [
     ScanNetFamily.self, ARKitScannerFamily.self, MultiScanFamily.self, VISLAMFamily.self,
-    StraboFamily.self,
+    StraboFamily.self, StrayScannerFamily.self, ThreeDScannerAppFamily.self, Record3DFamily.self,
   ]
 
   /// Names of the families in the order of the help text.

@@ -54,7 +54,7 @@ final class CaptureCensus: Sendable {
     }
   }
 
-  /// Whether something left STAGING of which nobody knows how it stands.
+  /// Whether something left STAGING whose state is not known.
   var isStale: Bool { state.withLock { $0.isStale } }
 
   /// Takes in how the captures of the output stand.

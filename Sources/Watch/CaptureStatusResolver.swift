@@ -72,9 +72,9 @@ struct CaptureStatusResolver: Sendable {
 
   /// A capture that cannot be opened is ready: its worker says why.
   private func lacking(_ target: CaptureTarget) -> IntakeState.Answer {
-    guard let summary = try? work.batch.summary(of: target), let missing = summary.missingFiles,
-      !missing.isEmpty
-    else { return .ready }
-    return .incomplete(missing: missing, device: summary.deviceID)
+    guard let summary = try? work.batch.summary(of: target), !summary.missingFiles.isEmpty else {
+      return .ready
+    }
+    return .incomplete(missing: summary.missingFiles, device: summary.deviceID)
   }
 }

@@ -7,9 +7,9 @@ import SystemPackage
 /// Tells second copies of captures from captures: what synchronizers keep when two sides have changed one file, and
 /// what browsers and desktops make of a name that is taken.
 ///
-/// A name alone decides only where nobody would choose it (`a.sync-conflict-20261120-101112-ABCDEFG`,
+/// A name alone decides only where no user would choose it (`a.sync-conflict-20261120-101112-ABCDEFG`,
 /// `a (conflicted copy 2026-11-20)`). Of `a (1)` and `a 2` the files are compared as well: a second recording of the
-/// same room may be called so.
+/// same place may be called so.
 public final class ConflictCopies: Sendable {
   public struct Found: Sendable {
     public var location: CaptureLocation

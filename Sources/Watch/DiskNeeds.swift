@@ -41,7 +41,7 @@ struct DiskNeeds: Sendable {
     }
   }
 
-  /// What a capture is expected to write; 0: nobody knows.
+  /// What a capture is expected to write; 0: not known.
   ///
   /// - Parameters:
   ///   - bytes: of its files.

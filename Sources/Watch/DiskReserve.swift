@@ -3,10 +3,10 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// Room on the disk of the output for the next page, notes and notification: a file that is given up when the disk is
-/// full, and taken again when there is room.
+/// Space on the disk of the output for the next page, notes and notification: a file that is given up when the disk is
+/// full, and taken again when there is space.
 ///
-/// Asked from the watcher's thread and from the one that writes pages. While one of them uses the room nobody takes it
+/// Asked from the watcher's thread and from the one that writes pages. While one of them uses the space it is not taken
 /// back. Others that write to a full disk may get there first; that is why captures are not started then.
 final class DiskReserve: Sendable {
   private struct State {
@@ -24,7 +24,7 @@ final class DiskReserve: Sendable {
   /// For what grows since the last page.
   static let marginBytes: Int64 = 4 << 20
   static let mostBytes: Int64 = 64 << 20
-  /// Less room is not worth taking.
+  /// Less space is not worth taking.
   private static let leastBytes: Int64 = 64 << 10
   /// Between two looks at how large pages and notes are.
   private static let measureSeconds = 10.0
@@ -58,7 +58,7 @@ final class DiskReserve: Sendable {
           state.held += more
           return true
         } catch {
-          // Nobody knows what a file system needs beside.
+          // What a file system needs beside is not known.
           guard error.kind == .noSpace else { return false }
           remove(&state)
           more /= 2
@@ -68,7 +68,7 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Does what writes, and once more with the room of the reserve where the disk was full. Throws what it throws then.
+  /// Does what writes, and once more with the space of the reserve where the disk was full. Throws what it throws then.
   func writing<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -79,14 +79,14 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Does something with the room of the reserve, after it failed for the disk was full. `nil`: there is none.
+  /// Does something with the space of the reserve, after it failed for the disk was full. `nil`: there is none.
   func using<Result>(_ body: () -> Result) -> Result? {
     guard begin() else { return nil }
     defer { end() }
     return body()
   }
 
-  /// The watcher ends: nobody is there to give it up.
+  /// The watcher ends: it is given up by no process.
   func giveUp() { state.withLock { remove(&$0) } }
 
   private func begin() -> Bool {

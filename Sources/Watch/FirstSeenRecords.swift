@@ -18,12 +18,15 @@ struct FirstSeen: Sendable, Hashable {
   /// What an upload server had on its way.
   var incoming: String?
   var identity: CaptureIdentity
+  /// The name of the results that it had.
+  var results: String?
 
   /// Lets an entry be as old as it is.
   func restore(_ entry: inout StagingEntry) {
     entry.sinceSeconds = seconds
     entry.restsFromSeconds = restSeconds
     entry.since = text
+    entry.earlierResults = results
   }
 }
 
@@ -45,6 +48,8 @@ struct FirstSeenRecords: Codable, Hashable {
     var folder: [UInt64]?
     /// `true` for a capture that is one file.
     var isFile: Bool?
+    /// The name of the results that it has: of a capture that is renamed before the next look its files may tell nothing.
+    var results: String?
   }
 
   static let fileName = OutputNames.firstSeen
@@ -69,7 +74,7 @@ struct FirstSeenRecords: Codable, Hashable {
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
           incoming: entry.incoming?.progress, content: entry.stamp.content,
           files: entry.stamp.files, folder: entry.folderID.map { [$0.device, $0.inode] },
-          isFile: entry.recognition?.isFile == true ? true : nil)
+          isFile: entry.recognition?.isFile == true ? true : nil, results: entry.results)
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
@@ -107,7 +112,7 @@ struct FirstSeenRecords: Codable, Hashable {
         identity: CaptureIdentity(
           folderID: folder, stem: look.isFile == true ? location.path.name : look.stem,
           content: look.content ?? look.digest,
-          files: look.files ?? []))
+          files: look.files ?? []), results: look.results)
     }
     return known
   }

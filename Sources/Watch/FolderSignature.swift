@@ -41,7 +41,7 @@ struct FolderSignature: Hashable, Sendable {
   }
 
   /// Of captures that are one file each, by name, together with what transfers have on its way of
-  /// them: `NAME.part`, `.NAME.XXXXXX`. Those that are not there are left out.
+  /// them: `NAME.part`, `.NAME.XXXXXX`. Those of which neither is there are left out.
   ///
   /// Cost: one listing for all of them, one system call for each.
   static func ofFiles(_ names: [String], in folder: FilePath) -> [String: FolderSignature] {
@@ -53,15 +53,15 @@ struct FolderSignature: Hashable, Sendable {
     var signatures: [String: FolderSignature] = [:]
     for name in names {
       // No link: what it leads to is another place.
-      guard let stamp = open.stamp(of: name) else { continue }
+      let stamp = open.stamp(of: name)
       var gathering = Gathering(stem: Array(name.utf8))
-      gathering.add(name, stamp)
+      if let stamp { gathering.add(name, stamp) }
       for (other, _) in transfers where StagingNames.isTransfer(other, of: name) {
         gathering.isTransferring = true
         gathering.temporaryFile = min(gathering.temporaryFile ?? other, other)
         if let stamp = open.stamp(of: other) { gathering.add(other, stamp) }
       }
-      signatures[name] = gathering.stamp
+      if stamp != nil || gathering.isTransferring { signatures[name] = gathering.stamp }
     }
     return signatures
   }

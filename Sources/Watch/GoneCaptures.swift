@@ -48,7 +48,7 @@ struct GoneCaptures: Sendable {
   /// The one that was at this place.
   mutating func take(at location: CaptureLocation) -> Gone? { held.removeValue(forKey: location) }
 
-  /// Those that are given up now; all of them where nobody comes to look again.
+  /// Those that are given up now; all of them where there is no next look.
   mutating func takeExpired(nowSeconds: Double, all: Bool = false) -> [Gone] {
     let expired = held.values.filter { all || nowSeconds - $0.sinceSeconds >= holdSeconds }
     for gone in expired { held[gone.entry.location] = nil }
@@ -153,6 +153,8 @@ extension StagingSnapshot.Seen {
 
 extension StagingSnapshot.UnrecognizedUpload {
   var identity: CaptureIdentity {
-    CaptureIdentity(folderID: folderID, stem: nil, content: stamp.content, files: stamp.files)
+    CaptureIdentity(
+      folderID: folderID, stem: folder.isFile ? folder.path.name : nil, content: stamp.content,
+      files: stamp.files)
   }
 }

@@ -104,7 +104,7 @@ struct IntakeResolver {
     }
   }
 
-  /// Asks anew about done captures whose results somebody has removed or made anew. Whether there were any. Cost: a
+  /// Asks anew about done captures whose results were removed or made anew. Whether there were any. Cost: a
   /// listing and some ten system calls per done capture.
   @discardableResult
   func noticeOutputs() -> Bool {

@@ -55,7 +55,7 @@ struct IntakeState: Sendable {
   private(set) var renamed: [String: String] = [:]
   /// Captures that went after they were done or given up, by state.
   private(set) var departed: [CaptureState: Int] = [:]
-  /// Of these the done ones that somebody has to look at.
+  /// Of these the done ones that a person has to look at.
   private(set) var departedShort = 0
   private(set) var departedPartial = 0
   private(set) var departedNeeding = 0
@@ -156,8 +156,8 @@ struct IntakeState: Sendable {
         "STAGING is a different folder than before, and holds no captures: is its disk mounted?"
     }
     if stagingID == nil, snapshot.isEmpty, let previous {
-      let captures = previous.known == 1 ? "capture" : "captures"
-      return "STAGING is empty, but held \(previous.known) \(captures) at the last look at "
+      return
+        "STAGING is empty, but held \(Plural.text(previous.known, "capture")) at the last look at "
         + "\(previous.lastLook): is its disk mounted?"
     }
     return nil
@@ -292,10 +292,11 @@ struct IntakeState: Sendable {
     var entry = before
     entry.location = location
     entry.target = nil
+    entry.earlierResults = nil
     entry.outputSignature = nil
     entry.movedTo = nil
-    if likeness == .certain, let target = before.target, target.isClaimed {
-      moves.append(ResultMove(name: target.layout.name, to: location))
+    if likeness == .certain, let results = before.results {
+      moves.append(ResultMove(name: results, to: location))
     }
     // What earlier runs know of it is told by its results, once they are moved.
     switch entry.phase {
@@ -434,7 +435,7 @@ struct IntakeState: Sendable {
     return untold
   }
 
-  /// What is held because it may turn up elsewhere is given up: nobody comes to look again.
+  /// What is held because it may turn up elsewhere is given up: there is no next look.
   mutating func settleGone() {
     for gone in gone.takeExpired(nowSeconds: 0, all: true) { disappear(gone, { _ in nil }) }
   }
@@ -654,7 +655,7 @@ struct IntakeState: Sendable {
     return hasChanged
   }
 
-  /// Takes in what somebody decided about a capture just now.
+  /// Takes in what a user decided about a capture just now.
   mutating func take(_ mark: CaptureMark, at location: CaptureLocation) {
     entries[location]?.decision = mark
   }

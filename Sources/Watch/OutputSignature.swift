@@ -3,7 +3,7 @@ import Pipeline
 import Runner
 import Storage
 
-/// Tells results of a capture from changed ones: it differs once a run has published something, or once somebody has
+/// Tells results of a capture from changed ones: it differs once a run has published something, or once a user has
 /// removed, replaced or edited the folder of a stage. Valid in this process only.
 ///
 /// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.

@@ -90,7 +90,7 @@ struct ReportScheduler {
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
     let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
-    // One that was missed while nobody watched is made up for; a clock that was set back tells none twice.
+    // One that was missed while no watcher ran is made up for; a clock that was set back tells none twice.
     reportAtNanoseconds = Self.near(
       daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
   }
@@ -106,7 +106,7 @@ struct ReportScheduler {
     for outcome in outcomes.take() {
       writes.note(outcome.kind, outcome.file, outcome.problem)
       if outcome.problem != nil, outcome.kind == .pages {
-        // Else nobody would try again before something changes.
+        // Else it would not be tried again before something changes.
         state.with { $0.hasChanged = true }
       }
     }
@@ -276,7 +276,7 @@ struct ReportScheduler {
     var pages = printer.pages(
       sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600))
     if FileError.tellsOfFullDisk(pages), keepWaiting() {
-      // The room is for the page of the night; those of captures wait.
+      // The space is for the page of the night; those of captures wait.
       let problem = reserve.using {
         printer.pages(
           sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600),

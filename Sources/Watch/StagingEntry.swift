@@ -79,12 +79,20 @@ struct StagingEntry: Sendable {
   /// What runs now runs by rules that hold no longer.
   var isOutdated = false
   var target: CaptureTarget?
+  /// The name of its results as the last watcher knew it; counts until `target` is known.
+  var earlierResults: String?
   /// Of the notes of its output when it was found to be done.
   var outputSignature: OutputSignature?
   /// Tries in a row that trouble of the machine ended.
   var machineTries = 0
   /// What a person decided about it, also where that counts no more.
   var decision: CaptureMark?
+
+  /// The name of the results that it has; `nil`: it has none, or it is not known.
+  var results: String? {
+    guard let target else { return earlierResults }
+    return target.isClaimed ? target.layout.name : nil
+  }
 
   /// The word of the contract; `nil` for a folder that is no capture.
   var state: CaptureState? {
@@ -101,13 +109,13 @@ struct StagingEntry: Sendable {
     }
   }
 
-  /// Whether it is done and somebody has to look all the same.
+  /// Whether it is done and a person has to look all the same.
   var isShort: Bool { if case .done(_, let isShort, _) = phase { isShort } else { false } }
 
   /// Files that it was processed without.
   var missing: [String] { if case .done(_, _, let missing) = phase { missing } else { [] } }
 
-  /// Whether somebody has to do something about it.
+  /// Whether it needs a person.
   var needsPerson: Bool {
     state?.needsPerson(
       isShort: isShort, missing: missing, isAcknowledged: decision?.isAcknowledged == true) ?? false

@@ -39,6 +39,19 @@ public enum StagingNames {
       && bytes.dropFirst(file.utf8.count).first == UInt8(ascii: ".") && isTransfer(name)
   }
 
+  /// The name that the file of a transfer gets in the end; `nil`: it is none of a transfer.
+  static func target(ofTransfer name: String) -> String? {
+    guard isTransfer(name) else { return nil }
+    let lowercase = name.lowercased()
+    if let ending = endings.first(where: {
+      lowercase.utf8.count > $0.count && lowercase.utf8.suffix($0.count).elementsEqual($0)
+    }) {
+      return String(decoding: name.utf8.dropLast(ending.count), as: UTF8.self)
+    }
+    // `.NAME.XXXXXX`
+    return String(decoding: name.utf8.dropFirst().dropLast(7), as: UTF8.self)
+  }
+
   private static let endings = [
     ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload",
   ].map { Array($0.utf8) }

@@ -64,12 +64,16 @@ final class StagingScanner: Sendable {
     memory.begin()
     let finding = batch.finder(memory: memory).find(staging)
     let onTheirWay = UploadMark.onTheirWay(in: staging)
+    let uploads = lonelyUploads(names, batch.registry, finding)
     for capture in finding.captures {
       guard let known = memory[capture.folder],
         var stamp = known.signature(of: capture)
       else { continue }
-      // In a folder of its own a transfer is its own, whatever the file is called.
-      if known.isOneCapture, known.entries.isTransferring {
+      // In a folder of its own a transfer is its own, whatever the file is called. A capture that is one file has
+      // neighbors: its transfers are told by its name, as are those of captures in STAGING itself.
+      if known.isOneCapture, known.entries.isTransferring, !capture.isFile,
+        capture.folder != staging
+      {
         stamp.isTransferring = true
         stamp.temporaryFile = stamp.temporaryFile ?? known.entries.temporaryFile
       }
@@ -83,7 +87,8 @@ final class StagingScanner: Sendable {
       snapshot.captures.append(seen)
     }
     let folders = memory.folders
-    snapshot.strangers = finding.unrecognized.map { stranger in
+    snapshot.strangers = (finding.unrecognized + uploads).map { stranger in
+      if stranger.isFile { return unrecognizedFile(stranger) }
       let below = folders.filter { $0.folder.starts(with: stranger.path) }
       let stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
       return StagingSnapshot.UnrecognizedUpload(
@@ -94,5 +99,27 @@ final class StagingScanner: Sendable {
     snapshot.folders = Set(folders.map(\.folder)).union([staging])
     memory.end()
     return snapshot
+  }
+
+  /// Captures of one file that are not there yet, only what a transfer has of them: `NAME.part`. Told in STAGING itself
+  /// alone: in other folders a transfer counts for the folder.
+  private func lonelyUploads(
+    _ names: [String], _ registry: CaptureRegistry, _ finding: CaptureFinder.Finding
+  ) -> [UnrecognizedFolder] {
+    let present = Set(names)
+    let known = Set(finding.unrecognized.map(\.path))
+    let wanted = names.compactMap(StagingNames.target(ofTransfer:)).filter {
+      !present.contains($0) && registry.mayBeCapture(fileName: $0)
+    }
+    return Set(wanted).sorted().map { staging.appending($0) }.filter { !known.contains($0) }
+      .map { UnrecognizedFolder(path: $0, holds: [], isFile: true) }
+  }
+
+  private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.UnrecognizedUpload {
+    let folder = file.path.removingLastComponent()
+    let name = file.path.name ?? ""
+    let stamp = FolderSignature.ofFiles([name], in: folder)[name] ?? FolderSignature(of: [])
+    return StagingSnapshot.UnrecognizedUpload(
+      folder: file, stamp: stamp, folderID: memory[folder]?.folderID)
   }
 }

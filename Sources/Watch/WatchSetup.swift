@@ -15,7 +15,7 @@ public struct WatchSetup: Sendable {
   public var window: TimeWindow?
   /// When the night is reported; `nil` with `isOnce`.
   public var reportAt: DailyTime?
-  /// When everything should be done; `nil`: nobody waits for it.
+  /// When everything should be done; `nil`: there is no deadline.
   public var due: DailyTime?
   /// How many pages of earlier nights stay; 0: none is kept.
   public var keptNights = WatchSetup.usualKeptNights

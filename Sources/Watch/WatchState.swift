@@ -28,14 +28,14 @@ final class WatchState: Sendable {
     var diskWaits: [CaptureLocation: Int64] = [:]
     /// Names of captures in the queue that another run holds.
     var locked: Set<String> = []
-    /// Why notes about failures could not be written, since somebody last asked.
+    /// Why notes about failures could not be written, since the last call.
     var unwritten: [String] = []
-    /// Captures for which the disk was too small, since somebody last asked.
+    /// Captures for which the disk was too small, since the last call.
     var fullDisk: [String] = []
     /// Something has changed since the pages were last written.
     var hasChanged = true
 
-    /// What a capture is expected to write; 0: nobody knows.
+    /// What a capture is expected to write; 0: not known.
     func needed(_ entry: StagingEntry, atSeconds now: Double) -> Int64 {
       disk.needed(
         family: entry.recognition?.family.rawValue ?? "", bytes: entry.stamp.bytes, atSeconds: now)

@@ -18,11 +18,11 @@ struct WatchSummary {
   var states: [CaptureState: Int] = [:]
   var stagingTrouble: String?
   var known = 0
-  /// Done captures that somebody has to look at.
+  /// Done captures that a person has to look at.
   var short = 0
   /// Done captures that were processed without all of their files.
   var partial = 0
-  /// Captures that somebody has to do something about.
+  /// Captures that need a person.
   var needPerson = 0
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
@@ -163,10 +163,10 @@ struct WatchSummary {
     }
   }
 
-  /// Captures that somebody has to do something about.
+  /// Captures that need a person.
   var needed: Int { totals(unrecognized: 0).needed }
 
-  /// Whether somebody has to do something, or something that was ready has not been processed.
+  /// Whether a person has to act, or something that was ready has not been processed.
   var isOpen: Bool {
     let totals = totals(unrecognized: 0)
     return totals.needed > 0 || totals.queued > 0

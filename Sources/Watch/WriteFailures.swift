@@ -1,5 +1,7 @@
+import Storage
+
 /// Files of the watcher's own that could not be written: how often, whether they can be by now, and when
-/// somebody is told again.
+/// it is told again.
 ///
 /// The first failure of a kind is told at once, later ones again and again with pauses that double, from ten
 /// seconds up to an hour: a log that is read in the morning has the last hour's, and no line per look.
@@ -75,6 +77,6 @@ public struct WriteFailures: Sendable {
     guard let entry = entries[key], entry.inARow > 0 else { return nil }
     entries[key]?.inARow = 0
     return
-      "\(file): can be written again, after \(entry.inARow) \(entry.inARow == 1 ? "failure" : "failures")"
+      "\(file): can be written again, after \(Plural.text(entry.inARow, "failure"))"
   }
 }

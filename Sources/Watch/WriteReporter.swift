@@ -12,7 +12,7 @@ final class WriteReporter {
   private let clock: RunClock
   private let log: Logger
   private var failures = WriteFailures()
-  /// Room for what is written on a full disk.
+  /// Space for what is written on a full disk.
   let reserve: DiskReserve
 
   init(output: FilePath, clock: RunClock, log: Logger) {

@@ -140,7 +140,7 @@ struct BenchSubjectFinder {
   /// The inputs that a stage must read; `nil` for a stage without a floor.
   private func reading(of stage: StageDefinition, _ summary: CaptureSummary) -> [FloorPart]? {
     switch stage.kind.name {
-    case DecodeColor.name: summary.colorIsVideo == true ? [.decode, .convert] : [.decode]
+    case DecodeColor.name: summary.colorIsVideo ? [.decode, .convert] : [.decode]
     case ExportImages.name:
       stage.parameters.text("stream") == "confidence" ? [.confidence] : [.depth]
     case AlignDepth.name: [.depth]

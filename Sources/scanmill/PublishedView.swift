@@ -33,7 +33,7 @@ struct PublishedView {
     } else {
       let root = catalog.resolvedRoot
       let count = catalog.layouts.count
-      let words = count == 1 ? "1 capture" : "\(count) captures"
+      let words = Plural.text(count, "capture")
       let part = count > shown.count ? ", the first \(shown.count) by name" : ""
       sheet = try OutputPreview.overview(
         of: Array(captures), title: "\(root.shownName): \(words)\(part)")

@@ -102,9 +102,7 @@ struct RunCommand: ParsableCommand {
         + marked.left(targets)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if targets.isEmpty {
-        Console.error(
-          "note: of \(found.count) \(found.count == 1 ? "capture" : "captures") found none is selected"
-        )
+        Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }
       try process(
         batch, source, Ownership(root: runOptions.output).claim(wanted), declined, left,

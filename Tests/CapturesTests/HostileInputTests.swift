@@ -76,4 +76,43 @@ import Testing
     }
     #expect(opened > 0)
   }
+
+  /// Families of many small files, and of one.
+  @Test(
+    .enabled(if: Fixtures.arePresent),
+    arguments: ["stray-scanner", "3d-scanner-app", "record3d"], Damage.allCases)
+  func `recognizing, opening and decoding come to an end`(
+    _ family: String, _ damage: Damage
+  ) throws {
+    var random = SeededGenerator(seed: UInt64(family.utf8.count))
+    let cases = Fixtures.cases(of: family)
+    var opened = 0
+    for _ in 0..<Rounds.of(2, soak: 400) {
+      let example = try #require(cases.randomElement(using: &random))
+      let scratch = try ScratchCapture(copyOf: example.capture)
+      let files = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder.string)
+        .sorted()
+        .filter {
+          let bytes = try? FileIdentity(of: scratch.folder.pushing(FilePath($0))).bytes
+          return bytes.map { (1..<1 << 20).contains($0) } ?? false
+        }
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        guard let name = files.randomElement(using: &random),
+          var bytes = try? scratch.bytes(of: name)
+        else { continue }
+        damage.apply(to: &bytes, &random)
+        try scratch.write(bytes, to: name)
+      }
+      for recognition in CaptureFinder(.builtIn).find(scratch.folder).captures {
+        do {
+          let found = try CaptureRegistry.builtIn.open(recognition)
+          opened += 1
+          _ = try StreamScan(found, budget: CoreBudget(cores: 1))
+        } catch let error as CaptureError {
+          #expect(!error.description.contains("\n"))
+        }
+      }
+    }
+    #expect(opened > 0)
+  }
 }

@@ -75,6 +75,42 @@ struct ShortfallTests {
     #expect(found.first?.declared == declared)
   }
 
+  /// A frame file each, and depth and confidence of one file per number.
+  private static let numbered: [(stream: String, held: Int?, length: Int?, noun: String)] = [
+    ("poses", 16, 16, "the frame files"), ("depth", 15, 16, "the depth files"),
+    ("confidence", 15, 15, "the confidence files"), ("color", nil, nil, "the pictures"),
+  ]
+
+  @Test func `a number without a file is lost once, wherever it is`() {
+    var claims = StreamClaims()
+    claims.addNumbered(Self.numbered)
+    #expect(claims.lacking.map(\.stream) == ["depth", "confidence"])
+    #expect(claims.lacking.allSatisfy { $0.held == 15 && $0.declared == 16 })
+    #expect(claims.lacking.allSatisfy { $0.source == "the frame files" })
+    // Three of the files that are there cannot be decoded.
+    let found = Shortfall.found(
+      lacking: claims.lacking, holes: ["depth": FrameHoles(lost: 3, frames: 15)], percent: 2)
+    #expect(found.map(\.held) == [12, 15])
+    #expect(found.map(\.declared) == [16, 16])
+  }
+
+  @Test func `the stream with the greatest number may lack files itself`() {
+    var claims = StreamClaims()
+    claims.addNumbered([("poses", 12, 12, "the rows"), ("depth", 13, 14, "the depth files")])
+    #expect(claims.lacking.map(\.source) == ["the depth files", "the numbers of its files"])
+    #expect(claims.lacking.map(\.held) == [12, 13])
+    #expect(claims.lacking.map(\.declared) == [14, 14])
+  }
+
+  @Test func `a record that never was is no damage`() {
+    let tally = OutcomeTally(subject: "depth")
+    tally.add(.picture)
+    tally.add(.hole(.corruptRecord, "x"))
+    tally.add(RecordOutcome(hasPicture: false))
+    #expect(tally.absent == 1)
+    #expect(tally.warnings.map(\.code) == [.corruptRecord])
+  }
+
   @Test func `damage of one frame in a hundred needs nobody`() {
     #expect(
       Shortfall.found(

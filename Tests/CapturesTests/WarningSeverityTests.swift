@@ -73,18 +73,12 @@ struct WarningSeverityTests {
     #expect(collector.warnings.last?.count == .max)
   }
 
-  @Test("Documents say it; those of earlier builds are read all the same")
+  @Test("Documents say it")
   func coding() throws {
     let note = CaptureWarning(.unknownKey, "x", "message")
     let text = String(decoding: try JSONEncoder().encode(note), as: UTF8.self)
     #expect(text.contains("\"severity\":\"note\""))
     #expect(try JSONDecoder().decode(CaptureWarning.self, from: Data(text.utf8)) == note)
-    func old(_ code: String) throws -> WarningSeverity {
-      let json = "{\"code\":\"\(code)\",\"subject\":\"x\",\"message\":\"m\",\"count\":1}"
-      return try JSONDecoder().decode(CaptureWarning.self, from: Data(json.utf8)).severity
-    }
-    #expect(try old("frame-gap") == .warning)
-    #expect(try old("unknown-key") == .note)
   }
 
   @Test("Merged lists have their notes at the end")

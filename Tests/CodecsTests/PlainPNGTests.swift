@@ -137,10 +137,52 @@ struct PlainPNGTests {
     }
   }
 
+  @Test("What else a file says of its pixels changes none of them")
+  func notes() throws {
+    for (name, data) in [
+      ("gAMA", [0, 0, 0xb1, 0x8f]), ("sRGB", [0]), ("pHYs", [0, 0, 0, 1, 0, 0, 0, 1, 0]),
+      ("eXIf", Array("MM\0*\0\0\0\u{8}\0\0\0\0\0\0".utf8)), ("tIME", [7, 0xea, 1, 1, 1, 1, 1]),
+      ("iDOT", [UInt8](repeating: 0, count: 28)), ("cHRM", [UInt8](repeating: 1, count: 32)),
+    ] as [(String, [UInt8])] {
+      for format in Self.formats {
+        let bytes = try file(
+          format, width: 9, height: 8, .noise, filters: [4, 2], before: [(name, data)])
+        #expect(plain(bytes, format) == reference(bytes, format), "\(name)")
+        #expect(plain(bytes, format) != nil, "\(name)")
+      }
+    }
+  }
+
+  @Test("A bare copy has the same pixels and nothing else, whatever the file says besides")
+  func bare() throws {
+    let note = ("tEXt", Array("Title\0x".utf8))
+    for parts in [1, 3] {
+      let alone = try file(.gray16, width: 9, height: 8, .noise, filters: [4], parts: parts)
+      let noted = try file(
+        .gray16, width: 9, height: 8, .noise, filters: [4], parts: parts, before: [note],
+        after: [note])
+      for bytes in [alone, noted, noted + [1, 2, 3]] {
+        #expect(PNGReader.bareGray16(bytes, width: 9, height: 8) == alone)
+      }
+      for (width, height) in [(8, 9), (9, 7), (10, 8)] {
+        #expect(PNGReader.bareGray16(noted, width: width, height: height) == nil)
+      }
+      #expect(PNGReader.bareGray8(noted, width: 9, height: 8) == nil)
+      for count in noted.indices {
+        #expect(PNGReader.bareGray16(Array(noted.prefix(count)), width: 9, height: 8) == nil)
+      }
+      for index in alone.indices {
+        var wrong = alone
+        wrong[index] ^= 0x10
+        #expect(PNGReader.bareGray16(wrong, width: 9, height: 8) == nil, "byte \(index)")
+      }
+    }
+  }
+
   @Test("What is not of the usual kind is left to libpng")
   func otherKinds() throws {
     for (name, data) in [
-      ("gAMA", [0, 0, 0xb1, 0x8f]), ("tRNS", [0, 1, 0, 2, 0, 3]), ("PLTE", [1, 2, 3]),
+      ("sBIT", [8, 8, 8]), ("tRNS", [0, 1, 0, 2, 0, 3]), ("PLTE", [1, 2, 3]),
       ("IHDR", [UInt8](repeating: 0, count: 13)), ("abCd", []),
       ("tEXt", [UInt8](repeating: 65, count: 70_000)),
     ] as [(String, [UInt8])] {

@@ -134,6 +134,66 @@ struct Expectation {
     #expect(found == expected)
   }
 
+  /// The same, each subject by itself.
+  func checkSubjects(in object: [String: Any]) throws {
+    func counts(_ value: Any?) throws -> [String: Int] {
+      try #require(value as? [[String: Any]]).reduce(into: [:]) { counts, warning in
+        let (code, subject) = (warning["code"] as? String, warning["subject"] as? String)
+        counts["\(code ?? "?") \(subject ?? "?")", default: 0] += warning["count"] as? Int ?? 0
+      }
+    }
+    #expect(try counts(object["warnings"]) == counts(json["warnings"]))
+  }
+
+  /// The generation, and of every stream its encoding, size and number of files.
+  func checkDocument(in folder: FilePath) throws {
+    let document = try #require(
+      try JSONSerialization.jsonObject(
+        with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
+        as? [String: Any])
+    #expect(document["generation"] as? String == json["generation"] as? String)
+    let found = try #require(document["streams"] as? [String: Any])
+    for (name, stream) in try #require(json["streams"] as? [String: Any]) {
+      guard let stream = stream as? [String: Any] else { continue }
+      let other = try #require(found[name] as? [String: Any], "\(name)")
+      if let encoding = stream["encoding"] as? String {
+        #expect(other["encoding"] as? String == encoding, "\(name)")
+      }
+      for key in ["width", "height", "frames"] {
+        #expect(other[key] as? Int == stream[key] as? Int, "\(name) \(key)")
+      }
+    }
+  }
+
+  /// Every row of poses, intrinsics, exposures and positions. An absent table has no rows.
+  func checkCameraTables(in folder: FilePath) throws {
+    guard !mustFail.contains("tables") else { return }
+    for (name, key, columns) in [
+      ("poses", "poses", 9), ("intrinsics", "intrinsics", 7),
+      ("camera_settings", "cameraSettings", 2), ("geo", "geo", 7),
+    ] {
+      guard let expected = json[key] as? [[Any]] else { continue }
+      let path = folder.appending("tables").appending("\(name).csv")
+      let rows = FileSystem.exists(path) ? try Table(path).rows : []
+      #expect(rows.count == expected.count, "\(name)")
+      for (row, expected) in zip(rows, expected) {
+        for (cell, value) in zip(row, expected).prefix(columns) {
+          if let text = value as? String {
+            #expect(cell == text, "\(name)")
+          } else if let number = value as? NSNumber {
+            let found = Double(cell) ?? .nan
+            let close = 1e-9 * max(1, abs(number.doubleValue))
+            #expect(
+              cell == number.stringValue || abs(found - number.doubleValue) <= close,
+              "\(name): \(row) instead of \(expected)")
+          } else {
+            #expect(cell == "", "\(name): \(row) instead of \(expected)")
+          }
+        }
+      }
+    }
+  }
+
   /// Samples per sensor, first and last rows, rows of the default window.
   func checkIMU(in folder: FilePath) throws {
     guard let imu = json["imu"] as? [String: Any], !mustFail.contains("imu") else { return }

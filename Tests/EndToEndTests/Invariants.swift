@@ -56,7 +56,9 @@ struct Invariants {
     else { return }
     let record = try Self.object(folder.appending("color").appending("artifact.json"))
     let written = try pictures("color").count
-    let reported = Self.count("corrupt-record", subject: "color", in: [document, record])
+    let reported = ["corrupt-record", "empty-record", "size-mismatch"].reduce(0) {
+      $0 + Self.count($1, subject: "color", in: [document, record])
+    }
     #expect(written <= counted)
     #expect(
       written >= counted - reported, "\(counted) pictures counted, \(reported) reported as damaged")

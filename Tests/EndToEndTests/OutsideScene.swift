@@ -20,7 +20,7 @@ final class OutsideScene {
     case process, device, pipe
 
     /// Those that every run of the tests puts in the place of every name; all in `make soak`: tracing takes minutes.
-    static let tried = Rounds.isSoak ? allCases : [.absolute, .dangling, .process]
+    static let tried = Rounds.isSoak ? allCases : [.absolute, .process]
   }
 
   let temporary: TemporaryFolder

@@ -28,8 +28,11 @@ struct SyntheticFaultTests {
   /// Faults that the first generation of their family cannot have.
   private static let special = [
     "motion-partial": "ios-single", "motion-claim": "ios-single",
-    "missing-grav": "ios-single",
+    "missing-grav": "ios-single", "png-and-array": "npy",
   ]
+
+  /// Families of one file per picture, whose truth names every pose and every camera.
+  private static let pictureFamilies = ["stray-scanner", "3d-scanner-app", "record3d"]
 
   @Test(
     "Every generation and every fault gives its warnings and loses no readable frame",
@@ -54,11 +57,19 @@ struct SyntheticFaultTests {
     try expected.checkFrameTimes(in: place)
     try expected.checkColorCount(in: place)
     try expected.checkIMU(in: place)
+    if Self.pictureFamilies.contains(situation.family) {
+      try expected.checkSubjects(in: capture)
+      try expected.checkDocument(in: place)
+      try expected.checkColorIndices(in: place)
+      try expected.checkCameraTables(in: place)
+    }
     try Invariants(place).check()
   }
 
   /// Of faults that need more frames; the IMU of `imu-short` must end more than a second before the last one.
-  private static let leastFrames = ["imu-short": 60, "dropped-pictures": 24, "imu-gap": 24]
+  private static let leastFrames = [
+    "imu-short": 60, "imu-late": 60, "dropped-pictures": 24, "imu-gap": 24,
+  ]
 
   private static func command(for situation: Situation, output: FilePath) -> [String] {
     var generation = situation.generation
@@ -68,7 +79,15 @@ struct SyntheticFaultTests {
       "synthesize", situation.family, "--output", output.string, "--frames", "\(frames)", "--seed",
       "3", "--id", "scan", "--generation", generation,
     ]
-    if situation.family != "strabo" { words += ["--width", "320", "--height", "240"] }
+    if pictureFamilies.contains(situation.family) {
+      words += ["--frame-code", "--truth-pictures", "1", "--width", "160", "--height", "120"]
+      // Without metadata only the sizes of devices are known.
+      if situation.family != "record3d" {
+        words += ["--depth-width", "64", "--depth-height", "48"]
+      }
+    } else if situation.family != "strabo" {
+      words += ["--width", "320", "--height", "240"]
+    }
     if let fault = situation.fault { words += ["--fault", fault] }
     return words
   }

@@ -198,7 +198,8 @@ struct CapturePageTests {
     changed()
     try bench.write("{}", ".scanmill/triage.json")
     changed()
-    try bench.write(#"{"schema":1,"message":"m","time":"t"}"#, ".failed/imu/failure.json")
+    try bench.write(
+      #"{"schema":1,"message":"m","time":"t","cause":"input"}"#, ".failed/imu/failure.json")
     changed()
     try bench.write("{}", ".scanmill/removed/x.json")
     changed()

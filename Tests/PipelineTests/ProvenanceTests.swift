@@ -22,7 +22,7 @@ struct ProvenanceTests {
     // Read back: what is compared is what was written down.
     let bytes = try JSONText.pretty(record)
     let back = try JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
-    #expect(back == record && back.isSound == true)
+    #expect(back == record && back.isSound)
     return Decision(
       published: PublishedArtifact(record: back, state: .intact), planned: now,
       upstream: ["frames": .artifact(Digest(of: "frames"))], isForced: false)

@@ -62,25 +62,6 @@ struct DigestCacheTests {
     #expect(try DigestCache(cache).digest(of: path) == Digest(of: "two"))
   }
 
-  @Test("What an earlier build remembered on another device is believed")
-  func anotherDevice() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
-    let cache = folder.path.appending("notes/digests.json")
-    try FileSystem.makeFolder(cache.removingLastComponent())
-    let path = try Self.file(folder, "one", secondsAgo: 100)
-    let first = DigestCache(cache, nowNanoseconds: Self.later)
-    _ = try first.digest(of: path)
-    try first.save(in: HeldFolder.making(following: cache.removingLastComponent()))
-    let text = try #require(Text.read(cache))
-    #expect(!text.contains("device"))
-    // Another digest than that of the content: it is not read.
-    let old = text.replacing("\"inode\":", with: "\"device\":99999,\"inode\":")
-      .replacing(Digest(of: "one").hex, with: Digest(of: "other").hex)
-    #expect(old.contains("device"))
-    try Text.write(old, to: cache)
-    #expect(try DigestCache(cache).digest(of: path) == Digest(of: "other"))
-  }
-
   @Test("A file that is gone is forgotten")
   func gone() throws {
     let folder = try TemporaryFolder(isInMemory: true)

@@ -39,41 +39,6 @@ struct MemoTests {
     #expect(workshop.probe().takeOpened() == 0)
   }
 
-  @Test(
-    "Notes that earlier builds wrote with the number of another device are believed",
-    arguments: [true, false])
-  func anotherDevice(hasIndex: Bool) throws {
-    let workshop = try Self.workshop()
-    let layout = workshop.layout()
-    let text = try #require(Text.read(layout.memo))
-    let noted = text.replacing(#/"inode"\s*:/#) { "\"device\":99999,\($0.output)" }
-    #expect(noted != text)
-    try Text.write(noted, to: layout.memo)
-    try FileSystem.remove(layout.index)
-    let session = try CaptureSession(
-      Self.target(workshop).recognition, registry: Self.registry, layout: layout, verify: false,
-      clock: Self.later)
-    session.writeIndex(
-      for: workshop.pipeline, registry: Self.registry, in: try CaptureOutput(making: layout))
-    let notes = try #require(HeldFolder(layout.notes))
-    let memo = try #require(FileStamp(of: layout.memo))
-    let index = try #require(
-      RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool()))
-    let old = try index.encoded(memo: memo, device: 99999)
-    #expect(old != (try index.encoded(memo: memo)))
-    if hasIndex {
-      try OutputFile.write(old, to: layout.index)
-    } else {
-      try FileSystem.remove(layout.index)
-    }
-    _ = workshop.probe().takeOpened()
-    #expect(workshop.plan().isEmpty)
-    #expect(workshop.probe().takeOpened() == 0)
-    // Only the index knows of `capture.json`: without it the capture gets a worker once.
-    let batch = workshop.batch(Selection(), { _ in }, clock: Self.later)
-    #expect((batch.settled(try Self.target(workshop)) != nil) == hasIndex)
-  }
-
   @Test("A capture whose files had only just changed is opened")
   func fresh() throws {
     let workshop = try Workshop()

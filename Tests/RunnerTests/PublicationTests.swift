@@ -222,7 +222,7 @@ struct PublicationTests {
     try Text.write("x", to: layout.notes.appending(".memo.json.0123abcd-7.new"))
     try Text.write("x", to: layout.notes.appending("digests.json"))
     try Text.write(
-      #"{"schema": 1, "message": "x", "time": ""}"#,
+      #"{"schema": 1, "message": "x", "time": "", "cause": "input"}"#,
       to: layout.failed("color").appending("failure.json"))
     try Self.sweep(layout)
     #expect(
@@ -238,7 +238,7 @@ struct PublicationTests {
   @Test("A name in staging gives stage and run back; what is not ours gives nothing")
   func stagingNames() throws {
     let runs = [
-      "20260101T000000-7", TestRun.id(3), RunID.new().text,
+      TestRun.id(3), RunID.new().text,
     ]
     for stage in ["color", "a.b", "a..b", "old.color", ".", "x."] {
       for run in runs {

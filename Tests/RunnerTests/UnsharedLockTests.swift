@@ -133,7 +133,7 @@ struct UnsharedLockTests {
   @Test("Staging of another machine is spared while it is young, and swept when it is old")
   func young() throws {
     let workshop = try RerunTests.done()
-    for run in ["20260101T000000-17-0123abcd-00000a", "20260101T000000-17"] {
+    for run in ["20260101T000000-17-0123abcd-00000a", "20260101T000000-17-0123abcd-00000b"] {
       let staging = workshop.layout().staging("color", attempt: run)
       try Text.write("half", to: staging.appending("more/out.txt"))
       func age(_ path: FilePath) {

@@ -22,17 +22,14 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public var framesShareIMUClock: Bool
   /// Parts of the calibration that the capture itself does not state.
   public var missingCalibration: [String]
-  /// Missing files of a complete upload, as in `UploadCompleteness.absentFiles`; `nil` in records
-  /// of older builds.
-  public var missingFiles: [String]?
-  /// Streams that have less than the capture declares, as in `StreamClaims.lacking`; `nil` in
-  /// records of older builds.
-  public var lacking: [StreamClaim]?
-  /// Facts for exporters; `nil` in records of older builds, for which exporters find out while they
-  /// run.
-  public var exports: ExportFacts?
-  /// Whether color is a video rather than stills; `nil` in records of older builds.
-  public var colorIsVideo: Bool?
+  /// Missing files of a complete upload, as in `UploadCompleteness.absentFiles`.
+  public var missingFiles: [String]
+  /// Streams that have less than the capture declares, as in `StreamClaims.lacking`.
+  public var lacking: [StreamClaim]
+  /// Facts for exporters.
+  public var exports: ExportFacts
+  /// Whether color is a video rather than stills.
+  public var colorIsVideo: Bool
 
   public init(_ capture: Capture, readerVersion: Int) {
     id = capture.id
@@ -68,8 +65,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public init(
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
-    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String]? = nil,
-    colorIsVideo: Bool? = nil, lacking: [StreamClaim]? = nil
+    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String] = [],
+    colorIsVideo: Bool = false, exports: ExportFacts, lacking: [StreamClaim] = []
   ) {
     self.id = id
     self.family = family
@@ -82,6 +79,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     self.missingCalibration = missingCalibration
     self.missingFiles = missingFiles
     self.colorIsVideo = colorIsVideo
+    self.exports = exports
     self.lacking = lacking
   }
 
@@ -91,7 +89,6 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
 
   /// Arrangement of the cameras; `nil` if the capture does not state it, or has no depth.
   public var arrangement: CameraArrangement? {
-    guard let exports else { return nil }
     if exports.isRegistered { return .oneCamera }
     return missingCalibration.contains(Self.extrinsics) ? nil : .twoCameras
   }

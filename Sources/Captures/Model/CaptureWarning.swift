@@ -22,18 +22,6 @@ public struct CaptureWarning: Hashable, Sendable, Codable {
     severity = WarningSeverity(code, count: count, of: extent)
   }
 
-  /// Entries of older builds have no severity: they are warnings unless their code is always a
-  /// note.
-  public init(from decoder: any Decoder) throws {
-    let object = try decoder.container(keyedBy: CodingKeys.self)
-    code = try object.decode(WarningCode.self, forKey: .code)
-    subject = try object.decode(String.self, forKey: .subject)
-    message = try object.decode(String.self, forKey: .message)
-    count = try object.decode(Int.self, forKey: .count)
-    severity =
-      try object.decodeIfPresent(WarningSeverity.self, forKey: .severity)
-      ?? WarningSeverity(code, count: count, of: .unknown)
-  }
 }
 
 extension [CaptureWarning] {

@@ -41,6 +41,16 @@ public protocol IndexedFrameSource<Pixel>: Sendable {
   func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome
 }
 
+/// Frames that are stored as one picture file each. The samples of a gray PNG file of the stream's
+/// depth are the decoded values.
+public protocol StoredFrameSource<Pixel>: IndexedFrameSource {
+  /// The bytes of the record's file, not checked; `nil` for a record without file. Throws if a file
+  /// that exists cannot be read.
+  func storedFile(record: Int) throws -> [UInt8]?
+  /// As `decode(record:into:)`, from the bytes that `storedFile(record:)` returned.
+  func decode(_ bytes: [UInt8], record: Int, into pixels: inout [Pixel]) -> RecordOutcome
+}
+
 /// Frames that must be decoded in sequence.
 public protocol OrderedFrameSource<Pixel>: Sendable {
   associatedtype Pixel: BitwiseCopyable & Sendable

@@ -4,6 +4,7 @@ import Synchronization
 public final class OutcomeTally: Sendable {
   private let subject: String
   private let encodings = Mutex<Set<String>>([])
+  private let absences = Mutex(0)
   private let collector = WarningCollector()
 
   /// `subject` is `depth` or `confidence`.
@@ -11,7 +12,12 @@ public final class OutcomeTally: Sendable {
     self.subject = subject
   }
 
+  /// Number of records that there never were: no picture and no damage. They are numbers without a
+  /// file, which the length of the stream already lacks (`StreamClaims`).
+  public var absent: Int { absences.withLock { $0 } }
+
   public func add(_ outcome: RecordOutcome) {
+    if !outcome.hasPicture, outcome.issue == nil { absences.withLock { $0 += 1 } }
     if let issue = outcome.issue { collector.add(issue.code, subject, issue.message) }
     if let encoding = outcome.encoding {
       encodings.withLock { _ = $0.insert(encoding) }

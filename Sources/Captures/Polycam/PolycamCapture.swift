@@ -49,8 +49,11 @@ struct PolycamCapture {
     capture.warnings = warnings.warnings
     capture.files = filesOfParts
     capture.completeness = completeness
-    capture.claims.addTogether(
-      streams.map { ($0.subject, tables.files[$0.kind].files.count, "the \($0.kind.folder)") })
+    capture.claims.addNumbered(
+      streams.map {
+        let files = tables.files[$0.kind]
+        return ($0.subject, files.files.count, files.numberCount, "the \($0.kind.folder)")
+      })
     return capture
   }
 

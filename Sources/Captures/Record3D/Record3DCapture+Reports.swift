@@ -150,17 +150,18 @@ extension Record3DCapture {
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 
-  /// Adds claims about stream lengths: files and poses correspond by number. Numbers without a depth
-  /// or confidence file are records without picture, which whoever decodes the stream counts as lost.
+  /// Adds claims about stream lengths: files and poses correspond by number.
   func claim(_ capture: inout Capture) {
-    func numbers(_ stream: StreamState<Record3DPictureFiles>) -> Int? {
-      stream.value.map { ($0.files.files.last?.number ?? -1) + 1 }
+    func claim(_ name: String, _ stream: StreamState<Record3DPictureFiles>) -> (
+      stream: String, held: Int?, length: Int?, noun: String
+    ) {
+      let files = stream.value?.files
+      return (name, files?.files.count, files?.numberCount, "the \(name) files")
     }
-    capture.claims.addTogether([
-      ("poses", tables.object?.poses?.count, "the poses"),
-      ("color", lengths[0].count, "the color files"),
-      ("depth", numbers(tables.files.depth), "the depth files"),
-      ("confidence", numbers(tables.files.confidence), "the confidence files"),
+    let poses = tables.object?.poses?.count
+    capture.claims.addNumbered([
+      ("poses", poses, poses, "the poses"), claim("color", tables.files.color),
+      claim("depth", tables.files.depth), claim("confidence", tables.files.confidence),
     ])
   }
 }

@@ -89,15 +89,19 @@ public struct CaptureRegistry: Sendable {
       .sorted { $0.id < $1.id }
   }
 
-  /// The captures in a folder that are one file, and the errors of files that could not be looked
-  /// into. Links are left out: what they lead to is found by its own name.
+  /// The captures in a folder that are one file, the names of files that are called like one and are
+  /// none, and the errors of files that could not be looked into. Links are left out: what they lead to is found by its own name.
   ///
   /// Cost: a comparison of text per file; an open and a read of each file whose name is worth it,
   /// except for those that `memory` knows.
   func recognizeFiles(
     in listing: FolderListing, memory: (any FolderMemory)? = nil
-  ) -> (captures: [Recognition], unreadable: [FileError]) {
+  ) -> (captures: [Recognition], unrecognized: [String], unreadable: [FileError]) {
     var captures: [Recognition] = []
+    var unrecognized: [String] = []
+    func take(_ found: Recognition?, _ name: String) {
+      if let found { captures.append(found) } else { unrecognized.append(name) }
+    }
     var unreadable: [FileError] = []
     for name in listing.files where mayBeCapture(fileName: name) && !listing.isLink(name) {
       do throws(FileError) {
@@ -105,18 +109,18 @@ public struct CaptureRegistry: Sendable {
         // Before it is opened: if the file changes meanwhile, it has another stamp next time.
         let stamp = memory == nil ? nil : listing.stamp(of: name)
         if let stamp, let known = memory?.recall(path, stamp) {
-          captures += known.capture.map { [$0] } ?? []
+          take(known.capture, name)
           continue
         }
         let found = try recognize(listing.open(name))
         if let stamp { memory?.note(FileLook(capture: found), of: path, stamp) }
-        captures += found.map { [$0] } ?? []
+        take(found, name)
       } catch {
         // Removed or renamed since the folder was listed.
         if error.kind != .notFound { unreadable.append(error) }
       }
     }
-    return (captures, unreadable)
+    return (captures, unrecognized, unreadable)
   }
 
   /// The capture that is the file at `path`; `nil` if it is none, is a link, or cannot be read.
@@ -128,7 +132,7 @@ public struct CaptureRegistry: Sendable {
   }
 
   /// Whether any family thinks that a file of this name is worth opening.
-  func mayBeCapture(fileName: String) -> Bool {
+  public func mayBeCapture(fileName: String) -> Bool {
     readers.contains { $0.mayBeCapture(fileName: fileName) }
   }
 

@@ -3,15 +3,18 @@ import Storage
 import SystemPackage
 
 /// A folder with files in which no family recognizes a capture, and which is neither inside nor
-/// above a capture.
+/// above a capture; or a file that is called like a capture of one file and is none.
 public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   public var path: FilePath
   /// Names of its files and (with a trailing `/`) of its folders; at most a hundred.
   public var holds: [String]
+  /// Whether it is a file.
+  public var isFile: Bool
 
-  public init(path: FilePath, holds: [String]) {
+  public init(path: FilePath, holds: [String], isFile: Bool = false) {
     self.path = path
     self.holds = holds
+    self.isFile = isFile
   }
 }
 
@@ -24,6 +27,8 @@ public struct FolderLook: Sendable {
   /// tree.
   var links: [FilePath] = []
   public internal(set) var unrecognized: UnrecognizedFolder?
+  /// Files that are called like a capture of one file and are none; empty if `unrecognized` covers them.
+  var unrecognizedFiles: [FilePath] = []
   public internal(set) var unreadable: [FileError] = []
   /// Names in subfolders on which recognition depends, by subfolder (`FolderListing.names(in:)`).
   public internal(set) var namesInSubfolders: [String: [String]] = [:]
@@ -115,6 +120,9 @@ struct FolderSearch {
         result.captures += found.captures
         result.unreadable += found.unreadable
         if let folder = found.unrecognized { result.unrecognized.append(folder) }
+        result.unrecognized += found.unrecognizedFiles.map {
+          UnrecognizedFolder(path: $0, holds: [], isFile: true)
+        }
         next += found.inner.filter { visited.insert($0).inserted }
         for link in found.links {
           if let target = PathSafety.resolved(link), target != root, target.starts(with: root),
@@ -207,6 +215,7 @@ struct FolderSearch {
           path: listing.folder, holds: all.prefix(100).map(PathText.shown))
       }
     }
+    if look.unrecognized == nil { look.unrecognizedFiles = files.unrecognized.map(listing.path) }
     return look
   }
 

@@ -48,6 +48,9 @@ struct NumberedFiles: Sendable {
 
   var isEmpty: Bool { files.isEmpty && unbelieved.isEmpty }
 
+  /// One more than the greatest number.
+  var numberCount: Int { (files.last?.number ?? -1) + 1 }
+
   /// Without the numbers above `most`, which go to `unbelieved`.
   func believing(upTo most: Int) -> NumberedFiles {
     var result = self

@@ -8,7 +8,7 @@ import SystemPackage
 /// A number without a file is a record without picture, which costs nothing. Files whose number is
 /// not believed follow as damaged records, so that whoever decodes the stream counts them. Memory:
 /// four bytes per record, and the names.
-struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
+struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
   typealias Picture = (width: Int, height: Int, pixels: [Pixel])
   /// Decodes the bytes of a file; the path tells the kind, and is for messages.
   typealias Decoder = @Sendable ([UInt8], FilePath) throws(ImageError) -> Picture
@@ -67,18 +67,26 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
       let name = shownName(files.unbelieved[index])
       return .hole(.corruptRecord, "\(name): no recording of this length has so high a number")
     }
-    guard record >= 0, indices[record] >= 0 else { return RecordOutcome(hasPicture: false) }
-    let file = files.files[Int(indices[record])]
-    let path = folder.appending(name: file.name)
-    let bytes: [UInt8]
+    guard let bytes = try storedFile(record: record) else {
+      return RecordOutcome(hasPicture: false)
+    }
+    return decode(bytes, record: record, into: &pixels)
+  }
+
+  func storedFile(record: Int) throws -> [UInt8]? {
+    guard let path = file(record).map({ folder.appending(name: $0.name) }) else { return nil }
     do throws(FileError) {
-      bytes = try Self.bytes(path)
+      return try Self.bytes(path)
     } catch {
       throw CaptureError(error, of: path)
     }
+  }
+
+  func decode(_ bytes: [UInt8], record: Int, into pixels: inout [Pixel]) -> RecordOutcome {
+    guard let file = file(record) else { return RecordOutcome(hasPicture: false) }
     if bytes.isEmpty { return .hole(.emptyRecord, "\(shownName(file)): 0 bytes") }
     do throws(ImageError) {
-      let picture = try decoder(bytes, path)
+      let picture = try decoder(bytes, folder.appending(name: file.name))
       if let size, picture.width != size.width || picture.height != size.height {
         return .hole(
           .sizeMismatch,
@@ -91,6 +99,11 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
       let place = error.byteOffset.map { ", byte \($0)" } ?? ""
       return .hole(.corruptRecord, "\(shownName(file))\(place): \(error.what)")
     }
+  }
+
+  /// The file of a record; `nil` for a number without file and for files that are not believed.
+  private func file(_ record: Int) -> NumberedFiles.File? {
+    hasFile(record) ? files.files[Int(indices[record])] : nil
   }
 
   private func shownName(_ file: NumberedFiles.File) -> String {

@@ -58,11 +58,13 @@ extension StrayScannerCapture {
     capture.claims.add(
       "color", held: color?.pictureCount, declared: color?.track.listedPictures,
       by: "the index of the video")
-    capture.claims.addTogether([
-      ("poses", tables.odometry.value?.rows.count, "the rows"),
-      ("depth", tables.depth.value?.fileCount, "the depth files"),
-      ("confidence", tables.confidence.value?.fileCount, "the confidence files"),
-      ("color", color?.pictureCount, "the pictures"),
+    let rows = tables.odometry.value?.rows.count
+    let (depth, confidence) = (tables.depth.value, tables.confidence.value)
+    capture.claims.addNumbered([
+      ("poses", rows, rows, "the rows"),
+      ("depth", depth?.fileCount, depth?.numberCount, "the depth files"),
+      ("confidence", confidence?.fileCount, confidence?.numberCount, "the confidence files"),
+      ("color", color?.pictureCount, color?.pictureCount, "the pictures"),
     ])
   }
 }

@@ -4,7 +4,10 @@ import Geometry
 extension StrayScannerCapture {
   /// Poses in frame order. The app wrote OpenCV's camera axes.
   func poses() -> StreamState<PoseStream> {
-    if let why = mirrorObstacle(tables.color.value?.track) { return .absent(why) }
+    // Of a table that cannot be read the error is told, whatever the video is.
+    if tables.odometry.error == nil, let why = mirrorObstacle(tables.color.value?.track) {
+      return .absent(why)
+    }
     return tables.odometry.map { odometry in
       let found = odometry.rows.compactMap { row in
         row.pose.map { (row: PoseStream.Row(frame: row.frame, pose: $0), time: row.time) }

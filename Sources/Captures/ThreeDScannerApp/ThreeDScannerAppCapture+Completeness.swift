@@ -51,19 +51,20 @@ extension ThreeDScannerAppCapture {
   func claim(_ capture: inout Capture) {
     capture.claims.add(
       "poses", held: tables.rowFileCount, declared: tables.info?.declaredFrames, by: "numImages")
-    let count = { (kind: ThreeDScannerAppFiles.Kind) in self.tables.files[kind].files.count }
-    switch tables.files.generation {
-    case .lidar:
-      capture.claims.addTogether([
-        ("poses", tables.rowFileCount, "the frame files"),
-        ("depth", count(.depth), "the depth files"),
-        ("confidence", count(.confidence), "the confidence files"),
-      ])
-    case .highResolution:
-      capture.claims.addTogether([
-        ("poses", tables.rowFileCount, "the frame files"),
-        ("color", count(.color), "the pictures"),
-      ])
-    }
+    let streams: [(stream: String, kind: ThreeDScannerAppFiles.Kind, noun: String)] =
+      switch tables.files.generation {
+      case .lidar:
+        [
+          ("poses", .frame, "the frame files"), ("depth", .depth, "the depth files"),
+          ("confidence", .confidence, "the confidence files"),
+        ]
+      case .highResolution:
+        [("poses", .frame, "the frame files"), ("color", .color, "the pictures")]
+      }
+    capture.claims.addNumbered(
+      streams.map { stream, kind, noun in
+        let files = tables.files[kind]
+        return (stream, files.files.count, files.numberCount, noun)
+      })
   }
 }

@@ -45,8 +45,8 @@ public struct CaptureRow: Sendable, Hashable {
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
   public var warningCount: WarningCount { warnings.counted }
 
-  /// Whether somebody has to do something: by its state, because files are missing or a stream has lost too much, or
-  /// because a stage that was asked for is not done; if `isStrict` also for warnings. One that is marked needs nobody.
+  /// Whether a person has to act: by its state, because files are missing or a stream has lost too much, or
+  /// because a stage that was asked for is not done; if `isStrict` also for warnings. A marked one needs none.
   public func needsPerson(isStrict: Bool) -> Bool {
     if mark?.isAcknowledged == true { return false }
     if state.needsPerson(
@@ -68,7 +68,7 @@ public struct CaptureRow: Sendable, Hashable {
 }
 
 extension CaptureRow {
-  /// A capture that has no output folder and that nobody has worked on.
+  /// A capture that has no output folder and that was never worked on.
   public init(waiting: WatchRecord.Waiting) {
     self.init(
       id: waiting.id, standing: CaptureStanding(waiting, watcher: nil, history: nil),

@@ -128,7 +128,7 @@ public struct CaptureStanding: Hashable, Sendable {
     return triage
   }
 
-  /// The last look counts, also that of a watcher that has ended, until somebody has worked on the capture
+  /// The last look counts, also that of a watcher that has ended, until a run has worked on the capture
   /// since. That a worker has it is believed of a living watcher only.
   private static func counts(
     _ waiting: WatchRecord.Waiting, _ watcher: Watcher, _ entry: CaptureEntry, _ history: History?
@@ -153,7 +153,7 @@ public struct CaptureStanding: Hashable, Sendable {
     if entry.isUpToDate {
       return entry.warningCount > 0 || !entry.missing.isEmpty ? .doneWithWarnings : .done
     }
-    // What cannot be built, once somebody has tried.
+    // What cannot be built, once it was tried.
     if states.contains(.blocked), history != nil || !entry.timings.isEmpty { return .failed }
     if let history, history.latest.hasFailed { return .failed }
     return isGone ? .failed : .queued

@@ -83,7 +83,7 @@ enum NightHistory {
       receivedBefore: firstNights.values.count { $0 == last })
     for row in rows {
       let needs = row.state.needsPerson || !row.shortfalls.isEmpty
-      // What no run has worked on needed somebody then if it has been as it is since.
+      // What no run has worked on needed a person then if it has been as it is since.
       let since = row.standing.since.flatMap(UTCText.nanoseconds)
       let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
       switch (needed, needs) {
@@ -96,7 +96,7 @@ enum NightHistory {
     return changes
   }
 
-  /// Beyond this many nobody can see them.
+  /// Beyond this many they cannot be seen.
   static let mostSpans = 20_000
 
   /// One span per attempt of which the times are known, by start; of very many the last ones.

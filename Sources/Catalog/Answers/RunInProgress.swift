@@ -12,7 +12,7 @@ public struct RunInProgress: Sendable, Hashable, Encodable {
   public var longestWaitSeconds: Double?
   /// Why elements wait, in words.
   public var reason: String?
-  /// Whether nothing of it is at work any more and nobody has concluded it.
+  /// Whether nothing of it is at work any more and it was not concluded.
   public var abandoned: Bool
   /// All of it in one line.
   let line: String

@@ -17,7 +17,7 @@ public struct StatusAnswer: Sendable {
   public var runs: [RunInProgress] = []
   /// Captures whose results have left the output, by id.
   public var retired: [NightReport.Retired] = []
-  /// Whether the table has columns of stages that nobody asked for.
+  /// Whether the table has columns of stages that were not asked for.
   public var showsAllStages = false
 
   /// - Parameters:
@@ -161,7 +161,7 @@ public enum StateCounts {
       (totals.interrupted, "interrupted"),
     ]
     let named = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    let captures = "\(totals.captures) \(totals.captures == 1 ? "capture" : "captures")"
+    let captures = Plural.text(totals.captures, "capture")
     return captures + (named.isEmpty ? "" : ": " + named)
       + (totals.disappeared.map { " · \($0) disappeared" } ?? "")
       + (totals.unrecognized > 0 ? " · \(totals.unrecognized) unrecognized" : "")

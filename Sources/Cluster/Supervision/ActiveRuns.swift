@@ -30,7 +30,7 @@ public struct ActiveRun: Sendable, Hashable {
     if waiting > 0 {
       text += ", \(waiting) waiting"
       let why = [
-        longestWaitSeconds.map { "for up to \(ClusterText.duration($0))" }, reason,
+        longestWaitSeconds.map { "for up to \(DurationText.estimated($0))" }, reason,
       ].compactMap { $0 }
       if !why.isEmpty { text += " (\(why.joined(separator: "; ")))" }
     }

@@ -36,7 +36,7 @@ extension ClusterSupervisor {
     let cost = groups.reduce(0) { $0 + $1.plan.costSeconds }
     notes.append(
       "# \(Plural.text(work.count, "capture")) in \(Plural.text(groups.count, "element")), about "
-        + "\(ClusterText.duration(cost)) of work (\(basis))")
+        + "\(DurationText.estimated(cost)) of work (\(basis))")
     let arrays = Grouping.arrays(of: groups.map(\.plan), maxArraySize: site.maxArraySize)
     let throttles = Grouping.throttles(limits.maxRunning, over: arrays.map(\.elements.count))
     for (number, array) in arrays.enumerated() {
@@ -54,7 +54,7 @@ extension ClusterSupervisor {
       let names = group.captures.prefix(5).map(\.name).joined(separator: ", ")
       let rest = group.captures.count > 5 ? ", … (\(group.captures.count))" : ""
       notes.append(
-        "# element \(number), \(ClusterText.duration(group.plan.costSeconds)): \(names)\(rest)")
+        "# element \(number), \(DurationText.estimated(group.plan.costSeconds)): \(names)\(rest)")
     }
     if groups.count > shown { notes.append("# … \(groups.count - shown) more") }
     return notes.joined(separator: "\n")

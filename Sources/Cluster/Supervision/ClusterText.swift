@@ -1,3 +1,5 @@
+import Storage
+
 /// The state of a run on a batch system, as one line.
 struct ClusterText {
   var elements = 0
@@ -22,15 +24,8 @@ struct ClusterText {
     var text = parts.joined(separator: ", ")
     text += " · \(done)/\(captures) captures done, \(failed) failed"
     if held > 0 { text += ", \(held) held by another run" }
-    if let secondsLeft, secondsLeft > 0 { text += " · \(Self.duration(secondsLeft)) left" }
+    if let secondsLeft, secondsLeft > 0 { text += " · \(DurationText.estimated(secondsLeft)) left" }
     return text
-  }
-
-  static func duration(_ seconds: Double) -> String {
-    let whole = Int(seconds.rounded(.up).clamped(to: 0...1e9))
-    if whole < 60 { return "\(whole) s" }
-    if whole < 3600 { return "\(whole / 60) min" }
-    return "\(whole / 3600) h \(whole % 3600 / 60) min"
   }
 }
 

@@ -1,7 +1,7 @@
 import CDeflate
 
 /// A PNG file of the usual kind, which can be inflated at once: 8-bit RGB, gray of 8 or 16 bits,
-/// not interlaced, no chunks other than IHDR, IDAT, tEXt and IEND.
+/// not interlaced, no chunks other than IHDR, IDAT, IEND and notes that do not change samples.
 ///
 /// Checks are as strict as libpng's: order and CRC-32 of all chunks, the exact length of the lines,
 /// Adler-32. Files of other kinds and files with errors are left to libpng and its messages.
@@ -37,7 +37,7 @@ struct PlainPNG {
       case PNGParts.data:
         guard !dataHasEnded else { return nil }
         data.append(part.data)
-      case PNGParts.text:
+      case let type where PNGParts.notes.contains(type):
         notes += 1
         guard notes <= Self.mostNotes, part.data.count <= Self.mostNoteBytes else { return nil }
         dataHasEnded = !data.isEmpty
@@ -67,6 +67,17 @@ struct PlainPNG {
     case (16, 0): return .gray16
     default: return nil
     }
+  }
+
+  /// The same compressed lines in a file of header, data and end alone. Pixels are not inflated.
+  var bare: [UInt8] {
+    let head = 0..<33
+    let chunks = data.map { ($0.lowerBound - 8)..<($0.upperBound + 4) }
+    let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
+    var file: [UInt8] = []
+    file.reserveCapacity(head.count + chunks.reduce(0) { $0 + $1.count } + end.count)
+    for range in [head] + chunks { file += UnsafeRawBufferPointer(rebasing: input[range]) }
+    return file + end
   }
 
   var rowBytes: Int { width * format.pixelBytes }
@@ -110,8 +121,11 @@ struct PlainPNG {
 struct PNGParts {
   static let header: UInt32 = 0x4948_4452
   static let data: UInt32 = 0x4944_4154
-  static let text: UInt32 = 0x7445_5874
   static let end: UInt32 = 0x4945_4e44
+  /// Chunks that say something about the picture. iOS writes sRGB, eXIf and iDOT.
+  static let notes = ["tEXt", "sRGB", "gAMA", "cHRM", "eXIf", "iDOT", "pHYs", "tIME"].map {
+    $0.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+  }
 
   private let input: UnsafeRawBufferPointer
   private var offset: Int

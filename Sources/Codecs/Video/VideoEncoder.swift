@@ -19,6 +19,16 @@ public final class VideoEncoder {
   /// Duration of the last picture: that of the one before.
   private var lastStep: Int64
 
+  /// Whether this FFmpeg can encode `codec`: Debian's can encode both, smaller builds often only H.264.
+  public static func canEncode(_ codec: VideoEncoderSettings.Codec) -> Bool {
+    FFmpegLibrary.silence()
+    return avcodec_find_encoder_by_name(libraryName(of: codec)) != nil
+  }
+
+  private static func libraryName(of codec: VideoEncoderSettings.Codec) -> String {
+    codec == .h264 ? "libx264" : "libx265"
+  }
+
   /// Opens the encoder and creates `file`. Sides must be even (4:2:0).
   public init(_ file: FilePath, _ settings: VideoEncoderSettings) throws(VideoError) {
     FFmpegLibrary.silence()
@@ -96,7 +106,7 @@ public final class VideoEncoder {
   }
 
   private func openEncoder() throws(VideoError) -> UnsafeMutablePointer<AVCodecContext> {
-    let name = settings.codec == .h264 ? "libx264" : "libx265"
+    let name = Self.libraryName(of: settings.codec)
     guard let encoder = avcodec_find_encoder_by_name(name),
       let context = avcodec_alloc_context3(encoder)
     else { throw VideoError(file: file, what: "this FFmpeg has no \(name)") }

@@ -17,8 +17,8 @@ package struct ChosenFrames: Sendable {
 
   /// From the record of the inner stage.
   package init(_ input: InputArtifact) throws {
-    guard case .array(let frames)? = input.record.recorded?["chosen"],
-      case .object(let leftOut)? = input.record.recorded?["leftOut"]
+    guard case .array(let frames)? = input.record.recorded["chosen"],
+      case .object(let leftOut)? = input.record.recorded["leftOut"]
     else {
       throw InternalError("the record of '\(input.stage)' does not say which frames it chose")
     }

@@ -29,7 +29,7 @@ package enum DepthChoice: Hashable, Sendable {
       return
     }
     // Depth cannot be aligned to a mirrored picture.
-    if capture.exports?.isMirrored == true {
+    if capture.exports.isMirrored {
       self = .none
       return
     }
@@ -42,8 +42,8 @@ package enum DepthChoice: Hashable, Sendable {
     case (.chosen, "native"): self = .native
     default:
       // Readers that ignore an extrinsic also miss the turn of the color pictures.
-      let isRegistered = capture.exports?.isRegistered == true
-      let isTurned = capture.exports.map { $0.clockwiseQuarterTurns != 0 } ?? false
+      let isRegistered = capture.exports.isRegistered
+      let isTurned = capture.exports.clockwiseQuarterTurns != 0
       self = isRegistered && !(isTurned && canAlign) ? .native : canAlign ? .aligned : .none
     }
   }

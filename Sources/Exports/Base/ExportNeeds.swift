@@ -57,7 +57,7 @@ package struct ExportNeeds: OptionSet, Sendable {
     if contains(.intrinsics), let reason = missingIntrinsics(stage, parameters, capture) {
       return reason
     }
-    guard let facts = capture.exports else { return nil }
+    let facts = capture.exports
     if contains(.picture), facts.pictures == 0 { return "no color: the stream holds no picture" }
     if contains(.pose), facts.poses == 0 { return "no poses: no frame was tracked" }
     if contains(.time), facts.timedPictures == 0 { return "no times: no picture has one" }
@@ -85,7 +85,7 @@ package struct ExportNeeds: OptionSet, Sendable {
     switch capture.state(of: .intrinsics) {
     // Its file is read while the stage runs, which reports the error.
     case .unreadable: return nil
-    case .present where capture.exports?.intrinsics != 0: return nil
+    case .present where capture.exports.intrinsics != 0: return nil
     case .present, .absent: return "no intrinsics: give \(stage).calibration"
     }
   }

@@ -36,7 +36,7 @@ package struct ExportPictures: Sendable {
 
   private static func selection(_ record: ArtifactRecord) -> FrameSelection {
     var values = record.parameters
-    if case .object(let passedOn)? = record.recorded?[selectionKey] { values = passedOn }
+    if case .object(let passedOn)? = record.recorded[selectionKey] { values = passedOn }
     return FrameSelection(
       every: index(values["every"]) ?? 1, first: index(values["first"]) ?? 0,
       last: index(values["last"]))

@@ -198,7 +198,7 @@ extension ExportPictures {
 
   /// Whether the color stage found pictures of another size than the stream's.
   var haveOtherSizes: Bool {
-    record.recorded?[Self.otherSizesKey] == .bool(true)
+    record.recorded[Self.otherSizesKey] == .bool(true)
       || record.warnings.contains { $0.code == .sizeMismatch && $0.subject == "color" }
   }
 

@@ -28,7 +28,7 @@ extension GeoExport {
     case .present: break
     }
     if case .unreadable(let why) = capture.state(of: .frames) { return .unreadable(why) }
-    if capture.exports?.hasPosition == false {
+    if !capture.exports.hasPosition {
       return .notApplicable("no position: no fix was recorded")
     }
     return .applies

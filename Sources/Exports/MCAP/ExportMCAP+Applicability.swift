@@ -13,15 +13,11 @@ extension ExportMCAP {
     for part in read {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
-    // Records of older builds have no facts: the stage finds out while it runs.
-    guard let facts = capture.exports else {
-      return CalibrationChoice.checked(.applies, parameters, capture)
-    }
     if capture.state(of: .frames) == .present {
       let found = ExportNeeds.cameraToIMU.applicability(name, parameters, capture)
       guard case .applies = found else { return found }
     }
-    let reasons = lacking(parameters, capture, facts)
+    let reasons = lacking(parameters, capture, capture.exports)
     guard reasons.isEmpty else {
       return .notApplicable("nothing with a time: " + reasons.joined(separator: ", "))
     }

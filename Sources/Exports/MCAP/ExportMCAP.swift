@@ -55,7 +55,7 @@ public enum ExportMCAP: ExportStage {
       if case .absent = capture.state(of: .color) { false } else { true }
     // Depth cannot be aligned to a mirrored picture.
     case "aligned":
-      capture.exports?.isMirrored != true
+      !capture.exports.isMirrored
         && DepthChoice(depthRule, parameters, capture) == .aligned
     default: true
     }

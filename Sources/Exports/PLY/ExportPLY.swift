@@ -106,7 +106,7 @@ public enum ExportPLY: ExportStage {
   ) -> Applicability {
     let depth = needs.applicability(name, parameters, capture)
     guard case .applies = depth else { return depth }
-    if capture.exports?.isMirrored == true {
+    if capture.exports.isMirrored {
       return .notApplicable(
         "the video's display matrix mirrors its pictures: no camera takes such pictures")
     }

@@ -37,7 +37,7 @@ public enum ExportSpectacular: ExportStage {
     for part in [CapturePart.poses, .intrinsics] {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
-    if capture.exports?.isMirrored == true {
+    if capture.exports.isMirrored {
       return .notApplicable(
         "the video's display matrix mirrors its pictures: no camera takes such pictures")
     }

@@ -4,13 +4,13 @@ import Pipeline
 extension ArtifactRecord {
   /// Payload kinds that a stage met while decoding, by stream name.
   package var streamEncodings: [String: String] {
-    guard case .object(let values)? = workedOut("streamEncodings") else { return [:] }
+    guard case .object(let values)? = recorded["streamEncodings"] else { return [:] }
     return values.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
   }
 
   /// Frames that a stage could not decode, by stream name; of a stage that lost none nothing is recorded.
   package var frameHoles: [String: FrameHoles] {
-    guard case .object(let values)? = workedOut(FrameHoles.recordedName) else { return [:] }
+    guard case .object(let values)? = recorded[FrameHoles.recordedName] else { return [:] }
     return values.compactMapValues { value in
       guard case .object(let counts) = value, case .integer(let lost)? = counts["lost"],
         case .integer(let frames)? = counts["frames"]

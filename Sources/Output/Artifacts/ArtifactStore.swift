@@ -98,7 +98,7 @@ public struct ArtifactStore: Sendable {
     try staging.remove(trash)
   }
 
-  /// Intermediates that nobody removed by the end of a run: those of readers that have failed, or that
+  /// Intermediates that were not removed by the end of a run: those of readers that have failed, or that
   /// were no part of it. Their records stay, so that they are made again only for who needs them.
   package func emptyScratch(in output: CaptureOutput, attempt: String) {
     for stage in (try? scratch?.folder.names()) ?? [] {

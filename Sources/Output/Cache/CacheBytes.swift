@@ -4,8 +4,6 @@ import Storage
 /// count in front.
 public struct CacheEncoder {
   public private(set) var bytes: [UInt8] = []
-  /// Written behind every stamp, as earlier builds did; for tests.
-  package var device: Int64?
 
   public init() {}
 
@@ -38,7 +36,6 @@ public struct CacheEncoder {
     put(stamp.modifiedNanoseconds)
     put(stamp.changedNanoseconds)
     put(Int64(bitPattern: stamp.inode))
-    if let device { put(device) }
   }
 
   public mutating func list<Element>(
@@ -57,8 +54,6 @@ public struct DamagedNote: Error {
 /// Takes values in the order in which they were put; every read is checked.
 public struct CacheDecoder {
   private let bytes: [UInt8]
-  /// Whether every stamp is followed by the number of a device, as earlier builds wrote it.
-  package var hasDevices = false
   private var position: Int
   private let end: Int
 
@@ -104,11 +99,9 @@ public struct CacheDecoder {
   public mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
 
   public mutating func stamp() throws(DamagedNote) -> FileStamp {
-    let stamp = FileStamp(
+    FileStamp(
       bytes: try integer(), modifiedNanoseconds: try integer(), changedNanoseconds: try integer(),
       inode: UInt64(bitPattern: try integer()))
-    if hasDevices { _ = try integer() }
-    return stamp
   }
 
   public mutating func list<Element>(

@@ -70,7 +70,7 @@ package struct Catalog: Sendable {
       .replace(Self.fileName, with: bytes(signature: signature), durably: false)
   }
 
-  /// One that nobody may write counts as such for the superuser as well.
+  /// One without any permission to write counts as such for the superuser as well.
   private static func isWritable(_ root: FilePath) -> Bool {
     guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
       return false

@@ -53,11 +53,15 @@ package struct EntrySources: Sendable {
     var found = Stamps(now)
     // What lies behind a link in the place of a folder is not looked at.
     var links: Set<Substring> = []
+    // Whether the last one was there.
+    var wasThere = false
     func put(_ path: String) {
+      wasThere = false
       let above = path.prefix { $0 != "/" }
       guard !links.contains(above), let status = open.status(of: path) else {
         return found.putNothing()
       }
+      wasThere = true
       if status.kind == .link { links.insert(Substring(path)) }
       found.put(status)
     }
@@ -67,7 +71,7 @@ package struct EntrySources: Sendable {
     let hasFailures = open.status(of: OutputNames.failed) != nil
     for stage in stages {
       put(stage)
-      put("\(stage)/\(OutputNames.record)")
+      if wasThere { put("\(stage)/\(OutputNames.record)") }
       if hasFailures { put("\(OutputNames.failed)/\(stage)/\(OutputNames.failure)") }
     }
     if let folder {
@@ -152,7 +156,8 @@ package struct EntrySources: Sendable {
     return true
   }
 
-  /// Stamps of files, one after the other, in a digest.
+  /// Sizes and times of modification of files, one after the other, in a digest. Times of change and inodes
+  /// are others after a backup was restored, and count only for what has changed a moment ago.
   private struct Stamps {
     private var encoder = CacheEncoder()
     private var isSettled = true
@@ -168,14 +173,17 @@ package struct EntrySources: Sendable {
 
     mutating func put(_ status: FileStatus) {
       encoder.put(true)
-      encoder.put(status.stamp)
+      // The size of a folder depends on the disk.
+      if status.kind != .folder { encoder.put(status.bytes) }
+      encoder.put(status.modifiedNanoseconds)
       encoder.put(Int64(status.mode))
       check(max(status.modifiedNanoseconds, status.changedNanoseconds))
     }
 
     mutating func put(_ stamp: FileStamp) {
       encoder.put(true)
-      encoder.put(stamp)
+      encoder.put(stamp.bytes)
+      encoder.put(stamp.modifiedNanoseconds)
       check(stamp.changedNanoseconds)
     }
 

@@ -2,9 +2,9 @@ import Storage
 
 /// What an entry was made from, as it was.
 ///
-/// Two looks of different cost: `records` and `outputs` tell by names, sizes, times and inodes, at one system
-/// call per file, that nothing has been touched; `content` tells of an output that was copied, restored or moved
-/// that it holds the same.
+/// Two looks of different cost: `records` and `outputs` tell by names, sizes, times of modification and
+/// permissions, at one system call per file, that nothing has been touched, also after a backup was restored;
+/// `content` tells of an output that was copied without its times that it holds the same.
 package struct EntryStamps: Hashable, Sendable {
   /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
   package var records: Digest

@@ -7,7 +7,7 @@ import Storage
 extension RecordIndex {
   package static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
     put(core.summary, &writer)
-    try putJSON(core.summary.lacking ?? [], &writer)
+    try putJSON(core.summary.lacking, &writer)
     try putJSON(core.warnings, &writer)
     writer.put(core.inputs.folder)
     writer.put(core.inputs.stem)
@@ -64,10 +64,9 @@ extension RecordIndex {
     writer.put(summary.frameCount)
     writer.put(summary.framesShareIMUClock)
     writer.list(summary.missingCalibration) { $0.put($1) }
-    writer.list(summary.missingFiles ?? []) { $0.put($1) }
-    writer.put(summary.colorIsVideo == true)
-    writer.put(summary.exports != nil)
-    if let facts = summary.exports { put(facts, &writer) }
+    writer.list(summary.missingFiles) { $0.put($1) }
+    writer.put(summary.colorIsVideo)
+    put(summary.exports, &writer)
   }
 
   private static func put(_ facts: ExportFacts, _ writer: inout CacheEncoder) {
@@ -114,15 +113,17 @@ extension RecordIndex {
     let files = try reader.list { reader in
       (try part(&reader), try reader.list { try $0.text() })
     }
-    var summary = CaptureSummary(
+    let frameCount = try reader.int()
+    let framesShareIMUClock = try reader.bool()
+    let missingCalibration = try reader.list { try $0.text() }
+    let missingFiles = try reader.list { try $0.text() }
+    let colorIsVideo = try reader.bool()
+    return CaptureSummary(
       id: id, family: family, readerVersion: version, deviceID: device,
       parts: Dictionary(parts) { first, _ in first },
-      files: Dictionary(files) { first, _ in first }, frameCount: try reader.int(),
-      framesShareIMUClock: try reader.bool(),
-      missingCalibration: try reader.list { try $0.text() },
-      missingFiles: try reader.list { try $0.text() }, colorIsVideo: try reader.bool())
-    if try reader.bool() { summary.exports = try facts(&reader) }
-    return summary
+      files: Dictionary(files) { first, _ in first }, frameCount: frameCount,
+      framesShareIMUClock: framesShareIMUClock, missingCalibration: missingCalibration,
+      missingFiles: missingFiles, colorIsVideo: colorIsVideo, exports: try facts(&reader))
   }
 
   /// Lists that are mostly empty, as JSON.

@@ -13,10 +13,7 @@ extension RecordIndex {
     writer.put(try record.program.map { try JSONText.canonical($0) } ?? [])
     writer.put(record.fingerprint)
     writer.put(try JSONText.canonical(record.parameters))
-    writer.put(record.recorded != nil)
-    if let recorded = record.recorded {
-      writer.put(recorded.isEmpty ? [] : try JSONText.canonical(recorded))
-    }
+    writer.put(record.recorded.isEmpty ? [] : try JSONText.canonical(record.recorded))
     put(record.inputs, &writer)
     writer.list(record.outputs) { writer, output in
       writer.put(output.path)
@@ -45,11 +42,8 @@ extension RecordIndex {
     let program = try pool.program(reader.raw())
     let fingerprint = try reader.digest()
     let parameters = try pool.object(reader.raw())
-    var recorded: [String: JSONValue]?
-    if try reader.bool() {
-      let bytes = try reader.raw()
-      recorded = bytes.isEmpty ? [:] : try pool.object(bytes)
-    }
+    let values = try reader.raw()
+    let recorded = values.isEmpty ? [:] : try pool.object(values)
     let inputs = try inputs(&reader)
     let outputs = try reader.list { reader in
       OutputEntry(

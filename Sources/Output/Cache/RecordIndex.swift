@@ -72,17 +72,12 @@ package struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x8_5343_4D49
-  /// The same with the number of a device behind every stamp.
-  private static let formatWithDevices: Int64 = 0x7_5343_4D49
+  private static let format: Int64 = 0x9_5343_4D49
 
   /// A file of these values with a digest at its end.
-  ///
-  /// - Parameter device: as earlier builds wrote it; for tests.
-  package func encoded(memo: FileStamp, device: Int64? = nil) throws -> [UInt8] {
+  package func encoded(memo: FileStamp) throws -> [UInt8] {
     var writer = CacheEncoder()
-    writer.device = device
-    writer.put(device == nil ? Self.format : Self.formatWithDevices)
+    writer.put(Self.format)
     writer.put(memo)
     try Self.put(core, &writer)
     writer.list(digests.sorted { $0.key < $1.key }) { writer, entry in
@@ -114,9 +109,7 @@ extension RecordIndex {
       throw DamagedNote()
     }
     var reader = CacheDecoder(bytes, in: 0..<count)
-    let found = try reader.integer()
-    reader.hasDevices = found == formatWithDevices
-    guard found == format || reader.hasDevices, try reader.stamp() == memo else {
+    guard try reader.integer() == format, try reader.stamp() == memo else {
       throw DamagedNote()
     }
     return reader

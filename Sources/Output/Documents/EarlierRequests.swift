@@ -31,7 +31,7 @@ package struct EarlierRequests: Hashable, Sendable, Codable {
   /// What is earlier once a run begins. Pure.
   ///
   /// - Parameters:
-  ///   - last: what the run before it asked for; `nil`: nobody knows.
+  ///   - last: what the run before it asked for; `nil`: not known.
   ///   - selected: the stages that the new run is about.
   ///   - published: stages with a record.
   package func adding(_ last: PipelineSource?, selected: Set<String>, published: Set<String>)

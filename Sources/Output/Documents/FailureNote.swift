@@ -9,10 +9,9 @@ package struct FailureNote: Codable, Sendable {
   package var schema = 1
   package var message: String
   package var time: String
-  /// Notes of earlier versions have none.
-  package var cause: FailureCause?
+  package var cause: FailureCause
 
-  package init(message: String, time: String, cause: FailureCause? = nil) {
+  package init(message: String, time: String, cause: FailureCause) {
     self.message = message
     self.time = time
     self.cause = cause

@@ -6,10 +6,9 @@ public struct NotedFailure: Hashable, Sendable, Codable {
   public var message: String
   /// UTC, ISO 8601.
   public var time: String
-  /// Notes of earlier versions have none.
-  public var cause: FailureCause?
+  public var cause: FailureCause
 
-  public init(stage: String, message: String, time: String, cause: FailureCause?) {
+  public init(stage: String, message: String, time: String, cause: FailureCause) {
     self.stage = stage
     self.message = message
     self.time = time

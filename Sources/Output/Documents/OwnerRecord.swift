@@ -50,7 +50,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     return record
   }
 
-  /// Writes it into an output folder that has none. `false` when somebody else has written one.
+  /// Writes it into an output folder that has none. `false` when another process has written one.
   package func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
     try folder.makeFolder(OutputNames.notes)
       .writeNew(JSONText.pretty(self), as: layout.ownerName)

@@ -11,7 +11,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   /// Not built yet.
   case missing
   case notApplicable = "not-applicable"
-  /// Nobody asked for it (`AskedStages`): it counts nowhere.
+  /// It was not asked for (`AskedStages`): it counts nowhere.
   case notRequested = "not-requested"
 
   /// Whether something that was asked for is not there as it should be.

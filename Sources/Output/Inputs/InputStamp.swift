@@ -1,6 +1,6 @@
 import Storage
 
-/// The files of a capture in one digest of names, sizes and times, for those who remember what they found.
+/// The files of a capture in one digest of names, sizes and times of modification, for those who remember what they found.
 public struct InputStamp: Hashable, Sendable {
   public var digest: Digest
   /// Whether all files had been still for a while: a later change cannot bear the same times.
@@ -17,7 +17,8 @@ public struct InputStamp: Hashable, Sendable {
     var writer = CacheEncoder()
     for entry in listing.entries {
       writer.put(entry.name)
-      writer.put(entry.stamp)
+      writer.put(entry.stamp.bytes)
+      writer.put(entry.stamp.modifiedNanoseconds)
     }
     digest = Digest(of: writer.bytes)
     isSettled = listing.isSettled

@@ -30,7 +30,7 @@ extension CaptureOutput {
       || StagingName(name) != nil
   }
 
-  /// Our notes hold at least one of our files; somebody else's folder of that name holds none.
+  /// Our notes hold at least one of our files; a foreign folder of that name holds none.
   private static func checkNotes(_ notes: HeldFolder) throws(FileError) {
     let names = try notes.names()
     guard !names.isEmpty else { return }

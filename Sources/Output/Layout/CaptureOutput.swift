@@ -28,8 +28,8 @@ package struct CaptureOutput: Sendable {
     self.notes = notes
   }
 
-  /// Opens it, making what is absent. Throws before anything is made when a folder of ours is somebody
-  /// else's.
+  /// Opens it, making what is absent. Throws before anything is made when a folder of ours is
+  /// foreign.
   package init(making layout: OutputLayout) throws(FileError) {
     let root = try HeldFolder.making(following: layout.root)
     if let present = try root.folder(layout.name) {
@@ -140,7 +140,7 @@ package struct CaptureOutput: Sendable {
     return .foreign("has no \(ArtifactRecord.fileName) that scanmill wrote")
   }
 
-  /// Throws when something of somebody else is where `stage` is to be published.
+  /// Throws when something foreign is where `stage` is to be published.
   package func checkPlace(_ stage: String) throws(FileError) {
     if case .foreign(let why) = try place(stage) {
       throw FileError.notOurs(layout.artifact(stage), why, operation: "publish")

@@ -11,7 +11,7 @@ public struct OutputCatalog: Sendable {
   /// An output folder, or the folder of one capture in it; `nil` when there is no folder at all.
   ///
   /// A folder is a capture's output when it is provably ours (`OutputFolderState`). Symbolic links are not
-  /// followed: what they lead to belongs to somebody else.
+  /// followed: what they lead to is foreign.
   public init?(_ folder: FilePath) {
     EnclosedPaths.enclose(folder, links: .none)
     guard FileSystem.isFolder(folder) else { return nil }

@@ -70,7 +70,7 @@ public enum OutputNames {
   public static let firstSeen = "looks.json"
   /// What the watcher last reported.
   public static let reported = "reported.json"
-  /// Room for the next page and notes of a watcher, for a disk that is full.
+  /// Space for the next page and notes of a watcher, for a disk that is full.
   public static let reserve = "reserve"
   /// What people decided about captures without a folder in the output.
   public static let marks = "marks.json"

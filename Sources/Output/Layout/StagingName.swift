@@ -31,7 +31,7 @@ package struct StagingName: Hashable {
 
 /// Whether what another run left in staging may go.
 package struct StagingAge {
-  /// What nobody has changed for so long is nobody's work any more. A stage that makes no progress is
+  /// What was not changed for so long is at work no more. A stage that makes no progress is
   /// stopped much earlier.
   package static let secondsOfYouth: Int64 = 3600
 

@@ -6,7 +6,7 @@ import SystemPackage
 /// watcher and `run`.
 public struct MarkBook: Sendable {
   private let byLocation: [CaptureLocation: MarkRecord]
-  /// Of captures whose place nobody knows.
+  /// Of captures whose place is not known.
   private let byID: [String: MarkRecord]
   /// Those that stand in no folder of a capture, by id.
   public let records: [MarkRecord]

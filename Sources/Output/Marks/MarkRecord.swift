@@ -6,9 +6,9 @@ import SystemPackage
 /// `DIR/.scanmill/marks.json` (`MarkTable`) where the capture has no folder in the output.
 public struct MarkRecord: Hashable, Sendable, Codable {
   public enum Kind: String, CaseIterable, Codable, Sendable {
-    /// It needs nobody as it is.
+    /// It needs no person as it is.
     case doneAsIs = "done-as-is"
-    /// It needs nobody, is not processed and not tried again.
+    /// It needs no person, is not processed and not tried again.
     case ignore
     /// The same, and its results have left the output.
     case retire
@@ -30,7 +30,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   public var stamp: String?
   /// The name of its folder in the output, or what it would be.
   public var id: String
-  /// Where the capture lies, as `PathText` carries it; `nil`: nobody knows.
+  /// Where the capture lies, as `PathText` carries it; `nil`: not known.
   public var folder: String?
   public var stem: String?
   /// Where its results are below `DIR/.scanmill/retired`; `nil`: nowhere.
@@ -53,7 +53,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
     stamp = Self.stamp(folder: folder, stem: stem)
   }
 
-  /// `nil` where nobody knows the place.
+  /// `nil` where the place is not known.
   public var location: CaptureLocation? {
     folder.map { CaptureLocation(FilePath(text: $0), stem: stem) }
   }

@@ -9,7 +9,7 @@ public struct Marking: Sendable {
   public struct Subject: Hashable, Sendable {
     /// The name of its folder in the output, or what it would be.
     public var id: String
-    /// Where it lies, as `PathText` carries it; `nil`: nobody knows.
+    /// Where it lies, as `PathText` carries it; `nil`: not known.
     public var folder: String?
     public var stem: String?
 
@@ -150,7 +150,7 @@ public struct Marking: Sendable {
         try output.root.renameNew(name, to: retired, as: free)
         return free
       } catch {
-        // Somebody else took the name meanwhile.
+        // Another process took the name meanwhile.
         if try retired.entry(free) == nil { throw error }
       }
     }

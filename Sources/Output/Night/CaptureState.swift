@@ -25,7 +25,7 @@ public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
     self == .failed || self == .quarantined || self == .incomplete || self == .stalledUpload
   }
 
-  /// Whether somebody has to do something about a capture in this state. The one place that decides it, for pages,
+  /// Whether a capture in this state needs a person. The one place that decides it, for pages,
   /// exit codes, metrics and the watcher.
   ///
   /// - Parameters:

@@ -1,7 +1,7 @@
 /// Whether a capture may be deleted on its device: all files are here, and everything that was asked for is made of
 /// them.
 public struct Custody: Hashable, Sendable, Codable {
-  /// Files that are here; `nil`: nobody has looked yet.
+  /// Files that are here; `nil`: not looked at yet.
   public var receivedFiles: Int?
   public var receivedBytes: Int64?
   /// Files that a complete upload has; `nil`: not known.

@@ -12,7 +12,7 @@ public struct NightForecast: Hashable, Sendable, Codable {
   public var isAbout: Bool
   /// Why it cannot be told: `no-history`, `held`.
   public var reason: String?
-  /// When everything should be done tonight (UTC, ISO 8601); `nil`: nobody asked for that.
+  /// When everything should be done tonight (UTC, ISO 8601); `nil`: not asked for.
   public var due: String?
   /// It will not be, or was not.
   public var dueMissed: Bool
@@ -33,8 +33,7 @@ public struct NightForecast: Hashable, Sendable, Codable {
   /// `Done by about 04:10; 38 captures, 6.2 GB to go.`, in local time; `nil`: nothing is left.
   public func words(now: Int64) -> String? {
     guard captures > 0 else { return nil }
-    let rest =
-      "\(captures) \(captures == 1 ? "capture" : "captures"), \(ByteCount.text(bytes)) to go."
+    let rest = "\(Plural.text(captures, "capture")), \(ByteCount.text(bytes)) to go."
     if let doneAt {
       return "Done by \(isAbout ? "about " : "")\(NightClock.words(doneAt, now: now)); \(rest)"
     }

@@ -39,7 +39,7 @@ public struct NightReport: Sendable, Codable, Hashable {
 
   public struct Retired: Sendable, Codable, Hashable {
     public var id: String
-    /// `nil`: nobody knows.
+    /// `nil`: not known.
     public var path: String?
     public var mark: CaptureMark
     public init(id: String, path: String?, mark: CaptureMark) {
@@ -267,7 +267,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
       && state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false)
   }
 
-  /// Whether somebody has to do something about it.
+  /// Whether it needs a person.
   public var needsPerson: Bool {
     state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged)
   }
@@ -291,7 +291,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var withShortfall: Int?
   /// Of the done ones those that were processed although files of them are missing; `nil`: none.
   public var withMissingFiles: Int?
-  /// Captures that somebody has to do something about.
+  /// Captures that need a person.
   public var needPerson = 0
   /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
   public var disappeared: Int?

@@ -2,7 +2,7 @@ import Storage
 
 /// What the page of the night, the service manager and the log say first, in the same words.
 extension NightTotals {
-  /// Captures that somebody has to do something about.
+  /// Captures that need a person.
   public var needed: Int { needPerson }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`

@@ -40,7 +40,7 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
     }
     guard let lock else { return table }
     defer { withExtendedLifetime(lock) {} }
-    // What somebody else gave meanwhile counts.
+    // What another process gave meanwhile counts.
     table = stored(in: root)
     table.addNames(captures, devices, users)
     if let bytes = try? JSONText.pretty(table) { try? folder.replace(fileName, with: bytes) }
@@ -56,7 +56,7 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
   private mutating func addNames(
     _ found: [(id: String, family: String)], _ newDevices: [String], _ newUsers: [String]
   ) {
-    // An alias that is somebody's real id would point at the wrong one.
+    // An alias that is the real id of another one would point at the wrong one.
     let real = Set(found.map { $0.id.lowercased() } + captures.keys.map { $0.lowercased() })
     var next: [String: Int] = [:]
     func name(_ kind: String, among taken: Set<String>) -> String {

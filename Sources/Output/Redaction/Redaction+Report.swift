@@ -17,7 +17,7 @@ extension Redaction {
     }
     shown.host = text(report.host)
     shown.pipeline = text(report.pipeline)
-    // Nobody renews what is made for others.
+    // What is made for others is not renewed.
     shown.watch?.renewsPageSeconds = nil
     shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
     shown.watch?.trouble = report.watch?.trouble.map { text($0) }
@@ -43,7 +43,7 @@ extension Redaction {
     return shown
   }
 
-  /// Who marked a capture, and in which words, is nobody else's concern.
+  /// Who marked a capture, and in which words, concerns no reader of it.
   private func redacted(_ mark: CaptureMark) -> CaptureMark {
     var shown = mark
     shown.by = "somebody"
@@ -51,7 +51,7 @@ extension Redaction {
     return shown
   }
 
-  /// Names of files that nobody knows may be anything.
+  /// Unknown names of files may be anything.
   private static func ending(of name: String) -> String {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count > 1, let last = parts.last, (1...8).contains(last.count),

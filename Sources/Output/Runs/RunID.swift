@@ -8,13 +8,11 @@ import SystemPackage
 /// The id of a run: `20261122T013000-4711-9f8e7d6c-3a5b1f`, which sorts by time.
 ///
 /// Behind the time: the process, where its number counts (`ProcessHome`), and a random part, so that runs
-/// of several machines and containers into one output never share an id. Holds no dot. Ids of earlier
-/// builds end with the process.
+/// of several machines and containers into one output never share an id. Holds no dot.
 public struct RunID: Hashable, Sendable {
   public let text: String
   package let process: Int32
-  /// `nil`: of an earlier build.
-  package let home: String?
+  package let home: String
 
   /// A new one that is not alive any more when this process has ended. Two calls never give the same, on
   /// no machine.
@@ -36,14 +34,14 @@ public struct RunID: Hashable, Sendable {
       text.utf8.count == count && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
     let time = Array(parts[0].utf8)
-    guard parts.count == 2 || (parts.count == 4 && isHex(parts[2], 8) && isHex(parts[3], 6)),
+    guard parts.count == 4, isHex(parts[2], 8), isHex(parts[3], 6),
       time.count == 15, time[8] == UInt8(ascii: "T"),
       (time[..<8] + time[9...]).allSatisfy({ (0x30...0x39).contains($0) }),
       parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let process = Int32(parts[1])
     else { return nil }
     self.text = text
     self.process = process
-    home = parts.count == 4 ? parts[2] : nil
+    home = parts[2]
   }
 
   /// When it was made, by its own text, in nanoseconds since 1970; `nil` for a time that does not exist.

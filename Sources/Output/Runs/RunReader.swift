@@ -31,7 +31,7 @@ package enum RunReader {
     var events = RunEvents(isWhole: file?.finished != nil)
     let hasEvents = events.read(id, in: root)
     events.complete(&entry)
-    // A folder of somebody else that holds a file of this name tells no time.
+    // A foreign folder that holds a file of this name tells no time.
     guard file != nil || (hasEvents && !entry.started.isEmpty) else { return nil }
     return entry
   }

@@ -82,7 +82,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     warnings.merged(with: (shortfalls ?? []).map(\.warning))
   }
 
-  /// Whether somebody has to look although everything was done.
+  /// Whether a person has to look although everything was done.
   public var isShort: Bool { outcome == .done && shortfalls?.isEmpty == false }
 
   /// Stages that ended well; those that do not apply count in neither number.

@@ -171,7 +171,7 @@ struct CaptureTable {
 
   private func number(_ value: Int?) -> Markup {
     guard let value else { return .element(.td) }
-    let text = Phrasing.grouped(value)
+    let text = NumberText.grouped(value)
     return text == "\(value)"
       ? .element(.td) { text }
       : .element(.td, Attribute("data-value", value)) { text }
@@ -180,7 +180,7 @@ struct CaptureTable {
   private func duration(_ seconds: Double?) -> Markup {
     guard let seconds, seconds.isFinite else { return .element(.td) }
     return .element(.td, Attribute("data-value", Phrasing.decimal(seconds))) {
-      Phrasing.duration(seconds)
+      DurationText.measured(seconds)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Output
+import Storage
 
 /// Lists every device with its last upload and what of it may be deleted there, and marks those without uploads
 /// for days.
@@ -52,9 +53,9 @@ struct DevicesSection {
       }
       Markup.element(.td, Attribute("data-label", "Captures")) { "\(device.captures)" }
       Markup.element(.td, Attribute("data-label", "Files")) {
-        Phrasing.grouped(device.receivedFiles)
+        NumberText.grouped(device.receivedFiles)
           + (device.expectedFiles > device.receivedFiles
-            ? " of \(Phrasing.grouped(device.expectedFiles))" : "")
+            ? " of \(NumberText.grouped(device.expectedFiles))" : "")
       }
       Markup.element(
         .td, Attribute("data-label", "Delete"), Attribute("data-safe", device.safe)
@@ -69,18 +70,18 @@ struct DevicesSection {
       Markup.element(.span) {
         device.captures == 1
           ? "Complete and verified: safe to delete"
-          : "All \(Phrasing.grouped(device.captures)): complete and verified, safe to delete"
+          : "All \(NumberText.grouped(device.captures)): complete and verified, safe to delete"
       }
     } else {
       Markup.element(.div) {
         Markup.element(.p) {
           device.safe == 0
             ? "Keep: none is complete and verified"
-            : "\(Phrasing.grouped(device.safe)) of \(Phrasing.grouped(device.captures)) are complete and verified"
+            : "\(NumberText.grouped(device.safe)) of \(NumberText.grouped(device.captures)) are complete and verified"
         }
         Markup.element(.details) {
           Markup.element(.summary) {
-            "Keep \(Phrasing.grouped(device.captures - device.safe)), and why"
+            "Keep \(NumberText.grouped(device.captures - device.safe)), and why"
           }
           Markup.element(.ul) {
             for item in device.notSafe.prefix(Self.mostNamed) {
@@ -92,7 +93,7 @@ struct DevicesSection {
             }
           }
           let more = device.captures - device.safe - min(device.notSafe.count, Self.mostNamed)
-          if more > 0 { Markup.element(.p) { "and \(Phrasing.grouped(more)) more" } }
+          if more > 0 { Markup.element(.p) { "and \(NumberText.grouped(more)) more" } }
         }
       }
     }

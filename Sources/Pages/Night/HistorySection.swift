@@ -1,4 +1,5 @@
 import Output
+import Storage
 
 /// What is different from the night before, and the pages of earlier nights.
 struct HistorySection {
@@ -21,7 +22,7 @@ struct HistorySection {
   @MarkupBuilder private func changes(_ changes: NightChanges) -> Markup {
     let day = CalendarDay(changes.date)?.text ?? changes.date
     Markup.element(.p) {
-      "\(Phrasing.count(changes.received, "new capture")); \(Phrasing.grouped(changes.receivedBefore)) on the night of \(day)."
+      "\(Phrasing.count(changes.received, "new capture")); \(NumberText.grouped(changes.receivedBefore)) on the night of \(day)."
     }
     let lists = [
       ("Needs you now and did not then", changes.newlyNeeding),
@@ -30,7 +31,7 @@ struct HistorySection {
     if lists.isEmpty { Markup.element(.p) { "Nothing broke, and nothing was left to repair." } }
     for (words, ids) in lists {
       Markup.element(.p) {
-        Markup.element(.strong) { "\(words) (\(Phrasing.grouped(ids.count))): " }
+        Markup.element(.strong) { "\(words) (\(NumberText.grouped(ids.count))): " }
         for (index, id) in ids.prefix(Self.mostNamed).enumerated() {
           if index > 0 { ", " }
           name(id)

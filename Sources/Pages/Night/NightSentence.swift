@@ -1,3 +1,4 @@
+import Storage
 import Output
 
 /// The first sentence of the page: whether everything arrived, whether everything is done, and how
@@ -22,7 +23,7 @@ struct NightSentence {
   var title: String {
     let state: String
     if needed > 0 {
-      state = "\(needed) \(needed == 1 ? "needs" : "need") you"
+      state = Plural.text(needed, "needs you", "need you")
     } else if let problem = problems.first(where: \.isUrgent) {
       state = problem.title
     } else if totals.unrecognized > 0 {

@@ -39,11 +39,11 @@ struct NightTotalsSection {
       ),
       (
         "cpuSeconds", "CPU seconds", Phrasing.number(totals.cpuSeconds),
-        Phrasing.duration(totals.cpuSeconds)
+        DurationText.measured(totals.cpuSeconds)
       ),
       (
         "wallSeconds", "Seconds of runs", Phrasing.number(totals.wallSeconds),
-        Phrasing.duration(totals.wallSeconds)
+        DurationText.measured(totals.wallSeconds)
       ),
     ]
     return entries

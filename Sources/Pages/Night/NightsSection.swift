@@ -1,4 +1,5 @@
 import Output
+import Storage
 
 /// Compares this night with the previous fourteen, so that a silent device or a growing queue
 /// becomes visible.
@@ -43,8 +44,8 @@ struct NightsSection {
     return .element(.section, Attribute("aria-labelledby", "nights-title")) {
       Markup.element(.h2, .id("nights-title")) { "This night and the \(Self.nights) before" }
       Markup.element(.div, .classes("grid")) {
-        plot("Captures", slots, .done, { Double($0.captures) }, { Phrasing.grouped($0.captures) })
-        plot("Failures", slots, .failed, { Double($0.failed) }, { Phrasing.grouped($0.failed) })
+        plot("Captures", slots, .done, { Double($0.captures) }, { NumberText.grouped($0.captures) })
+        plot("Failures", slots, .failed, { Double($0.failed) }, { NumberText.grouped($0.failed) })
         plot(
           "Hours of work", slots, .waiting, { $0.hours },
           { Phrasing.decimal(($0.hours * 10).rounded() / 10) })
@@ -121,8 +122,8 @@ struct NightsSection {
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
         return [
-          slot.day + (slot.isTonight ? " (this one)" : ""), Phrasing.grouped(night.captures),
-          Phrasing.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
+          slot.day + (slot.isTonight ? " (this one)" : ""), NumberText.grouped(night.captures),
+          NumberText.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
         ]
       })
   }

@@ -1,32 +1,17 @@
 import Reports
+import Storage
 
 /// Formats numbers for sentences.
 enum Phrasing {
   /// `1 capture`, `1,204 captures`.
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
-  }
-
-  /// `1,204`.
-  static func grouped(_ number: Int) -> String {
-    let digits = Array("\(number.magnitude)")
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
-    }
-    return number < 0 ? "-" + text : text
+    "\(NumberText.grouped(number)) \(Plural.word(number, one, many))"
   }
 
   /// `a, b and c`.
   static func list(_ items: [String]) -> String {
     guard let last = items.last, items.count > 1 else { return items.first ?? "" }
     return items.dropLast().joined(separator: ", ") + " and " + last
-  }
-
-  /// `31 s`, `2 min 05 s`, `1 h 12 min`; with a decimal below ten seconds.
-  static func duration(_ seconds: Double) -> String {
-    seconds < 9.95 ? "\(RateEstimate.short(seconds)) s" : RateEstimate.duration(seconds)
   }
 
   /// `3 days`, `26 h`, `5 min`: an approximate age.

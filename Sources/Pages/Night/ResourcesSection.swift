@@ -26,7 +26,7 @@ struct ResourcesSection {
     let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.wallSeconds
     guard seconds > 0 else { return nil }
     let count = report.captures.count { $0.outcome != nil }
-    var facts = fact("Work", Phrasing.duration(seconds))
+    var facts = fact("Work", DurationText.measured(seconds))
     if count > 0 {
       facts.append(
         fact(
@@ -79,8 +79,8 @@ struct ResourcesSection {
         for capture in slow {
           Markup.element(.tr) {
             Markup.element(.td) { names.link(capture) }
-            Markup.element(.td, .classes("n")) { Phrasing.duration(capture.seconds ?? 0) }
-            Markup.element(.td, .classes("n")) { capture.frames.map(Phrasing.grouped) ?? "" }
+            Markup.element(.td, .classes("n")) { DurationText.measured(capture.seconds ?? 0) }
+            Markup.element(.td, .classes("n")) { capture.frames.map(NumberText.grouped) ?? "" }
           }
         }
       }

@@ -1,4 +1,5 @@
 import Output
+import Storage
 
 /// The section about when captures ended and when the machine waited.
 struct TimelineSection {
@@ -87,7 +88,7 @@ struct TimelineSection {
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }
     text += "."
     let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
-      .map { "\(Phrasing.duration(union($0.value))) for \(Self.what($0.key))" }
+      .map { "\(DurationText.measured(union($0.value))) for \(Self.what($0.key))" }
     if !waits.isEmpty { text += " Waited \(Phrasing.list(waits))." }
     return text
   }
@@ -197,7 +198,7 @@ struct TimelineSection {
         ] + used.map { _ in "" })
     }
     return FoldedTable.folded(
-      "The timeline in figures, by \(Phrasing.duration(bins.step))",
+      "The timeline in figures, by \(DurationText.measured(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }
 }

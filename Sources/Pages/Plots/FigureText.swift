@@ -1,3 +1,5 @@
+import Storage
+
 /// Formats numbers for pages: a decimal point, commas between thousands, no exponent for usual
 /// magnitudes.
 enum FigureText {
@@ -47,7 +49,7 @@ enum FigureText {
 
   /// `1 frame`, `1,204 frames`.
   static func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(count(number)) \(number == 1 ? one : many ?? one + "s")"
+    "\(count(number)) \(Plural.word(number, one, many))"
   }
 
   /// `33 ms`, `2.30 s`, `4 min 10 s`, `2 h 5 min`.

@@ -20,8 +20,8 @@ extension ArtifactRecord {
     program = try object.decodeIfPresent(ProgramIdentity.self, forKey: .program)
     fingerprint = try object.decode(Digest.self, forKey: .fingerprint)
     parameters = try object.decode([String: JSONValue].self, forKey: .parameters)
-    recorded = try object.decodeIfPresent([String: JSONValue].self, forKey: .recorded)
-    for name in recorded?.keys ?? [:].keys { parameters[name] = nil }
+    recorded = try object.decode([String: JSONValue].self, forKey: .recorded)
+    for name in recorded.keys { parameters[name] = nil }
     inputs = try object.decode(Inputs.self, forKey: .inputs)
     outputs = try object.decode([OutputEntry].self, forKey: .outputs)
     outputDigest = try object.decode(Digest.self, forKey: .outputDigest)
@@ -45,8 +45,8 @@ extension ArtifactRecord {
     try object.encodeIfPresent(program, forKey: .program)
     try object.encode(fingerprint, forKey: .fingerprint)
     try object.encode(
-      parameters.merging(recorded ?? [:]) { effective, _ in effective }, forKey: .parameters)
-    try object.encodeIfPresent(recorded, forKey: .recorded)
+      parameters.merging(recorded) { effective, _ in effective }, forKey: .parameters)
+    try object.encode(recorded, forKey: .recorded)
     try object.encode(inputs, forKey: .inputs)
     try object.encode(outputs, forKey: .outputs)
     try object.encode(outputDigest, forKey: .outputDigest)
@@ -60,15 +60,8 @@ extension ArtifactRecord {
     if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
   }
 
-  /// A value that the stage computed, also in records of older builds, which store it elsewhere.
-  public func workedOut(_ name: String) -> JSONValue? {
-    if let recorded { recorded[name] } else { parameters[name] }
-  }
-
-  /// Whether the fingerprint matches the content of the record; `nil` for records of older builds,
-  /// which do not separate parameters from other values. Cost: one canonical JSON and its SHA-256.
-  public var isSound: Bool? {
-    guard recorded != nil else { return nil }
+  /// Whether the fingerprint matches the content of the record. Cost: one canonical JSON and its SHA-256.
+  public var isSound: Bool {
     let listed = FingerprintInputs(
       uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
     return (try? listed.fingerprint()) == fingerprint

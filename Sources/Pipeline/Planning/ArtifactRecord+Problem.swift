@@ -13,7 +13,7 @@ extension ArtifactRecord {
   public func problem(of stage: String) -> String? {
     if schema != Self.knownSchema { return "schema \(schema) is not known" }
     if self.stage != stage { return "it is about the stage '\(self.stage)'" }
-    if outputs.isEmpty, recorded?[Self.noOutputs] != .bool(true) { return "it lists no outputs" }
+    if outputs.isEmpty, recorded[Self.noOutputs] != .bool(true) { return "it lists no outputs" }
     if frames < 0 || outputs.contains(where: { $0.bytes < 0 }) { return "it has negative numbers" }
     if let odd = outputs.first(where: { !Self.isInside($0.path) }) {
       return "its output '\(odd.path)' leads out of the artifact"

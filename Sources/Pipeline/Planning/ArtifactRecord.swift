@@ -21,7 +21,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var parameters: [String: JSONValue]
   /// Values that the stage computed for readers of the artifact, never with the name of a
   /// parameter. `nil` in records of builds that stored them among `parameters`.
-  public var recorded: [String: JSONValue]?
+  public var recorded: [String: JSONValue]
   public var inputs: Inputs
   public var outputs: [OutputEntry]
   public var outputDigest: Digest
@@ -54,7 +54,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     fingerprint = try ingredients.fingerprint()
     parameters = ingredients.parameters
     self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
-    if outputs.isEmpty { self.recorded?[Self.noOutputs] = .bool(true) }
+    if outputs.isEmpty { self.recorded[Self.noOutputs] = .bool(true) }
     inputs = ingredients.inputs
     self.outputs = outputs
     outputDigest = outputs.digest
@@ -71,7 +71,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   /// A record read from a file.
   public init(
     schema: Int, stage: String, uses: String, version: Int, fingerprint: Digest,
-    parameters: [String: JSONValue], recorded: [String: JSONValue]?, inputs: Inputs,
+    parameters: [String: JSONValue], recorded: [String: JSONValue], inputs: Inputs,
     outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
     seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
     warnings: [CaptureWarning], problems: [String] = [], libraries: [String: String] = [:],

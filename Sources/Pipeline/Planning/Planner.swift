@@ -221,7 +221,7 @@ public struct Planner: Sendable {
   public func emptiness(
     of stage: StageDefinition, _ facts: StageFacts, _ upstream: [String: PlannedInput]
   ) -> String? {
-    guard let record = facts.empty, case .string(let why) = record.recorded?[Self.emptyKey],
+    guard let record = facts.empty, case .string(let why) = record.recorded[Self.emptyKey],
       !selection.isForced(stage)
     else { return nil }
     let decision = Decision(

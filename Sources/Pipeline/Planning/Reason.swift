@@ -154,10 +154,7 @@ extension Decision {
     _ record: ArtifactRecord, _ planned: FingerprintInputs
   ) -> [String] {
     if record.parameters == planned.parameters { return [] }
-    var names = Set(planned.parameters.keys)
-    // A record that stores other values separately lists only parameters.
-    if record.recorded != nil { names.formUnion(record.parameters.keys) }
-    return names.sorted().compactMap { name in
+    return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
       guard old != new else { return nil }
       return "\(name): \(old?.plainText ?? "none") -> \(new?.plainText ?? "none")"

@@ -111,7 +111,7 @@ public final class ProgressDisplay: EventSink {
       var text =
         "[\(state.board.ended)/\(state.board.total)] \(state.names.name(capture)) "
         + (outcome ?? event.message ?? "")
-      if let seconds, seconds >= 1 { text += " in \(RateEstimate.duration(seconds.rounded()))" }
+      if let seconds, seconds >= 1 { text += " in \(DurationText.text(seconds.rounded()))" }
       return lines + [text]
     case .elementRetried, .elementLost:
       let place = [event.job.map { "job \($0)" }, event.node].compactMap { $0 }
@@ -161,9 +161,9 @@ public final class ProgressDisplay: EventSink {
       guard isVerbose else { return nil }
       var text = "\(stage): \(Plural.text(event.frames ?? 0, "frame"))"
       if let seconds = event.seconds, seconds > 0 {
-        text += " in \(RateEstimate.short(seconds)) s"
+        text += " in \(NumberText.short(seconds)) s"
         if let frames = event.frames, frames > 0 {
-          text += ", \(RateEstimate.short(Double(frames) / seconds)) frames/s"
+          text += ", \(NumberText.short(Double(frames) / seconds)) frames/s"
         }
       }
       return text + (event.reason.map { " (\($0.rawValue))" } ?? "")

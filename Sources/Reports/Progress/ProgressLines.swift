@@ -50,9 +50,9 @@ enum ProgressLines {
         text += " \(stage.rate.done)" + (stage.rate.total.map { "/\($0)" } ?? "")
       }
       if place == 0, let rate = stage.rate.framesPerSecond {
-        text += ", \(RateEstimate.short(rate)) frames/s"
+        text += ", \(NumberText.short(rate)) frames/s"
         if isAlone, let left = stage.rate.secondsLeft {
-          text += ", \(RateEstimate.duration(left)) left"
+          text += ", \(DurationText.text(left)) left"
         }
       }
       return text
@@ -74,11 +74,11 @@ enum ProgressLines {
   ) -> String {
     var text = "\(board.ended)/\(board.total) captures"
     if board.failed > 0 { text += ", \(board.failed) failed" }
-    text += " · " + RateEstimate.duration(board.elapsedSeconds(at: now).rounded(.down))
+    text += " · " + DurationText.text(board.elapsedSeconds(at: now).rounded(.down))
     if hasRate, let rate = board.framesPerSecond(at: now) {
-      text += ", \(RateEstimate.short(rate)) frames/s"
+      text += ", \(NumberText.short(rate)) frames/s"
     }
-    if let left = board.secondsLeft(at: now) { text += " · \(RateEstimate.duration(left)) left" }
+    if let left = board.secondsLeft(at: now) { text += " · \(DurationText.text(left)) left" }
     return text
   }
 

@@ -220,10 +220,10 @@ extension BatchRun {
     var report = CaptureReport(
       id: target.layout.name, path: target.recognition.path.shown,
       family: known.summary.family.rawValue, outcome: .done)
-    report.missing = known.summary.missingFiles ?? []
+    report.missing = known.summary.missingFiles
     return results.report(
       of: jobs.map(\.stage), into: report, found: known.warnings,
-      lacking: known.summary.lacking ?? [], shortfallPercent: pipeline.shortfallPercent,
+      lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
       isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// A run over any number of captures.
 public struct BatchRun: Sendable {
-  let registry: CaptureRegistry
+  package let registry: CaptureRegistry
   package let pipeline: PipelineDefinition
   let options: RunOptions
   let clock: RunClock

@@ -86,7 +86,7 @@ public struct InspectionPage: Sendable, Codable {
   public var text: String
   /// Why the calibration in force cannot be used.
   public var calibrationProblem: String?
-  /// What somebody has to look at.
+  /// What a person has to look at.
   public var warnings: Int
   public var errors: Int
   public var missingFiles: Int

@@ -47,7 +47,7 @@ public enum InspectionServer {
     let isListening = JobThread.start {
       var lines = LineReader(.standardInput)
       while let line = lines.next() { questions.put(line) }
-      // Nobody is left to hear an answer.
+      // The client is gone.
       _exit(0)
     }
     guard isListening else { throw ResourceExhaustion.ofThreads }

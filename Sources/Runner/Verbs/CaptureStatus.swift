@@ -95,7 +95,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       holes: holes, percent: capture.pipeline.shortfallPercent)
   }
 
-  /// The states of all stages, in pipeline order: those of planned jobs, and of what nobody asked for. Pure.
+  /// The states of all stages, in pipeline order: those of planned jobs, and of what was not asked for. Pure.
   ///
   /// A failure counts until what failed is up to date; what needs a failed stage and would run is
   /// blocked.

@@ -69,7 +69,7 @@ public struct CleanPlan: Sendable {
     }
   }
 
-  /// Removes it, holding the lock. `nil` when somebody else holds that, with nothing removed.
+  /// Removes it, holding the lock. `nil` when another process holds that, with nothing removed.
   public func perform(_ layout: OutputLayout, intermediates: [String]) throws(FileError)
     -> [Removable]?
   {
@@ -111,7 +111,7 @@ public struct CleanPlan: Sendable {
   private func artifact(
     _ stage: String, _ kind: Removable.Kind, _ output: CaptureOutput
   ) -> [Removable] {
-    // With our record of this very stage in it, else it is somebody else's.
+    // With our record of this very stage in it, else it is foreign.
     guard (try? output.place(stage)) == .ours else { return [] }
     return [removable(output.layout.artifact(stage), kind, stage, output)]
   }

@@ -137,7 +137,7 @@ extension StageExplanation {
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
     let planner = capture.asked.planner(capture.pipeline)
-    // Of a stage that nobody asked for: what a run would do that asks for it.
+    // Of a stage that was not asked for: what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {
       jobs = Planner(capture.pipeline).plan(capture.facts)
@@ -167,8 +167,7 @@ extension StageExplanation {
     let upstream = Self.upstream(stage, jobs, capture.facts)
     let planned = planner.fingerprintInputs(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
-    let secrets = Set(stage.kind.parameters.filter(\.isSecret).map(\.name))
-    parameters = Self.parameters(record, planned, secrets)
+    parameters = Self.parameters(record, planned)
     versions =
       [
         Comparison(
@@ -209,16 +208,14 @@ extension StageExplanation {
   }
 
   private static func parameters(
-    _ record: ArtifactRecord?, _ planned: FingerprintInputs, _ secrets: Set<String>
+    _ record: ArtifactRecord?, _ planned: FingerprintInputs
   ) -> [Comparison] {
     var names = Set(planned.parameters.keys)
-    if let record, record.recorded != nil { names.formUnion(record.parameters.keys) }
+    names.formUnion(record?.parameters.keys ?? [:].keys)
     return names.sorted().map { name in
       let (old, new) = (record?.parameters[name], planned.parameters[name])
-      // Records of earlier builds hold secrets as they were.
-      let shown = secrets.contains(name) ? old?.withDigestedTexts : old
       return Comparison(
-        name, shown?.plainText, new?.plainText, changed: record != nil && old != new)
+        name, old?.plainText, new?.plainText, changed: record != nil && old != new)
     }
   }
 

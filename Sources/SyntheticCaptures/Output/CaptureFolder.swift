@@ -1,10 +1,10 @@
 import Storage
 import SystemPackage
 
-/// The folders of a capture while it is written. They are moved to their final place at the end, so
+/// The folders of a capture, or its one file, while it is written. They are moved to their final place at the end, so
 /// that an interrupted command leaves no partial capture.
 struct CaptureFolder {
-  /// Where the capture and its truth are written.
+  /// Where the capture and its truth are written. The capture's folder is there; a file is not.
   let capture: FilePath
   let truth: FilePath
   private let staging: FilePath
@@ -13,8 +13,12 @@ struct CaptureFolder {
 
   /// Creates `output` and an empty staging folder in it. Throws if the capture exists and may not
   /// be replaced.
-  init(output: FilePath, id: String, mayReplace: Bool) throws(FileError) {
-    place = output.appending(id)
+  ///
+  /// - Parameter ending: of a capture that is one file, without dot.
+  init(
+    output: FilePath, id: String, ending: String? = nil, mayReplace: Bool
+  ) throws(FileError) {
+    place = output.appending(ending.map { "\(id).\($0)" } ?? id)
     truthPlace = output.appending("\(id).truth")
     for path in [place, truthPlace] where FileSystem.exists(path) && !mayReplace {
       throw FileError(
@@ -25,7 +29,7 @@ struct CaptureFolder {
     try FileSystem.remove(staging)
     capture = staging.appending("capture")
     truth = staging.appending("truth")
-    try FileSystem.makeFolder(capture)
+    if ending == nil { try FileSystem.makeFolder(capture) }
     try FileSystem.makeFolder(truth)
   }
 

@@ -10,6 +10,7 @@ struct VideoSink {
   /// Settings that differ between families.
   struct Form {
     var container: VideoEncoderSettings.Container
+    var codec = VideoEncoderSettings.Codec.h264
     /// Time base of the container.
     var ticksPerSecond = 600
     var bFrames = 0
@@ -24,6 +25,7 @@ struct VideoSink {
   init(_ path: FilePath, _ form: Form, camera: PinholeCamera, options: SynthesisOptions) throws {
     var settings = VideoEncoderSettings(
       width: camera.width, height: camera.height, container: form.container)
+    settings.codec = form.codec
     settings.ticksPerSecond = form.ticksPerSecond
     settings.bFrames = form.bFrames
     settings.range = form.range

@@ -67,6 +67,19 @@ struct LidarSensor: Sendable {
     return values
   }
 
+  /// The measurements in whole millimeters.
+  func depthImage(_ exact: [Double], frame: Int) -> DepthImage {
+    DepthImage(
+      width: camera.width, height: camera.height,
+      millimeters: measure(exact, frame: frame).map {
+        Geometry.millimeters(fromMeters: Double($0))
+      })
+  }
+
+  func confidenceImage(_ exact: [Double]) -> GrayImage {
+    GrayImage(width: camera.width, height: camera.height, values: confidence(exact))
+  }
+
   /// The mean of a pixel and its four neighbors.
   private func blended(_ exact: [Double], _ row: Int, _ column: Int) -> Double {
     let left = exact[row * camera.width + max(0, column - 1)]

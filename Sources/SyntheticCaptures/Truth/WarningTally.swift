@@ -1,18 +1,35 @@
 /// Sums the warnings that a reader must report.
 struct WarningTally {
-  private var counts: [String: Int] = [:]
-
-  /// A count of 0 adds no entry.
-  mutating func add(_ code: String, _ count: Int = 1) {
-    if count > 0 { counts[code, default: 0] += count }
+  private struct Key: Hashable {
+    var code: String
+    var subject: String?
   }
 
+  private var counts: [Key: Int] = [:]
+
+  /// A count of 0 adds no entry. Without a subject, the code counts for all subjects together.
+  mutating func add(_ code: String, of subject: String? = nil, _ count: Int = 1) {
+    if count > 0 { counts[Key(code: code, subject: subject), default: 0] += count }
+  }
+
+  /// Sums by code.
   var entries: [ExpectedWarning] {
-    counts.sorted { $0.key < $1.key }.map { ExpectedWarning(code: $0.key, count: $0.value) }
+    var sums: [String: Int] = [:]
+    for (key, count) in counts { sums[key.code, default: 0] += count }
+    return sums.sorted { $0.key < $1.key }.map { ExpectedWarning(code: $0.key, count: $0.value) }
   }
 
+  /// By code and subject.
   var json: JSONTree {
-    .array(entries.map { ["code": .text($0.code), "count": JSONTree($0.count)] })
+    let sorted = counts.sorted {
+      ($0.key.code, $0.key.subject ?? "") < ($1.key.code, $1.key.subject ?? "")
+    }
+    return .array(
+      sorted.map { key, count in
+        var members: [String: JSONTree] = ["code": .text(key.code), "count": JSONTree(count)]
+        if let subject = key.subject { members["subject"] = .text(subject) }
+        return .object(members)
+      })
   }
 }
 

@@ -21,7 +21,7 @@ struct CompletionForecast {
   var costs: [WatchRecord.Cost]
   /// Captures at work at a time, where that is known; else as many as before.
   var workers: Int?
-  /// Nothing is started, nobody knows until when.
+  /// Nothing is started, it is not known until when.
   var isHeld = false
   /// Seconds from a moment (in seconds from now) until work may be started; 0 where it may.
   var secondsUntilOpen: (Double) -> Double = { _ in 0 }
@@ -99,7 +99,7 @@ struct Deadline {
 
   /// - Parameters:
   ///   - oldestSince: since when the capture that waits longest has been there, nanoseconds since 1970.
-  ///   - doneAt: when all that is left will be done; `nil`: nobody can tell.
+  ///   - doneAt: when all that is left will be done; `nil`: it cannot be told.
   func isMissed(at now: Int64, remaining: Int, oldestSince: Int64?, doneAt: Int64?) -> Bool {
     guard remaining > 0 else { return false }
     let due = due(ofNightAt: now)

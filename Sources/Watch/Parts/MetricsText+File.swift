@@ -51,7 +51,7 @@ extension MetricsText {
   public func write(to file: FilePath) throws(FileError) {
     let (folder, name) = try Self.place(of: file)
     // One name for all times: what a kill leaves is replaced by the next one. It does not end with
-    // `.prom`, so that nobody takes it for metrics.
+    // `.prom`, so that it is not taken for metrics.
     let beside = ".\(name).scanmill-new"
     try folder.remove(beside)
     let descriptor = try folder.create(beside)

@@ -5,7 +5,7 @@ import Pipeline
 public struct NightMetrics: Sendable, Hashable {
   /// How many captures are in each state; one that is absent here is 0.
   public var captures: [CaptureState: Int] = [:]
-  /// Captures that somebody has to do something about: without those that are marked.
+  /// Captures that need a person: without those that are marked.
   public var needsPerson = 0
   public var unrecognized = 0
   /// Uploads that went before anything of them was done, since the first watcher.
@@ -33,7 +33,7 @@ public struct NightMetrics: Sendable, Hashable {
   /// Queued and at work.
   public var remainingCaptures = 0
   public var remainingBytes: Int64 = 0
-  /// `nil`: nothing is left, or nobody can tell.
+  /// `nil`: nothing is left, or it cannot be told.
   public var forecastDoneTimestampSeconds: Double?
   public var isDueMissed = false
   /// Of the program.

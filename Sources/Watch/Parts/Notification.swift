@@ -43,7 +43,7 @@ public struct Notification: Sendable {
           return try run(json, page: page, log: log, keepWaiting: keepWaiting)
         }
       } catch  where !isRun {
-        // Without its log it is run all the same: somebody waits for what it sends.
+        // Without its log it is run all the same: what it sends is waited for.
         let nowhere = try FileDescriptor.open("/dev/null", .writeOnly, options: .closeOnExec)
         defer { try? nowhere.close() }
         return try run(json, page: page, log: nowhere, keepWaiting: keepWaiting)

@@ -41,7 +41,7 @@ struct RunFolder {
   }
 
   /// Whether its process may still be at it. One of another machine, container or boot cannot be asked:
-  /// what it has not written to for a day is nobody's work.
+  /// what it has not written to for a day is at work no more.
   func mayGoOn(secondsSinceChange seconds: Int64) -> Bool {
     if readRecord?.finished != nil { return false }
     return id.isAlive ?? (seconds < 86400)

@@ -28,7 +28,7 @@ public final class SystemdNotifier: Sendable {
   /// Half of this is a good pause between two calls.
   public let watchdogSeconds: Double?
 
-  /// Whether somebody listens.
+  /// Whether there is a listener.
   public var isPresent: Bool { descriptor >= 0 }
 
   /// - Parameter environment: that of this process.
@@ -125,7 +125,7 @@ public final class SystemdNotifier: Sendable {
     return withUnsafeBytes(of: sa_family_t(AF_UNIX), Array.init) + name
   }
 
-  /// What comes again soon may be lost when nobody reads; what comes once waits, for a second at most.
+  /// What comes again soon may be lost when there is no reader; what comes once waits, for a second at most.
   private func send(_ message: String, waits: Bool = false) {
     guard descriptor >= 0 else { return }
     let bytes = Array(message.utf8)

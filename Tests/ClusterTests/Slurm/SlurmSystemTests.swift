@@ -167,7 +167,8 @@ struct SlurmSystemTests {
     arguments: [
       ("20261122T013000-4711-9f8e7d6c-3a5b1f", "2026-11-21T00:00:00"),
       ("20261122T123000-4711-9f8e7d6c-3a5b1f", "2026-11-22T00:00:00"),
-      ("20260301T000000-4711", "2026-02-28T00:00:00"), ("R", "now-7days"), ("", "now-7days"),
+      ("20260301T000000-4711-0123abcd-00000a", "2026-02-28T00:00:00"), ("R", "now-7days"),
+      ("", "now-7days"),
     ])
   func since(run: String, start: String) { #expect(RecordsStart.of(run: run) == start) }
 

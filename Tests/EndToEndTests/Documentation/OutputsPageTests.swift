@@ -74,7 +74,7 @@ struct OutputsPageTests {
   }
 
   @Test(
-    "It tells of every file, column and sensor of five synthetic families, and of no other file")
+    "It tells of every file, column and sensor of the synthetic families, and of no other file")
   func families() throws {
     let page = try OutputsPage()
     let folder = try TemporaryFolder()
@@ -84,8 +84,16 @@ struct OutputsPageTests {
       ("scannet", "v1"), ("arkit-scanner", "g6"), ("arkit-scanner", "scannetpp"),
       ("multiscan", "ios-lidar"), ("multiscan", "ios-single"), ("multiscan", "android-plain"),
       ("vi-slam", "v1"), ("vi-slam", "android"), ("strabo", "v1"),
+      ("stray-scanner", "png"), ("stray-scanner", "raw-imu"), ("3d-scanner-app", "lidar"),
+      ("record3d", "r3d-folder"),
     ] {
-      let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
+      // The aspect of the family's depth.
+      let size =
+        switch family {
+        case "scannet": ["324", "242"]
+        case "record3d": ["120", "160"]
+        default: ["160", "120"]
+        }
       let made = try Program.runOnce([
         "synthesize", family, "--generation", generation, "--output", input, "--frames", "6",
         "--seed", "3", "--width", size[0], "--height", size[1], "--id", "\(family)-\(generation)",

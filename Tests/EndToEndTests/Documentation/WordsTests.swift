@@ -8,8 +8,9 @@ import Testing
 struct WordsTests {
   /// Modules whose comments and names were rewritten in the field's words.
   private static let modules = [
-    "Benchmarking", "Captures", "Codecs", "Exports", "Geometry", "Pages", "Parallel", "Pipeline",
-    "Processes", "Processing", "Reports", "Stages", "SyntheticCaptures",
+    "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Geometry", "Output",
+    "Pages", "Parallel", "Pipeline", "Processes", "Processing", "Reports", "Runner", "Stages",
+    "Storage", "SyntheticCaptures", "Watch", "scanmill",
   ]
 
   /// Left: a word that readers of the field do not know in this sense; right: the one to use.

@@ -71,6 +71,51 @@ struct ToyPackWatchTests {
       zip(first, second).map { $0.stamp.digest == $1.stamp.digest } == [false, true, true])
   }
 
+  @Test(
+    "a transfer beside a recording that is alone holds it up only if it is of it",
+    arguments: [("b.pack.part", false), ("notes.tmp", false), ("a.pack.part", true)])
+  func neighbor(name: String, isOwn: Bool) throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write([1], name)
+    let found = try scan(StagingScanner(scene.input))
+    #expect(found.captures.map(\.recognition.id) == ["a"])
+    #expect(found.captures.map(\.stamp.isTransferring) == [isOwn])
+  }
+
+  @Test(
+    "of one that is not there yet its transfer is shown, at the place where it will be",
+    arguments: ["b.pack.part", ".b.pack.Xy12Zw", "b.pack.CRDOWNLOAD"])
+  func lonely(name: String) throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write([1, 2, 3], name)
+    // Not of a recording.
+    try scene.write([1], "notes.txt.part")
+    let scanner = StagingScanner(scene.input)
+    let found = try scan(scanner).strangers
+    #expect(found.map(\.folder.path) == [scene.input.appending("b.pack")])
+    #expect(found.first?.stamp.isTransferring == true && found.first?.stamp.bytes == 3)
+    #expect(found.first?.stamp.temporaryFile == name)
+    try FileSystem.rename(scene.input.appending(name), to: scene.input.appending("b.pack"))
+    try scene.write(ToyPackScene.pack(2), "b.pack")
+    let whole = try scan(scanner)
+    #expect(whole.strangers.isEmpty && whole.captures.map(\.recognition.id) == ["a", "b"])
+  }
+
+  @Test("a file that is called like a recording and is none is named, also by `run`")
+  func damaged() throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(Array("nothing of the kind".utf8), "b.pack")
+    try scene.write(Array("nothing of the kind".utf8), "monday/c.pack")
+    try scene.write(ToyPackScene.pack(2), "monday/d.pack")
+    #expect(try scene.watch() == 0)
+    #expect(scene.results == ["a", "d"])
+    let found = try scan(StagingScanner(scene.input)).strangers
+    let wanted = ["b.pack", "monday/c.pack"].map { scene.input.pushing(FilePath($0)) }
+    #expect(found.map(\.folder.path) == wanted)
+    #expect(found.allSatisfy { $0.folder.isFile && !$0.stamp.isTransferring })
+    #expect(try scene.batch().finder().find(scene.input).unrecognized.map(\.path) == wanted)
+  }
+
   @Test("rest is told by the file's size and times alone; others beside it do not disturb it")
   func rest() throws {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")

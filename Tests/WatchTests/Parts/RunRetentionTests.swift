@@ -150,7 +150,8 @@ struct RunRetentionTests {
     #expect(kept == [other])
     try FileSystem.remove(root.appending("a/.scanmill/triage.json"))
     #expect(try found() == [named, last, other])
-    try write("b/.failed/color/failure.json", #"{"schema":1,"message":"m","time":"t"}"#)
+    try write(
+      "b/.failed/color/failure.json", #"{"schema":1,"message":"m","time":"t","cause":"input"}"#)
     #expect(try found() == [named, other])
   }
 

@@ -16,7 +16,7 @@ struct CaptureTask: Sendable {
   let budget: CoreBudget
   let events: any EventSink
   let interruption: Interruption
-  /// Told that work goes on; `nil`: nobody listens.
+  /// Told that work goes on; `nil`: there is no listener.
   var heartbeat: Heartbeat?
 
   /// Never throws: what went wrong is in the outcome.

@@ -385,7 +385,7 @@ struct JobRunner: Sendable {
       .replace("\(stage.name).json", with: JSONText.pretty(record))
   }
 
-  /// Nobody may have touched the files that were read: those of the capture since it was opened, those
+  /// The files that were read must not have been touched: those of the capture since it was opened, those
   /// that parameters name since they were digested.
   private func checkInputsUnchanged(
     _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?

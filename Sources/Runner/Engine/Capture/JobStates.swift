@@ -4,7 +4,7 @@ import Pipeline
 import Storage
 
 /// How far the stages of a capture are: which may start, how each has ended, and what that ends in turn. Tells it by
-/// events, and removes intermediates that nobody needs any more. The capture's loop calls it.
+/// events, and removes intermediates that are no longer needed. The capture's loop calls it.
 struct JobStates {
   private let plan: CaptureJobs
   private let session: CaptureSession
@@ -130,7 +130,7 @@ struct JobStates {
   }
 
   /// Nothing runs any more: removes what was kept for stages that might have asked for it, and takes note of removed
-  /// intermediates that nobody asked for.
+  /// intermediates that were not asked for.
   mutating func close() {
     removeFinishedIntermediates(isLast: true)
     session.collector.shelf.emptyScratch(in: output, attempt: attempt)
@@ -157,7 +157,7 @@ struct JobStates {
     report.missing = session.capture.completeness.absentFiles
     return results.report(
       of: plan.stages.map(\.name), into: report, found: session.capture.warnings,
-      lacking: session.collector.summary.lacking ?? [],
+      lacking: session.collector.summary.lacking,
       shortfallPercent: plan.planner.pipeline.shortfallPercent, isStrict: isStrict, named: named)
   }
 }

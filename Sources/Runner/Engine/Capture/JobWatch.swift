@@ -17,7 +17,7 @@ struct JobWatch {
 
   /// - Parameters:
   ///   - stallNanoseconds: how long a stage without a word of its own may show no sign of life; `nil`: for ever.
-  ///   - heartbeat: `nil`: nobody listens.
+  ///   - heartbeat: `nil`: there is no listener.
   init(
     clock: RunClock, interruption: Interruption, heartbeat: Heartbeat?, stallNanoseconds: Int64?
   ) {

@@ -7,7 +7,7 @@ public enum FailureSide: String, Sendable, CaseIterable {
   case input
   /// Something under `--output`, or standard output.
   case output
-  /// Somebody else's program.
+  /// A program of others.
   case program
   /// This program itself: its pipes, threads and workers.
   case ourselves
@@ -53,7 +53,7 @@ public enum FailureTable {
     case device
     /// Threads, processes, descriptors or memory.
     case shortage
-    /// In use by somebody at this moment.
+    /// In use at this moment.
     case busy
     /// We asked for something that makes no sense.
     case mistake

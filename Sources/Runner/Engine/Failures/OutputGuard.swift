@@ -2,7 +2,7 @@ import Storage
 import SystemPackage
 
 /// The output folder as it was when the run began. Results go there and nowhere else: a folder of the
-/// same name that somebody makes later is another one.
+/// same name that is made later is another one.
 public struct OutputGuard: Hashable, Sendable, Codable {
   @CodedPath private var path: FilePath
   private var device: UInt64

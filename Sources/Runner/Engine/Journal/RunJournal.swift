@@ -21,7 +21,7 @@ public final class RunJournal: EventSink {
   /// A night of progress four times a second would be all that the journal holds.
   private static let secondsBetweenProgress = 5.0
 
-  /// Makes the run's folder under `root`: one that nobody else has made.
+  /// Makes the run's folder under `root`: one that no other run has made.
   public init(root: FilePath, clock: RunClock) throws(FileError) {
     self.clock = clock
     recorded = Mutex(

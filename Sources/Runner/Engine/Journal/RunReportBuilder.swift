@@ -83,7 +83,7 @@ package struct RunReportBuilder {
     (events as? any ReportSink)?.send(outcome)
   }
 
-  /// What was decided about a capture before, by who looked after the run then. Nobody is told again.
+  /// What was decided about a capture before, by who looked after the run then. It is not told again.
   package mutating func know(_ index: Int, _ outcome: CaptureOutcome) {
     codes.formUnion(outcome.codes)
     unreadable += outcome.isUnreadable ? 1 : 0

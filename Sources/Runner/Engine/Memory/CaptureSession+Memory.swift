@@ -63,7 +63,7 @@ extension CaptureSession {
           record.problem(of: stage.name) == nil
         else { continue }
         records[stage.name] = RecordIndex.Entry(
-          stamp: stamp, isSound: record.isSound == true, record: record)
+          stamp: stamp, isSound: record.isSound, record: record)
         break
       }
     }

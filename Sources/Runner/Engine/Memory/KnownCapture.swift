@@ -59,9 +59,6 @@ public struct KnownCapture: Sendable {
     }
     guard core.summary.family == recognition.family,
       core.inputs.folder == recognition.path.text, core.inputs.stem == recognition.stem,
-      // Notes of a build that did not look for these do not tell everything.
-      core.summary.missingFiles != nil, core.summary.colorIsVideo != nil,
-      core.summary.lacking != nil,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
       isSame(core.inputs, comparison)
     else { return nil }

@@ -20,7 +20,7 @@ struct FolderClaim {
     claim = target.claim
   }
 
-  /// `false` when somebody else has taken it meanwhile.
+  /// `false` when another process has taken it meanwhile.
   func take() throws -> Bool {
     switch claim {
     case nil: true
@@ -28,7 +28,7 @@ struct FolderClaim {
       switch OutputFolderState(layout) {
       case .absent: try make()
       case .vacant: try note { if case .vacant = $0 { true } else { false } }
-      // Somebody was faster.
+      // Another process was faster.
       case .owned, .remembered, .described, .foreign: false
       }
     case .adopt:

@@ -67,12 +67,12 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     return text(output, whole.folder)
   }
 
-  /// A capture that nobody asked for.
+  /// A capture that was not asked for.
   private static func unasked(around output: FilePath, _ registry: CaptureRegistry) -> String? {
     capture(around: output, registry).map { text(output, $0) }
   }
 
-  /// The capture that has a folder to itself: one without a stem, or the only stem. A shelf of several
+  /// The capture that has a folder to itself: one without a stem, or the only stem. A folder of several
   /// belongs to none of them, and captures that are one file each have no folder.
   private static func owner(_ captures: [Recognition]) -> Recognition? {
     if let whole = captures.first(where: { $0.stem == nil }) { return whole }
@@ -102,7 +102,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     return nil
   }
 
-  /// A capture that nobody asked for in a folder that is not ours and has the name of results.
+  /// A capture that was not asked for in a folder that is not ours and has the name of results.
   private static func unasked(
     inResultsOf targets: [CaptureTarget], _ registry: CaptureRegistry
   ) -> String? {

@@ -138,7 +138,7 @@ public struct Ownership: Sendable {
 
 extension Ownership {
   /// Why the results of `target` may not be written to its folder, looked at again by whoever is about
-  /// to write; `nil` when it is theirs, which it is made to be where nobody has claimed it.
+  /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
   static func refusal(_ target: CaptureTarget) throws -> String? {
     if let refusal = target.refusal { return refusal }
     let folder = target.layout.folder.shown

@@ -19,7 +19,7 @@ enum LockHolder {
   }
 }
 
-/// Looks whether somebody else works on a capture while we hold its lock, which only happens where locks
+/// Looks whether another process works on a capture while we hold its lock, which only happens where locks
 /// are not shared: on two mounts of one folder, on Lustre with `localflock`, on NFS with `local_lock`.
 struct LockWatch {
   let output: CaptureOutput
@@ -46,7 +46,7 @@ struct LockWatch {
     ) { first, _ in first }
   }
 
-  /// Says `locks-not-shared` if it shows: somebody has written its name over ours, or what others had in
+  /// Says `locks-not-shared` if it shows: another process has written its name over ours, or what others had in
   /// staging has changed, gone or come since; also where the file system has no locks at all. Cost: a look
   /// at what others have in staging.
   func look(_ lock: FileLock) {

@@ -41,7 +41,7 @@ struct Publication {
   let attempt: String
   /// `false` behaves as on a file system that cannot exchange two paths.
   let mayExchange: Bool
-  /// `false`: nobody needs it after a crash of the machine, so no disk is waited for.
+  /// `false`: it is not needed after a crash of the machine, so no disk is waited for.
   let isLasting: Bool
   private var isExchanged = false
   /// Whether the new artifact is where it belongs: what lies in staging is no attempt any more.

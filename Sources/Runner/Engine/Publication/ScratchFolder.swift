@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Where intermediates of one capture lie while a run with a scratch folder is at work on it:
 /// `SCRATCH/scanmill-ATTEMPT/CAPTURE/STAGE`, on a disk of the machine's own, so that a shared disk need not
-/// take files that nobody keeps.
+/// take files that are not kept.
 ///
 /// It has the form of an output and is written in the same steps. What it holds is gone when the capture
 /// is done: of each intermediate the record stays in the output, as after every removal.
@@ -19,7 +19,7 @@ struct ScratchFolder {
     output = try CaptureOutput(making: OutputLayout(root: root, name: capture))
   }
 
-  /// Whether the artifact of a stage goes there: nobody keeps it, and no kept artifact takes files of it
+  /// Whether the artifact of a stage goes there: it is not kept, and no kept artifact takes files of it
   /// over without copying them, as exports do with copies of color.
   static func takes(_ stage: StageDefinition) -> Bool {
     !stage.keep && !stage.isOfSubset && !stage.kind.content(stage.parameters).isCopyOfColor

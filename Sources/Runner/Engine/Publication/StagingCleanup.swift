@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Heals and removes what killed runs left. Only for the holder of the capture's lock.
 ///
-/// Where locks are not shared, holding ours does not say that nobody else works here: what belongs to a
+/// Where locks are not shared, holding ours does not say that no other process works here: what belongs to a
 /// run that may be at work is spared until nothing of it has changed for an hour.
 struct StagingCleanup {
   let output: CaptureOutput

@@ -31,7 +31,7 @@ public struct Admission: Sendable {
   /// Something was short for one more than are running now: so many it is from now on.
   public mutating func limitToRunning() { mostWorkers = max(1, running.count) }
 
-  /// A worker has come to its end with nothing short: perhaps there is room for one more.
+  /// A worker has come to its end with nothing short: perhaps there is memory for one more.
   public mutating func allowOneMore() {
     if mostWorkers < .max { mostWorkers += 1 }
   }

@@ -15,7 +15,7 @@ struct RunningWorker {
   var watch: LifeWatch
   /// Why we have killed it, or it itself.
   var killReason: String?
-  /// It was killed because it did not get on, by no fault of a limit that somebody has set.
+  /// It was killed because it did not get on, by no fault of a limit that was set.
   var isStuck = false
   var isInterrupted = false
   var exceededMemory = false

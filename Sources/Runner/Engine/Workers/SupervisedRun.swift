@@ -118,7 +118,7 @@ final class SupervisedRun {
       killStuck()
     }
     pool.dismissWaiting()
-    // Only now: while workers start, somebody may be about to make a folder in it.
+    // Only now: while workers start, another program may be about to make a folder in it.
     if let root = targets.first?.layout.root {
       removeIfEmpty(folder: OutputLayout.run(run, in: root).appending(OutputNames.logs))
     }

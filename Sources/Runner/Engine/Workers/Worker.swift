@@ -102,7 +102,7 @@ public enum Worker {
   }
 
   /// Takes the log from whoever started this: from now on all that is printed goes there, standard output is for
-  /// nobody else. `false`: there is nothing to do.
+  /// no other. `false`: there is nothing to do.
   private static func takeLog() throws -> Bool {
     switch try Connection.take(from: .standardInput) {
     case .end: return false

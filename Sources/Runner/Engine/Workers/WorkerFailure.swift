@@ -38,7 +38,7 @@ struct WorkerFailure {
         case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
-          // A runtime that finds no room ends that way as well: a limit is no mistake of ours.
+          // A runtime without memory ends that way as well: a limit is no mistake of ours.
           if AddressSpaceLimit.currentBytes != nil {
             return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
           }
@@ -94,7 +94,7 @@ struct WorkerFailure {
     return outcome
   }
 
-  /// What had been published stays. Only if nobody else has taken the capture up meanwhile.
+  /// What had been published stays. Only if no other process has taken the capture up meanwhile.
   private func leaveNotes(_ why: String, _ cause: FailureCause) {
     let layout = target.layout
     ScratchFolder.clear(options, run: run, capture: layout.name)

@@ -116,7 +116,7 @@ struct WorkerProcess: Sendable {
     var early: [[UInt8]] = []
     var hasBegun = false
     while let line = lines.next() {
-      // What is no message was printed by somebody else; it is not ours to understand.
+      // What is no message was printed by another program; it is left alone.
       if let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line)) {
         hasBegun = true
         report(.said(message))

@@ -6,7 +6,7 @@ import Synchronization
   import Glibc
 #endif
 
-/// What tests ask of a worker by a variable of its environment: nobody else sets it.
+/// What tests ask of a worker by a variable of its environment: it is set nowhere else.
 enum WorkerTrial {
   /// `contend`, `freeze` or `spin`.
   static let variable = "SCANMILL_WORKER_TRIAL"

@@ -1,0 +1,69 @@
+import Codecs
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Decodes one file again and again, and prints the bytes of its content and the fastest and the median time:
+///
+///     CodecBenchmark lzfse FILE BYTES ITERATIONS      a stream of BYTES when decoded
+///     CodecBenchmark exr FILE 0 ITERATIONS            one picture
+///     CodecBenchmark zip FILE 0 ITERATIONS            every entry of an archive, opened anew each time
+///
+/// `codecs.py` makes the files and compares the times with those of other decoders.
+struct CodecFailure: Error {
+  var what: String
+}
+
+func decoder(_ kind: String, _ path: FilePath, _ count: Int) throws -> () throws -> Int {
+  switch kind {
+  case "lzfse":
+    let stream = try InputFile(path).whole(limit: 1 << 30)
+    var output = [UInt8](repeating: 0, count: count)
+    return {
+      var elements = output.mutableSpan
+      var target = elements.mutableBytes
+      try LZFSE.decode(stream.span.bytes, into: &target)
+      return count
+    }
+  case "exr":
+    let bytes = try InputFile(path).whole(limit: 1 << 30)
+    return {
+      let picture = try EXRReader.picture(in: bytes)
+      return picture.values.count * (picture.isHalf ? 2 : 4)
+    }
+  case "zip":
+    return {
+      let archive = try ZIPArchive(MappedFile(path))
+      return try archive.entries.reduce(0) { sum, entry in
+        sum + (try archive.content(of: entry, most: 1 << 30)).count
+      }
+    }
+  default: throw CodecFailure(what: "no codec '\(kind)'")
+  }
+}
+
+func seconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+let words = CommandLine.arguments
+guard words.count == 5, let count = Int(words[3]), let iterations = Int(words[4]), iterations > 0
+else {
+  print("usage: CodecBenchmark lzfse|exr|zip FILE BYTES ITERATIONS")
+  exit(64)
+}
+let call = try decoder(words[1], FilePath(words[2]), count)
+var content = try call()
+var times: [Double] = []
+for _ in 0..<iterations {
+  let start = seconds()
+  content = try call()
+  times.append(seconds() - start)
+}
+times.sort()
+print(content, times[0], times[times.count / 2])

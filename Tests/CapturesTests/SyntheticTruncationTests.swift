@@ -1,0 +1,94 @@
+import Captures
+import FoundationEssentials
+import Geometry
+import Storage
+import SyntheticCaptures
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Small files of synthetic captures, cut at every byte: opening and decoding come to an end, and
+/// nothing that is told is wrong.
+@Suite("Synthetic captures of one file per picture: files that are cut")
+struct SyntheticTruncationTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var family: String
+    var generation: String
+    /// In the capture; empty for a capture that is one file.
+    var file: String
+    /// Bytes between two lengths.
+    var step = 1
+    var testDescription: String { "\(generation) \(file)" }
+  }
+
+  static let rows = [
+    Row(family: "stray-scanner", generation: "per-frame-intrinsics", file: "odometry.csv"),
+    Row(family: "stray-scanner", generation: "per-frame-intrinsics", file: "imu.csv"),
+    Row(family: "stray-scanner", generation: "raw-imu", file: "camera_matrix.csv"),
+    Row(family: "stray-scanner", generation: "png", file: "depth/000001.png"),
+    Row(family: "stray-scanner", generation: "png", file: "confidence/000001.png"),
+    Row(family: "stray-scanner", generation: "npy", file: "depth/000001.npy", step: 3),
+    Row(family: "3d-scanner-app", generation: "lidar", file: "frame_00001.json"),
+    Row(family: "3d-scanner-app", generation: "lidar", file: "info.json"),
+    Row(family: "3d-scanner-app", generation: "lidar", file: "depth_00001.png"),
+    Row(family: "record3d", generation: "r3d-folder", file: "metadata"),
+    Row(family: "record3d", generation: "r3d-folder", file: "rgbd/1.depth", step: 3),
+    Row(family: "record3d", generation: "r3d-folder", file: "rgbd/1.conf"),
+    Row(family: "record3d", generation: "exr", file: "EXR_RGBD/metadata.json"),
+    Row(family: "record3d", generation: "exr", file: "EXR_RGBD/depth/1.exr"),
+    Row(family: "record3d", generation: "r3d", file: "", step: 29),
+  ]
+
+  /// What a capture says, for comparison.
+  private struct Content {
+    var poses: [Int: PoseStream.Row]
+    var times: [Int: Int64]
+    var samples: [IMUSample]
+    var depth: [Int: [UInt16]]
+
+    init(_ capture: Capture) throws {
+      poses = Dictionary(
+        (capture.poses.value?.rows ?? []).map { ($0.frame, $0) }
+      ) { first, _ in first }
+      times = [:]
+      for (frame, content) in capture.frames.enumerated() {
+        times[frame] = content.timestamp?.nanoseconds
+      }
+      samples = capture.imu.value?.samples ?? []
+      depth = [:]
+      guard case .indexed(let source)? = capture.depth.value?.access else { return }
+      for record in 0..<source.recordCount {
+        var pixels: [UInt16] = []
+        if try source.decode(record: record, into: &pixels).hasPicture { depth[record] = pixels }
+      }
+    }
+  }
+
+  private static func open(_ path: FilePath) throws -> Content? {
+    let found = CaptureFinder(.builtIn).find(path).captures.first
+    guard let found, let capture = try? CaptureRegistry.builtIn.open(found) else { return nil }
+    return try Content(capture)
+  }
+
+  @Test("What a cut file still tells is what the whole one tells", arguments: rows)
+  func cut(_ row: Row) throws {
+    let folder = try TemporaryFolder()
+    var options = SynthesisOptions(output: folder.path)
+    (options.frames, options.width, options.height) = (4, 64, 48)
+    (options.depthWidth, options.depthHeight) = (32, 24)
+    (options.generation, options.id, options.truthPictures) = (row.generation, "a", 0)
+    let made = try SyntheticFamilies.write(row.family, options).folder
+    let whole = try #require(try Self.open(made))
+    try #require(whole.depth.count == 4 && whole.poses.count == 4 && whole.times.count == 4)
+    let file = row.file.isEmpty ? made : made.pushing(FilePath(row.file))
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    for length in stride(from: 0, to: bytes.count, by: row.step) {
+      try Data(bytes[..<length]).write(to: URL(filePath: file.string))
+      guard let cut = try Self.open(made) else { continue }
+      #expect(cut.poses.allSatisfy { whole.poses[$0.key] == $0.value }, "\(length)")
+      #expect(cut.times.allSatisfy { whole.times[$0.key] == $0.value }, "\(length)")
+      #expect(cut.samples.elementsEqual(whole.samples.prefix(cut.samples.count)), "\(length)")
+      #expect(cut.depth.allSatisfy { whole.depth[$0.key] == $0.value }, "\(length)")
+    }
+  }
+}

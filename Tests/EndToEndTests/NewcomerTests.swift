@@ -1,0 +1,240 @@
+import Codecs
+import Foundation
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Somebody gets a capture of an app in some way, and wants to train and to map with it.
+@Suite("Captures of other apps as people receive them", .runsPrograms)
+struct NewcomerTests {
+  /// How a folder came here, and what that left beside and in it.
+  enum Way: String, CaseIterable, Sendable {
+    case phone
+    case macOS
+    case windows
+
+    var companions: [String] {
+      switch self {
+      case .phone: []
+      case .macOS: [".DS_Store"]
+      case .windows: ["Thumbs.db", "desktop.ini"]
+      }
+    }
+  }
+
+  struct Delivery: Sendable, CustomTestStringConvertible {
+    var family: String
+    var generation: String
+    var way: Way
+    var testDescription: String { "\(family) \(generation) \(way.rawValue)" }
+  }
+
+  static let deliveries: [Delivery] =
+    [("stray-scanner", "per-frame-intrinsics"), ("3d-scanner-app", "lidar"), ("record3d", "r3d")]
+    .flatMap { family, generation in
+      Way.allCases.map { Delivery(family: family, generation: generation, way: $0) }
+    } + [
+      Delivery(family: "stray-scanner", generation: "npy", way: .macOS),
+      Delivery(family: "record3d", generation: "r3d-folder", way: .macOS),
+      Delivery(family: "record3d", generation: "exr", way: .windows),
+    ]
+
+  @Test(
+    "One capture without a warning gives nerfstudio, EuRoC and points that lie on the room",
+    arguments: deliveries)
+  func exports(_ delivery: Delivery) throws {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in")
+    let made = try Program.runOnce([
+      "synthesize", delivery.family, "--generation", delivery.generation, "--frames", "6", "--seed",
+      "7", "--width", "160", "--height", "120", "--empty-room", "--truth-pictures", "0", "--id",
+      "kitchen", "--output", input.string,
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let truth = folder.path.appending("truth")
+    try FileSystem.rename(input.appending("kitchen.truth"), to: truth)
+    try litter(input, delivery.way)
+    let output = folder.path.appending("out")
+    let result = try Program.run([
+      "run", input.string, "--output", output.string, "--export", "nerfstudio,euroc,ply", "--json",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
+    #expect(captures.count == 1)
+    let capture = try #require(captures.first)
+    #expect((capture["warnings"] as? [Any])?.isEmpty == true, "\(capture["warnings"] ?? "")")
+    let stages = try ExportScene.stages(result)
+    for stage in ["export-nerfstudio", "export-ply"] {
+      #expect(stages[stage]?["outcome"] as? String == "ran", "\(stage)")
+    }
+    // Only Stray Scanner records the motion that EuRoC consists of.
+    let hasMotion = delivery.family == "stray-scanner"
+    #expect(
+      stages["export-euroc"]?["outcome"] as? String == (hasMotion ? "ran" : "not-applicable"))
+    let place = output.appending(try #require(capture["id"] as? String))
+    let room = try RoomBox(truth)
+    try checkCloud(place, room)
+    try checkViews(place)
+    if hasMotion { try checkPictures(place) }
+  }
+
+  /// Writes what the ways of copying leave in every folder and beside every file.
+  private func litter(_ input: FilePath, _ way: Way) throws {
+    guard way != .phone else { return }
+    // The resource fork that macOS writes beside files on foreign file systems.
+    let fork: [UInt8] = [0, 5, 22, 7, 0, 2, 0, 0] + Array("Mac OS X        ".utf8)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: input.string)
+    for name in [""] + names {
+      let path = name.isEmpty ? input : input.pushing(FilePath(name))
+      if FileSystem.isFolder(path) {
+        for companion in way.companions {
+          try Data("x".utf8).write(to: URL(filePath: path.appending(companion).string))
+        }
+      }
+      guard way == .macOS, !name.isEmpty, let last = path.lastComponent else { continue }
+      let beside = path.removingLastComponent().appending("._\(last)")
+      try Data(fork).write(to: URL(filePath: beside.string))
+      // An unpacked archive of macOS has the forks once more, in a tree of their own.
+      let copy = input.appending("__MACOSX").pushing(FilePath(name)).removingLastComponent()
+      try FileManager.default.createDirectory(
+        atPath: copy.string, withIntermediateDirectories: true)
+      try Data(fork).write(to: URL(filePath: copy.appending("._\(last)").string))
+    }
+  }
+
+  /// The points of the cloud lie on the walls, within the noise of the sensor.
+  private func checkCloud(_ place: FilePath, _ room: RoomBox) throws {
+    let path = place.appending("export-ply").appending("cloud.ply")
+    let cloud = try ParsedPLY(Array(Data(contentsOf: URL(filePath: path.string))))
+    let axes = try ["x", "y", "z"].map { try #require(cloud[$0]) }
+    #expect(cloud.count > 10_000)
+    let distances = (0..<cloud.count).map { index in
+      room.distance(axes.map { $0[index] })
+    }
+    #expect(median(distances) <= 0.005, "median \(median(distances)) m from the walls")
+  }
+
+  /// The depth of two pictures, moved by their poses, is one surface.
+  private func checkViews(_ place: FilePath) throws {
+    let views = try NerfstudioView.all(place.appending("export-nerfstudio"))
+    let first = try #require(views.first)
+    let last = try #require(views.last)
+    try #require(views.count >= 2)
+    let distances = first.points.compactMap { last.distance(to: $0) }
+    #expect(distances.count > 1000)
+    #expect(median(distances) <= 0.005, "median \(median(distances)) m between two views")
+  }
+
+  /// Each picture of EuRoC has its row, and each row its picture.
+  private func checkPictures(_ place: FilePath) throws {
+    let folder = place.appending("export-euroc").appending("mav0")
+    let cam = folder.appending("cam0")
+    let lines = try String(contentsOfFile: cam.appending("data.csv").string, encoding: .utf8)
+      .split(separator: "\n").dropFirst()
+    let named = lines.compactMap { $0.split(separator: ",").last.map(String.init) }
+    #expect(try FileSystem.names(in: cam.appending("data")).sorted() == named.sorted())
+    let samples = try String(
+      contentsOfFile: folder.appending("imu0").appending("data.csv").string, encoding: .utf8)
+    #expect(samples.split(separator: "\n").count > 10)
+  }
+
+  private func median(_ values: [Double]) -> Double {
+    values.isEmpty ? .infinity : values.sorted()[values.count / 2]
+  }
+}
+
+/// The walls of a synthetic room.
+private struct RoomBox {
+  let low: [Double]
+  let high: [Double]
+
+  init(_ truth: FilePath) throws {
+    let data = try Data(contentsOf: URL(filePath: truth.appending("truth.json").string))
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let room = try #require(json["room"] as? [String: Any])
+    low = try #require(room["low"] as? [Double])
+    high = try #require(room["high"] as? [Double])
+  }
+
+  /// Meters to the nearest wall.
+  func distance(_ point: [Double]) -> Double {
+    (0..<3).map { min(abs(point[$0] - low[$0]), abs(point[$0] - high[$0])) }.min() ?? .infinity
+  }
+}
+
+/// A picture of a nerfstudio folder with its depth.
+private struct NerfstudioView {
+  let depth: DepthImage
+  /// Four rows of four; camera axes x right, y up, z toward the viewer.
+  let worldFromCamera: [[Double]]
+  /// Focal lengths and center; the center of the first pixel is at 0.5.
+  let fx: Double
+  let fy: Double
+  let cx: Double
+  let cy: Double
+
+  static func all(_ folder: FilePath) throws -> [NerfstudioView] {
+    let data = try Data(contentsOf: URL(filePath: folder.appending("transforms.json").string))
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let frames = try #require(json["frames"] as? [[String: Any]])
+    return try frames.compactMap { frame in
+      guard let name = frame["depth_file_path"] as? String else { return nil }
+      func number(_ key: String) throws -> Double {
+        try #require((frame[key] ?? json[key]) as? Double)
+      }
+      return NerfstudioView(
+        depth: try PNGReader.depth(at: folder.pushing(FilePath(name))),
+        worldFromCamera: try #require(frame["transform_matrix"] as? [[Double]]),
+        fx: try number("fl_x"), fy: try number("fl_y"), cx: try number("cx"), cy: try number("cy"))
+    }
+  }
+
+  private init(
+    depth: DepthImage, worldFromCamera: [[Double]], fx: Double, fy: Double, cx: Double, cy: Double
+  ) {
+    (self.depth, self.worldFromCamera) = (depth, worldFromCamera)
+    (self.fx, self.fy, self.cx, self.cy) = (fx, fy, cx, cy)
+  }
+
+  /// World points of all pixels with depth.
+  var points: [[Double]] {
+    (0..<depth.height).flatMap { row in
+      (0..<depth.width).compactMap { column in point(column, row) }
+    }
+  }
+
+  private func point(_ column: Int, _ row: Int) -> [Double]? {
+    let z = Double(depth.millimeters[row * depth.width + column]) / 1000
+    guard z > 0 else { return nil }
+    let x = (Double(column) + 0.5 - cx) / fx * z
+    let y = (Double(row) + 0.5 - cy) / fy * z
+    return worldFromCamera.prefix(3).map { $0[0] * x - $0[1] * y - $0[2] * z + $0[3] }
+  }
+
+  /// Meters from a world point to the plane through the points around the pixel that shows it;
+  /// `nil` if it is not in the picture, or at a hole.
+  func distance(to point: [Double]) -> Double? {
+    let m = worldFromCamera
+    let shifted = (0..<3).map { point[$0] - m[$0][3] }
+    let camera = (0..<3).map { axis in (0..<3).reduce(0.0) { $0 + shifted[$1] * m[$1][axis] } }
+    guard camera[2] < 0 else { return nil }
+    let column = Int((fx * camera[0] / -camera[2] + cx).rounded(.down))
+    let row = Int((fy * -camera[1] / -camera[2] + cy).rounded(.down))
+    guard (2..<depth.width - 2).contains(column), (2..<depth.height - 2).contains(row),
+      let center = self.point(column, row), let left = self.point(column - 2, row),
+      let right = self.point(column + 2, row), let above = self.point(column, row - 2),
+      let below = self.point(column, row + 2)
+    else { return nil }
+    let across = (0..<3).map { right[$0] - left[$0] }
+    let down = (0..<3).map { below[$0] - above[$0] }
+    let normal = [
+      across[1] * down[2] - across[2] * down[1], across[2] * down[0] - across[0] * down[2],
+      across[0] * down[1] - across[1] * down[0],
+    ]
+    let length = (0..<3).reduce(0.0) { $0 + normal[$1] * normal[$1] }.squareRoot()
+    let height = (0..<3).reduce(0.0) { $0 + (point[$1] - center[$1]) * normal[$1] }
+    return length > 0 ? abs(height) / length : nil
+  }
+}

@@ -1,0 +1,131 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import StageSupport
+import Stages
+import Storage
+import SystemPackage
+import Testing
+
+@Suite("Gray pictures that a capture keeps as PNG files")
+struct StoredCopiesTests {
+  /// Files in memory; `nil` is a number without file.
+  struct Files<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
+    var files: [[UInt8]?]
+    var decoder: @Sendable ([UInt8]) throws -> [Pixel]
+    var recordCount: Int { files.count }
+
+    func storedFile(record: Int) -> [UInt8]? { files[record] }
+
+    func decode(_ bytes: [UInt8], record: Int, into pixels: inout [Pixel]) -> RecordOutcome {
+      guard let values = try? decoder(bytes) else { return .hole(.corruptRecord, "\(record)") }
+      pixels = values
+      return .picture
+    }
+
+    func decode(record: Int, into pixels: inout [Pixel]) -> RecordOutcome {
+      guard let bytes = files[record] else { return RecordOutcome(hasPicture: false) }
+      return decode(bytes, record: record, into: &pixels)
+    }
+  }
+
+  private static let (width, height) = (40, 30)
+  private static let depth = (0..<width * height).map { UInt16(1000 + $0 * 7 % 500) }
+  private static let confidence = depth.map { UInt8($0 % 3) }
+  private static let notes = [PNGText(keyword: "Author", text: "somebody")].compactMap(\.self)
+
+  private static func depthFile(_ writer: PNGWriter) throws -> [UInt8] {
+    var writer = writer
+    return try writer.encode(gray16: depth, width: width, height: height)
+  }
+
+  private static func confidenceFile(_ writer: PNGWriter) throws -> [UInt8] {
+    var writer = writer
+    return try writer.encode(gray8: confidence, width: width, height: height)
+  }
+
+  /// Two whole files with a note, a number without file, and a file that is cut.
+  private static func files(_ make: (PNGWriter) throws -> [UInt8]) throws -> [[UInt8]?] {
+    let file = try make(PNGWriter(compression: .archive, notes: notes))
+    return [file, nil, Array(file.dropLast(20)), file]
+  }
+
+  private func capture() throws -> Capture {
+    var capture = Capture(
+      id: "files", family: .strayScanner, generation: "png", folder: "/nowhere",
+      clock: CaptureClock(.uptime, unit: "s"))
+    let description = StreamDescription(file: "", encoding: "png", frames: 3)
+    let (width, height) = (Self.width, Self.height)
+    let depth = Files<UInt16>(files: try Self.files(Self.depthFile)) {
+      try PNGReader.storedDepth(in: $0).millimeters
+    }
+    let confidence = Files<UInt8>(files: try Self.files(Self.confidenceFile)) {
+      try PNGReader.storedGray(in: $0).values
+    }
+    capture.depth = .present(
+      DepthStream(
+        description: description, width: width, height: height, access: .indexed(depth)))
+    capture.confidence = .present(
+      ConfidenceStream(
+        description: description, width: width, height: height, access: .indexed(confidence)))
+    capture.frames = Array(repeating: CaptureFrame(), count: 4)
+    return capture
+  }
+
+  private func depth(
+    _ filters: [String: String] = [:], _ settings: [String: String] = [:]
+  ) throws -> StageBench.Output {
+    let bench = try StageBench(try capture())
+    let store = try bench.run(DecompressDepth.self, filters)
+    return try bench.run(ExportImages.self, settings, inputs: ["frames": store.artifact])
+  }
+
+  private func confidence(_ settings: [String: String] = [:]) throws -> StageBench.Output {
+    let bench = try StageBench(try capture())
+    return try bench.run(
+      ExportImages.self, settings.merging(["stream": "confidence"]) { first, _ in first })
+  }
+
+  private func bytes(_ output: StageBench.Output, _ name: String) throws -> [UInt8] {
+    try InputFile(output.file(name)).whole(limit: InputLimits.bytesOfPicture)
+  }
+
+  @Test("They are copied without their notes, and damaged ones are holes")
+  func copies() throws {
+    let writer = PNGWriter(compression: .archive)
+    let depth = try depth()
+    #expect(depth.names.sorted() == ["000000.png", "000003.png"])
+    #expect(try bytes(depth, "000003.png") == Self.depthFile(writer))
+    let confidence = try confidence()
+    #expect(confidence.names.sorted() == ["000000.png", "000003.png"])
+    #expect(try bytes(confidence, "000000.png") == Self.confidenceFile(writer))
+    #expect(confidence.warnings.map(\.code) == [.corruptRecord])
+  }
+
+  @Test("They are encoded where effort is asked for", arguments: ["compact", "archive"])
+  func effort(compression: String) throws {
+    let writer = PNGWriter(compression: try #require(PNGCompression(rawValue: compression)))
+    #expect(
+      try bytes(depth([:], ["compression": compression]), "000000.png") == Self.depthFile(writer))
+    #expect(
+      try bytes(confidence(["compression": compression]), "000000.png")
+        == Self.confidenceFile(writer))
+  }
+
+  @Test(
+    "Filtered depth is never the stored file",
+    arguments: [["range": "1.1m..2m"], ["minimumConfidence": "1"], ["maximumChange": "1m"]])
+  func filtered(filters: [String: String]) throws {
+    let output = try depth(filters)
+    let written = try PNGReader.depth(at: output.file("000000.png")).millimeters
+    let expected = Self.depth.indices.map { index in
+      if filters["range"] != nil, Self.depth[index] < 1100 { return 0 as UInt16 }
+      if filters["minimumConfidence"] != nil, Self.confidence[index] < 1 { return 0 }
+      return Self.depth[index]
+    }
+    #expect(written == expected)
+    #expect(
+      try bytes(output, "000000.png") != Self.depthFile(PNGWriter(compression: .archive)))
+  }
+}
