@@ -85,6 +85,10 @@ public final class ConflictCopies: Sendable {
   private static func original(
     of capture: Recognition
   ) -> (location: CaptureLocation, isCertain: Bool)? {
+    // Before paths are taken apart: looks ask this of every capture.
+    guard
+      [capture.path.text, capture.stem ?? "", capture.id].contains(where: StagingNames.mayBeCopy)
+    else { return nil }
     if let stem = capture.stem, let form = StagingNames.original(ofCopy: stem) {
       return (CaptureLocation(capture.folder, stem: form.name), form.isCertain)
     }

@@ -33,7 +33,10 @@ final class ContentCheck: Sendable {
     isBusy.withLock { $0 = true }
     let isStarted = JobThread.start { [self, state, wake] in
       let isSame = work.batch.settledByContent(target) != nil
-      let signature = OutputSignature(of: target.layout)
+      let taken = OutputSignature(of: target.layout)
+      // What was removed while the content was compared is in no signature: without one it is asked about again.
+      let isThere = isSame && work.batch.settledByTimes([target]).first.flatMap(\.self) != nil
+      let signature = isThere ? taken : nil
       state.with { state in
         state.intake.verified(next, isSame: isSame, signature)
         state.hasChanged = true

@@ -66,7 +66,7 @@ struct FirstSeenRecords: Codable, Hashable {
     boot = ProcessHome.bootID
     looks = entries.compactMap { entry in
       switch entry.phase {
-      case .done, .running: return nil
+      case .done: return nil
       default:
         return Look(
           path: entry.location.path.text,

@@ -36,8 +36,8 @@ struct IntakeResolver {
     assign()
   }
 
-  /// Lets results follow their captures.
-  private func moveResults() {
+  /// Lets results follow their captures. Cost while there are none: a lock.
+  func moveResults() {
     for wanted in state.with({ $0.intake.takeMoves() }) { move(wanted.name, to: wanted.to) }
   }
 

@@ -129,6 +129,10 @@ struct IntakeState: Sendable {
       matches[location] = earlier
     }
     let twins = runningTwins(snapshot, matches)
+    // It may have gone from there as well.
+    for entry in entries.values.filter({ $0.movedTo != nil }) {
+      entries[entry.location]?.movedTo = nil
+    }
     for seen in snapshot.captures {
       let location = CaptureLocation(seen.recognition)
       if let twin = twins[location] {
@@ -267,6 +271,8 @@ struct IntakeState: Sendable {
       known.incoming == incoming?.progress
     {
       known.restore(&entry)
+      // The last watcher ended before they followed it.
+      if let results = known.results { moves.append(ResultMove(name: results, to: location)) }
     }
     return entry
   }
@@ -292,10 +298,11 @@ struct IntakeState: Sendable {
     var entry = before
     entry.location = location
     entry.target = nil
-    entry.earlierResults = nil
+    // Noted until they have followed it, whatever ends this watcher before.
+    entry.earlierResults = likeness == .certain ? before.results : nil
     entry.outputSignature = nil
     entry.movedTo = nil
-    if likeness == .certain, let results = before.results {
+    if let results = entry.earlierResults {
       moves.append(ResultMove(name: results, to: location))
     }
     // What earlier runs know of it is told by its results, once they are moved.

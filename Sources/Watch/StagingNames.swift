@@ -66,6 +66,14 @@ public enum StagingNames {
     return original(ofCopy: name)?.isCertain == true
   }
 
+  /// Whether there is anything in a name or a path that all names of second copies have.
+  static func mayBeCopy(_ text: String) -> Bool {
+    text.utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "(") }
+      || text.firstRange(of: syncMark) != nil
+  }
+
+  private static let syncMark = ".sync-conflict-"
+
   /// The name of which another one is a second copy, by the forms of synchronizers, browsers and desktops; `nil`: it
   /// has none of these forms. An ending stays: `a (1).h264` is a copy of `a.h264`.
   ///
@@ -91,7 +99,7 @@ public enum StagingNames {
   /// Without the mark that Syncthing, Dropbox, Nextcloud or ownCloud have put into it; `nil`: there is none.
   private static func marked(_ name: String) -> String? {
     // `NAME.sync-conflict-20261120-101112-ABCDEFG.ENDING`
-    if let mark = name.firstRange(of: ".sync-conflict-"), mark.lowerBound != name.startIndex {
+    if let mark = name.firstRange(of: syncMark), mark.lowerBound != name.startIndex {
       let rest = name[mark.upperBound...]
       let ending = rest.firstIndex(of: ".").map { String(rest[$0...]) } ?? ""
       return name[..<mark.lowerBound] + ending

@@ -233,6 +233,8 @@ public final class Watcher {
       service.alive()
       if !runs.isEmpty { waiter.waitForWake(seconds: 0.25) }
     }
+    // Of captures that were renamed while they were processed.
+    resolver.moveResults()
     state.with { $0.intake.settleGone() }
     intake.tellDisappeared()
     publish(isLast: true)

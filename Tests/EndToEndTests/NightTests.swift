@@ -108,6 +108,8 @@ struct NightTests {
       try scene.start("--attempts", "2", "--settle", "6s", "--metrics", metrics.string, "-j", "2")
     }
     var watcher = try start()
+    // Asks again and again, until the morning.
+    let witness = Agreement.Witness(try Agreement(output: scene.output, metrics: metrics))
 
     // The evening: whole ones, at several depths, and names that nobody would choose.
     for (number, family) in Self.families.enumerated() {
@@ -205,6 +207,9 @@ struct NightTests {
             : !truth.state.hasPrefix("done") || scene.isDone(id, "mark")
         }
     }
+    let seen = witness.finish()
+    #expect(seen.looks > 5)
+    #expect(seen.problems.isEmpty, "\(seen.problems.prefix(3)) of \(seen.looks) looks")
     #expect(try watcher.stop().status == 143)
 
     // Every finished stage ran once; the one that was replaced twice; one that the kill cut off may have

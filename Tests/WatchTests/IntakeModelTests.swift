@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -10,7 +11,8 @@ struct IntakeModelTests {
     "Whatever is delivered, renamed, removed, touched or restarted, every capture has one row that is right"
   )
   func scenarios() {
-    for seed in 1...UInt64(Rounds.of(10, soak: 1_000)) {
+    let only = ProcessInfo.processInfo.environment["SCANMILL_SEED"].flatMap { UInt64($0) }
+    for seed in only.map({ $0...$0 }) ?? 1...UInt64(Rounds.of(10, soak: 1_000)) {
       var scenario = IntakeScenario(seed: seed)
       for _ in 0..<Self.steps {
         scenario.step()
@@ -19,7 +21,8 @@ struct IntakeModelTests {
       if scenario.problems.isEmpty { scenario.rest() }
       #expect(
         scenario.problems.isEmpty,
-        "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.history.suffix(24))")
+        "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.historyOfProblems.suffix(60))"
+      )
       if !scenario.problems.isEmpty { return }
     }
   }

@@ -71,6 +71,19 @@ struct IntakeScenario {
 
   private(set) var problems: [String] = []
   private(set) var history: [String] = []
+  /// What happened to the captures of the problems, under all of their names, and to all captures at once.
+  var historyOfProblems: [String] {
+    var names = Set(problems.joined(separator: " ").split(separator: " "))
+    var lines: [String] = []
+    for line in history.reversed() {
+      let words = line.split(separator: " ")
+      if words.count == 1 || words.dropFirst().contains(where: names.contains) {
+        lines.append(line)
+        if words.first == "rename" { names.insert(words[1]) }
+      }
+    }
+    return lines.reversed()
+  }
   private var random: SeededGenerator
   private var places: [Place] = []
   private var output: [String: Result] = [:]
@@ -111,8 +124,10 @@ struct IntakeScenario {
     seconds += [1, 20, 30, 45, 61, 200, 700].randomElement(using: &random) ?? 1
     wall += 30
     look()
+    publish()
     for index in places.indices { places[index].isDisturbed = false }
     work()
+    if Bool.random(using: &random) { publish() }
     check()
   }
 
@@ -134,7 +149,7 @@ struct IntakeScenario {
   private mutating func happen() {
     tick += 1
     let index = places.indices.randomElement(using: &random)
-    switch Int.random(in: 0..<28, using: &random) {
+    switch Int.random(in: 0..<29, using: &random) {
     case 0...4: begin()
     case 5...10: if let index { addFile(index) }
     case 11: if let index { startTransfer(index) }
@@ -155,11 +170,12 @@ struct IntakeScenario {
       } else {
         restart(isKilled: false)
       }
-    default:
+    case 27:
       boot += "x"
       seconds = Double.random(in: 1...100, using: &random)
       wall += Double.random(in: -3_600...7_200, using: &random)
       restart(isKilled: false)
+    default: restart(isKilled: true)
     }
   }
 
@@ -309,15 +325,36 @@ struct IntakeScenario {
     places.append(copy)
   }
 
-  /// The watcher ends in good order, and another one begins with what it left.
+  /// The watcher ends, in good order or not, and another one begins with what it left.
   private mutating func restart(isKilled: Bool) {
     // A watcher that has not looked yet writes nothing: what the one before it left stands.
     if intake.previous != nil { return }
-    note("restart")
-    for entry in intake.running {
-      intake.giveBack(entry.location, nowSeconds: seconds, text)
+    note(isKilled ? "kill" : "restart")
+    if !isKilled {
+      for entry in intake.running {
+        intake.giveBack(entry.location, nowSeconds: seconds, text)
+      }
+      for move in intake.takeMoves() { self.move(move.name, to: move.to) }
+      intake.settleGone()
+      publish()
     }
-    intake.settleGone()
+    guard var (record, records) = published else { return }
+    do {
+      let encoder = JSONEncoder()
+      let decoder = JSONDecoder()
+      record = try decoder.decode(WatchRecord.self, from: encoder.encode(record))
+      records = try decoder.decode(FirstSeenRecords.self, from: encoder.encode(records))
+      records.boot = noted
+      recorded = records.known(boot: boot, nowSeconds: seconds, now: wall)
+    } catch {
+      problems.append("records: \(error)")
+    }
+    noted = boot
+    intake = IntakeState(settings, previous: record)
+  }
+
+  /// What the watcher writes after each step; a kill leaves it as it was then.
+  private mutating func publish() {
     let summary = summary
     var record = WatchRecord(
       staging: "/s", started: text, lastLook: text, waiting: summary.waiting)
@@ -325,21 +362,10 @@ struct IntakeScenario {
     record.disappeared = summary.disappeared
     record.disappearedTotal = summary.disappearedTotal
     record.renamed = summary.renamed
-    let records = FirstSeenRecords(intake.entries.values)
-    do {
-      let encoder = JSONEncoder()
-      let decoder = JSONDecoder()
-      record = try decoder.decode(WatchRecord.self, from: encoder.encode(record))
-      let read = try decoder.decode(FirstSeenRecords.self, from: encoder.encode(records))
-      var known = read
-      known.boot = noted
-      recorded = known.known(boot: boot, nowSeconds: seconds, now: wall)
-    } catch {
-      problems.append("records: \(error)")
-    }
-    noted = boot
-    intake = IntakeState(settings, previous: record)
+    published = (record, FirstSeenRecords(intake.entries.values))
   }
+
+  private var published: (record: WatchRecord, records: FirstSeenRecords)?
 
   /// The boot in which records were last written.
   private var noted = "first"

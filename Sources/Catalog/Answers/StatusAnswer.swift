@@ -171,7 +171,8 @@ public enum StateCounts {
 extension NightReport.Watch {
   fileprivate var line: String {
     let place = staging.map { " \($0.onOneLine)" } ?? ""
-    let look = lastLook.map { ", last look \($0)" } ?? ""
+    let look =
+      lastLook.map { ", last look \(NightClock.words($0, now: FileStamp.nowNanoseconds()))" } ?? ""
     let why = trouble.map { ": \($0.onOneLine)" } ?? ""
     return alive
       ? "a watcher looks at\(place)\(look)\(why)"
@@ -211,7 +212,9 @@ extension CaptureRow {
         lines.append("waits for: \(what)\(needed)")
       }
     case .stalledUpload:
-      let since = standing.since.map { "since \($0) " } ?? ""
+      let since =
+        standing.since.map { "since \(NightClock.words($0, now: FileStamp.nowNanoseconds())) " }
+        ?? ""
       if let upload = standing.upload {
         lines.append("stalled: \(since)\(upload.words(size: ByteCount.text))")
       }

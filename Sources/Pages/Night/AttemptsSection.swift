@@ -1,6 +1,6 @@
 import Output
 
-/// Captures against runs: what became of each attempt at those that failed or needed more than one.
+/// Captures against runs: what became of each attempt at those that failed or were processed more than once.
 struct AttemptsSection {
   let report: NightReport
   let names: PageNames
@@ -36,7 +36,7 @@ struct AttemptsSection {
       Markup.element(.h2, .id("attempts-title")) { "Attempts" }
       Markup.element(.table, .id("attempts"), .classes("data")) {
         Markup.element(.caption) {
-          "\(Phrasing.count(rows.count, "capture")) that failed or needed more than one attempt, by run"
+          "\(Phrasing.count(rows.count, "capture")) that failed or were processed more than once, by run"
             + (shown.count < rows.count ? "; the first \(shown.count)" : "")
             + (columns.count < all.count ? "; the last \(columns.count) of \(all.count) runs" : "")
         }
