@@ -32,6 +32,7 @@ let package = Package(
     benchmark("AlignmentBenchmark", exclude: ["README.md"]),
     benchmark("PlanningBenchmark"),
     benchmark("CodecBenchmark"),
+    benchmark("CodecFuzz"),
   ],
   swiftLanguageModes: [.v6]
 )

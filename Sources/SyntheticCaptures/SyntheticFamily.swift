@@ -17,6 +17,7 @@ public enum SyntheticFamilies {
   static let all: [any SyntheticFamily.Type] = [
     ScanNetFamily.self, ARKitScannerFamily.self, MultiScanFamily.self, VISLAMFamily.self,
     StraboFamily.self, StrayScannerFamily.self, ThreeDScannerAppFamily.self, Record3DFamily.self,
+    PolycamFamily.self,
   ]
 
   /// Names of the families in the order of the help text.

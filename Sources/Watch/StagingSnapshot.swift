@@ -109,7 +109,7 @@ final class StagingScanner: Sendable {
     let present = Set(names)
     let known = Set(finding.unrecognized.map(\.path))
     let wanted = names.compactMap(StagingNames.target(ofTransfer:)).filter {
-      !present.contains($0) && registry.mayBeCapture(fileName: $0)
+      !present.contains($0) && registry.isCalledLikeCapture(fileName: $0)
     }
     return Set(wanted).sorted().map { staging.appending($0) }.filter { !known.contains($0) }
       .map { UnrecognizedFolder(path: $0, holds: [], isFile: true) }

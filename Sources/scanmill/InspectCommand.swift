@@ -34,7 +34,9 @@ struct InspectCommand: ParsableCommand {
     completion: Completion.folder)
   var calibrationFolder: String?
 
-  @Flag(help: "End with 1 when a capture has errors, warnings or missing files.")
+  @Flag(
+    name: [.customLong("exit-code"), .customLong("strict")],
+    help: "End with 1 when a capture has errors, warnings or missing files.")
   var exitCode = false
 
   func run() throws {

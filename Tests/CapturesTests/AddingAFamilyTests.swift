@@ -33,7 +33,8 @@ struct AddingAFamilyTests {
     let shared = try FileManager.default.contentsOfDirectory(
       atPath: Self.root.appending(path: "Sources/Captures/Shared").path)
     for part in [
-      "NumberedFiles", "PictureFiles", "StoredPictureFiles", "JSONMembers", "BoundedJSON",
+      "NumberedFiles", "FrameFiles", "PictureFiles", "StoredPictureFiles", "JSONMembers",
+      "BoundedJSON",
       "CutJSON", "PythonJSON", "ColumnTable", "CaptureVideo", "VideoOddities", "ColorFit",
       "CaptureStill", "TimeBounds", "TimeOrder", "TimeMajority", "PoseJumps", "SameCamera",
       "FolderName", "FolderDate",

@@ -59,23 +59,22 @@ struct DotsFiles {
 }
 
 struct DotsTables {
+  struct Row: Sendable {
+    var time: Timestamp?
+    var pose: Pose?
+  }
+
   let files: DotsFiles
   let depth: PictureFiles<UInt16>
-  private(set) var times: [Int: Timestamp] = [:]
-  private(set) var poses: [Int: Pose] = [:]
-  private(set) var corrupt = 0
+  let rows: FrameFiles<Row>
 
   init(_ files: DotsFiles) {
     self.files = files
     depth = .depth(files.depth, in: files.folder)
-    for (file, path) in zip(files.rows.files, files.rowPaths) {
-      let bytes = try? InputFile(path).whole(limit: InputLimits.bytesOfDescription)
-      guard let members = bytes.flatMap({ JSONMembers($0) }) else {
-        corrupt += 1
-        continue
-      }
-      times[file.number] = members.number("time").flatMap { Timestamp(decimalSeconds: $0) }
-      poses[file.number] = members.numbers("dotsPose").flatMap(Pose.init(arkitColumnMajor:))
+    rows = FrameFiles(files.rows, in: files.folder) { members in
+      Row(
+        time: members.number("time").flatMap { Timestamp(decimalSeconds: $0) },
+        pose: members.numbers("dotsPose").flatMap(Pose.init(arkitColumnMajor:)))
     }
   }
 }
@@ -86,7 +85,7 @@ struct DotsFrames {
   init(_ tables: DotsTables) {
     let rowCount = (tables.files.rows.files.last?.number ?? -1) + 1
     frames = (0..<max(rowCount, tables.depth.numberCount)).map { index in
-      let time = tables.times[index]
+      let time = tables.rows[index]?.time
       return CaptureFrame(
         timestamp: time, depthTimestamp: tables.depth.hasFile(index) ? time : nil)
     }
@@ -107,14 +106,16 @@ struct DotsCapture {
       capture.depth = .present(
         DepthStream(tables.depth, folder: "dots_*.png", usualSize: (256, 192)) { _ in "png-u16" })
     }
-    let rows = tables.poses.sorted { $0.key < $1.key }.map {
-      PoseStream.Row(frame: $0.key, pose: $0.value)
+    capture.framesProblem = tables.rows.problem
+    let rows = tables.rows.sorted.compactMap { frame, row in
+      row.pose.map { PoseStream.Row(frame: frame, pose: $0) }
     }
     capture.poses = .present(
       PoseStream(
         description: StreamDescription(file: "dots_*.json", encoding: "json", frames: rows.count),
         rows: rows))
-    warnings.add(.corruptRecord, "poses", count: tables.corrupt, "files that are no JSON object")
+    warnings.add(.emptyRecord, "poses", count: tables.rows.empty, "files of 0 bytes")
+    warnings.add(.corruptRecord, "poses", count: tables.rows.corrupt, "files that are no object")
     capture.warnings = warnings.warnings
     capture.files = [
       .depth: tables.depth.paths, .frames: files.rowPaths, .poses: files.rowPaths,

@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 /// Seeded damage in the small files of whole captures: whatever comes of it, opening and decoding come to an
-/// end, and what cannot be read says so with the file's name. Thousands of such inputs are run by hand
-/// through the program (`Tests/hostile.py`).
+/// end, and what cannot be read says so with the file's name. `.ci/fuzz` runs thousands of such inputs
+/// of the families with one file per picture under the address sanitizer.
 @Suite struct `Captures with damage at random places` {
   enum Damage: CaseIterable {
     case cut, flip, largeNumber, zeros, swap, repeated

@@ -114,6 +114,8 @@ struct PolycamTests {
         }
       ),
       (["corrupt-record depth": 1], { try $0.write("x", to: "keyframes/depth/5.png") }),
+      (["missing-file confidence": 1], { try $0.remove("keyframes/confidence") }),
+      (["missing-file color": 1], { try $0.remove("keyframes/images") }),
       (
         [:],
         {

@@ -85,6 +85,39 @@ struct Record3DRecognitionTests {
     }
   }
 
+  @Test("No ending decides in a searched folder; only files called like recordings are told")
+  func searched() throws {
+    let scratch = try ScratchCapture(named: "in")
+    let zip = ScratchZIP([ScratchZIP.Entry("metadata", Array(Self.metadata.utf8))])
+    for name in ["room.bin", "Kitchen v1.2", "scan", "b.R3D", "c.dat"] {
+      try write(zip, name, scratch)
+    }
+    let others = ScratchZIP([ScratchZIP.Entry("readme.txt", [1])])
+    for name in ["other.zip", "backup", "x.docx"] { try write(others, name, scratch) }
+    for name in ["README", "LICENSE", "notes.v2", "d.r3d", "Makefile"] {
+      try scratch.write("text", to: name)
+    }
+    let found = CaptureFinder(.builtIn).find(scratch.folder)
+    #expect(
+      found.captures.map { $0.path.lastComponent?.string }.sorted { ($0 ?? "") < ($1 ?? "") }
+        == ["Kitchen v1.2", "b.R3D", "c.dat", "room.bin", "scan"])
+    #expect(
+      found.unrecognized.compactMap { $0.path.lastComponent?.string }.sorted()
+        == ["d.r3d", "other.zip"])
+    #expect(found.unreadable.isEmpty)
+  }
+
+  @Test("Files in a folder that is a capture are not opened for another one")
+  func insideOfCapture() throws {
+    let scratch = try ScratchCapture(named: "in")
+    try scratch.write(Self.metadata, to: "metadata")
+    try scratch.write("", to: "rgbd/0.jpg")
+    let zip = ScratchZIP([ScratchZIP.Entry("metadata", Array(Self.metadata.utf8))])
+    try write(zip, "icon", scratch)
+    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: scratch.folder))
+    #expect(found.map(\.id) == ["in"])
+  }
+
   @Test("Other archives are none")
   func otherFiles() throws {
     let scratch = try ScratchCapture(named: "in")

@@ -32,6 +32,9 @@ struct Record3DSituationTests {
 
   static let situations = [
     Situation("whole", [:]) { _ in },
+    Situation("metadata with a byte order mark", [:]) {
+      try $0.write([0xEF, 0xBB, 0xBF] + $0.bytes(of: "metadata"), to: "metadata")
+    },
     Situation(
       "no metadata",
       [

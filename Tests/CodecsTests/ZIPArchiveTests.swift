@@ -229,6 +229,21 @@ struct ZIPArchiveTests {
     #expect(archive.entries.isEmpty)
   }
 
+  @Test("A number of entries that is stated modulo 65,536 hides none")
+  func manyEntries() throws {
+    let zip = ScratchZIP(Self.ordinary)
+    var bytes = try zip.make().bytes
+    let end = bytes.count - 22
+    #expect(bytes[end + 10] == UInt8(Self.ordinary.count))
+    // Both fields: on this disk, and in all.
+    (bytes[end + 8], bytes[end + 10]) = (1, 1)
+    let archive = try open(bytes)
+    #expect(archive.entries.count == Self.ordinary.count && !archive.isCut)
+    // More than there are is damage.
+    (bytes[end + 8], bytes[end + 10]) = (200, 200)
+    #expect(try open(bytes).isCut)
+  }
+
   @Test("Whatever is changed in an archive, reading ends")
   func mutations() throws {
     var random = SeededGenerator(seed: 21)

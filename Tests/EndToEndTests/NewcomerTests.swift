@@ -39,6 +39,7 @@ struct NewcomerTests {
       Delivery(family: "stray-scanner", generation: "npy", way: .macOS),
       Delivery(family: "record3d", generation: "r3d-folder", way: .macOS),
       Delivery(family: "record3d", generation: "exr", way: .windows),
+      Delivery(family: "polycam", generation: "lidar", way: .macOS),
     ]
 
   @Test(

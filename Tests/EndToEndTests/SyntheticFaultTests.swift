@@ -32,7 +32,7 @@ struct SyntheticFaultTests {
   ]
 
   /// Families of one file per picture, whose truth names every pose and every camera.
-  private static let pictureFamilies = ["stray-scanner", "3d-scanner-app", "record3d"]
+  private static let pictureFamilies = ["stray-scanner", "3d-scanner-app", "record3d", "polycam"]
 
   @Test(
     "Every generation and every fault gives its warnings and loses no readable frame",

@@ -150,6 +150,8 @@ struct VerbTests {
     #expect(made.status == 0)
     #expect(try Program.run(["inspect", odd]).status == 0)
     #expect(try Program.run(["inspect", odd, "--exit-code"]).status == 1)
+    #expect(try Program.run(["inspect", place, "--strict"]).status == 0)
+    #expect(try Program.run(["inspect", odd, "--strict"]).status == 1)
   }
 
   @Test("Codes, families, parameters and the version in words")

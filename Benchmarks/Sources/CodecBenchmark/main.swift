@@ -17,10 +17,13 @@ struct CodecFailure: Error {
   var what: String
 }
 
+/// More than any file that is measured has.
+let most = InputLimit("bytes of a file", most: 1 << 30, "it is held in memory")
+
 func decoder(_ kind: String, _ path: FilePath, _ count: Int) throws -> () throws -> Int {
   switch kind {
   case "lzfse":
-    let stream = try InputFile(path).whole(limit: 1 << 30)
+    let stream = try InputFile(path).whole(limit: most)
     var output = [UInt8](repeating: 0, count: count)
     return {
       var elements = output.mutableSpan
@@ -29,7 +32,7 @@ func decoder(_ kind: String, _ path: FilePath, _ count: Int) throws -> () throws
       return count
     }
   case "exr":
-    let bytes = try InputFile(path).whole(limit: 1 << 30)
+    let bytes = try InputFile(path).whole(limit: most)
     return {
       let picture = try EXRReader.picture(in: bytes)
       return picture.values.count * (picture.isHalf ? 2 : 4)

@@ -185,7 +185,11 @@ struct PolycamCapture {
     guard expected > 0 else {
       return warnings.add(.missingFile, "poses", "no cameras/*.json: frames have no pose")
     }
-    for (kind, subject) in streams.dropFirst() {
+    for (kind, subject) in streams.dropFirst() where tables.files.problems[kind] == nil {
+      guard !tables.files[kind].isEmpty else {
+        warnings.add(.missingFile, subject, "no \(kind.folder)/*.\(kind.ending)")
+        continue
+      }
       let length = tables.files[kind].files.count
       warnings.add(
         .frameCountMismatch, subject, count: abs(length - expected),

@@ -24,8 +24,8 @@ public enum PolycamReader: CaptureReader {
         .init(PolycamGeneration.photo.rawValue, mark: "no keyframes/depth"),
       ],
       recognition:
-        "a folder whose keyframes/cameras/<microseconds>.json has the key t_00, or that folder "
-        + "keyframes")
+        "experimental, not seen on data of a device: a folder whose "
+        + "keyframes/cameras/<microseconds>.json has the key t_00, or that folder keyframes")
     // The app chooses frames by motion.
     family.frameGapFactor = .infinity
     family.sensorName = "Polycam"

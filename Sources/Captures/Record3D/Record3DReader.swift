@@ -75,7 +75,8 @@ public enum Record3DReader: CaptureReader {
   }
 
   /// Whether the outermost object has the keys `poses` and `K`.
-  private static func hasKeys(_ bytes: [UInt8]) -> Bool {
+  private static func hasKeys(_ head: [UInt8]) -> Bool {
+    let bytes = TextBytes.utf8(head)
     let wanted = ["\"poses\"", "\"K\""].map { Array($0.utf8) }
     var found = [false, false]
     bytes.withUnsafeBytes { bytes in
@@ -96,7 +97,7 @@ public enum Record3DReader: CaptureReader {
         last = token
       }
     }
-    return found == [true, true] || bytes.count == headBytes && found.contains(true)
+    return found == [true, true] || head.count == headBytes && found.contains(true)
   }
 
   // MARK: Files
@@ -107,9 +108,27 @@ public enum Record3DReader: CaptureReader {
   private static let bytesOfDirectory = 64 << 20
   private static let endings = [".r3d", ".zip"]
 
+  /// Endings of the many files that are something else: they are not opened where nobody names them.
+  private static let otherEndings: Set<String> = [
+    "arkit", "avi", "cam", "camera", "conf", "confidence", "crdownload", "csv", "db", "depth",
+    "dng",
+    "exr", "filepart", "gif", "glb", "gltf", "gz", "h264", "h265", "heic", "html", "imu", "ini",
+    "jpeg", "jpg", "json", "las", "laz", "log", "lz4", "m4a", "m4v", "md", "mkv", "mov", "mp3",
+    "mp4",
+    "mtl", "npy", "npz", "obj", "part", "partial", "pcd", "pdf", "plist", "ply", "png", "py",
+    "sens",
+    "sh", "sqlite", "stl", "tar", "tgz", "tif", "tiff", "tmp", "toml", "tsv", "txt", "usdz", "wav",
+    "webp", "xml", "xz", "yaml", "yml", "zlib", "zst",
+  ]
+
   public static func mayBeCapture(fileName: String) -> Bool {
     if fileName.utf8.first == UInt8(ascii: ".") { return false }
-    if !fileName.utf8.contains(UInt8(ascii: ".")) { return true }
+    guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
+    return !otherEndings.contains(fileName[fileName.index(after: dot)...].lowercased())
+  }
+
+  public static func isCalledLikeCapture(fileName: String) -> Bool {
+    if fileName.utf8.first == UInt8(ascii: ".") { return false }
     let name = fileName.lowercased()
     return endings.contains { name.hasSuffix($0) }
   }

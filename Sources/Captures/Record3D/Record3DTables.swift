@@ -54,7 +54,7 @@ struct Record3DTables: Sendable {
       switch content {
       case .none(let issue): return .corrupt(issue.message)
       case .bytes(let bytes):
-        return Record3DMetadata(bytes).map(Metadata.read)
+        return Record3DMetadata(TextBytes.utf8(bytes)).map(Metadata.read)
           ?? .corrupt("\(files.generation.metadataName) is no JSON object")
       }
     } catch {

@@ -82,7 +82,7 @@ public struct CaptureFinder: Sendable {
         return Finding(path: file, captures: [capture])
       }
     } catch {
-      if search.registry.mayBeCapture(fileName: name) { problem = error }
+      if search.registry.isCalledLikeCapture(fileName: name) { problem = error }
     }
     let folder = file.removingLastComponent()
     do throws(FileError) {

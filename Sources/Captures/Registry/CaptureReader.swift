@@ -15,6 +15,9 @@ public protocol CaptureReader: Sendable {
   /// Whether a file of this name may be a capture by itself and is worth opening. Called for every
   /// file of every folder that is searched: compares text, and opens nothing.
   static func mayBeCapture(fileName: String) -> Bool
+  /// Whether people who see a file of this name expect a capture in it: if it is none, it is listed as
+  /// not recognized, and it counts while it arrives. `true` for fewer names than `mayBeCapture`.
+  static func isCalledLikeCapture(fileName: String) -> Bool
   /// Recognizes a capture of this family that is one file, by its first bytes and at most one
   /// bounded look, never by its name alone. Also called for files that a user names, whatever they
   /// are called.
@@ -31,6 +34,10 @@ extension CaptureReader {
   public static func role(of name: String, stem: String?) -> FileRole? { nil }
 
   public static func mayBeCapture(fileName: String) -> Bool { false }
+
+  public static func isCalledLikeCapture(fileName: String) -> Bool {
+    mayBeCapture(fileName: fileName)
+  }
 
   public static func recognize(file: InputFile) throws(FileError) -> Recognition? { nil }
 

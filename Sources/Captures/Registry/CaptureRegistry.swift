@@ -66,8 +66,8 @@ public struct CaptureRegistry: Sendable {
   /// The captures in a folder itself: the folder, sets of files with one stem, and captures that are
   /// one file.
   public func recognize(_ listing: FolderListing) -> [Recognition] {
-    let files = recognizeFiles(in: listing).captures
     let folders = recognizeFolder(listing)
+    let files = recognizeFiles(in: listing, of: folders).captures
     return files.isEmpty ? folders : (folders + files).sorted { $0.id < $1.id }
   }
 
@@ -90,20 +90,32 @@ public struct CaptureRegistry: Sendable {
   }
 
   /// The captures in a folder that are one file, the names of files that are called like one and are
-  /// none, and the errors of files that could not be looked into. Links are left out: what they lead to is found by its own name.
+  /// none, and the errors of those that could not be looked into. Links are left out: what they lead to
+  /// is found by its own name.
+  ///
+  /// - Parameter folders: the other captures in the folder. In one that is the whole folder only files
+  ///   are opened that are called like a capture.
   ///
   /// Cost: a comparison of text per file; an open and a read of each file whose name is worth it,
   /// except for those that `memory` knows.
   func recognizeFiles(
-    in listing: FolderListing, memory: (any FolderMemory)? = nil
+    in listing: FolderListing, of folders: [Recognition], memory: (any FolderMemory)? = nil
   ) -> (captures: [Recognition], unrecognized: [String], unreadable: [FileError]) {
     var captures: [Recognition] = []
     var unrecognized: [String] = []
     func take(_ found: Recognition?, _ name: String) {
-      if let found { captures.append(found) } else { unrecognized.append(name) }
+      if let found {
+        captures.append(found)
+      } else if isCalledLikeCapture(fileName: name) {
+        unrecognized.append(name)
+      }
     }
+    let isOfCapture = folders.contains(where: \.isWholeFolder)
     var unreadable: [FileError] = []
-    for name in listing.files where mayBeCapture(fileName: name) && !listing.isLink(name) {
+    for name in listing.files
+    where (isOfCapture ? isCalledLikeCapture(fileName: name) : mayBeCapture(fileName: name))
+      && !listing.isLink(name)
+    {
       do throws(FileError) {
         let path = listing.path(of: name)
         // Before it is opened: if the file changes meanwhile, it has another stamp next time.
@@ -117,7 +129,7 @@ public struct CaptureRegistry: Sendable {
         take(found, name)
       } catch {
         // Removed or renamed since the folder was listed.
-        if error.kind != .notFound { unreadable.append(error) }
+        if error.kind != .notFound, isCalledLikeCapture(fileName: name) { unreadable.append(error) }
       }
     }
     return (captures, unrecognized, unreadable)
@@ -134,6 +146,11 @@ public struct CaptureRegistry: Sendable {
   /// Whether any family thinks that a file of this name is worth opening.
   public func mayBeCapture(fileName: String) -> Bool {
     readers.contains { $0.mayBeCapture(fileName: fileName) }
+  }
+
+  /// Whether a file of this name is expected to be a capture of any family.
+  public func isCalledLikeCapture(fileName: String) -> Bool {
+    readers.contains { $0.isCalledLikeCapture(fileName: fileName) }
   }
 
   /// The capture that a file is by itself. If two families claim it, the certain one wins, else the

@@ -185,7 +185,7 @@ struct FolderSearch {
   private func look(into listing: FolderListing, level: Int) -> Look {
     var look = Look(captures: registry.recognizeFolder(listing))
     look.namesInSubfolders = listing.askedNames
-    let files = registry.recognizeFiles(in: listing, memory: memory)
+    let files = registry.recognizeFiles(in: listing, of: look.captures, memory: memory)
     // One that cannot be looked into may be a capture, whatever lies beside it.
     look.unreadable = files.unreadable
     look.captures += files.captures

@@ -9,14 +9,9 @@ struct ThreeDScannerAppTables: Sendable {
   let color: ColorPictures
   let depth: PictureFiles<UInt16>
   let confidence: PictureFiles<UInt8>
-  /// By frame number, the frame files that can be read.
-  private(set) var rows: [Int: ThreeDScannerAppFrameFile] = [:]
+  private let frameFiles: FrameFiles<ThreeDScannerAppFrameFile>
   /// Number of frame files, readable or not.
   let rowFileCount: Int
-  private(set) var emptyRows = 0
-  private(set) var corruptRows = 0
-  /// Why a frame file cannot be opened.
-  private(set) var problem: CaptureError?
   /// `nil` without the file, and for one that cannot be read.
   let info: ThreeDScannerAppInfo?
 
@@ -31,38 +26,23 @@ struct ThreeDScannerAppTables: Sendable {
       files.hasInfo
       ? (try? Self.bytes(files.path(ThreeDScannerAppFiles.infoName)))
         .flatMap { JSONMembers(TextBytes.utf8($0)) }.map(ThreeDScannerAppInfo.init) : nil
-    corruptRows = files[.frame].unbelieved.count
-    for file in files[.frame].files { read(file) }
-    dropFarTimes()
+    var frameFiles = FrameFiles(files[.frame], in: files.folder, ThreeDScannerAppFrameFile.init)
+    // A frame file whose time is far away from all others is damaged.
+    let bounds = TimeBounds(frameFiles.values.values.lazy.compactMap(\.time))
+    frameFiles.keep { $0.time.map(bounds.contains) ?? true }
+    self.frameFiles = frameFiles
   }
 
-  private mutating func read(_ file: NumberedFiles.File) {
-    let path = files.path(file.name)
-    do throws(FileError) {
-      let bytes = try Self.bytes(path)
-      if bytes.isEmpty {
-        emptyRows += 1
-      } else if let members = JSONMembers(TextBytes.utf8(bytes)) {
-        rows[file.number] = ThreeDScannerAppFrameFile(members)
-      } else {
-        corruptRows += 1
-      }
-    } catch {
-      problem = problem ?? CaptureError(error, of: path)
-    }
-  }
-
-  /// A frame file whose time is far away from all others is damaged.
-  private mutating func dropFarTimes() {
-    let bounds = TimeBounds(rows.values.lazy.compactMap(\.time))
-    let read = rows.count
-    rows = rows.filter { $0.value.time.map(bounds.contains) ?? true }
-    corruptRows += read - rows.count
-  }
+  /// By frame number, the frame files that can be read.
+  var rows: [Int: ThreeDScannerAppFrameFile] { frameFiles.values }
+  var emptyRows: Int { frameFiles.empty }
+  var corruptRows: Int { frameFiles.corrupt }
+  /// Why a frame file cannot be opened.
+  var problem: CaptureError? { frameFiles.problem }
 
   /// The readable frame files, by number.
   var sorted: [(frame: Int, file: ThreeDScannerAppFrameFile)] {
-    rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    frameFiles.sorted.map { ($0.frame, $0.value) }
   }
 
   private static func bytes(_ path: FilePath) throws(FileError) -> [UInt8] {

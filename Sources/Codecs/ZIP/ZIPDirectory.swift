@@ -67,7 +67,8 @@ public struct ZIPDirectory: Sendable {
     return fields.word(0) == ZIPFormat.end64 ? (offset, fields) : nil
   }
 
-  /// `nil` if the directory does not hold `count` whole entries.
+  /// `nil` if the directory does not hold `count` whole entries. Programs that do not write ZIP64 state
+  /// the number of entries modulo 65,536, so that more may follow.
   private static func entries(
     _ input: some ZIPInput, _ range: Range<Int>, count: Int
   ) -> [ZIPEntry]? {
@@ -76,19 +77,21 @@ public struct ZIPDirectory: Sendable {
     var entries: [ZIPEntry] = []
     entries.reserveCapacity(count)
     var offset = 0
-    while entries.count < count {
-      guard offset <= bytes.count - ZIPFormat.directoryEntryBytes else { return nil }
+    while true {
+      let isEnough = entries.count >= count
+      guard offset <= bytes.count - ZIPFormat.directoryEntryBytes else {
+        return isEnough ? entries : nil
+      }
       let head = ZIPFields(bytes: Array(bytes[offset..<offset + ZIPFormat.directoryEntryBytes]))
-      guard head.word(0) == ZIPFormat.directoryEntry else { return nil }
+      guard head.word(0) == ZIPFormat.directoryEntry else { return isEnough ? entries : nil }
       let nameEnd = ZIPFormat.directoryEntryBytes + head.short(28)
       let extraEnd = nameEnd + head.short(30)
       let end = extraEnd + head.short(32)
-      guard offset <= bytes.count - end else { return nil }
+      guard offset <= bytes.count - end else { return isEnough ? entries : nil }
       let fields = ZIPFields(bytes: Array(bytes[offset..<offset + extraEnd]))
       entries.append(entry(fields, nameEnd: nameEnd, extraEnd: extraEnd))
       offset += end
     }
-    return entries
   }
 
   private static func entry(_ fields: ZIPFields, nameEnd: Int, extraEnd: Int) -> ZIPEntry {
