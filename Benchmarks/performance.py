@@ -73,6 +73,11 @@ class Video:
                 return ratio[key]
         return None
 
+    def size(self, peer):
+        """The peer's bytes by ours; `size` of a report is the other way."""
+        share = self.ratio(peer, "size")
+        return 1 / share if share else None
+
     @property
     def distance(self):
         return self.floor.get("ratio")
@@ -96,7 +101,7 @@ class Video:
     @property
     def row(self):
         times = lambda peer: "–" if self.ratio(peer, "cpu") is None else number(self.ratio(peer, "cpu"), 1) + "×"
-        size = lambda peer: "–" if self.ratio(peer, "size") is None else f"{100 * self.ratio(peer, 'size'):.0f} %"
+        size = lambda peer: "–" if not self.size(peer) else f"{self.size(peer):.2f}×"
         return [
             self.name, "rendered" if self.is_rendered else "recorded", f"{self.floor['frames']} × {number(self.megapixels_each)}",
             times(DEFAULT), times(TUNED), times(OPENCV), size(DEFAULT), size(TUNED), number(self.distance),
@@ -106,12 +111,8 @@ class Video:
 
 HEADS = [
     "video", "kind", "pictures × Mpx", "ffmpeg's default: CPU", "ffmpeg tuned: CPU", "OpenCV: CPU",
-    "size by default", "size by tuned", "CPU by floor", "above the floor, ms/Mpx",
+    "ffmpeg's default: size", "ffmpeg tuned: size", "ours ÷ floor: CPU", "above the floor, ms/Mpx",
 ]
-
-
-def percent(share):
-    return None if share is None else 100 * share
 
 
 def span(values, digits, unit):
@@ -144,31 +145,41 @@ def measured_on(report):
 
 
 def sentences(videos):
-    """Three: what to expect, measured on what, how far from the floor."""
-    kinds = {True: [v for v in videos if v.is_rendered], False: [v for v in videos if not v.is_rendered]}
-    expect = []
-    for is_rendered, name in ((False, "recorded videos"), (True, "rendered rooms")):
-        some = kinds[is_rendered]
-        if some:
-            expect.append(
-                f"on {name} ffmpeg's default takes {span([v.ratio(DEFAULT, 'cpu') for v in some], 1, ' ×')} its CPU time and "
-                f"ffmpeg's fastest settings {span([v.ratio(TUNED, 'cpu') for v in some], 1, ' ×')}, for files of which ours "
-                f"are {span([percent(v.ratio(TUNED, 'size')) for v in some], 0, ' %')}")
-    first = "Color export with `fast`, the default: " + "; ".join(expect) + "."
-    counts = [f"{len(kinds[key])} {word}" for key, word in ((False, "recorded"), (True, "rendered")) if kinds[key]]
+    """Lines: time, size and limit for everybody, then what was measured on what."""
+    kinds = [("recorded videos", [v for v in videos if not v.is_rendered]),
+             ("rendered rooms", [v for v in videos if v.is_rendered])]
+    kinds = [(name, some) for name, some in kinds if some]
+    cpu = lambda some, peer: span([v.ratio(peer, "cpu") for v in some], 1, " ×")
+    times, sizes = [], []
+    for index, (name, some) in enumerate(kinds):
+        default, tuned = cpu(some, DEFAULT), cpu(some, TUNED)
+        times.append(
+            f"{default} our CPU time with its default settings and {tuned} with its fastest settings on {name}"
+            if index == 0 else f"{default} and {tuned} on {name}")
+        size = span([v.size(TUNED) for v in some], 2, " ×")
+        sizes.append(f"{size} the bytes of ours on {name}" if index == 0 else f"{size} on {name}")
+    counts = [f"{len(some)} {name.split()[0]}" for name, some in kinds]
     # Each in its own report: the machine is the same, the load is not.
     number_of = "1 video" if len(videos) == 1 else f"{len(videos)} videos"
-    second = f"Measured on {number_of}, {' and '.join(counts)}: {measured_on(videos[0].report)}."
+    dates = sorted({(v.report.get("started") or "")[:10] for v in videos} - {""})
+    when = f" on {dates[0] if len(dates) == 1 else dates[0] + ' to ' + dates[-1]}" if dates else ""
     groups = [
         ("pictures of 2 megapixels and more", [v for v in videos if v.megapixels_each >= 1.95]),
         ("pictures of 1 to 2 megapixels", [v for v in videos if 1 <= v.megapixels_each < 1.95]),
         ("smaller ones", [v for v in videos if v.megapixels_each < 1]),
     ]
-    third = (
-        "The floor is what nobody gets below with these libraries, decoding, converting and writing the same bytes: the "
-        "whole program takes "
-        + ", ".join(f"{span([v.distance for v in some], 2, ' ×')} that with {name}" for name, some in groups if some) + ".")
-    return [first, second, third]
+    limits = [(span([v.distance for v in some], 2, " ×"), name) for name, some in groups if some]
+    limit = ", ".join(
+        f"{span_} its CPU time with {name}" if index == 0 else f"{span_} with {name}"
+        for index, (span_, name) in enumerate(limits))
+    return [
+        "Color export (`fast`, the default compression) against ffmpeg on the same videos:", "",
+        f"* **Time:** ffmpeg takes {', '.join(times)}.",
+        f"* **Size:** the files of ffmpeg's fastest settings have {', '.join(sizes)}.",
+        "* **Limit:** decoding, converting and writing the same bytes with the same libraries, and nothing else, is called "
+        f"*the floor*. The whole program takes {limit}.", "",
+        f"Measured{when} on {number_of}, {' and '.join(counts)}: {measured_on(videos[0].report)}.",
+    ]
 
 
 def warnings(videos):
@@ -202,14 +213,15 @@ def other_pixels(videos):
 
 
 def page(videos, plot):
-    lines = [BEGIN, " ".join(sentences(videos)), ""]
+    lines = [BEGIN, *sentences(videos), ""]
     for text in warnings(videos):
         lines += [f"**Note:** {text}.", ""]
     lines += table(HEADS, [video.row for video in videos])
     lines += [
         "",
-        "CPU: how many times our CPU time the peer takes, start to end, all cores, on the same video. Tuned: "
-        f"`-compression_level 1 -pred up`. {other_pixels(videos)}CPU by floor: our CPU time by that of the floor.", "",
+        "CPU and size are ratios theirs ÷ ours: above 1, scanmill needs less. CPU time is from start to end, on all cores, "
+        f"on the same video. Tuned: `-compression_level 1 -pred up`. {other_pixels(videos)}The floor is the other way, "
+        "ours ÷ floor: 1 would be the floor itself.", "",
         f"![{performance_plot.TITLE}: ours, peers, and the floor]({Path(plot).name})", END,
     ]
     return "\n".join(lines) + "\n"

@@ -67,6 +67,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     case uncertain
   }
 
+  public var schema = 1
   /// Relative tolerance: 0.1 = a tenth.
   public var tolerance: Double
   public var lines: [Line] = []
@@ -226,10 +227,11 @@ public struct Tolerance: Hashable, Sendable {
   /// 0.1 = a tenth.
   public let share: Double
 
-  /// A number of percent, as in `10%` or `10`; `nil` for anything else and for negative ones.
+  /// A number of percent with its sign, as in `10%`; `nil` for anything else and for negative ones.
   public init?(_ text: String) {
-    let number = text.hasSuffix("%") ? String(text.dropLast()) : text
-    guard let percent = Double(number), percent >= 0, percent.isFinite else { return nil }
+    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), percent >= 0,
+      percent.isFinite
+    else { return nil }
     share = percent / 100
   }
 }

@@ -16,6 +16,9 @@ public struct Benchmark: Sendable {
     public var measuresFloor: Bool
     /// `nil`: nothing is compared.
     public var peers: [Peer]?
+    /// Told in the report: the words of the command, and the time (UTC) whenever it is asked for.
+    public var commandLine: [String] = []
+    public var now: @Sendable () -> String = { "" }
 
     public init(
       program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: JobNumbers,
@@ -60,6 +63,8 @@ public struct Benchmark: Sendable {
   ) throws -> BenchmarkReport {
     var report = BenchmarkReport(
       version: version, build: build, machine: .current(), settings: plan.settings)
+    report.started = plan.now()
+    report.commandLine = plan.commandLine
     report.machine.fileSystem = FileSystemName.of(plan.folder)
     report.warnings = report.problems
     for warning in report.problems { warn(warning) }
@@ -77,6 +82,12 @@ public struct Benchmark: Sendable {
       report.captures.append(figures)
     }
     report.machine.loadAfter = MachineDescription.currentLoad()
+    report.finished = plan.now()
+    // At the very end: reading whole captures changes what is in the page cache.
+    for (index, subject) in subjects.enumerated() {
+      report.captures[index].digest = CaptureDigest.hex(of: subject.files, in: subject.path)
+      report.captures[index].video = subject.video.flatMap { MeasuredFile($0) }
+    }
     return report
   }
 

@@ -4,6 +4,13 @@ import FoundationEssentials
 /// ones.
 public struct BenchmarkReport: Hashable, Sendable, Codable {
   public var schema = 1
+  /// Begin and end of the measurement, UTC, as `2026-11-20T21:04:05Z`; `nil` in reports of older
+  /// programs.
+  public var started: String?
+  public var finished: String?
+  /// The words of the command, from which the measurement can be repeated; `nil` in reports of older
+  /// programs.
+  public var commandLine: [String]?
   /// Version of the program.
   public var version: String
   /// How the program was built; `nil` in reports of older programs.
@@ -63,8 +70,14 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     return "no stage has a floor here: \(why)"
   }
 
-  public init(json: [UInt8]) throws {
-    self = try JSONDecoder().decode(BenchmarkReport.self, from: Data(json))
+  /// Throws `ReportProblem` if the bytes are not a report.
+  public init(json: [UInt8]) throws(ReportProblem) {
+    do {
+      self = try JSONDecoder().decode(BenchmarkReport.self, from: Data(json))
+    } catch {
+      throw ReportProblem(of: json, error)
+    }
+    guard schema == 1 else { throw ReportProblem.later(schema: schema) }
   }
 }
 
@@ -76,6 +89,11 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   public var origin: String?
   public var frames: Int
   public var inputBytes: Int64
+  /// SHA-256 over all input files (`CaptureDigest`); `nil` in reports of older programs, and if a
+  /// file could not be read.
+  public var digest: String?
+  /// The video that peers decode; `nil` without one, and in reports of older programs.
+  public var video: MeasuredFile?
   /// One entry per number of jobs.
   public var runs: [JobsFigures] = []
   public var comparison: PeerComparison?

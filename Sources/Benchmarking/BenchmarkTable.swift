@@ -9,7 +9,7 @@ public enum BenchmarkTable {
   private static func heading(_ report: BenchmarkReport) -> String {
     let machine = report.machine
     return
-      "scanmill \(report.version) · \(machine.processor), \(machine.cores) cores, "
+      "scanmill \(report.version) · \(report.started.map { $0 + " · " } ?? "")\(machine.processor), \(machine.cores) cores, "
       + "\(NumberText.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
   }
 
@@ -106,12 +106,12 @@ public enum BenchmarkTable {
         })
     lines.append("")
     lines += ColumnText.lines(
-      [["ratio", "CPU", "wall", "size"]]
+      [["theirs ÷ ours", "CPU", "wall", "size"]]
         + comparison.ratios.map { ratio in
-          [
-            "\(ratio.ours) against \(ratio.peer)", NumberText.short(ratio.cpu) + "×",
-            NumberText.short(ratio.wall) + "×",
-            NumberText.decimal(100 * ratio.size, places: 0) + " %",
+          let shown = ratio.theirsByOurs ?? PeerComparison.Quotients(of: ratio)
+          return [
+            "\(ratio.peer) ÷ \(ratio.ours)", NumberText.short(shown.cpuSeconds) + "×",
+            NumberText.short(shown.wallSeconds) + "×", NumberText.short(shown.outputBytes) + "×",
           ]
         })
     return lines + (comparison.checks ?? []).map { "\($0.name): \($0.words)" }

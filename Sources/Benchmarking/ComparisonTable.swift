@@ -10,7 +10,7 @@ extension BenchmarkTable {
     let worse = comparison.regressions
     if isWhole, !comparison.lines.isEmpty {
       lines += ColumnText.lines(
-        [["figure", "before", "now", "ratio", "between", "verdict"]]
+        [["figure", "before", "now", "now ÷ before", "between", "verdict"]]
           + comparison.lines.map(row))
     }
     let better = comparison.lines.count { $0.verdict == .better }

@@ -8,6 +8,8 @@ import SystemPackage
 
 /// The machine on which figures were measured.
 public struct MachineDescription: Hashable, Sendable, Codable {
+  /// Its name in the network; `nil` in reports of older programs.
+  public var name: String?
   public var processor: String
   /// Cores that this process may use.
   public var cores: Int
@@ -38,12 +40,15 @@ public struct MachineDescription: Hashable, Sendable, Codable {
 
   /// This machine, from `/proc` and `uname`.
   public static func current() -> MachineDescription {
-    MachineDescription(
+    var machine = MachineDescription(
       processor: processorName(inCPUInfo: text("/proc/cpuinfo")) ?? "unknown processor",
       cores: ProcessInfo.processInfo.activeProcessorCount,
       memoryBytes: Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE))),
       system: systemName(), loadBefore: currentLoad(),
       governor: governor(in: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")))
+    var name = utsname()
+    if uname(&name) == 0 { machine.name = field(name.nodename) }
+    return machine
   }
 
   /// The current load.

@@ -25,6 +25,7 @@ public struct CodeReference: Sendable {
   }
 
   public struct Entry: Sendable, Encodable, Hashable {
+    public var schema = 1
     public var code: String
     public var kind: Kind
     public var meaning: String

@@ -21,8 +21,13 @@ struct FailureGroup {
       for group in failures(of: capture) {
         var key = group.failure
         key.message = key.message.map { general($0, capture) }
+        if key.cause == .machine, FileError.tellsOfFullDisk(key.message) {
+          // One full disk, whatever was being written to it.
+          key.message = FileError.noSpacePhrase
+          key.stage = nil
+        }
         if let index = known[key] {
-          groups[index].captures.append(capture.id)
+          if groups[index].captures.last != capture.id { groups[index].captures.append(capture.id) }
         } else {
           known[key] = groups.count
           groups.append(group)

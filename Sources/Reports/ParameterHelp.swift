@@ -23,11 +23,13 @@ public struct ParameterHelp: Encodable, Sendable {
   var pipeline: String
   var parameters: [Parameter]
 
-  public init(_ pipeline: PipelineDefinition) {
+  /// - Parameter stages: only the parameters of these stages and of their inner steps; `nil` for
+  ///   all.
+  public init(_ pipeline: PipelineDefinition, stages: Set<String>? = nil) {
     self.pipeline = pipeline.name
     parameters = []
     var seen: Set<String> = []
-    for stage in pipeline.stages {
+    for stage in pipeline.stages where stages?.contains(stage.partOf ?? stage.name) != false {
       let values = stage.parameters.json
       for description in stage.kind.parameters {
         // A parameter of an inner step is set under the name of its outer stage.

@@ -14,6 +14,8 @@ public struct Remedy: Sendable {
   public var message: String?
   public var attempts = 0
   public var missing: [String] = []
+  /// The folder of the capture, where missing files belong; `nil` if it is not known.
+  public var folder: String?
   /// Streams that have lost more than the pipeline accepts.
   public var short: [String] = []
   public var isGone = false
@@ -30,7 +32,7 @@ public struct Remedy: Sendable {
     switch state {
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
-      "Copy \(Self.files(missing)) from the device; \(pickedUp)."
+      "Copy \(Self.files(missing)) from the device\(destination); \(pickedUp)."
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
@@ -40,7 +42,7 @@ public struct Remedy: Sendable {
     case "done-with-warnings":
       missing.isEmpty
         ? nil
-        : "It was processed without \(Self.files(missing)). Copy what is missing; \(pickedUp)."
+        : "It was processed without \(Self.files(missing)). Copy what is missing\(destination); \(pickedUp)."
     case "queued": waitingSentence
     default: nil
     }
@@ -115,6 +117,8 @@ public struct Remedy: Sendable {
     default: nil
     }
   }
+
+  private var destination: String { folder.map { " to \($0)" } ?? "" }
 
   private var pickedUp: String {
     isWatched ? "it is picked up automatically" : "then run it again"

@@ -24,6 +24,7 @@ public enum RunSummary {
       words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
     }
     if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
+    if let twin = OutputName.twin(of: capture.id) { words.append("twin-of=\(twin)") }
     let names = capture.notMade.map { word($0.stage) }
     if !names.isEmpty { words.append("not-made=" + names.joined(separator: ",")) }
     if let note = note(capture) { words.append("note=" + quoted(note)) }
@@ -92,8 +93,19 @@ public enum RunSummary {
     }
     parts += shortOnes(report, short)
     parts += notMade(report, short) + notProcessed(report, short)
+    if let output, let line = whereToRead(report, output) { parts.append(line) }
     parts.append(TotalsText.line(report))
     return parts.joined(separator: "\n")
+  }
+
+  /// Where more is said about what failed and warned; `nil` if nothing did.
+  private static func whereToRead(_ report: RunReport, _ output: FilePath) -> String? {
+    let hasWarned = report.captures.contains { !$0.warningCount.isNone }
+    guard hasFailures(report) || hasWarned else { return nil }
+    let words = hasWarned ? ["warnings in \(output.shown)/<capture>/\(OutputNames.document)"] : []
+    let logs = hasFailures(report) ? ["logs in \(output.shown)/\(OutputNames.runs)/\(report.run)/logs"] : []
+    return "read more: " + (words + logs).joined(separator: ", ")
+      + "; as a page: scanmill report \(ShellText.quoted(output.shown))"
   }
 
   /// Completed captures with a stream that has lost more than the pipeline accepts, with the

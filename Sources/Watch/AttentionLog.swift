@@ -70,13 +70,15 @@ struct AttentionLog {
     case .incomplete(let missing):
       return Line(
         level: .warning, message: "incomplete", capture: name,
-        facts: ["missing": missing.joined(separator: " ")])
+        facts: ["missing": missing.joined(separator: " "), "folder": entry.location.path.text])
     case .done where entry.isShort:
       return Line(level: .warning, message: "much of a stream is lost", capture: name)
     case .done where !entry.missing.isEmpty:
       return Line(
         level: .warning, message: "processed without files", capture: name,
-        facts: ["missing": entry.missing.joined(separator: " ")])
+        facts: [
+          "missing": entry.missing.joined(separator: " "), "folder": entry.location.path.text,
+        ])
     case .stalled:
       var line = Line(
         level: .warning, message: "stalled", capture: name,

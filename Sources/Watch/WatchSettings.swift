@@ -8,7 +8,7 @@ public struct WatchSettings: Sendable, Hashable {
   public var patienceSeconds = 6 * 3600.0
   /// How long an upload may stand still before it needs a person.
   public var uploadTimeoutSeconds = 3600.0
-  /// Failed attempts with cause `program` before a capture is left to a person.
+  /// Failed attempts with cause `program` before a capture is quarantined.
   public var attempts = 3
   /// After the first failure; doubles up to `longestPauseSeconds`.
   public var retryAfterSeconds = 900.0

@@ -7,7 +7,7 @@ import Storage
 /// What a watcher processes captures with: made at its start and again when it is told to read its
 /// pipeline anew.
 public struct WatchWork: Sendable {
-  var batch: BatchRun
+  public var batch: BatchRun
   var supervisor: Supervisor
   /// For `run.json`.
   var context: RunContext

@@ -80,7 +80,7 @@ struct BenchCommand: ParsableCommand {
       valueName: "file"), completion: Completion.jsonFile)
   var compareReports: [String] = []
 
-  @Option(help: "How much worse than the baseline is not yet a regression, as in 10%.")
+  @Option(help: "How much worse than the baseline is not yet a regression: a percentage, 10%.")
   var tolerance = "10%"
 
   @Option(
@@ -116,6 +116,9 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Print the report as JSON on standard output.")
   var json = false
 
+  @Flag(help: "Print the figures as CSV on standard output: medians, one row for each.")
+  var csv = false
+
   @Flag(name: .short, help: "Do not report on standard error what is running.")
   var quiet = false
 
@@ -127,7 +130,7 @@ struct BenchCommand: ParsableCommand {
       throw ValidationError("--jobs '\(jobs)' is not a list of numbers such as 1,2,4")
     }
     guard Tolerance(tolerance) != nil else {
-      throw ValidationError("--tolerance '\(tolerance)' is not a percentage such as 10%")
+      throw ValidationError("--tolerance is a percentage with its sign, such as 10%, not '\(tolerance)'")
     }
     guard !floor || !cold else {
       throw ValidationError(
@@ -141,6 +144,9 @@ struct BenchCommand: ParsableCommand {
         || (captures.isEmpty && baseline == nil && !floor && compare.isEmpty && !isSelecting)
     else {
       throw ValidationError("--compare-reports measures nothing: no captures, no --baseline")
+    }
+    guard !json || !csv else {
+      throw ValidationError("--json and --csv exclude each other: give one of them")
     }
     _ = try peers
     if let since { _ = try DateArgument.nanoseconds(since) }
@@ -207,11 +213,13 @@ struct BenchCommand: ParsableCommand {
     guard let jobs = JobNumbers(jobs) else {
       throw ValidationError("--jobs '\(self.jobs)' is not a list of numbers such as 1,2,4")
     }
-    let plan = Benchmark.Plan(
+    var plan = Benchmark.Plan(
       program: program, folder: folder,
       settings: BenchmarkReport.Settings(
         pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold),
       jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
+    plan.commandLine = CommandLine.arguments
+    plan.now = { RunClock.system.wallText() }
     let isQuiet = quiet
     let benchmark = Benchmark(plan, runner: runner) {
       if interruption.isRequested { throw BenchmarkError("interrupted") }
@@ -242,6 +250,9 @@ struct BenchCommand: ParsableCommand {
     if json {
       Console.print(json: try JSONText.pretty(report))
       if let comparison { Console.error(BenchmarkTable.text(comparison)) }
+    } else if csv {
+      Console.print(piece: Array(BenchmarkCSV.text(report).utf8))
+      if let comparison { Console.error(BenchmarkTable.text(comparison)) }
     } else {
       Console.print(BenchmarkTable.text(report))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
@@ -260,6 +271,8 @@ struct BenchCommand: ParsableCommand {
       now: now, before: before, tolerance: Tolerance(tolerance)?.share ?? 0)
     if json {
       Console.print(json: try JSONText.pretty(comparison))
+    } else if csv {
+      Console.print(piece: Array(BenchmarkCSV.text(comparison).utf8))
     } else {
       Console.print(BenchmarkTable.text(comparison, isWhole: true))
     }
@@ -279,11 +292,10 @@ struct BenchCommand: ParsableCommand {
     do {
       let bytes = try MappedFile(FilePath(file)).withBytes { $0.withUnsafeBytes { Array($0) } }
       return try BenchmarkReport(json: bytes)
-    } catch let error as FileError {
-      throw ValidationError("\(error); give what `scanmill bench --json` printed")
+    } catch let problem as ReportProblem {
+      throw ValidationError("\(file) \(problem); give what `scanmill bench --json` printed")
     } catch {
-      throw ValidationError(
-        "\(file): is not a report: give what `scanmill bench --json` printed (\(error))")
+      throw ValidationError("\(error); give what `scanmill bench --json` printed")
     }
   }
 }

@@ -21,8 +21,11 @@ struct CleanCommand: ParsableCommand {
     help: "An output folder, or the folder of one capture in it.", completion: Completion.folder)
   var folder: String
 
-  @Option(help: "The artifact of this stage.", completion: Completion.stage)
-  var stage: String?
+  @Option(
+    help: ArgumentHelp(
+      "The artifacts of these stages (repeatable, or separated by commas).", valueName: "stage,…"),
+    completion: Completion.stages)
+  var stage: [String] = []
 
   @Flag(help: "Artifacts of stages that are not kept; they count as up to date without them.")
   var intermediate = false
@@ -38,7 +41,7 @@ struct CleanCommand: ParsableCommand {
   var yes = false
 
   func validate() throws {
-    if [stage != nil, intermediate, failed, keepRuns != nil].count(where: { $0 }) > 1 {
+    if [!stage.isEmpty, intermediate, failed, keepRuns != nil].count(where: { $0 }) > 1 {
       throw ValidationError(
         "--stage, --intermediate, --failed and --keep-runs exclude each other: give one of them")
     }
@@ -59,24 +62,41 @@ struct CleanCommand: ParsableCommand {
     let examiner = OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
       standard: try PipelineFinder.load("default"))
+    let stages = StageNames.split(stage)
     let cleaning = CleanPlan(
-      stage.map(CleaningChoice.stage)
-        ?? (intermediate ? .intermediate : failed ? .failed : .leftovers))
+      !stages.isEmpty
+        ? .stages(stages) : intermediate ? .intermediate : failed ? .failed : .leftovers)
     var items: [Removable] = []
     var locked: [String: String] = [:]
     var known: [(name: String, kind: String)] = []
-    var naming: Set<String> = []
-    for layout in catalog.layouts {
+    var naming: [String: Set<String>] = [:]
+    let captures = try catalog.layouts.map { layout in
       let pipeline = try examiner.pipeline(CaptureCache(of: layout)).0
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }
+      return (layout, pipeline)
+    }
+    // Before anything is removed: a misspelled name may stand beside others.
+    for stage in stages where !known.contains(where: { $0.name == stage }) {
+      let plan = CleanPlan(.stages([stage]))
+      guard
+        captures.allSatisfy({ layout, _ in
+          plan.find(layout, intermediates: []).isEmpty && !FileLock.isHeld(at: layout.lock)
+        })
+      else { continue }
+      throw Failure(
+        code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
+    }
+    for (layout, pipeline) in captures {
       let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)
-      naming.formUnion(
-        pipeline.stages.filter { reader in
+      for stage in stages {
+        let readers = pipeline.stages.filter { reader in
           reader.kind.namesFilesOfInputs && reader.inputs.contains { $0.stage == stage }
-            && FileSystem.isFolder(layout.artifact(reader.name))
-        }.map(\.name))
+            && !stages.contains(reader.name) && FileSystem.isFolder(layout.artifact(reader.name))
+        }
+        naming[stage, default: []].formUnion(readers.map(\.name))
+      }
       if yes, let done = try cleaning.perform(layout, intermediates: intermediates) {
         items += done
       } else if FileLock.isHeld(at: layout.lock) || yes {
@@ -85,13 +105,9 @@ struct CleanCommand: ParsableCommand {
         items += cleaning.find(layout, intermediates: intermediates)
       }
     }
-    if let stage, items.isEmpty, !known.contains(where: { $0.name == stage }), locked.isEmpty {
-      throw Failure(
-        code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
-    }
     Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
-    if let stage, !items.isEmpty {
-      for reader in naming.sorted() {
+    for stage in stages where items.contains(where: { $0.stage == stage }) {
+      for reader in naming[stage, default: []].sorted() {
         Console.print("\(reader) names files of \(stage), which are missing until the next run")
       }
     }

@@ -12,7 +12,9 @@ struct ComparisonArguments: ParsableArguments {
   var pipeline: String?
 
   @Option(
-    help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"),
+    help: ArgumentHelp(
+      "Compare with this value of one parameter (repeatable); it counts for this command only.",
+      valueName: "stage.param=value"),
     completion: Completion.setting)
   var set: [String] = []
 

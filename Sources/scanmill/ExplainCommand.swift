@@ -9,8 +9,9 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Why a stage would or would not run, or what a code means.",
     discussion: """
-      With a capture and a stage: everything that is compared, with what `run` with the same options would ask \
-      for, and where that differs from what was asked for. With only the code of a warning, a cause, a \
+      With a capture and a stage: each fact that decides whether the stage runs (inputs, parameters, \
+      versions, outputs), as it is recorded and as `run` with the same options would have it; and where that \
+      differs from what was asked for. Several stages are separated by commas. With only the code of a warning, a cause, a \
       reason, a state, or of a frame that an export left out: what it means in words, what it means for the \
       data, and what to do.
       """)
@@ -22,7 +23,9 @@ struct ExplainCommand: ParsableCommand {
   )
   var capture: String
 
-  @Argument(help: "A stage of the pipeline.", completion: Completion.stage)
+  @Argument(
+    help: "A stage of the pipeline, or several separated by commas.",
+    completion: Completion.stages)
   var stage: String?
 
   @Option(
@@ -39,6 +42,9 @@ struct ExplainCommand: ParsableCommand {
       throw ValidationError(
         "to explain a stage, add --output with the folder that holds the results of the capture")
     }
+    if json, let stage, StageNames.split([stage]).count > 1 {
+      throw ValidationError("--json explains one stage at a time, not \(stage)")
+    }
     if stage == nil, output != nil {
       throw ValidationError("name the stage to explain")
     }
@@ -51,6 +57,17 @@ struct ExplainCommand: ParsableCommand {
     for note in DamagedRun.notes(DamagedRun.newest(in: layout.root)) {
       Console.error("note: \(note)")
     }
+    let explanations = try StageNames.split([stage]).map { try explanation(of: $0, in: layout) }
+    if json, let only = explanations.first {
+      Console.print(json: try JSONText.pretty(only))
+    } else {
+      Console.print(explanations.map(ExplanationText.text).joined(separator: "\n\n"))
+    }
+  }
+
+  private func explanation(
+    of stage: String, in layout: OutputLayout
+  ) throws -> StageExplanation {
     var examiner = try comparison.examiner()
     let chosen = try comparison.commandLine(about: stage)
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }
@@ -66,11 +83,7 @@ struct ExplainCommand: ParsableCommand {
       explanation = explanation.ofCommandLine(
         besides: try ComparisonArguments.askedExaminer().examine(layout, at: place))
     }
-    if json {
-      Console.print(json: try JSONText.pretty(explanation))
-    } else {
-      Console.print(ExplanationText.text(explanation))
-    }
+    return explanation
   }
 
   private func explainCode() throws {

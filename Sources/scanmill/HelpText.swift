@@ -1,6 +1,7 @@
 import Runner
 
-/// Adds an example and the exit codes to the argument parser's help texts.
+/// Adds examples and exit codes to the argument parser's help texts. The page of the program itself
+/// has the table of exit codes; those of verbs have one line that leads to it.
 enum HelpText {
   /// A help text with both at its end; other texts are unchanged.
   static func completed(_ text: String) -> String {
@@ -10,7 +11,8 @@ enum HelpText {
     let verb = usage.split(separator: " ").dropFirst(2).first.map(String.init) ?? ""
     let examples =
       VerbExample.all[verb].map { [$0] } ?? (verb == "<subcommand>" ? VerbExample.first : [])
-    return text.trimmed + "\n" + section(examples) + exitCodes
+    let codes = verb == "<subcommand>" ? exitCodes : "\nEXIT CODES:\n  " + briefly
+    return text.trimmed + "\n" + section(examples) + codes
   }
 
   private static func usage(in text: String) -> Substring? {
@@ -25,6 +27,8 @@ enum HelpText {
     return "\n" + (["EXAMPLE" + (examples.count == 1 ? ":" : "S:")] + lines).joined(separator: "\n")
       + "\n"
   }
+
+  private static let briefly = "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
 
   private static var exitCodes: String {
     let lines = ExitStatus.meanings.flatMap { code, meaning in

@@ -29,7 +29,9 @@ struct ProcessingArguments: ParsableArguments {
   var memory: String?
 
   @Option(
-    help: ArgumentHelp("Set one parameter (repeatable).", valueName: "stage.param=value"),
+    help: ArgumentHelp(
+      "Set one parameter for this command only (repeatable); a pipeline file sets it for good.",
+      valueName: "stage.param=value"),
     completion: Completion.setting)
   var set: [String] = []
 

@@ -14,30 +14,37 @@ struct RunArguments: ParsableArguments {
   @OptionGroup var processing: ProcessingArguments
 
   @Option(
-    help: ArgumentHelp("Exactly this stage.", valueName: "stage"), completion: Completion.stage)
-  var only: String?
+    help: ArgumentHelp(
+      "Exactly these stages (repeatable, or separated by commas).", valueName: "stage,…"),
+    completion: Completion.stages)
+  var only: [String] = []
 
   @Option(
-    help: ArgumentHelp("This stage and everything that needs it.", valueName: "stage"),
-    completion: Completion.stage)
-  var from: String?
+    help: ArgumentHelp(
+      "These stages and everything that needs one of them (repeatable, or separated by commas).",
+      valueName: "stage,…"), completion: Completion.stages)
+  var from: [String] = []
 
   @Option(
-    help: ArgumentHelp("This stage and everything it needs (repeatable).", valueName: "stage"),
-    completion: Completion.stage)
+    help: ArgumentHelp(
+      "These stages and everything they need (repeatable, or separated by commas).",
+      valueName: "stage,…"), completion: Completion.stages)
   var until: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "These formats of the pipeline 'exports' and what they need: short for --until export-NAME.",
+      """
+      These formats of the pipeline 'exports' and what they need, separated by commas: short for --until \
+      export-NAME.
+      """,
       valueName: "name,…"), completion: Completion.exports)
   var export: [String] = []
 
   @Option(
     name: [.customShort("R"), .customLong("forcerun")],
     help: ArgumentHelp(
-      "Run this stage whatever its fingerprint says (repeatable).", valueName: "stage"),
-    completion: Completion.stage)
+      "Run these stages whatever their fingerprints say (repeatable, or separated by commas).",
+      valueName: "stage,…"), completion: Completion.stages)
   var forcerun: [String] = []
 
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
@@ -79,33 +86,55 @@ struct RunArguments: ParsableArguments {
     let exports =
       export.isEmpty
       ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
-    var asking = source.adding(named: [only, from].compactMap(\.self) + until + exports)
-    asking.limits = stageSelection(until: until + exports).limits
+    let named = [only, from, until].flatMap(StageNames.split)
+    var asking = source.adding(named: named + exports)
+    asking.limits = stageSelection(exports: exports).limits
     return asking
   }
 
-  private func stageSelection(until: [String]) -> Selection {
+  private func stageSelection(exports: [String]) -> Selection {
     var selection = Selection()
-    selection.only = only
-    selection.from = from
-    selection.until = until
-    selection.forced = Set(forcerun)
+    selection.only = StageNames.split(only)
+    selection.from = StageNames.split(from)
+    selection.until = StageNames.split(until) + exports
+    selection.forced = Set(StageNames.split(forcerun))
     selection.forceAll = forceall
     return selection
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
-    let until = try until + ExportNames.stages(export, in: pipeline)
-    for stage in [only, from].compactMap({ $0 }) + until + forcerun {
+    let exports = try ExportNames.stages(export, in: pipeline)
+    for stage in [only, from, until, forcerun].flatMap(StageNames.split) {
       try pipeline.checkStage(stage)
     }
     var options = processing.runOptions
-    options.selection = stageSelection(until: until)
+    options.selection = stageSelection(exports: exports)
     if let problem = options.selection.problem(in: pipeline) { throw ValidationError(problem) }
     options.verify = verify
     options.waitsForLocks = !noWait
     options.failFast = failFast
     return options
+  }
+
+  /// Throws if a word among the captures belongs to a list before it: `--export colmap nerfstudio`.
+  /// A word for which there is a file or folder is a capture.
+  func checkCommas(_ captures: [String], _ pipeline: PipelineDefinition) throws {
+    let lists: [(option: String, values: [String])] = [
+      ("--export", export), ("--only", only), ("--from", from), ("--until", until),
+      ("-R", forcerun),
+    ]
+    for (option, values) in lists {
+      let isExport = option == "--export"
+      guard let last = values.last,
+        let word = captures.first(where: { word in
+          pipeline[isExport ? "export-" + word : word] != nil
+            && !FileSystem.exists(FilePath(text: word))
+        })
+      else { continue }
+      throw ValidationError(
+        "\(word) is \(isExport ? "an export format" : "a stage"), not a capture; with commas: "
+          + "\(option) \(last),\(word)")
+    }
   }
 
   /// The progress display for these options; none if quiet.

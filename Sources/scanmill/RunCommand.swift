@@ -13,7 +13,7 @@ import Watch
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Process captures: exactly what is not up to date.")
+    commandName: "run", abstract: "Process captures. Results that are up to date are left as they are.")
 
   @Argument(help: "Captures, or folders of captures.", completion: Completion.captures)
   var captures: [String]
@@ -50,6 +50,7 @@ struct RunCommand: ParsableCommand {
     let isOnCluster = profile.executor == .slurm
     let source = try options.pipelineSource()
     let pipeline = try source.definition(Toolbox.stages)
+    try options.checkCommas(captures, pipeline)
     try source.checkFiles(pipeline)
     var runOptions = try options.runOptions(pipeline)
     // The recorded source must not contain secrets.

@@ -17,7 +17,7 @@ struct WatchCommand: ParsableCommand {
     abstract: "Process captures as they arrive in a staging folder.",
     discussion: """
       A capture is processed when nothing in it has changed for --settle and no file that its family \
-      needs is missing. Failures are tried again or left to a person, by their cause; `scanmill status` \
+      needs is missing. Failures are tried again, or quarantined until a person acts, by their cause; `scanmill status` \
       and the page OUTPUT/index.html say how everything stands.
 
       Ends with 143 or 130 when it is told to end, and with 75 when another watcher uses the output; with --once, \
@@ -49,7 +49,7 @@ struct WatchCommand: ParsableCommand {
     help: ArgumentHelp("Start work only between these times of the day.", valueName: "HH:MM-HH:MM"))
   var between: String?
 
-  @Option(help: "Failed attempts before a capture is left to a person.")
+  @Option(help: "Failed attempts before a capture is quarantined: it is not tried again until something changes.")
   var attempts = 3
 
   @Option(help: "The pause after the first failed attempt; doubles with each, up to 24 h.")
@@ -149,9 +149,18 @@ struct WatchCommand: ParsableCommand {
         if processing.logFormat != .json { Console.error($0) }
       }
     }
+    if once { try tellOfChangedSettings(setup) }
     let code = watcher.watch()
     let final = signals.exitCode ?? code
     if final != 0 { throw Exit(code: final) }
+  }
+
+  /// Says, as `run` does, why captures that were done are processed again.
+  private func tellOfChangedSettings(_ setup: WatchSetup) throws {
+    if processing.logFormat == .json || processing.progress == .none { return }
+    let batch = try work(setup).batch
+    let targets = batch.targets([batch.finder().find(setup.staging)])
+    if let line = batch.requestChange(targets).line { Console.error(line) }
   }
 
   private func setup() throws -> WatchSetup {

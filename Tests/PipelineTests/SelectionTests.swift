@@ -23,15 +23,15 @@ struct SelectionTests {
     let pipeline = try Self.pipeline()
     var selection = Selection()
     #expect(selection.problem(in: pipeline) == nil)
-    selection.only = "color"
-    selection.from = "imu"
+    selection.only = ["color"]
+    selection.from = ["imu"]
     #expect(
       selection.problem(in: pipeline) == "no stage is left by --only color and --from imu together")
-    selection.from = nil
+    selection.from = []
     selection.forced = ["imu"]
     #expect(
       selection.problem(in: pipeline) == "-R imu is outside of what --only color selects")
-    selection.only = "depth"
+    selection.only = ["depth"]
     selection.forced = ["frames", "depth"]
     #expect(selection.problem(in: pipeline) == nil)
   }

@@ -80,13 +80,13 @@ struct Situation {
 extension Selection {
   static func only(_ stage: String) -> Selection {
     var selection = Selection()
-    selection.only = stage
+    selection.only = [stage]
     return selection
   }
 
   static func from(_ stage: String) -> Selection {
     var selection = Selection()
-    selection.from = stage
+    selection.from = [stage]
     return selection
   }
 
@@ -110,7 +110,7 @@ extension Selection {
 
   func only(_ stage: String) -> Selection {
     var selection = self
-    selection.only = stage
+    selection.only = [stage]
     return selection
   }
 }

@@ -34,8 +34,8 @@ struct CleanPlanTests {
   @Test(
     "Each choice finds its own",
     arguments: [
-      (CleaningChoice.stage("color"), ["artifact color"]),
-      (.stage("nothing"), []),
+      (CleaningChoice.stages(["color"]), ["artifact color"]),
+      (.stages(["nothing"]), []),
       (.intermediate, ["intermediate frames"]),
       (
         .failed,
@@ -76,7 +76,7 @@ struct CleanPlanTests {
       ])
     #expect(workshop.run().exit == 0)
     #expect(workshop.plan().isEmpty)
-    _ = try CleanPlan(.stage("frames")).perform(workshop.layout(), intermediates: [])
+    _ = try CleanPlan(.stages(["frames"])).perform(workshop.layout(), intermediates: [])
     #expect(workshop.plan().contains("frames run never-built"))
   }
 
@@ -101,7 +101,7 @@ struct CleanPlanTests {
     #expect(TestLink.make(layout.folder.appending("linked"), to: outside))
     let record = try #require(Text.read(layout.record("color")))
     try Text.write(record, to: outside.appending("artifact.json"))
-    for choice in [CleaningChoice.leftovers, .stage("mine"), .stage("linked"), .failed] {
+    for choice in [CleaningChoice.leftovers, .stages(["mine"]), .stages(["linked"]), .failed] {
       #expect(try CleanPlan(choice).perform(layout, intermediates: ["mine", "linked"]) == [])
     }
     #expect(Text.read(outside.appending("file")) == "mine")

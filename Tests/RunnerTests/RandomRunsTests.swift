@@ -33,7 +33,7 @@ struct RandomRunsTests {
       try Self.disturb(workshop, &random)
       var selection = Selection()
       if Int.random(in: 0..<3, using: &random) == 0 {
-        selection.only = Self.stages.randomElement(using: &random)
+        selection.only = Self.stages.randomElement(using: &random).map { [$0] } ?? []
       }
       if Int.random(in: 0..<3, using: &random) == 0 {
         selection.forced = Set(Self.stages.shuffled(using: &random).prefix(2))

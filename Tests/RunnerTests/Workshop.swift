@@ -175,7 +175,7 @@ final class EventLog: EventSink {
 extension Selection {
   static func only(_ stage: String) -> Selection {
     var selection = Selection()
-    selection.only = stage
+    selection.only = [stage]
     return selection
   }
 
@@ -187,7 +187,7 @@ extension Selection {
 
   func only(_ stage: String) -> Selection {
     var selection = self
-    selection.only = stage
+    selection.only = [stage]
     return selection
   }
 

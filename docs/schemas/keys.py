@@ -32,7 +32,7 @@ def kind(node):
         name = node["$ref"].rsplit("/", 1)[1]
         text = f"[{name}](#object-{name})"
     else:
-        text = "".join(node["type"])
+        text = "".join(node["type"]) or "any"
         if "enum" in node:
             text = "word" if text == "string" else text
         elif text == "array":

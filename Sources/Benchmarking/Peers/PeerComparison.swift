@@ -17,8 +17,23 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     /// CPU and wall time of the peer as a multiple of this program's, from medians.
     public var cpu: Double
     public var wall: Double
-    /// This program's bytes as a fraction of the peer's.
+    /// This program's bytes as a fraction of the peer's: the other way than `cpu` and `wall`.
     public var size: Double
+    /// The same three, all in one direction; `nil` in reports of older programs.
+    public var theirsByOurs: Quotients?
+  }
+
+  /// Values of the peer divided by this program's; above 1 this program needs less.
+  public struct Quotients: Hashable, Sendable, Codable {
+    public var cpuSeconds: Double
+    public var wallSeconds: Double
+    public var outputBytes: Double
+
+    init(of ratio: Ratio) {
+      cpuSeconds = ratio.cpu
+      wallSeconds = ratio.wall
+      outputBytes = ratio.size > 0 ? 1 / ratio.size : 0
+    }
   }
 
   public init(note: String) {
@@ -39,12 +54,13 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     }
     for peer in self.peers {
       for own in self.ours {
-        ratios.append(
-          Ratio(
-            ours: own.name, peer: peer.name,
-            cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
-            wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
-            size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1))))
+        var ratio = Ratio(
+          ours: own.name, peer: peer.name,
+          cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
+          wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
+          size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1)))
+        ratio.theirsByOurs = Quotients(of: ratio)
+        ratios.append(ratio)
       }
     }
   }

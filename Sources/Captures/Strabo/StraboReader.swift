@@ -16,7 +16,7 @@ public enum StraboReader: CaptureReader {
     var family = FamilyDescription(
       .strabo, title: "Strabo",
       generations: [
-        .init("v0", mark: "everything that v1 is not"),
+        .init("v0", mark: "no such token, or a path in capture-info.json that has no folder"),
         .init(
           "v1",
           mark: "a token of 64 hexadecimal digits, and a folder in every path of capture-info.json"),

@@ -15,6 +15,7 @@ extension CaptureRow {
     remedy.message = standing.failure?.message
     remedy.attempts = standing.attempts
     remedy.missing = standing.missing
+    remedy.folder = path
     remedy.isGone = standing.gone
     remedy.retryAt = standing.retryAt.map {
       NightClock.words($0, now: FileStamp.nowNanoseconds())

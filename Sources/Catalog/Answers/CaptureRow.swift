@@ -31,11 +31,15 @@ public struct CaptureRow: Sendable, Hashable {
   public var mark: CaptureMark?
   /// A watcher looks after this output, or has.
   var isWatched = false
+  /// Of a capture that got the name of another one with `~2`: the place of that one, if it is known.
+  var pathOfNamesake: String?
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
 
   public var state: CaptureState { standing.state }
+  /// Id of the capture that had the same name first: `room` of `room~2`.
+  public var twinOf: String? { OutputName.twin(of: id) }
   public var family: String? { entry?.family ?? knownFamily }
   public var path: String? { entry?.path ?? knownPath }
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }

@@ -94,7 +94,18 @@ public struct OutputSnapshot: Sendable {
       row.knownDeviceName = other.device.flatMap { names[$0] }
       rows.append(row)
     }
-    self.rows = rows.sorted { $0.id < $1.id }
+    self.rows = Self.twinned(rows.sorted { $0.id < $1.id })
+  }
+
+  /// Each `X~2` with the place of `X`.
+  private static func twinned(_ rows: [CaptureRow]) -> [CaptureRow] {
+    guard rows.contains(where: { $0.twinOf != nil }) else { return rows }
+    let paths = Dictionary(rows.map { ($0.id, $0.path) }) { first, _ in first }
+    return rows.map { row in
+      var row = row
+      row.pathOfNamesake = row.twinOf.flatMap { paths[$0] ?? nil }
+      return row
+    }
   }
 
   /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.

@@ -228,6 +228,11 @@ extension CaptureRow {
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
+    if let twinOf {
+      let place = path.map { ": this one is \($0)" } ?? ""
+      let other = pathOfNamesake.map { ", \(twinOf) is \($0)" } ?? ""
+      lines.append("has the same name as \(twinOf)\(place)\(other)")
+    }
     if let mark { lines.append(mark.words) }
     if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }
     return lines
@@ -246,7 +251,7 @@ private struct StatusCapture: Encodable, Sendable {
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
       neededBytes,
-      shortfalls, upload, mark
+      shortfalls, upload, mark, twinOf
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -280,5 +285,6 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encodeIfPresent(status.lockedBy, forKey: .lockedBy)
     try object.encode(status.notes, forKey: .notes)
     try object.encodeIfPresent(row.mark, forKey: .mark)
+    try object.encodeIfPresent(row.twinOf, forKey: .twinOf)
   }
 }

@@ -124,9 +124,9 @@ struct AttentionGroup {
   var meaning: String {
     switch kind {
     case .incomplete:
-      "The files are at rest, but some that this kind of capture always has are not there."
+      "Nothing has changed for a while, and files that every capture of this kind has are missing."
     case .partial:
-      "It was processed without files that this kind of capture always has: what they would have given is not there."
+      "It was processed without files that every capture of this kind has. Results that need these files do not exist."
     case .stalled: CodeReference["stalled-upload"]?.meaning ?? ""
     case .shortfall: CodeReference["shortfall"]?.meaning ?? ""
     case .gone:
@@ -137,7 +137,9 @@ struct AttentionGroup {
 
   /// What can be done; that of the report if it is the same for all captures.
   var remedy: String {
-    if let own = captures.first?.remedy, !own.isEmpty { return own }
+    // Of several captures with missing files, each has its own folder, which its line names.
+    let isShared = captures.count == 1 || (kind != .incomplete && kind != .partial)
+    if isShared, let own = captures.first?.remedy, !own.isEmpty { return own }
     switch kind {
     case .incomplete:
       return

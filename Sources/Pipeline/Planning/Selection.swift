@@ -1,9 +1,9 @@
 /// The stages of a pipeline that a run selects.
-public struct Selection: Hashable, Sendable, Codable {
-  /// Only this stage (and its inner steps).
-  public var only: String?
-  /// This stage and all stages that need it.
-  public var from: String?
+public struct Selection: Hashable, Sendable {
+  /// Only these stages (and their inner steps); empty for all.
+  public var only: [String] = []
+  /// These stages and all stages that need one of them; empty for all.
+  public var from: [String] = []
   /// These stages and everything that they need; empty for all.
   public var until: [String] = []
   /// Stages that run even if they are up to date.
@@ -15,9 +15,12 @@ public struct Selection: Hashable, Sendable, Codable {
   /// The names of the selected stages in `pipeline`; several limits are intersected.
   public func stages(of pipeline: PipelineDefinition) -> Set<String> {
     var selected = Set(pipeline.stages.map(\.name))
-    if let only { selected.formIntersection(pipeline.withParts(only)) }
-    if let from {
-      var reached = pipeline.withParts(from)
+    if !only.isEmpty {
+      selected.formIntersection(
+        only.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) })
+    }
+    if !from.isEmpty {
+      var reached = from.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
       for part in reached { reached.formUnion(pipeline.dependents(of: part)) }
       selected.formIntersection(reached)
     }
@@ -31,19 +34,23 @@ public struct Selection: Hashable, Sendable, Codable {
 
   /// The selection without forced stages; `nil` if it selects every stage.
   public var limits: Selection? {
-    guard only != nil || from != nil || !until.isEmpty else { return nil }
+    guard !only.isEmpty || !from.isEmpty || !until.isEmpty else { return nil }
     var limits = self
     limits.forced = []
     limits.forceAll = false
     return limits
   }
 
+  /// The limits as words of a command line: `["--only depth,color"]`.
+  public var limitWords: [String] {
+    [("--only", only), ("--from", from), ("--until", until)].filter { !$0.1.isEmpty }
+      .map { "\($0.0) \($0.1.joined(separator: ","))" }
+  }
+
   /// Why it selects nothing, in terms of the command line; `nil` if it selects something.
   public func problem(in pipeline: PipelineDefinition) -> String? {
     let chosen = stages(of: pipeline)
-    let limits =
-      (only.map { ["--only \($0)"] } ?? []) + (from.map { ["--from \($0)"] } ?? [])
-      + until.map { "--until \($0)" }
+    let limits = limitWords
     if chosen.isEmpty {
       return "no stage is left by " + limits.joined(separator: " and ") + " together"
     }
@@ -56,5 +63,47 @@ public struct Selection: Hashable, Sendable, Codable {
   /// Whether `stage` runs regardless of its fingerprint.
   public func isForced(_ stage: StageDefinition) -> Bool {
     forceAll || forced.contains(stage.name) || stage.partOf.map(forced.contains) == true
+  }
+}
+
+/// One name is written as a text and several as a list, so that records of one name are those of
+/// earlier builds.
+extension Selection: Codable {
+  private enum CodingKeys: String, CodingKey { case only, from, until, forced, forceAll }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    only = try Self.names(in: values, .only)
+    from = try Self.names(in: values, .from)
+    until = try values.decode([String].self, forKey: .until)
+    forced = try values.decode(Set<String>.self, forKey: .forced)
+    forceAll = try values.decode(Bool.self, forKey: .forceAll)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try Self.encode(only, in: &values, .only)
+    try Self.encode(from, in: &values, .from)
+    try values.encode(until, forKey: .until)
+    try values.encode(forced, forKey: .forced)
+    try values.encode(forceAll, forKey: .forceAll)
+  }
+
+  private static func names(
+    in values: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys
+  ) throws -> [String] {
+    guard values.contains(key), try !values.decodeNil(forKey: key) else { return [] }
+    if let name = try? values.decode(String.self, forKey: key) { return [name] }
+    return try values.decode([String].self, forKey: key)
+  }
+
+  private static func encode(
+    _ names: [String], in values: inout KeyedEncodingContainer<CodingKeys>, _ key: CodingKeys
+  ) throws {
+    if names.count > 1 {
+      try values.encode(names, forKey: key)
+    } else {
+      try values.encodeIfPresent(names.first, forKey: key)
+    }
   }
 }

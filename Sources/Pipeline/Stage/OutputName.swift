@@ -82,6 +82,12 @@ package enum OutputName {
     number == 1 ? name : "\(name)~\(number)"
   }
 
+  /// The name that another capture had first: `room` of `room~2`; `nil` for the first one itself.
+  package static func twin(of folder: String) -> String? {
+    let parts = parts(folder)
+    return parts.number > 1 ? parts.name : nil
+  }
+
   /// The arguments from which `numbered` made `folder`. `~` does not occur in names otherwise.
   package static func parts(_ folder: String) -> (name: String, number: Int) {
     if let tilde = folder.utf8.lastIndex(of: UInt8(ascii: "~")),

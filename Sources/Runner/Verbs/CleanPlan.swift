@@ -5,8 +5,8 @@ import SystemPackage
 
 /// What `clean` is about.
 public enum CleaningChoice: Hashable, Sendable {
-  /// The artifact of one stage.
-  case stage(String)
+  /// The artifacts of these stages.
+  case stages([String])
   /// Artifacts of stages with `keep: false`; their records stay, so that they count as up to date.
   case intermediate
   /// What failed attempts and killed runs left.
@@ -61,7 +61,8 @@ public struct CleanPlan: Sendable {
     _ output: CaptureOutput, intermediates: [String], isLocked: Bool
   ) -> [Removable] {
     switch choice {
-    case .stage(let stage): artifact(stage, .artifact, output) + removedRecord(stage, output)
+    case .stages(let stages):
+      stages.flatMap { artifact($0, .artifact, output) + removedRecord($0, output) }
     case .intermediate: intermediates.flatMap { artifact($0, .intermediate, output) }
     case .failed: leftovers(output, isLocked)
     case .leftovers:

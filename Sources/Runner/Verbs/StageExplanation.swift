@@ -120,10 +120,7 @@ extension StageExplanation {
 extension PipelineSource {
   /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
   public var words: String {
-    let limits = [
-      limits?.only.map { "--only \($0)" }, limits?.from.map { "--from \($0)" },
-      limits.flatMap { $0.until.isEmpty ? nil : "--until \($0.until.joined(separator: ","))" },
-    ].compactMap(\.self)
+    let limits = limits?.limitWords ?? []
     let set = settings.filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     return ([name] + limits + set).joined(separator: ", ")

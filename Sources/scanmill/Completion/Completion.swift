@@ -35,6 +35,17 @@ enum Completion {
     names(CommandWords(words).stages, prefix)
   }
 
+  /// A pipeline, or stages of the default one.
+  static let pipelineOrStage = CompletionKind.custom { words, _, prefix in
+    names(PipelineFinder.builtIn, prefix) + listed(CommandWords(words).stages, prefix)
+      + files(prefix, endings: [".yaml", ".yml"])
+  }
+
+  /// Stages of that pipeline, separated by commas.
+  static let stages = CompletionKind.custom { words, _, prefix in
+    listed(CommandWords(words).stages, prefix)
+  }
+
   /// `stage.parameter=` for the pipeline that the command line names.
   static let setting = CompletionKind.custom { words, _, prefix in
     names(CommandWords(words).parameters.map { $0 + "=" }, prefix)

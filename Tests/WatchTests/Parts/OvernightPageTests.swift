@@ -116,7 +116,7 @@ struct OvernightPageTests {
     let folder = try TemporaryFolder()
     for unit in Self.units {
       // The program need not be installed for that.
-      let text = try Self.text(unit).replacing("/usr/local/bin/scanmill", with: "/bin/true")
+      let text = try Self.text(unit).replacing("/usr/bin/scanmill", with: "/bin/true")
       let name = try #require(FilePath(unit).lastComponent?.string)
       try Data(text.utf8).write(to: URL(filePath: folder.path.appending(name).string))
     }
