@@ -157,7 +157,7 @@ let package = Package(
     module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
     .executableTarget(
       name: "scanmill-receive",
-      dependencies: ["Captures", "Receiving", "Storage", argumentParser, logging, systemPackage],
+      dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
