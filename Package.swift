@@ -261,7 +261,7 @@ let package = Package(
         "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
-    tests("Receiving", ["Receiving", "Captures", "Storage", logging, systemPackage] + network),
+    tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
