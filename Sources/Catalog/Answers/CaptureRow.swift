@@ -31,6 +31,8 @@ public struct CaptureRow: Sendable, Hashable {
   public var mark: CaptureMark?
   /// A watcher looks after this output, or has.
   var isWatched = false
+  /// Of a capture that waits: the id of the capture that had its id first.
+  var knownTwin: String?
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
@@ -40,6 +42,8 @@ public struct CaptureRow: Sendable, Hashable {
   public var path: String? { entry?.path ?? knownPath }
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
+  /// Id of the capture that had its id first, with other content; `nil`: it is no twin.
+  public var twinOf: String? { entry?.received?.manifest?.twinOf ?? knownTwin }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
@@ -74,6 +78,7 @@ extension CaptureRow {
       id: waiting.id, standing: CaptureStanding(waiting, watcher: nil, history: nil),
       knownFamily: waiting.family, knownPath: PathText.shown(waiting.path),
       knownFolder: waiting.path)
+    knownTwin = waiting.twinOf
     if waiting.since.isEmpty { standing.since = nil }
   }
 }

@@ -203,7 +203,7 @@ extension CaptureRow {
         let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
         lines.append("tried again at \(time)")
       }
-    case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
+    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(standing.missing))
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
       if let what = standing.waitsFor {
@@ -224,6 +224,7 @@ extension CaptureRow {
     case .arriving, .running: break
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
+    if let twinOf { lines.append("same id as \(twinOf.onOneLine), other content") }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
     if let mark { lines.append(mark.words) }
     if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }
@@ -243,7 +244,7 @@ private struct StatusCapture: Encodable, Sendable {
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
       neededBytes,
-      shortfalls, upload, mark
+      shortfalls, upload, mark, twinOf
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -277,5 +278,6 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encodeIfPresent(status.lockedBy, forKey: .lockedBy)
     try object.encode(status.notes, forKey: .notes)
     try object.encodeIfPresent(row.mark, forKey: .mark)
+    try object.encodeIfPresent(row.twinOf, forKey: .twinOf)
   }
 }

@@ -173,7 +173,8 @@ struct AttentionSection {
     if !capture.missing.isEmpty {
       let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
-      lines.append(Markup(text: "Missing: ") + .name(files) + Markup(text: more))
+      let word = capture.state == .incomplete ? "Waits for: " : "Missing: "
+      lines.append(Markup(text: word) + .name(files) + Markup(text: more))
     }
     if let upload = capture.upload {
       lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))
